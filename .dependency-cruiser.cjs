@@ -1,5 +1,5 @@
 /**
- * Ways through the house: imports run downwards only.
+ * Which layer may import which: imports run downwards only.
  *
  *     server → pages → layouts, components, islands → stores → lib/<feature>/client → lib/<feature>/model
  *     server → press · server, pages → content → lib

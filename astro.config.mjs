@@ -7,6 +7,12 @@ import { interactionDirective } from './src/client/integration.ts';
 import { storyWorker } from './src/client/story-worker-build.ts';
 import { paperFonts } from './src/styles/fonts.ts';
 
+/** React in one file: each of its five cost a head of its own, and every island needs them all. */
+const reactFile = {
+  name: 'react',
+  test: /node_modules\/(?:react|react-dom|scheduler)\//,
+};
+
 /**
  * What nearly every page runs is one file: many small ones compress worse. Each of these looks for its own part of the page and does
  * nothing where there is none.
@@ -18,7 +24,8 @@ const common = {
       'vite/preload-helper',
       '/nanostores/atom/',
       '/src/(?:stores/ui|lib/(?:type-ahead|relative-time|accounts/(?:tabs|visitor)))\\.ts',
-      '/src/scripts/(?:site-menu|header|search|sign-in|popups|paywall|session|frame|relative-time)\\.ts',
+      '/src/scripts/(?:header|popups|session)\\.ts',
+      '/src/components/site/Time\\.astro\\?astro&type=script',
     ].join('|'),
   ),
 };
@@ -32,7 +39,9 @@ export default defineConfig({
   trailingSlash: 'never',
   vite: {
     plugins: [inlinePublication(), rememberDigests()],
-    environments: { client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common] } } } } } },
+    environments: {
+      client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, reactFile] } } } } },
+    },
   },
   devToolbar: { enabled: false },
   // No page shows code; the highlighter's inline styles would only weaken the policy below.

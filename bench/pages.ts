@@ -35,7 +35,7 @@ export async function run(args: readonly string[]): Promise<number> {
   });
   const runs = wholeFlag('runs', values.runs, 3);
   if (runs < 1) throw new Stop('--runs must be at least 1.');
-  // Readers who are signed in come last, so that nobody else is taken for one.
+  // Readers who are signed in come last, so that no visitor is measured as one.
   const pages = chosen(values.only).toSorted((a, b) => Number(a.signedIn) - Number(b.signedIn));
   await step('Setting up the sandbox', () => ensureSandbox({ root, onProgress: () => {} }));
   if (values.reports) mkdirSync(values.reports, { recursive: true });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Takes the lock or says that somebody else has it.
+ * Takes the lock unless another process has it.
  * @param {string} file is created when missing and stays behind
  * @param {{wait?: number}} [options] milliseconds to wait for the holder; the thread stands still meanwhile
  * @returns {{release(): void} | undefined} `undefined` when another process holds the lock

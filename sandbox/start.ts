@@ -14,7 +14,7 @@ import { bootWordPress, type RunningWordPress } from './wordpress/boot.ts';
 import { keepCredentials, readCredentials } from './wordpress/credentials.ts';
 import { prepareWordPress } from './wordpress/prepare.ts';
 
-/** What the rest of the house needs to know of the sandbox's WordPress. */
+/** What the site's process must know about the sandbox's WordPress. */
 export interface WordPressAccess {
   readonly url: string;
   readonly adminUrl: string;
@@ -62,7 +62,7 @@ export interface SandboxOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** How often WordPress's task list runs when nobody writes, in milliseconds. */
+/** How often WordPress's task list runs when there are no changes, in milliseconds. */
 const CRON_INTERVAL = 10_000;
 
 /**

@@ -54,7 +54,7 @@ export function hashSources(folder: string = root): string {
 
 /**
  * Names that `import.meta.env` has of its own. Astro puts the environment's variables into it and lets them win: with `DEV=1`,
- * which Vitest sets and a shell may, the server's half of the pages would be a development build, whatever `NODE_ENV` says.
+ * which Vitest sets and a shell may, the server's half of the pages would be a development build, even with `NODE_ENV=production`.
  */
 const namesOfVite = ['MODE', 'DEV', 'PROD', 'SSR', 'BASE_URL', 'SITE', 'ASSETS_PREFIX'];
 

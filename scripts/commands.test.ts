@@ -76,7 +76,7 @@ describe('whether a build is current', () => {
 });
 
 describe('the environment of a build', () => {
-  it('is that of production, whatever the caller’s own is', () => {
+  it('is that of production with any environment of the caller', () => {
     // What Vitest sets; this very process has them.
     for (const name of ['DEV', 'MODE', 'SSR', 'BASE_URL', 'VITEST']) expect(process.env[name], name).toBeDefined();
     const own = buildEnvironment({
@@ -145,7 +145,7 @@ describe('settings of the sandbox', () => {
     }
   });
 
-  it('makes a site use the stand-ins for whatever has no settings of its own', () => {
+  it('makes a site use the stand-ins for every service without settings of its own', () => {
     const site = sandboxEnvironment(access, {});
     expect(site).toMatchObject({
       WORDPRESS_URL: 'http://127.0.0.1:1',

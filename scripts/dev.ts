@@ -1,6 +1,6 @@
 /** `npm run dev`: `astro dev` with hot reload, against the same content as `npm start`. */
 import { join } from 'node:path';
-import { openHouse } from './house.ts';
+import { prepareSite } from './local-site.ts';
 import type { SandboxAccess } from './sandbox.ts';
 import { endsWhenAsked, isStopping, stopAll } from './setup/lifetime.mjs';
 import { root } from './setup/places.mjs';
@@ -8,7 +8,7 @@ import { startChild } from './setup/processes.mjs';
 import { step } from './setup/steps.mjs';
 
 export async function run(args: readonly string[] = []): Promise<number> {
-  const { env, config, sandbox, siteSettings } = await openHouse('npm run dev');
+  const { env, config, sandbox, siteSettings } = await prepareSite('npm run dev');
   const access: SandboxAccess | null = sandbox
     ? await step('Setting up WordPress', (progress) => sandbox.ready(progress))
     : null;

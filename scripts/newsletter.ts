@@ -36,7 +36,7 @@ export async function run(args: readonly string[]): Promise<number> {
     stopping.abort();
     return hard ? undefined : ended.promise;
   });
-  const { sendNewsletter } = await import('../src/server/commands/newsletter.ts');
+  const { sendNewsletter } = await import('../src/server/commands/mail.ts');
   const count = new Intl.NumberFormat('en-US');
   const done: Addressed | null = await step('Handing the letter to the mail', (progress) =>
     sendNewsletter({ ...env, ...(demo && waiting), DATA_DIR: dataDir }, slug, {

@@ -21,10 +21,13 @@ const proofs: Record<string, Proof> = {
   'kills during sign-ups': { project: 'fault', files: ['tests/fault/accounts-kill.test.ts'] },
   'kills during purchases': { project: 'fault', files: ['tests/fault/billing-kill.test.ts'] },
   'crashes at every step': { project: 'fault', files: ['tests/fault/billing-crash.test.ts'] },
-  'floods and restarts': { project: 'fault', files: ['tests/fault/press-site.test.ts'] },
+  'floods and restarts': {
+    project: 'fault',
+    files: ['tests/fault/press-site.test.ts', 'tests/fault/press-restarts.test.ts'],
+  },
   properties: {
     project: 'unit',
-    files: ['src/content', 'src/press', 'src/lib/http/return-path.test.ts', 'tests/security'],
+    files: ['src/content', 'src/press', 'src/lib/http/origin.test.ts', 'tests/security'],
   },
 };
 

@@ -14,7 +14,7 @@ export type { SandboxAccess, WordPressAccess };
 export interface SandboxChild {
   /** Resolves when WordPress answers and the edition is imported; rejects with what to do. */
   ready(progress: (note: string) => void): Promise<SandboxAccess>;
-  /** Resolves when the child has ended, for whatever reason. */
+  /** Resolves when the child has ended, for any reason. */
   readonly ended: Promise<{ code: number | null; signal: string | null }>;
   stop(): Promise<void>;
 }

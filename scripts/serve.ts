@@ -1,4 +1,4 @@
-/** `npm run serve`: production. The site in this process; no sandbox, ever. What has no credentials is off and says so. */
+/** `npm run serve`: production. The site in this process; no sandbox, ever. Features without credentials are off, and the log names them. */
 import { ensureBuilt } from './build.ts';
 import { checkSettings, readSettings } from './settings.ts';
 import { Stop } from './setup/explain.mjs';

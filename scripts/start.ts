@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { publication } from '../src/publication.ts';
 import { ensureBuilt } from './build.ts';
-import { openHouse } from './house.ts';
+import { prepareSite } from './local-site.ts';
 import type { SandboxAccess } from './sandbox.ts';
 import { Stop } from './setup/explain.mjs';
 import { endsWhenAsked, isStopping, stopAll } from './setup/lifetime.mjs';
@@ -14,7 +14,7 @@ import { startSite, waitForEdition } from './site.ts';
 
 export async function run(): Promise<number> {
   return start().catch((error: unknown) => {
-    // Who stops in the middle is told nothing about what did not get done.
+    // A user who stops it in the middle needs no error about the rest.
     if (isStopping()) return new Promise<number>(() => {});
     throw error;
   });
@@ -22,7 +22,7 @@ export async function run(): Promise<number> {
 
 async function start(): Promise<number> {
   const began = Number(process.env.BROADSHEET_BEGAN ?? Date.now());
-  const { config, logs, sandbox, siteSettings } = await openHouse('npm start');
+  const { config, logs, sandbox, siteSettings } = await prepareSite('npm start');
   // WordPress sets itself up while the pages are built; if it fails first, its message is the one to show.
   const building = ensureBuilt();
   await (sandbox ? Promise.race([building, failureOf(sandbox.ready(() => {}))]) : building);

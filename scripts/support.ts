@@ -18,7 +18,7 @@ export function readWish(args: readonly string[]): string | null {
 }
 
 const why: Readonly<Record<HeldMessage['held'], string>> = {
-  trap: 'filled in what nobody sees',
+  trap: 'filled in a hidden field',
   hasty: 'sent within three seconds',
   links: 'full of links',
 };
@@ -39,7 +39,7 @@ export async function run(args: readonly string[]): Promise<number> {
   // The same folder as `npm start` and `npm run serve` use.
   const demo = config.wordpress === null && !settings.SMTP_URL;
   const env = { ...settings, ...(demo && waiting), DATA_DIR: siteFolder(settings, config.wordpress !== null) };
-  const { listHeld, releaseMessage } = await import('../src/server/commands/support-messages.ts');
+  const { listHeld, releaseMessage } = await import('../src/server/commands/mail.ts');
   const explained = (error: Error) => {
     throw new Stop(error.cause ? `${error.message}\n  (${error.cause})` : error.message, { cause: error });
   };

@@ -96,7 +96,7 @@ export function failuresOfPlaywright(report: {
   return [...(report.suites ?? []).flatMap(inside), ...outside];
 }
 
-/** Lines of a message that are told: enough for the difference of an assertion, too few to push the others away. */
+/** Lines of a message that are printed: enough for the difference of an assertion, too few to push the others away. */
 const toldLines = 12;
 
 const told = (file: string, test: string, message: string): string =>

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureSandbox } from '../sandbox/setup.mjs';
 import { offerDatabases } from '../tests/world/shared-databases.ts';
-import { startWorld, type World } from '../tests/world/world.ts';
+import { offerSandbox, startWorld, type World } from '../tests/world/world.ts';
 import { browserVariable, ensureBrowser } from './browser.ts';
 import { ensureBuilt } from './build.ts';
 import { violations } from './import-rules.ts';
@@ -75,7 +75,7 @@ const parts: Record<string, Part> = {
     return vitest('fault', run);
   },
   contract: async (run) => {
-    await run.world();
+    await run.built();
     return vitest('contract', run);
   },
   browser: async (run) => {
@@ -117,13 +117,19 @@ export async function run(args: readonly string[]): Promise<number> {
     building ??= ensureBuilt();
     return building;
   };
+  // Contract tests need the sandbox alone.
+  const withSite = wanted.length === 0 || wanted.includes('browser');
   let starting: Promise<World> | undefined;
   const world = (): Promise<World> => {
     starting ??= built().then(() =>
-      step('Starting WordPress and the site for the tests', (progress) => startWorld({ withSite: true, progress })),
+      step(
+        withSite ? 'Starting WordPress and the site for the tests' : 'Starting WordPress for the tests',
+        (progress) => startWorld({ withSite, progress }),
+      ),
     );
     return starting;
   };
+  const endOffer = await offerSandbox(world);
   // A part that was named is run in any case; so is everything in continuous integration.
   const stamps = wanted.length > 0 || all || process.env.CI ? null : openStamps();
   const results = new Map<string, Counts>();
@@ -142,6 +148,7 @@ export async function run(args: readonly string[]): Promise<number> {
       }),
     );
   }
+  endOffer();
   await starting?.then(
     (running) => running.stop(),
     () => {},

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { createLog } from '../src/server/logging.ts';
 import { allChecks } from '../src/server/verify/all.ts';
 import { printed, runChecks, verdict } from '../src/server/verify/checks.ts';
-import { createRecorder } from '../src/server/verify/record.ts';
+import { createRecorder } from '../src/server/verify/recordings.ts';
 import { checkSettings, readSettings } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';

@@ -23,6 +23,6 @@ declare namespace App {
     /** Parsed settings, see `server/config/config.ts`. */
     config: import('./server/config/config.ts').Config;
     /** Services that API routes call. */
-    services: import('./server/services.ts').Services;
+    services: import('./server/compose.ts').Services;
   }
 }

@@ -1,4 +1,4 @@
-/** Astro's own way from a request to its answer, and what is left of it afterwards. */
+/** Astro's own handling of a request, and what runs after it. */
 import { astro, FetchState } from 'astro/fetch';
 
 export default {

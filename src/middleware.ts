@@ -45,7 +45,7 @@ export const onRequest = defineMiddleware(async (context, next) => {
   try {
     return await next();
   } catch (error) {
-    context.locals.services.log.error({ err: error, url: context.url.pathname }, 'A page could not be rendered');
+    context.locals.services.log.error({ err: error, url: context.url.pathname }, "A page couldn't be rendered");
     // An empty 500 is what makes Astro render the 500 page.
     return new Response(null, { status: 500 });
   }

@@ -147,7 +147,7 @@ export const publication = {
      * `period`, the running period as if it were paid; `paid`, only what is paid, with the days of grace.
      */
     pausedOpens: 'period' as 'period' | 'paid',
-    /** Days before a renewal of which the reader is told by mail. */
+    /** Days before a renewal at which the reader gets a mail. */
     renewalNoticeDays: 7,
     /**
      * What is offered, once, to readers who are about to cancel: a coupon by its id in Stripe, which has the figures. Not again within
@@ -184,7 +184,7 @@ export const publication = {
   },
 
   comments: {
-    /** Who may write comments: whoever has an account, or whoever pays. */
+    /** Who may write comments: users with an account, or subscribers. */
     level: 'registered' as 'registered' | 'subscriber',
     /** Characters of a comment. */
     longest: 3000,
@@ -199,13 +199,13 @@ export const publication = {
   },
 
   /** What a reader may save, and for how many days and stories the reading history is kept. */
-  library: { saved: 500, historyDays: 90, history: 1000 },
+  savedStories: { saved: 500, historyDays: 90, history: 1000 },
 
   /** Stories that can be read again without a network, and the days that they are kept; 0 stories: none, and no worker. */
   offline: { stories: 20, days: 14 },
 
   /**
-   * The market ticker: symbols as the provider names them, and the seconds between two questions while somebody reads. The
+   * The market ticker: symbols as the provider names them, and the seconds between two requests while there are readers. The
    * provider counts a credit for each symbol: seven of them a minute are within the smallest paid plan of Twelve Data.
    */
   ticker: {
@@ -241,7 +241,7 @@ export const publication = {
   /** Features of the account service whose decisions come with every question who is reading (spec section 7). */
   featureIds: [] as readonly string[],
 
-  /** Code of each type of visitor (spec section 3, "Visitor type codes"), as the tag manager is told. */
+  /** Code of each type of visitor (spec section 3, "Visitor type codes"), as the tag manager gets it. */
   visitorTypeCodes: { anonymous: 0, registered: 1, subscriber: 2, reader: 3, member: 4, founder: 5 },
 
   /**
@@ -257,7 +257,7 @@ export const publication = {
   ads: {
     header: ['home-1'],
     none: ['member', 'founder'],
-    /** Records of ads.txt, `google.com, pub-0000000000000000, DIRECT, f08c47fec0942fa0`; with none, the file says that nobody may sell. */
+    /** Records of ads.txt, `google.com, pub-0000000000000000, DIRECT, f08c47fec0942fa0`; with none, the file says that no one may sell. */
     sellers: [] as readonly string[],
   },
 

@@ -1,4 +1,4 @@
-/** Each import rule bites: a small tree that breaks it is found out. That the house keeps them is a part of `npm test`. */
+/** Each import rule bites: a small tree that breaks it is found. That the project keeps them is a part of `npm test`. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -83,7 +83,7 @@ describe('import rules', () => {
     },
   );
 
-  it('lets through what the house allows', async () => {
+  it('allows the imports that the rules permit', async () => {
     const tree: Tree = {
       'src/server/main.ts': "import '../content/content.server.ts';\nimport '../lib/x/service.server.ts';",
       'src/content/content.server.ts': empty,

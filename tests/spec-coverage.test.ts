@@ -45,7 +45,7 @@ describe('the check of the table', () => {
       wrong(
         '1.1 | Doors open. | `src/door.test.ts` › opens',
         `1.2 | And more. | \`src/door.test.ts\` › a door › has %i lock <br> \`src/door.test.ts\` › keeps \${what} out`,
-        '2.1.1 | They are heavy. | not shown by a test: nobody has lifted one.',
+        '2.1.1 | They are heavy. | not shown by a test: a test can’t lift one.',
         '2.1.2 | They are blue. | `src/door.test.ts` › a door › opens',
         '2.2.1 | They close. | `src/door.test.ts` › opens',
         '3.1 | They stay. | `src/door.test.ts` › opens',

@@ -16,14 +16,14 @@ const towardVendors = [
   'billing/engine/customers.server.ts',
   'billing/engine/wallets.server.ts',
   'billing/engine/stripe.server.ts',
-  'cdn/vendors.server.ts',
+  'cdn/cdn.server.ts',
   'comments/moderation.server.ts',
   'consent',
   'email-verification/external.server.ts',
   'indexnow',
   'mail/smtp.server.ts',
   'ticker/twelve-data.server.ts',
-  'retention',
+  '../islands/Retention/Retention.island.tsx',
   'search/algolia-feed.server.ts',
   'search/algolia.server.ts',
   'search/record.ts',
@@ -79,7 +79,7 @@ function spreadLiterals(name: string, text: string): string[] {
 it('is typed, wherever a vendor is spoken to', () => {
   const files = towardVendors.flatMap((path) => {
     const whole = join(root, 'src', 'lib', path);
-    if (path.endsWith('.ts')) return [whole];
+    if (/\.tsx?$/.test(path)) return [whole];
     const names = readdirSync(whole, { recursive: true, encoding: 'utf8' });
     return names.filter((name) => /(?<!\.test)\.tsx?$/.test(name)).map((name) => join(whole, name));
   });

@@ -5,9 +5,9 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { silent } from '../../src/lib/logging.ts';
-import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
+import { createAccessCookie, createPassCookie } from '../../src/press/delivery/access-cookie.ts';
 import { createKeys } from '../../src/press/delivery/cache-key.ts';
-import { createPassCookie } from '../../src/press/delivery/pass-cookie.ts';
+
 import { openPress } from '../../src/press/press.server.ts';
 import { openStore } from '../../src/press/store/page-store.server.ts';
 import { parseConfig } from '../../src/server/config/config.ts';
@@ -41,7 +41,7 @@ const server = createHttpServer({
   security: securityHeaders(config),
   render: async () => ({ status: 404, headers: new Headers(), body: Buffer.from('nothing') }),
   pages: { press, keyOf, access, passes },
-  // As on a site with accounts: nobody here has a session.
+  // As on a site with accounts: no reader here has a session.
   renewAccess: () => null,
   ...(withCrawlers === 'crawlers' && {
     crawlers: createCrawlers({

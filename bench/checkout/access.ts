@@ -57,14 +57,14 @@ interface Way {
 
 const browser = 'User-Agent: Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0';
 const [free, walled] = ['/article/free-one', '/article/paid-one'];
-const nobody = () => [];
+const anonymous = () => [];
 const subscriber: Way['headers'] = ({ access }) => [`Cookie: visitor=member; ${access}`];
 const gift: Way['headers'] = ({ gift }) => [`Cookie: ${gift}`];
-const plainly: Way = { name: 'nobody, free', path: free, server: 'plain', headers: nobody };
+const plainly: Way = { name: 'anonymous, free', path: free, server: 'plain', headers: anonymous };
 /** What is measured, and what it is held against: the same request for a page without a level, so that the check alone is between them. */
 const pairs: readonly { readonly base: Way; readonly way: Way }[] = [
   { base: plainly, way: { ...plainly, name: 'the same again (noise)' } },
-  { base: plainly, way: { ...plainly, name: 'nobody, walled', path: walled } },
+  { base: plainly, way: { ...plainly, name: 'anonymous, walled', path: walled } },
   {
     base: { name: 'a subscriber, free', path: free, server: 'plain', headers: subscriber },
     way: { name: 'a subscriber, walled', path: walled, server: 'plain', headers: subscriber },
@@ -73,8 +73,11 @@ const pairs: readonly { readonly base: Way; readonly way: Way }[] = [
     base: { name: 'a gift, free', path: free, server: 'plain', headers: gift },
     way: { name: 'a gift, walled', path: walled, server: 'plain', headers: gift },
   },
-  { base: plainly, way: { ...plainly, name: 'nobody, free, crawlers looked for', server: 'crawlers' } },
-  { base: plainly, way: { ...plainly, name: 'nobody, walled, crawlers looked for', path: walled, server: 'crawlers' } },
+  { base: plainly, way: { ...plainly, name: 'anonymous, free, crawlers looked for', server: 'crawlers' } },
+  {
+    base: plainly,
+    way: { ...plainly, name: 'anonymous, walled, crawlers looked for', path: walled, server: 'crawlers' },
+  },
 ];
 
 /** Prints its table. @returns whether every bound holds */

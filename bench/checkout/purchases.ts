@@ -1,7 +1,7 @@
 /**
  * Checkouts: what a reader's first purchase takes from the call to the grant, with the real SDK over HTTP, on SQLite and on a real
  * PostgreSQL, both with commits that wait for the disk. Stripe is the sandbox's, in a process of its own; what it takes to answer
- * (`x-sandbox-ms`) is told apart, for at the real one it is another number.
+ * (`x-sandbox-ms`) is printed apart, because the real Stripe's is another.
  */
 import { subscribe as listen } from 'node:diagnostics_channel';
 import { mkdtempSync, rmSync } from 'node:fs';

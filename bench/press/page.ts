@@ -1,5 +1,5 @@
 /** The article that the bench serves: 26 kB of HTML that compresses like an article, and its headers. */
-import { encode } from '../../src/press/cache/compression.ts';
+import { encode } from '../../src/press/cache/compressor.server.ts';
 import type { Bodies, StoredPage } from '../../src/press/store/stored-page.ts';
 
 const words =
@@ -27,7 +27,7 @@ export function article(): Buffer {
   );
 }
 
-/** What goes out with every page: the house's security headers, and caching. nginx sends the same in this bench. */
+/** What goes out with every page: the site's security headers, and caching. nginx sends the same in this bench. */
 export const headers: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'public, max-age=0, must-revalidate',

@@ -41,7 +41,7 @@ const server = createServer(
   },
 );
 
-// The floor: node:http itself with one ready answer, whatever is asked.
+// The floor: node:http itself with one ready response to every request.
 if (mode === 'plain') {
   server.removeAllListeners('request');
   const entry = press.peek('/article/story-0', 'public');

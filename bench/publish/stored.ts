@@ -8,7 +8,7 @@ export interface Stored {
   /**
    * Pages that an edit must have rendered.
    *
-   * @param gone tag of what is withdrawn: its pages are rendered once, whatever variants they had
+   * @param gone tag of what is withdrawn: its pages are rendered once, in all their variants
    */
   concerned(
     tags: readonly string[],

@@ -1,13 +1,13 @@
 /**
  * The paper as a static Astro project in a folder of its own: the same pages, layouts and settings, but articles and authors
- * name all their addresses, and every page gets its services from {@link file://./house.ts}.
+ * name all their addresses, and every page gets its services from {@link file://./edition.ts}.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const root = join(import.meta.dirname, '..', '..');
-const house = pathToFileURL(join(import.meta.dirname, 'house.ts')).href;
+const edition = pathToFileURL(join(import.meta.dirname, 'edition.ts')).href;
 
 /** @param folder an empty one */
 export function writeProject(folder: string): void {
@@ -27,7 +27,7 @@ export function writeProject(folder: string): void {
     const [opening, ...rest] = readFileSync(join(root, page), 'utf8').split('---');
     const paths = `
 export async function getStaticPaths() {
-  const { slugs } = await import(/* @vite-ignore */ ${JSON.stringify(house)});
+  const { slugs } = await import(/* @vite-ignore */ ${JSON.stringify(edition)});
   return slugs('${kind}').map((slug) => ({ params: { slug } }));
 }
 `;
@@ -35,9 +35,9 @@ export async function getStaticPaths() {
   }
   writeFileSync(
     join(folder, 'src', 'middleware.ts'),
-    `const house = await import(/* @vite-ignore */ ${JSON.stringify(house)});
+    `const edition = await import(/* @vite-ignore */ ${JSON.stringify(edition)});
 export const onRequest = (context, next) => {
-  Object.assign(context.locals, house.locals());
+  Object.assign(context.locals, edition.locals());
   return next();
 };
 `,

@@ -1,6 +1,6 @@
 /**
  * Version marks: words that an edit puts where pages show it, e.g. `zqh1200v3z` for the third headline of article 1200. A
- * page that shows a lower version than the current one is stale, whatever page it is.
+ * page that shows a lower version than the current one is stale.
  */
 
 export const mark = (what: string, version: number): string => `zq${what}v${version}z`;

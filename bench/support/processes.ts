@@ -1,4 +1,4 @@
-/** Processes of a bench: each has one job, so that nobody's work is counted as another's. They end with the bench. */
+/** Processes of a bench: each has one job, so that the work of one isn't counted as another's. They end with the bench. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 

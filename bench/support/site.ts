@@ -34,7 +34,7 @@ export function dataFolder(wordpress: number): DataFolder {
       WORDPRESS_APP_PASSWORD: 'bench',
       NEWSROOM_SECRET: secret,
       OPERATOR_TOKEN: token,
-      // Whatever arrives during a run arrives by webhook.
+      // All changes during a run arrive by webhook.
       SYNC_POLL_SECONDS: '86400',
     },
     remove: () => {

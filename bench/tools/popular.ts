@@ -48,7 +48,7 @@ export async function benchPopular(): Promise<boolean> {
     });
     await paper.stop();
     const rows = written(paper.folder);
-    // Whoever floods is one reader, and counts once.
+    // A reader who floods counts once.
     const exact = rows.readings === counted + 1;
     const line = (name: string, { calls, perSecond, p50, p99 }: Rate) => [
       ...[name, count(calls), count(Math.round(perSecond)), ms(p50), ms(p99)],

@@ -76,7 +76,7 @@ async function askAll(ask: Ask): Promise<Taken[]> {
     const { name, pick } = deck[any(deck.length)] ?? deck[0] ?? { name: '', pick: () => ({ q: '' }) };
     const asked = pick(any);
     const path = `/api/v1/articles/search?${new URLSearchParams(asked)}`;
-    // Each question comes from a reader of its own, as behind a proxy: nobody asks so much alone.
+    // Each question comes from a reader of its own, as behind a proxy: one reader alone would be over the limit.
     const headers = { 'x-forwarded-for': `10.0.${turn >> 8}.${turn & 255}` };
     const began = performance.now();
     const answer = await ask(path, { headers });

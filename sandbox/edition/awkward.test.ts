@@ -21,7 +21,7 @@ test('the long headline has forty words and the long article more than twenty th
   expect(countWords(post('minutes-of-the-harbor-board').contentHtml)).toBeGreaterThanOrEqual(LONG_ARTICLE_WORDS);
 });
 
-test('what must not be public says so, after four paragraphs where the opening may be', () => {
+test('text that must not be public names itself so, after four paragraphs where the opening may be', () => {
   for (const { status, password, contentHtml } of awkward) {
     if (status !== 'publish') expect(contentHtml).toContain(`CANARY-${status}-must-not-leak`);
     if (password) expect(contentHtml).toContain('CANARY-password-must-not-leak');

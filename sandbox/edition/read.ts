@@ -1,4 +1,4 @@
-/** Reads the writers' files of the demo edition. Whatever is missing as a whole is left out; a broken file is an error. */
+/** Reads the writers' files of the demo edition. A missing file is left out; a broken file is an error. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { descriptions } from './art/descriptions.ts';

@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { consentPage, notice, readConsent } from '../oauth/consent.ts';
-import { openGrants, type Redeemed, type Request } from '../oauth/grants.ts';
+import { type Grants, openGrants, type Redeemed, type Request } from '../oauth/grants.ts';
 import { type Answer, type Call, html, json, listenWeb, type Route, redirect } from '../web.ts';
 
 export interface FacebookAccess {
@@ -38,156 +38,35 @@ const permissions = ['public_profile', 'email'];
 const versions = ['v22.0', 'v23.0', 'v24.0', 'v25.0'];
 const authTypes = ['rerequest', 'reauthenticate', 'reauthorize'];
 
-export async function startFacebook({ siteUrl, port = 0, now = Date.now }: FacebookOptions): Promise<Facebook> {
-  const grants = openGrants({ code: 'AQ', token: 'EAA' }, now);
+interface State {
+  readonly grants: Grants;
   /** The one address that is registered for the app, in strict mode. */
-  const registered = `${new URL(siteUrl).origin}/blaize/oauth/facebook/callback`;
-  /** People who have declined to tell their address; the dialog does not offer it again by itself. */
-  const declined = new Set<string>();
+  readonly registered: string;
+  /** People who have declined to share their address; the dialog does not offer it again by itself. */
+  readonly declined: Set<string>;
+  readonly siteUrl: string;
+}
 
-  function dialog({ url }: Call): Answer {
-    const asked = url.searchParams;
-    const redirectUri = asked.get('redirect_uri') ?? '';
-    if (asked.get('client_id') !== app.id) {
-      return html(notice(brand, 'Invalid App ID', 'The provided app ID does not look like a valid app ID.'), 400);
-    }
-    if (redirectUri !== registered) {
-      const detail =
-        'This redirect failed because the redirect URI is not whitelisted in the app’s Client OAuth Settings.';
-      return html(notice(brand, 'URL Blocked', detail), 400);
-    }
-    const scopes = (asked.get('scope') ?? '').split(/[\s,]+/).filter((scope) => scope !== '');
-    const strange = scopes.filter((scope) => !permissions.includes(scope));
-    if (strange.length > 0) {
-      const detail = `Invalid Scopes: ${strange.join(', ')}. This message is only shown to developers.`;
-      return html(notice(brand, 'Invalid Scopes', detail), 400);
-    }
-    const authType = asked.get('auth_type');
-    if (authType !== null && !authTypes.includes(authType)) {
-      return html(notice(brand, 'Invalid parameter', `The parameter auth_type is invalid: ${authType}`), 400);
-    }
-    const value = asked.get('code_challenge');
-    const request: Request = {
-      clientId: app.id,
-      redirectUri,
-      state: asked.get('state'),
-      scopes: [...new Set(['public_profile', ...scopes])],
-      nonce: asked.get('nonce'),
-      askAgain: authType === 'rerequest',
-      challenge:
-        value === null ? null : { value, method: asked.get('code_challenge_method') === 'S256' ? 'S256' : 'plain' },
-    };
-    return html(consentPage(brand, grants.ask(request), request, null));
-  }
-
-  async function consent({ body }: Call): Promise<Answer> {
-    const form = new URLSearchParams(await body());
-    const ticket = form.get('ticket') ?? '';
-    const request = grants.asked(ticket);
-    const said = request ? readConsent(brand, form) : 'This page has been used or is too old; log in again.';
-    if (!request || typeof said === 'string') return html(notice(brand, 'Something went wrong', String(said)), 400);
-    const back = new URL(request.redirectUri);
-    const { id } = said.choice.person;
-    const shareEmail = said.choice.shareEmail && (request.askAgain || !declined.has(id));
-    if (said.allow && shareEmail) declined.delete(id);
-    else if (said.allow) declined.add(id);
-    const code = said.allow ? grants.grant(ticket, { ...said.choice, shareEmail }) : null;
-    if (!code) grants.refuse(ticket);
-    const answer: Record<string, string> = code
-      ? { code }
-      : {
-          error: 'access_denied',
-          error_code: '200',
-          error_description: 'Permissions error',
-          error_reason: 'user_denied',
-        };
-    for (const [name, part] of Object.entries(answer)) back.searchParams.set(name, part);
-    if (request.state !== null) back.searchParams.set('state', request.state);
-    // Facebook ends the address so.
-    back.hash = '_=_';
-    return redirect(back.href);
-  }
-
-  async function token({ url, method, body }: Call): Promise<Answer | null> {
-    const form =
-      method === 'POST'
-        ? new URLSearchParams([...url.searchParams, ...new URLSearchParams(await body())])
-        : url.searchParams;
-    const clientId = form.get('client_id');
-    if (clientId !== app.id) {
-      return graphError(101, 'Error validating application. Cannot get application info due to a system error.');
-    }
-    if (form.get('client_secret') !== app.secret) return graphError(1, 'Error validating client secret.');
-    if (form.get('grant_type') === 'client_credentials') return json({ access_token: appToken, token_type: 'bearer' });
-    if (!form.get('redirect_uri')) return graphError(191, 'Missing redirect_uri parameter.');
-    const code = form.get('code') ?? '';
-    const exchange = grants.peek(code)?.choice.exchange;
-    if (exchange === 'hangs') return null;
-    if (exchange === 'fails')
-      return graphError(2, 'An unexpected error has occurred. Please retry your request later.', 500);
-    const redeemed = grants.redeem(code, {
-      clientId,
-      redirectUri: form.get('redirect_uri'),
-      verifier: form.get('code_verifier'),
-    });
-    if (redeemed.kind !== 'granted') return notGranted(redeemed.kind);
-    return json({ access_token: redeemed.accessToken, token_type: 'bearer', expires_in: 5_183_944 });
-  }
-
-  function me({ request, url }: Call): Answer {
-    const accessToken =
-      url.searchParams.get('access_token') ??
-      /^(?:Bearer|OAuth) (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ??
-      '';
-    if (!accessToken) {
-      return graphError(2500, 'An active access token must be used to query information about the current user.');
-    }
-    const grant = grants.holder(accessToken);
-    if (!grant) return graphError(190, 'Invalid OAuth access token - Cannot parse access token');
-    const proof = url.searchParams.get('appsecret_proof');
-    if (proof !== null && proof !== createHmac('sha256', app.secret).update(accessToken).digest('hex')) {
-      return graphError(100, 'Invalid appsecret_proof provided in the API argument', 400, 'GraphMethodException');
-    }
-    const { person, shareEmail } = grant.choice;
-    const known: Record<string, unknown> = {
-      id: person.id.slice(-17),
-      name: person.name,
-      first_name: person.givenName,
-      last_name: person.familyName,
-      // Without the permission, or without an address, the field is simply not there.
-      ...(grant.request.scopes.includes('email') && shareEmail && { email: person.email }),
-      picture: { data: { height: 50, is_silhouette: true, url: `${siteUrl}/favicon.svg`, width: 50 } },
-    };
-    const fields = (url.searchParams.get('fields') ?? 'id,name')
-      .split(',')
-      .map((field) => field.replace(/[.({].*/, '').trim());
-    const strange = fields.find((field) => !(field in known) && field !== 'email');
-    if (strange) return graphError(100, `(#100) Tried accessing nonexisting field (${strange})`);
-    return json(
-      Object.fromEntries(['id', ...fields].filter((field) => field in known).map((field) => [field, known[field]])),
-    );
-  }
-
-  /** The app's own record, for its own token. */
-  function application({ request }: Call): Answer {
-    const given = /^(?:Bearer|OAuth) (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    if (given !== appToken) return graphError(190, 'Invalid OAuth access token - Cannot parse access token');
-    return json({ id: app.id, name: 'Broadsheet' });
-  }
-
+export async function startFacebook({ siteUrl, port = 0, now = Date.now }: FacebookOptions): Promise<Facebook> {
+  const state: State = {
+    grants: openGrants({ code: 'AQ', token: 'EAA' }, now),
+    registered: `${new URL(siteUrl).origin}/blaize/oauth/facebook/callback`,
+    declined: new Set(),
+    siteUrl,
+  };
   const version = `/(?:${versions.map((name) => name.replace('.', '\\.')).join('|')})`;
   const about = notice(
     brand,
     'Nothing to do here',
-    `This page opens by itself when somebody continues with ${brand.name} on ${siteUrl}.`,
+    `This page opens by itself when a reader continues with ${brand.name} on ${siteUrl}.`,
   );
   const routes: Route[] = [
     { method: 'GET', path: /^\/$/, handle: () => html(about) },
-    { method: 'GET', path: new RegExp(`^${version}/dialog/oauth/?$`), handle: dialog },
-    { method: 'POST', path: /^\/consent$/, handle: consent },
-    { method: 'GET', path: new RegExp(`^${version}/oauth/access_token$`), handle: token },
-    { method: 'POST', path: new RegExp(`^${version}/oauth/access_token$`), handle: token },
-    { method: 'GET', path: new RegExp(`^${version}/me$`), handle: me },
+    { method: 'GET', path: new RegExp(`^${version}/dialog/oauth/?$`), handle: (call) => dialog(state, call) },
+    { method: 'POST', path: /^\/consent$/, handle: (call) => consent(state, call) },
+    { method: 'GET', path: new RegExp(`^${version}/oauth/access_token$`), handle: (call) => token(state, call) },
+    { method: 'POST', path: new RegExp(`^${version}/oauth/access_token$`), handle: (call) => token(state, call) },
+    { method: 'GET', path: new RegExp(`^${version}/me$`), handle: (call) => me(state, call) },
     { method: 'GET', path: new RegExp(`^${version}/${app.id}$`), handle: application },
     {
       method: 'GET',
@@ -200,6 +79,136 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
     access: { wwwUrl: server.url, graphUrl: server.url, clientId: app.id, clientSecret: app.secret },
     stop: server.close,
   };
+}
+
+function dialog(state: State, { url }: Call): Answer {
+  const asked = url.searchParams;
+  const redirectUri = asked.get('redirect_uri') ?? '';
+  if (asked.get('client_id') !== app.id) {
+    return html(notice(brand, 'Invalid App ID', 'The provided app ID does not look like a valid app ID.'), 400);
+  }
+  if (redirectUri !== state.registered) {
+    const detail =
+      'This redirect failed because the redirect URI is not whitelisted in the app’s Client OAuth Settings.';
+    return html(notice(brand, 'URL Blocked', detail), 400);
+  }
+  const scopes = (asked.get('scope') ?? '').split(/[\s,]+/).filter((scope) => scope !== '');
+  const strange = scopes.filter((scope) => !permissions.includes(scope));
+  if (strange.length > 0) {
+    const detail = `Invalid Scopes: ${strange.join(', ')}. This message is only shown to developers.`;
+    return html(notice(brand, 'Invalid Scopes', detail), 400);
+  }
+  const authType = asked.get('auth_type');
+  if (authType !== null && !authTypes.includes(authType)) {
+    return html(notice(brand, 'Invalid parameter', `The parameter auth_type is invalid: ${authType}`), 400);
+  }
+  const value = asked.get('code_challenge');
+  const request: Request = {
+    clientId: app.id,
+    redirectUri,
+    state: asked.get('state'),
+    scopes: [...new Set(['public_profile', ...scopes])],
+    nonce: asked.get('nonce'),
+    askAgain: authType === 'rerequest',
+    challenge:
+      value === null ? null : { value, method: asked.get('code_challenge_method') === 'S256' ? 'S256' : 'plain' },
+  };
+  return html(consentPage(brand, state.grants.ask(request), request, null));
+}
+
+async function consent(state: State, { body }: Call): Promise<Answer> {
+  const form = new URLSearchParams(await body());
+  const ticket = form.get('ticket') ?? '';
+  const request = state.grants.asked(ticket);
+  const said = request ? readConsent(brand, form) : 'This page has been used or is too old; log in again.';
+  if (!request || typeof said === 'string') return html(notice(brand, 'Something went wrong', String(said)), 400);
+  const back = new URL(request.redirectUri);
+  const { id } = said.choice.person;
+  const shareEmail = said.choice.shareEmail && (request.askAgain || !state.declined.has(id));
+  if (said.allow && shareEmail) state.declined.delete(id);
+  else if (said.allow) state.declined.add(id);
+  const code = said.allow ? state.grants.grant(ticket, { ...said.choice, shareEmail }) : null;
+  if (!code) state.grants.refuse(ticket);
+  const answer: Record<string, string> = code
+    ? { code }
+    : {
+        error: 'access_denied',
+        error_code: '200',
+        error_description: 'Permissions error',
+        error_reason: 'user_denied',
+      };
+  for (const [name, part] of Object.entries(answer)) back.searchParams.set(name, part);
+  if (request.state !== null) back.searchParams.set('state', request.state);
+  // Facebook ends the address so.
+  back.hash = '_=_';
+  return redirect(back.href);
+}
+
+async function token(state: State, { url, method, body }: Call): Promise<Answer | null> {
+  const form =
+    method === 'POST'
+      ? new URLSearchParams([...url.searchParams, ...new URLSearchParams(await body())])
+      : url.searchParams;
+  const clientId = form.get('client_id');
+  if (clientId !== app.id) {
+    return graphError(101, 'Error validating application. Cannot get application info due to a system error.');
+  }
+  if (form.get('client_secret') !== app.secret) return graphError(1, 'Error validating client secret.');
+  if (form.get('grant_type') === 'client_credentials') return json({ access_token: appToken, token_type: 'bearer' });
+  if (!form.get('redirect_uri')) return graphError(191, 'Missing redirect_uri parameter.');
+  const code = form.get('code') ?? '';
+  const exchange = state.grants.peek(code)?.choice.exchange;
+  if (exchange === 'hangs') return null;
+  if (exchange === 'fails')
+    return graphError(2, 'An unexpected error has occurred. Please retry your request later.', 500);
+  const redeemed = state.grants.redeem(code, {
+    clientId,
+    redirectUri: form.get('redirect_uri'),
+    verifier: form.get('code_verifier'),
+  });
+  if (redeemed.kind !== 'granted') return notGranted(redeemed.kind);
+  return json({ access_token: redeemed.accessToken, token_type: 'bearer', expires_in: 5_183_944 });
+}
+
+function me(state: State, { request, url }: Call): Answer {
+  const accessToken =
+    url.searchParams.get('access_token') ??
+    /^(?:Bearer|OAuth) (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ??
+    '';
+  if (!accessToken) {
+    return graphError(2500, 'An active access token must be used to query information about the current user.');
+  }
+  const grant = state.grants.holder(accessToken);
+  if (!grant) return graphError(190, 'Invalid OAuth access token - Cannot parse access token');
+  const proof = url.searchParams.get('appsecret_proof');
+  if (proof !== null && proof !== createHmac('sha256', app.secret).update(accessToken).digest('hex')) {
+    return graphError(100, 'Invalid appsecret_proof provided in the API argument', 400, 'GraphMethodException');
+  }
+  const { person, shareEmail } = grant.choice;
+  const known: Record<string, unknown> = {
+    id: person.id.slice(-17),
+    name: person.name,
+    first_name: person.givenName,
+    last_name: person.familyName,
+    // Without the permission, or without an address, the field is simply not there.
+    ...(grant.request.scopes.includes('email') && shareEmail && { email: person.email }),
+    picture: { data: { height: 50, is_silhouette: true, url: `${state.siteUrl}/favicon.svg`, width: 50 } },
+  };
+  const fields = (url.searchParams.get('fields') ?? 'id,name')
+    .split(',')
+    .map((field) => field.replace(/[.({].*/, '').trim());
+  const strange = fields.find((field) => !(field in known) && field !== 'email');
+  if (strange) return graphError(100, `(#100) Tried accessing nonexisting field (${strange})`);
+  return json(
+    Object.fromEntries(['id', ...fields].filter((field) => field in known).map((field) => [field, known[field]])),
+  );
+}
+
+/** The app's own record, for its own token. */
+function application({ request }: Call): Answer {
+  const given = /^(?:Bearer|OAuth) (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (given !== appToken) return graphError(190, 'Invalid OAuth access token - Cannot parse access token');
+  return json({ id: app.id, name: 'Broadsheet' });
 }
 
 const graphError = (code: number, message: string, status = 400, type = 'OAuthException', subcode?: number): Answer =>

@@ -3,7 +3,7 @@
  * authorization page, the token endpoint with PKCE, signed ID tokens, and userinfo. Bodies of errors are Google's.
  */
 import { consentPage, notice, readConsent } from '../oauth/consent.ts';
-import { openGrants, type Redeemed, type Request } from '../oauth/grants.ts';
+import { type Grants, openGrants, type Redeemed, type Request } from '../oauth/grants.ts';
 import { type Answer, type Call, html, json, listenWeb, type Route, redirect } from '../web.ts';
 import { makeSigner } from './id-token.ts';
 
@@ -32,130 +32,148 @@ const scopes = ['openid', 'email', 'profile'];
 /** The same by their long names, which Google takes as well. */
 const longScopes = ['email', 'profile'].map((name) => `https://www.googleapis.com/auth/userinfo.${name}`);
 
-export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleOptions): Promise<Google> {
-  const grants = openGrants({ code: '4/0A', token: 'ya29.a0' }, now);
-  const signer = makeSigner();
-  let issuer = '';
+interface State {
+  readonly grants: Grants;
+  readonly signer: ReturnType<typeof makeSigner>;
+  /** Known once the server listens. */
+  issuer: string;
   /** The one address that is registered for the client; Google compares it sign by sign. */
-  const registered = `${new URL(siteUrl).origin}/blaize/oauth/google/callback`;
+  readonly registered: string;
+  readonly now: () => number;
+}
 
-  const refusal = (status: number, code: string, detail: string): Answer =>
-    html(notice(brand, `Error ${status}: ${code}`, detail), status);
-
-  function authorize({ url }: Call): Answer {
-    const asked = url.searchParams;
-    const redirectUri = asked.get('redirect_uri') ?? '';
-    if (asked.get('client_id') !== client.id) return refusal(401, 'invalid_client', 'The OAuth client was not found.');
-    if (redirectUri !== registered) {
-      return refusal(400, 'redirect_uri_mismatch', `The redirect URI ${redirectUri || '(none)'} is not registered.`);
-    }
-    if (asked.get('response_type') !== 'code') {
-      return refusal(400, 'unsupported_response_type', `Invalid response_type: ${asked.get('response_type')}`);
-    }
-    const wanted = (asked.get('scope') ?? '').split(/\s+/).filter((scope) => scope !== '');
-    if (wanted.length === 0) return refusal(400, 'invalid_request', 'Missing required parameter: scope');
-    const strange = wanted.filter((scope) => !scopes.includes(scope) && !longScopes.includes(scope));
-    if (strange.length > 0)
-      return refusal(400, 'invalid_scope', `Some requested scopes were invalid: ${strange.join(' ')}`);
-    const method = asked.get('code_challenge_method') ?? 'plain';
-    const value = asked.get('code_challenge');
-    if (value !== null && method !== 'S256' && method !== 'plain') {
-      return refusal(400, 'invalid_request', `Invalid code_challenge_method: ${method}`);
-    }
-    const request: Request = {
-      clientId: client.id,
-      redirectUri,
-      state: asked.get('state'),
-      scopes: wanted,
-      nonce: asked.get('nonce'),
-      askAgain: false,
-      challenge: value === null ? null : { value, method: method as 'S256' | 'plain' },
-    };
-    return html(consentPage(brand, grants.ask(request), request, asked.get('login_hint')));
-  }
-
-  async function consent({ body }: Call): Promise<Answer> {
-    const form = new URLSearchParams(await body());
-    const ticket = form.get('ticket') ?? '';
-    const request = grants.asked(ticket);
-    if (!request) return refusal(400, 'invalid_request', 'This page has been used or is too old; sign in again.');
-    const said = readConsent(brand, form);
-    if (typeof said === 'string') return refusal(400, 'invalid_request', said);
-    const back = new URL(request.redirectUri);
-    if (request.state !== null) back.searchParams.set('state', request.state);
-    const code = said.allow ? grants.grant(ticket, said.choice) : null;
-    if (code) {
-      const answer = { code, scope: request.scopes.join(' '), authuser: '0', prompt: 'consent' };
-      for (const [name, value] of Object.entries(answer)) back.searchParams.set(name, value);
-    } else {
-      grants.refuse(ticket);
-      back.searchParams.set('error', 'access_denied');
-    }
-    return redirect(back.href);
-  }
-
-  async function token({ request, body }: Call): Promise<Answer | null> {
-    const form = new URLSearchParams(await body());
-    const basic = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    const [id, secret] = basic
-      ? Buffer.from(basic, 'base64').toString('utf8').split(':').map(decodeURIComponent)
-      : [form.get('client_id'), form.get('client_secret')];
-    if (id !== client.id) return oauthError(401, 'invalid_client', 'The OAuth client was not found.');
-    if (secret !== client.secret) return oauthError(401, 'invalid_client', 'Unauthorized');
-    const type = form.get('grant_type');
-    if (type !== 'authorization_code')
-      return oauthError(400, 'unsupported_grant_type', `Invalid grant_type: ${type ?? ''}`);
-    const code = form.get('code');
-    if (!code) return oauthError(400, 'invalid_request', 'Missing required parameter: code');
-    const exchange = grants.peek(code)?.choice.exchange;
-    if (exchange === 'hangs') return null;
-    if (exchange === 'fails') return oauthError(500, 'internal_failure', 'Backend Error');
-    const redeemed = grants.redeem(code, {
-      clientId: id,
-      redirectUri: form.get('redirect_uri'),
-      verifier: form.get('code_verifier'),
-    });
-    if (redeemed.kind !== 'granted') return notGranted(redeemed.kind);
-    const { grant, accessToken } = redeemed;
-    return json({
-      access_token: accessToken,
-      expires_in: 3599,
-      scope: grant.request.scopes.join(' '),
-      token_type: 'Bearer',
-      ...(grant.request.scopes.includes('openid') && {
-        id_token: await signer.sign({ issuer, audience: client.id, grant, accessToken, now: now() }),
-      }),
-    });
-  }
-
-  function userinfo({ request, url }: Call): Answer {
-    const bearer =
-      /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? url.searchParams.get('access_token');
-    const grant = grants.holder(bearer ?? '');
-    if (grant) return json(signer.claims(grant));
-    return json({ error: 'invalid_request', error_description: 'Invalid Credentials' }, 401, {
-      'www-authenticate': 'Bearer realm="https://accounts.google.com/", error="invalid_token"',
-    });
-  }
-
+export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleOptions): Promise<Google> {
+  const signer = makeSigner();
+  const state: State = {
+    grants: openGrants({ code: '4/0A', token: 'ya29.a0' }, now),
+    signer,
+    issuer: '',
+    registered: `${new URL(siteUrl).origin}/blaize/oauth/google/callback`,
+    now,
+  };
   const about = notice(
     brand,
     'Nothing to do here',
-    `This page opens by itself when somebody continues with ${brand.name} on ${siteUrl}.`,
+    `This page opens by itself when a reader continues with ${brand.name} on ${siteUrl}.`,
   );
   const routes: Route[] = [
     { method: 'GET', path: /^\/$/, handle: () => html(about) },
-    { method: 'GET', path: /^\/\.well-known\/openid-configuration$/, handle: () => json(discovery(issuer)) },
-    { method: 'GET', path: /^\/o\/oauth2\/v2\/auth$/, handle: authorize },
-    { method: 'POST', path: /^\/consent$/, handle: consent },
-    { method: 'POST', path: /^\/token$/, handle: token },
+    { method: 'GET', path: /^\/\.well-known\/openid-configuration$/, handle: () => json(discovery(state.issuer)) },
+    { method: 'GET', path: /^\/o\/oauth2\/v2\/auth$/, handle: (call) => authorize(state, call) },
+    { method: 'POST', path: /^\/consent$/, handle: (call) => consent(state, call) },
+    { method: 'POST', path: /^\/token$/, handle: (call) => token(state, call) },
     { method: 'GET', path: /^\/oauth2\/v3\/certs$/, handle: async () => json({ keys: [await signer.publicKey()] }) },
-    { method: 'GET', path: /^\/v1\/userinfo$/, handle: userinfo },
-    { method: 'POST', path: /^\/v1\/userinfo$/, handle: userinfo },
+    { method: 'GET', path: /^\/v1\/userinfo$/, handle: (call) => userinfo(state, call) },
+    { method: 'POST', path: /^\/v1\/userinfo$/, handle: (call) => userinfo(state, call) },
   ];
   const server = await listenWeb(routes, { port, name: "the sandbox's Google" });
-  issuer = server.url;
-  return { access: { issuer, clientId: client.id, clientSecret: client.secret }, stop: server.close };
+  state.issuer = server.url;
+  return { access: { issuer: server.url, clientId: client.id, clientSecret: client.secret }, stop: server.close };
+}
+
+const refusal = (status: number, code: string, detail: string): Answer =>
+  html(notice(brand, `Error ${status}: ${code}`, detail), status);
+
+function authorize(state: State, { url }: Call): Answer {
+  const asked = url.searchParams;
+  const redirectUri = asked.get('redirect_uri') ?? '';
+  if (asked.get('client_id') !== client.id) return refusal(401, 'invalid_client', 'The OAuth client was not found.');
+  if (redirectUri !== state.registered) {
+    return refusal(400, 'redirect_uri_mismatch', `The redirect URI ${redirectUri || '(none)'} is not registered.`);
+  }
+  if (asked.get('response_type') !== 'code') {
+    return refusal(400, 'unsupported_response_type', `Invalid response_type: ${asked.get('response_type')}`);
+  }
+  const wanted = (asked.get('scope') ?? '').split(/\s+/).filter((scope) => scope !== '');
+  if (wanted.length === 0) return refusal(400, 'invalid_request', 'Missing required parameter: scope');
+  const strange = wanted.filter((scope) => !scopes.includes(scope) && !longScopes.includes(scope));
+  if (strange.length > 0)
+    return refusal(400, 'invalid_scope', `Some requested scopes were invalid: ${strange.join(' ')}`);
+  const method = asked.get('code_challenge_method') ?? 'plain';
+  const value = asked.get('code_challenge');
+  if (value !== null && method !== 'S256' && method !== 'plain') {
+    return refusal(400, 'invalid_request', `Invalid code_challenge_method: ${method}`);
+  }
+  const request: Request = {
+    clientId: client.id,
+    redirectUri,
+    state: asked.get('state'),
+    scopes: wanted,
+    nonce: asked.get('nonce'),
+    askAgain: false,
+    challenge: value === null ? null : { value, method: method as 'S256' | 'plain' },
+  };
+  return html(consentPage(brand, state.grants.ask(request), request, asked.get('login_hint')));
+}
+
+async function consent(state: State, { body }: Call): Promise<Answer> {
+  const form = new URLSearchParams(await body());
+  const ticket = form.get('ticket') ?? '';
+  const request = state.grants.asked(ticket);
+  if (!request) return refusal(400, 'invalid_request', 'This page has been used or is too old; sign in again.');
+  const said = readConsent(brand, form);
+  if (typeof said === 'string') return refusal(400, 'invalid_request', said);
+  const back = new URL(request.redirectUri);
+  if (request.state !== null) back.searchParams.set('state', request.state);
+  const code = said.allow ? state.grants.grant(ticket, said.choice) : null;
+  if (code) {
+    const answer = { code, scope: request.scopes.join(' '), authuser: '0', prompt: 'consent' };
+    for (const [name, value] of Object.entries(answer)) back.searchParams.set(name, value);
+  } else {
+    state.grants.refuse(ticket);
+    back.searchParams.set('error', 'access_denied');
+  }
+  return redirect(back.href);
+}
+
+async function token(state: State, { request, body }: Call): Promise<Answer | null> {
+  const form = new URLSearchParams(await body());
+  const basic = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  const [id, secret] = basic
+    ? Buffer.from(basic, 'base64').toString('utf8').split(':').map(decodeURIComponent)
+    : [form.get('client_id'), form.get('client_secret')];
+  if (id !== client.id) return oauthError(401, 'invalid_client', 'The OAuth client was not found.');
+  if (secret !== client.secret) return oauthError(401, 'invalid_client', 'Unauthorized');
+  const type = form.get('grant_type');
+  if (type !== 'authorization_code')
+    return oauthError(400, 'unsupported_grant_type', `Invalid grant_type: ${type ?? ''}`);
+  const code = form.get('code');
+  if (!code) return oauthError(400, 'invalid_request', 'Missing required parameter: code');
+  const exchange = state.grants.peek(code)?.choice.exchange;
+  if (exchange === 'hangs') return null;
+  if (exchange === 'fails') return oauthError(500, 'internal_failure', 'Backend Error');
+  const redeemed = state.grants.redeem(code, {
+    clientId: id,
+    redirectUri: form.get('redirect_uri'),
+    verifier: form.get('code_verifier'),
+  });
+  if (redeemed.kind !== 'granted') return notGranted(redeemed.kind);
+  const { grant, accessToken } = redeemed;
+  return json({
+    access_token: accessToken,
+    expires_in: 3599,
+    scope: grant.request.scopes.join(' '),
+    token_type: 'Bearer',
+    ...(grant.request.scopes.includes('openid') && {
+      id_token: await state.signer.sign({
+        issuer: state.issuer,
+        audience: client.id,
+        grant,
+        accessToken,
+        now: state.now(),
+      }),
+    }),
+  });
+}
+
+function userinfo(state: State, { request, url }: Call): Answer {
+  const bearer =
+    /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? url.searchParams.get('access_token');
+  const grant = state.grants.holder(bearer ?? '');
+  if (grant) return json(state.signer.claims(grant));
+  return json({ error: 'invalid_request', error_description: 'Invalid Credentials' }, 401, {
+    'www-authenticate': 'Bearer realm="https://accounts.google.com/", error="invalid_token"',
+  });
 }
 
 const oauthError = (status: number, error: string, description: string): Answer =>

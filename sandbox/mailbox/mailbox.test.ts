@@ -168,7 +168,7 @@ describe('failures', () => {
     expect(await letters()).toHaveLength(1);
   });
 
-  it('drops a message, or its receipt, as often as it is told', async () => {
+  it('drops a message, or its receipt, as often as requested', async () => {
     const { port, fail, letters } = await mailbox();
     await fail({ mode: 'drop', times: 1 });
     expect((await speak(port, letter(to))).at(-1)).toBe('closed');

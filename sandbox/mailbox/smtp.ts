@@ -1,5 +1,5 @@
 /**
- * The mail server: SMTP on 127.0.0.1, with failures on request. As a vendor's it wants a password when it is told to, and offers
+ * The mail server: SMTP on 127.0.0.1, with failures on request. As a vendor's it requires a password on request, and offers
  * encryption (STARTTLS, or TLS from the first byte), without which it then takes none.
  */
 import type { AddressInfo } from 'node:net';
@@ -31,7 +31,7 @@ export interface MailServer {
   close(): Promise<void>;
 }
 
-/** An error that the client is told with its number. */
+/** An error with the number that the client receives. */
 const refusal = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode });
 
 /** How a recipient is refused in each mode. */
@@ -42,109 +42,125 @@ const recipientAnswers: Partial<Record<FailureMode, [code: number, message: stri
   policy: [554, '5.7.1 Message rate over the limit of this account'],
 };
 
+interface State {
+  readonly letters: LetterStore;
+  readonly options: MailServerOptions;
+  readonly certificate: Certificate | null;
+  failure: Failure;
+  /** `null` while connections are refused. */
+  server: SMTPServer | null;
+  /** Where it listens once it has been opened. */
+  port: number;
+}
+
 export async function listenMail(letters: LetterStore, options: MailServerOptions): Promise<MailServer> {
-  const { port, login, encryption } = options;
-  const certificate: Certificate | null = encryption === 'none' ? null : makeCertificate(['localhost']);
-  let failure: Failure = { mode: 'none' };
-  let server: SMTPServer | null = null;
-  let bound = port;
-
-  /** What goes wrong with a message to these, or with a password; it counts when `times` is limited. */
-  function trouble(recipients: readonly string[] | null): Failure {
-    const { to, times } = failure;
-    const meant = to === undefined || !recipients || recipients.some((address) => address.toLowerCase().includes(to));
-    if (!meant) return { mode: 'none' };
-    const now = failure;
-    if (times !== undefined) failure = times > 1 ? { ...failure, times: times - 1 } : { mode: 'none' };
-    return now;
-  }
-
-  async function receive(stream: NodeJS.ReadableStream, session: SMTPServerSession): Promise<string> {
-    const to = session.envelope.rcptTo.map(({ address }) => address);
-    const wrong = ['drop', 'lost-answer', 'slow'].includes(failure.mode) ? trouble(to) : null;
-    const parts: Buffer[] = [];
-    for await (const part of stream) {
-      parts.push(Buffer.from(part));
-      if (wrong?.mode === 'drop') hangUp(session.id);
-    }
-    if (wrong?.mode === 'slow') await delay(wrong.delay ?? 3000);
-    if (wrong?.mode === 'drop') throw refusal(451, 'Dropped');
-    const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
-    const { number } = await letters.add({ from, to, raw: Buffer.concat(parts), encrypted: session.secure });
-    if (wrong?.mode === 'lost-answer') hangUp(session.id);
-    return `2.0.0 Taken as letter ${number}`;
-  }
-
-  /** Ends a connection without a word. */
-  function hangUp(id: string): void {
-    for (const connection of server?.connections ?? []) {
-      if (connection.id === id) connection._socket.destroy();
-    }
-  }
-
-  async function open(): Promise<void> {
-    const opening = new SMTPServer({
-      name: 'mailbox.sandbox',
-      banner: 'Broadsheet sandbox',
-      // Nothing leaves this machine; a client would have to be told to trust a certificate that was made up.
-      disabledCommands: encryption === 'none' ? ['STARTTLS'] : [],
-      secure: encryption === 'tls',
-      ...(certificate && { key: certificate.key, cert: certificate.certificate }),
-      authOptional: login === 'optional',
-      authRequiredMessage: '5.7.0 Authentication required',
-      authMethods: ['PLAIN', 'LOGIN'],
-      disableReverseLookup: true,
-      size: 10 * 1024 * 1024,
-      closeTimeout: 100,
-      onAuth({ username, password }, _session, done) {
-        if (failure.mode === 'auth') trouble(null);
-        else if (username === account.user && password === account.password) return done(null, { user: username });
-        done(refusal(535, '5.7.8 Authentication credentials invalid'));
-      },
-      onRcptTo({ address }, _session, done) {
-        const answer = recipientAnswers[failure.mode];
-        if (!answer || trouble([address]).mode === 'none') return done();
-        done(refusal(...answer));
-      },
-      onData(stream, session, done) {
-        receive(stream, session).then(
-          (message) => done(null, message),
-          (error: Error) => done(error),
-        );
-      },
-    });
-    // Connections that break are what this server is for.
-    opening.on('error', () => {});
-    await new Promise<void>((resolve, reject) => {
-      opening.server.once('error', (error) => reject(portInUse(error, bound, 'the mail server')));
-      opening.listen(bound, '127.0.0.1', resolve);
-    });
-    bound = (opening.server.address() as AddressInfo).port;
-    server = opening;
-  }
-
-  async function shut(): Promise<void> {
-    const closing = server;
-    server = null;
-    if (!closing) return;
-    for (const connection of closing.connections) connection._socket.destroy();
-    await new Promise<void>((resolve) => closing.close(() => resolve()));
-  }
-
-  await open();
+  const certificate = options.encryption === 'none' ? null : makeCertificate(['localhost']);
+  const state: State = {
+    letters,
+    options,
+    certificate,
+    failure: { mode: 'none' },
+    server: null,
+    port: options.port,
+  };
+  await open(state);
   return {
     get port() {
-      return bound;
+      return state.port;
     },
     certificate: certificate?.certificate ?? null,
     get failure() {
-      return failure;
+      return state.failure;
     },
     async fail(next) {
-      failure = next;
-      if (next.mode === 'refuse') await shut();
-      else if (!server) await open();
+      state.failure = next;
+      if (next.mode === 'refuse') await shut(state);
+      else if (!state.server) await open(state);
     },
-    close: shut,
+    close: () => shut(state),
   };
+}
+
+/** What goes wrong with a message to these, or with a password; it counts when `times` is limited. */
+function trouble(state: State, recipients: readonly string[] | null): Failure {
+  const { failure } = state;
+  const { to, times } = failure;
+  const meant = to === undefined || !recipients || recipients.some((address) => address.toLowerCase().includes(to));
+  if (!meant) return { mode: 'none' };
+  if (times !== undefined) state.failure = times > 1 ? { ...failure, times: times - 1 } : { mode: 'none' };
+  return failure;
+}
+
+async function receive(state: State, stream: NodeJS.ReadableStream, session: SMTPServerSession): Promise<string> {
+  const to = session.envelope.rcptTo.map(({ address }) => address);
+  const wrong = ['drop', 'lost-answer', 'slow'].includes(state.failure.mode) ? trouble(state, to) : null;
+  const parts: Buffer[] = [];
+  for await (const part of stream) {
+    parts.push(Buffer.from(part));
+    if (wrong?.mode === 'drop') hangUp(state, session.id);
+  }
+  if (wrong?.mode === 'slow') await delay(wrong.delay ?? 3000);
+  if (wrong?.mode === 'drop') throw refusal(451, 'Dropped');
+  const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
+  const { number } = await state.letters.add({ from, to, raw: Buffer.concat(parts), encrypted: session.secure });
+  if (wrong?.mode === 'lost-answer') hangUp(state, session.id);
+  return `2.0.0 Taken as letter ${number}`;
+}
+
+/** Ends a connection without a word. */
+function hangUp(state: State, id: string): void {
+  for (const connection of state.server?.connections ?? []) {
+    if (connection.id === id) connection._socket.destroy();
+  }
+}
+
+async function open(state: State): Promise<void> {
+  const { login, encryption } = state.options;
+  const { certificate } = state;
+  const opening = new SMTPServer({
+    name: 'mailbox.sandbox',
+    banner: 'Broadsheet sandbox',
+    // Nothing leaves this machine; a client would have to trust a certificate that was made for this run.
+    disabledCommands: encryption === 'none' ? ['STARTTLS'] : [],
+    secure: encryption === 'tls',
+    ...(certificate && { key: certificate.key, cert: certificate.certificate }),
+    authOptional: login === 'optional',
+    authRequiredMessage: '5.7.0 Authentication required',
+    authMethods: ['PLAIN', 'LOGIN'],
+    disableReverseLookup: true,
+    size: 10 * 1024 * 1024,
+    closeTimeout: 100,
+    onAuth({ username, password }, _session, done) {
+      if (state.failure.mode === 'auth') trouble(state, null);
+      else if (username === account.user && password === account.password) return done(null, { user: username });
+      done(refusal(535, '5.7.8 Authentication credentials invalid'));
+    },
+    onRcptTo({ address }, _session, done) {
+      const answer = recipientAnswers[state.failure.mode];
+      if (!answer || trouble(state, [address]).mode === 'none') return done();
+      done(refusal(...answer));
+    },
+    onData(stream, session, done) {
+      receive(state, stream, session).then(
+        (message) => done(null, message),
+        (error: Error) => done(error),
+      );
+    },
+  });
+  // Connections that break are what this server is for.
+  opening.on('error', () => {});
+  await new Promise<void>((resolve, reject) => {
+    opening.server.once('error', (error) => reject(portInUse(error, state.port, 'the mail server')));
+    opening.listen(state.port, '127.0.0.1', resolve);
+  });
+  state.port = (opening.server.address() as AddressInfo).port;
+  state.server = opening;
+}
+
+async function shut(state: State): Promise<void> {
+  const closing = state.server;
+  state.server = null;
+  if (!closing) return;
+  for (const connection of closing.connections) connection._socket.destroy();
+  await new Promise<void>((resolve) => closing.close(() => resolve()));
 }

@@ -63,7 +63,7 @@ export function readConsent(brand: Brand, form: URLSearchParams): { allow: boole
   };
 }
 
-/** A page with a sentence and nothing to choose: nobody is sent to an address that the provider does not know. */
+/** A page with a sentence and nothing to choose: the provider redirects only to addresses that it knows. */
 export const notice = (brand: Brand, title: string, detail: string): string =>
   frame(brand, `<h1>${safe(title)}</h1><p>${safe(detail)}</p>`);
 

@@ -23,7 +23,7 @@ export const people: readonly Person[] = [
   person('104208150971600000003', 'Chiara', 'Montefiore'),
 ];
 
-/** Whoever has this address; somebody new gets a number that depends on nothing else. */
+/** The person with this address; a new one gets a number that depends on the address alone. */
 export function personOf(email: string): Person {
   const address = email.trim().toLowerCase();
   const known = people.find((one) => one.email === address);

@@ -16,7 +16,7 @@
  *     DELETE /_sandbox/domains                    {"name"}
  *
  * Webhooks are below `/_sandbox/webhooks`: see webhooks.ts.
- * A clock that is moved renews, charges and retries on its way.
+ * Advancing a clock renews, charges and retries.
  */
 import { ApiError } from './core/errors.ts';
 import { attach, makeMethod } from './payments/methods.ts';

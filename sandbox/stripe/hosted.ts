@@ -1,4 +1,4 @@
-/** Invoices as their customers see them: a page and a PDF, at addresses that nobody guesses. */
+/** Invoices as their customers see them: a page and a PDF, at addresses that can't be guessed. */
 import { escapeHtml as safe } from '../web.ts';
 import { money, shortDate } from './billing/calendar.ts';
 import type { Inside } from './controls.ts';

@@ -1,6 +1,7 @@
-/** What is for sale from the start: products, prices, Trial Offers and coupons, with the metadata that the newspaper's plans carry. */
+/** The first content of the sandbox's account: products, prices, Trial Offers and coupons, with the metadata of the newspaper's plans. */
 import type { Ledger } from './core/ledger.ts';
 import type { Coupon, Interval } from './core/model.ts';
+import { addPrice, addProduct } from './resources/catalog.ts';
 import { registerDomain } from './wallets.ts';
 
 const products = [
@@ -15,7 +16,7 @@ interface Plan {
   readonly name: string;
   readonly amount: number;
   readonly interval: Interval;
-  /** Intervals between two bills; one where nothing is said. */
+  /** Intervals between two bills; 1 unless given. */
   readonly count?: number;
   /** In pounds and in euros. */
   readonly abroad: readonly [gbp: number, eur: number];
@@ -79,7 +80,7 @@ const plans: readonly Plan[] = [
   },
 ];
 
-/** First times for less: the price of each, and the one that follows. */
+/** Trial Offers: the price of each, and the one that follows. */
 const offers = [['to_reader_penny', 'price_reader_penny', 'price_reader_yearly']] as const;
 
 type CouponSeed = Partial<Coupon> & {
@@ -97,7 +98,7 @@ const coupons: readonly CouponSeed[] = [
   { id: 'free-year', name: 'FREEYEAR', percent_off: 100, duration: 'once' },
   { id: 'expired', name: 'EXPIRED', percent_off: 50, duration: 'once', code: { expires_at: ended } },
   { id: 'once-only', name: 'ONCEONLY', percent_off: 25, duration: 'once', code: { max_redemptions: 1 } },
-  // What the paper offers to readers who are about to cancel (`billing.stay` in its publication.ts).
+  // The newspaper's offer to readers who cancel (`billing.stay` in its publication.ts).
   { id: 'stay', name: 'STAY', percent_off: 50, duration: 'repeating', duration_in_months: 12 },
   { id: 'reader-only', name: 'READERONLY', percent_off: 30, duration: 'once', _products: ['prod_reader'] },
 ];
@@ -106,108 +107,74 @@ const coupons: readonly CouponSeed[] = [
 export function seed(ledger: Ledger): void {
   if (ledger.store.count('product') > 0) return;
   ledger.run(() => {
-    for (const [id, name, key] of products) {
-      ledger.add('product', {
-        id,
-        object: 'product',
-        active: true,
-        default_price: null,
-        description: null,
-        images: [],
-        livemode: false,
-        marketing_features: [],
-        metadata: { zephr_product_id: key },
-        name,
-        package_dimensions: null,
-        shippable: null,
-        statement_descriptor: null,
-        tax_code: null,
-        tax_details: null,
-        type: 'service',
-        unit_label: null,
-        updated: ledger.now(),
-        url: null,
-      });
-    }
+    for (const [id, name, key] of products) addProduct(ledger, { id, name, metadata: { zephr_product_id: key } });
     for (const { id, product, name, amount, interval, count, abroad, metadata } of plans) {
-      ledger.add('price', {
+      addPrice(ledger, {
         id: `price_${id.replaceAll('-', '_')}`,
-        object: 'price',
-        active: true,
-        billing_scheme: 'per_unit',
         currency: 'usd',
-        custom_unit_amount: null,
-        livemode: false,
         lookup_key: id,
         metadata: { zephrPlanId: id, ...metadata },
         nickname: name,
         product,
-        type: 'recurring',
+        recurring: { interval, interval_count: count ?? 1 },
         unit_amount: amount,
-        unit_amount_decimal: String(amount),
-        recurring: {
-          interval,
-          interval_count: count ?? 1,
-          meter: null,
-          trial_period_days: null,
-          usage_type: 'licensed',
-        },
-        tax_behavior: 'unspecified',
-        tiers_mode: null,
-        transform_quantity: null,
         _amounts: { gbp: abroad[0], eur: abroad[1] },
       });
     }
-    for (const [id, price, next] of offers) {
-      ledger.add('product_catalog.trial_offer', {
-        id,
-        object: 'product_catalog.trial_offer',
-        active: true,
-        duration: { relative: { iterations: 1 }, type: 'relative' },
-        end_behavior: { transition: { price: next }, type: 'transition' },
-        livemode: false,
-        nickname: null,
-        price,
-      });
-    }
-    for (const { code, ...coupon } of coupons) {
-      ledger.add('coupon', {
-        object: 'coupon',
-        amount_off: null,
-        currency: null,
-        duration: 'once',
-        duration_in_months: null,
-        livemode: false,
-        max_redemptions: null,
-        metadata: {},
-        percent_off: null,
-        redeem_by: null,
-        times_redeemed: 0,
-        valid: true,
-        _products: [],
-        ...coupon,
-      });
-      ledger.add('promotion_code', {
-        id: `promo_${coupon.id.replaceAll('-', '_')}`,
-        object: 'promotion_code',
-        active: true,
-        code: coupon.name,
-        customer: null,
-        customer_account: null,
-        expires_at: code?.expires_at ?? null,
-        livemode: false,
-        max_redemptions: code?.max_redemptions ?? null,
-        metadata: {},
-        times_redeemed: 0,
-        promotion: { coupon: coupon.id, type: 'coupon' as const },
-        restrictions: { first_time_transaction: false, minimum_amount: null, minimum_amount_currency: null },
-      });
-    }
+    for (const [id, price, next] of offers) addOffer(ledger, id, price, next);
+    for (const coupon of coupons) addCoupon(ledger, coupon);
   });
-  // The sandbox's site is at one of these; Stripe itself takes public names alone.
+  // The sandbox's site is at one of these; Stripe itself takes public names only.
   for (const name of ['127.0.0.1', 'localhost']) registerDomain(ledger, name);
-  // Nobody has to hear of what has always been there.
+  // The seed sends no events.
   ledger.run(() => {
     for (const { id } of [...ledger.store.all('event')]) ledger.store.remove('event', id);
+  });
+}
+
+const addOffer = (ledger: Ledger, id: string, price: string, next: string) =>
+  ledger.add('product_catalog.trial_offer', {
+    id,
+    object: 'product_catalog.trial_offer',
+    active: true,
+    duration: { relative: { iterations: 1 }, type: 'relative' },
+    end_behavior: { transition: { price: next }, type: 'transition' },
+    livemode: false,
+    nickname: null,
+    price,
+  });
+
+/** Adds a coupon with the promotion code that readers type. */
+function addCoupon(ledger: Ledger, { code, ...coupon }: CouponSeed): void {
+  ledger.add('coupon', {
+    object: 'coupon',
+    amount_off: null,
+    currency: null,
+    duration: 'once',
+    duration_in_months: null,
+    livemode: false,
+    max_redemptions: null,
+    metadata: {},
+    percent_off: null,
+    redeem_by: null,
+    times_redeemed: 0,
+    valid: true,
+    _products: [],
+    ...coupon,
+  });
+  ledger.add('promotion_code', {
+    id: `promo_${coupon.id.replaceAll('-', '_')}`,
+    object: 'promotion_code',
+    active: true,
+    code: coupon.name,
+    customer: null,
+    customer_account: null,
+    expires_at: code?.expires_at ?? null,
+    livemode: false,
+    max_redemptions: code?.max_redemptions ?? null,
+    metadata: {},
+    times_redeemed: 0,
+    promotion: { coupon: coupon.id, type: 'coupon' as const },
+    restrictions: { first_time_transaction: false, minimum_amount: null, minimum_amount_currency: null },
   });
 }

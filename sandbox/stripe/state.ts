@@ -11,7 +11,7 @@ import type { Wire } from './core/present.ts';
 import { type Fault, type Faults, makeFaults } from './faults.ts';
 import { fingerprint, type Idempotency, makeIdempotency } from './idempotency.ts';
 import { keys } from './keys.ts';
-import { coupons, prices, products, promotionCodes } from './resources/catalogue.ts';
+import { coupons, prices, products, promotionCodes } from './resources/catalog.ts';
 import { customers, paymentMethods } from './resources/customers.ts';
 import { disputes } from './resources/disputes.ts';
 import { invoiceItems, invoicePayments, invoices } from './resources/invoices.ts';
@@ -256,7 +256,7 @@ function execute(state: StripeState, call: ApiCall, fields: Fields, browser: boo
   return answered;
 }
 
-/** A browser is told what it needs of its own intent. */
+/** The part of an intent that its browser may read. */
 function forBrowser({ metadata: _metadata, customer: _customer, latest_charge: _charge, ...rest }: Wire): Wire {
   return rest;
 }

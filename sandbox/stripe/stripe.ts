@@ -37,7 +37,7 @@ export interface RunningStripe {
 }
 
 export interface StripeOptions {
-  /** Address of the newspaper's site, which hears of events; nobody does without. */
+  /** Address of the newspaper's site, which gets the events; without it no events are sent. */
   readonly siteUrl?: string;
   /** 0 takes a free one. */
   readonly port?: number;

@@ -11,7 +11,7 @@ export interface View {
   readonly show: (state: StripeState, webhooks: Webhooks | null) => string;
 }
 
-/** Rows of a table; more than that nobody looks at. */
+/** Most rows of a table. */
 const most = 200;
 
 const date = (moment: unknown): string =>
@@ -73,12 +73,7 @@ const customers: View = {
         customer.deleted ? 'deleted' : `<div class="buttons">${fails}${works}</div>`,
       ];
     });
-    return table(
-      'Customers',
-      ['Customer', 'Id', 'Subscriptions', 'Card', 'Credit', 'Do'],
-      rows,
-      'Nobody has come to pay yet.',
-    );
+    return table('Customers', ['Customer', 'Id', 'Subscriptions', 'Card', 'Credit', 'Do'], rows, 'No payments yet.');
   },
 };
 

@@ -1,15 +1,15 @@
 /**
- * Events on their way to the site, signed as Stripe signs them. They come in order and once, unless asked otherwise:
+ * Sends events to the site, signed as Stripe signs them, in order and once unless set otherwise:
  *
  *     GET  /_sandbox/webhooks            {"settings", "waiting": n, "deliveries": [newest first]}
  *     PUT  /_sandbox/webhooks            {"mode"?: "on" | "off", "delay"?: ms, "copies"?: n, "shuffle"?: ms, "lose"?: 0…1}
  *     POST /_sandbox/webhooks/flush      sends what waits now, and answers when everything has been tried
  *     POST /_sandbox/webhooks/resend     {"event": "evt_…"}, or everything that was lost or failed without one
- *     POST /_sandbox/webhooks/settled    answers when nothing is on its way any more; {"timeout"?: ms}
+ *     POST /_sandbox/webhooks/settled    answers when all events are delivered; {"timeout"?: ms}
  *
- * `off` loses events for good, as a site does that was away for days; `delay` holds each back; `copies` sends each so many
- * times; `shuffle` waits a random while, up to so many milliseconds, so that they overtake each other; `lose` is the share
- * that never comes. Whatever the site does not answer with 2xx is tried again, later and later.
+ * `off` loses all events, as for a site that was down for days; `delay` delays each; `copies` sends each so many times; `shuffle` waits
+ * a random time up to so many milliseconds, so that events overtake each other; `lose` is the share that is lost. An event without a
+ * 2xx answer is retried at growing intervals.
  */
 import { createHmac } from 'node:crypto';
 import type { Ledger } from './core/ledger.ts';
@@ -26,11 +26,11 @@ export interface WebhookSettings {
 export interface Attempt {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** `null` when the site could not be reached. */
+  /** `null`: the site could not be reached. */
   readonly status: number | null;
 }
 
-/** How far an event has come; kept with it. */
+/** The delivery of an event, stored with it. */
 export interface Delivery {
   state: 'new' | 'waiting' | 'delivered' | 'failed' | 'lost';
   /** Epoch milliseconds of the next attempt. */
@@ -46,7 +46,7 @@ export interface Webhooks {
   list(limit: number): { id: string; type: string; created: number; delivery: Delivery }[];
   flush(): Promise<void>;
   resend(event?: string): void;
-  /** Whether nothing was on its way any more before the time was up. */
+  /** Whether all events were delivered within the time. */
   settled(timeout: number): Promise<boolean>;
   stop(): Promise<void>;
 }
@@ -56,7 +56,7 @@ const usual: WebhookSettings = { mode: 'on', delay: 0, copies: 1, shuffle: 0, lo
 /** Seconds until the next attempt, by the number of those that failed. */
 const backOff = [1, 2, 4, 8, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
-/** Milliseconds that the site may take. */
+/** Timeout of a delivery, milliseconds. */
 const patience = 10_000;
 
 /** `Stripe-Signature` of a body. */
@@ -67,192 +67,221 @@ export function sign(body: string, secret: string, at: number): string {
 
 export const deliveryOf = (event: Event): Delivery | undefined => event._delivery as Delivery | undefined;
 
-export function makeWebhooks(
-  ledger: Ledger,
-  {
-    url,
-    secret,
-    wall = Date.now,
-    random = Math.random,
-  }: { url: string; secret: string; wall?: () => number; random?: () => number },
-): Webhooks {
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  let working: Promise<void> | null = null;
-  const queue = new Set<string>();
-  const flights = new Set<Promise<void>>();
-  const stopping = new AbortController();
+interface Options {
+  readonly url: string;
+  readonly secret: string;
+  /** Epoch milliseconds. */
+  readonly wall?: () => number;
+  readonly random?: () => number;
+}
 
-  const settings = (): WebhookSettings => ({
-    ...usual,
-    ...(ledger.store.find('setting', 'webhooks')?.value as object),
-  });
+interface State extends Required<Options> {
+  readonly ledger: Ledger;
+  /** Ids of events that wait. */
+  readonly queue: Set<string>;
+  /** Deliveries under way. */
+  readonly deliveries: Set<Promise<void>>;
+  readonly stopping: AbortController;
+  timer: NodeJS.Timeout | undefined;
+  working: Promise<void> | null;
+}
 
-  function note(event: Event, changes: Partial<Delivery>): void {
-    ledger.run(() => {
-      const before = deliveryOf(event) ?? { state: 'new', next: null, copies: 1, attempts: [] };
-      event._delivery = { ...before, ...changes };
-      event.pending_webhooks = (changes.state ?? before.state) === 'delivered' ? 0 : 1;
-      ledger.store.touch(event);
-    });
-  }
-
-  function accept(event: Event): void {
-    const { mode, delay, copies, shuffle, lose } = settings();
-    if (mode === 'off' || (lose > 0 && random() < lose)) {
-      note(event, { state: 'lost', next: null });
-      return;
-    }
-    note(event, { state: 'waiting', next: wall() + delay + random() * shuffle, copies: Math.max(1, copies) });
-    queue.add(event.id);
-  }
-
-  /** Events that wait, the earliest first. */
-  const due = (): Event[] =>
-    [...queue]
-      .flatMap((id) => ledger.store.find('event', id) ?? [])
-      .sort(
-        (one, other) =>
-          (deliveryOf(one)?.next ?? 0) - (deliveryOf(other)?.next ?? 0) || (one._n ?? 0) - (other._n ?? 0),
-      );
-
-  function arm(): void {
-    clearTimeout(timer);
-    if (stopped || working || queue.size === 0) return;
-    const next = deliveryOf(due()[0] as Event)?.next ?? 0;
-    timer = setTimeout(() => void work(false), Math.max(0, next - wall()));
-    timer.unref();
-  }
-
-  /** Sends what is due, one after the other; everything that waits when `all` of it is wanted. */
-  function work(all: boolean): Promise<void> {
-    working ??= (async () => {
-      for (const event of due()) {
-        if (stopped) break;
-        const delivery = deliveryOf(event);
-        if (!delivery || (!all && (delivery.next ?? 0) > wall())) continue;
-        if (settings().shuffle > 0) {
-          // Those that overtake each other are on their way at the same time.
-          const flight = send(event, delivery).finally(() => flights.delete(flight));
-          flights.add(flight);
-        } else await send(event, delivery);
-      }
-      await Promise.all(flights);
-    })().finally(() => {
-      working = null;
-      arm();
-    });
-    return working;
-  }
-
-  async function send(event: Event, delivery: Delivery): Promise<void> {
-    queue.delete(event.id);
-    const body = JSON.stringify(ledger.present(event), null, 2);
-    let status: number | null = null;
-    for (let copy = 0; copy < delivery.copies; copy += 1) status = await post(body);
-    if (stopped) return;
-    const attempts = [...delivery.attempts, { at: wall(), status }];
-    if (status !== null && status >= 200 && status < 300) {
-      note(event, { state: 'delivered', next: null, attempts });
-      return;
-    }
-    const wait = backOff[attempts.length - 1];
-    if (wait === undefined) note(event, { state: 'failed', next: null, attempts });
-    else {
-      note(event, { state: 'waiting', next: wall() + wait * 1000, attempts });
-      queue.add(event.id);
-    }
-  }
-
-  async function post(body: string): Promise<number | null> {
-    try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json; charset=utf-8',
-          'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
-          'stripe-signature': sign(body, secret, wall()),
-        },
-        body,
-        redirect: 'manual',
-        signal: AbortSignal.any([AbortSignal.timeout(patience), stopping.signal]),
-      });
-      await response.body?.cancel();
-      return response.status;
-    } catch {
-      return null;
-    }
-  }
-
+export function makeWebhooks(ledger: Ledger, options: Options): Webhooks {
+  const state: State = {
+    wall: Date.now,
+    random: Math.random,
+    ...options,
+    ledger,
+    queue: new Set(),
+    deliveries: new Set(),
+    stopping: new AbortController(),
+    timer: undefined,
+    working: null,
+  };
   ledger.onEvents((events) => {
-    if (stopped) return;
-    // Not within the call that caused them: it answers first.
+    // After the answer to the call that caused them.
     setImmediate(() => {
-      if (stopped) return;
-      for (const event of events) if (ledger.store.find('event', event.id) === event) accept(event);
-      arm();
+      if (isStopped(state)) return;
+      for (const event of events) if (ledger.store.find('event', event.id) === event) accept(state, event);
+      arm(state);
     });
   });
   for (const event of ledger.store.all('event')) {
-    const state = deliveryOf(event)?.state;
-    if (state === 'new') accept(event);
-    if (state === 'waiting') queue.add(event.id);
+    const status = deliveryOf(event)?.state;
+    if (status === 'new') accept(state, event);
+    if (status === 'waiting') state.queue.add(event.id);
   }
-  arm();
-
+  arm(state);
   return {
     get settings() {
-      return settings();
+      return settingsOf(ledger);
     },
-    set(changes) {
-      ledger.run(() => {
-        const value = { ...settings(), ...changes };
-        const there = ledger.store.find('setting', 'webhooks');
-        if (there) {
-          ledger.store.touch(there);
-          there.value = value;
-        } else ledger.store.add('setting', { id: 'webhooks', object: 'setting', value });
-      });
-      return settings();
-    },
-    waiting: () => queue.size,
-    list: (limit) =>
-      [...ledger.store.all('event')]
-        .slice(-limit)
-        .reverse()
-        .map((event) => ({
-          id: event.id,
-          type: event.type,
-          created: event.created,
-          delivery: deliveryOf(event) ?? { state: 'new', next: null, copies: 1, attempts: [] },
-        })),
+    set: (changes) => changeSettings(ledger, changes),
+    waiting: () => state.queue.size,
+    list: (limit) => list(ledger, limit),
     async flush() {
       await new Promise((resolve) => setImmediate(resolve));
-      await working;
-      await work(true);
+      await state.working;
+      await work(state, true);
     },
-    resend(id) {
-      for (const event of ledger.store.all('event')) {
-        const state = deliveryOf(event)?.state;
-        if (id ? event.id !== id : state !== 'lost' && state !== 'failed') continue;
-        note(event, { state: 'waiting', next: wall(), copies: 1 });
-        queue.add(event.id);
-      }
-      arm();
-    },
+    resend: (id) => resend(state, id),
     async settled(timeout) {
       const until = Date.now() + timeout;
       while (Date.now() < until) {
         await new Promise((resolve) => setTimeout(resolve, 10));
-        if (queue.size === 0 && !working) return true;
+        if (state.queue.size === 0 && !state.working) return true;
       }
       return false;
     },
     async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      stopping.abort();
-      await working;
+      clearTimeout(state.timer);
+      state.stopping.abort();
+      await state.working;
     },
   };
+}
+
+const isStopped = ({ stopping }: State): boolean => stopping.signal.aborted;
+
+const settingsOf = (ledger: Ledger): WebhookSettings => ({
+  ...usual,
+  ...(ledger.store.find('setting', 'webhooks')?.value as object),
+});
+
+function changeSettings(ledger: Ledger, changes: Partial<WebhookSettings>): WebhookSettings {
+  ledger.run(() => {
+    const value = { ...settingsOf(ledger), ...changes };
+    const stored = ledger.store.find('setting', 'webhooks');
+    if (stored) {
+      ledger.store.touch(stored);
+      stored.value = value;
+    } else ledger.store.add('setting', { id: 'webhooks', object: 'setting', value });
+  });
+  return settingsOf(ledger);
+}
+
+const noDelivery: Delivery = { state: 'new', next: null, copies: 1, attempts: [] };
+
+const list = (ledger: Ledger, limit: number): ReturnType<Webhooks['list']> =>
+  [...ledger.store.all('event')]
+    .slice(-limit)
+    .reverse()
+    .map((event) => ({
+      id: event.id,
+      type: event.type,
+      created: event.created,
+      delivery: deliveryOf(event) ?? noDelivery,
+    }));
+
+/** Stores how far an event's delivery has come. */
+function note({ ledger }: State, event: Event, changes: Partial<Delivery>): void {
+  ledger.run(() => {
+    const before = deliveryOf(event) ?? noDelivery;
+    event._delivery = { ...before, ...changes };
+    event.pending_webhooks = (changes.state ?? before.state) === 'delivered' ? 0 : 1;
+    ledger.store.touch(event);
+  });
+}
+
+function accept(state: State, event: Event): void {
+  const { ledger, wall, random, queue } = state;
+  const { mode, delay, copies, shuffle, lose } = settingsOf(ledger);
+  if (mode === 'off' || (lose > 0 && random() < lose)) {
+    note(state, event, { state: 'lost', next: null });
+    return;
+  }
+  note(state, event, { state: 'waiting', next: wall() + delay + random() * shuffle, copies: Math.max(1, copies) });
+  queue.add(event.id);
+}
+
+/** Waiting events, the earliest first. */
+const due = ({ ledger, queue }: State): Event[] =>
+  [...queue]
+    .flatMap((id) => ledger.store.find('event', id) ?? [])
+    .sort(
+      (one, other) => (deliveryOf(one)?.next ?? 0) - (deliveryOf(other)?.next ?? 0) || (one._n ?? 0) - (other._n ?? 0),
+    );
+
+function arm(state: State): void {
+  clearTimeout(state.timer);
+  if (isStopped(state) || state.working || state.queue.size === 0) return;
+  const next = deliveryOf(due(state)[0] as Event)?.next ?? 0;
+  state.timer = setTimeout(() => void work(state, false), Math.max(0, next - state.wall()));
+  state.timer.unref();
+}
+
+/** Sends due events one after the other. @param all sends all that wait */
+function work(state: State, all: boolean): Promise<void> {
+  state.working ??= sendDue(state, all).finally(() => {
+    state.working = null;
+    arm(state);
+  });
+  return state.working;
+}
+
+async function sendDue(state: State, all: boolean): Promise<void> {
+  const { ledger, wall, deliveries } = state;
+  for (const event of due(state)) {
+    if (isStopped(state)) break;
+    const delivery = deliveryOf(event);
+    if (!delivery || (!all && (delivery.next ?? 0) > wall())) continue;
+    if (settingsOf(ledger).shuffle > 0) {
+      // Shuffled events are sent at the same time, so that they can overtake each other.
+      const sent = send(state, event, delivery).finally(() => deliveries.delete(sent));
+      deliveries.add(sent);
+    } else await send(state, event, delivery);
+  }
+  await Promise.all(deliveries);
+}
+
+async function send(state: State, event: Event, delivery: Delivery): Promise<void> {
+  const { ledger, queue, wall } = state;
+  queue.delete(event.id);
+  const body = JSON.stringify(ledger.present(event), null, 2);
+  let status: number | null = null;
+  for (let copy = 0; copy < delivery.copies; copy += 1) status = await post(state, body);
+  if (isStopped(state)) return;
+  const attempts = [...delivery.attempts, { at: wall(), status }];
+  if (status !== null && status >= 200 && status < 300) {
+    note(state, event, { state: 'delivered', next: null, attempts });
+    return;
+  }
+  const wait = backOff[attempts.length - 1];
+  if (wait === undefined) {
+    note(state, event, { state: 'failed', next: null, attempts });
+    return;
+  }
+  note(state, event, { state: 'waiting', next: wall() + wait * 1000, attempts });
+  queue.add(event.id);
+}
+
+async function post({ url, secret, wall, stopping }: State, body: string): Promise<number | null> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
+        'stripe-signature': sign(body, secret, wall()),
+      },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([AbortSignal.timeout(patience), stopping.signal]),
+    });
+    await response.body?.cancel();
+    return response.status;
+  } catch {
+    return null;
+  }
+}
+
+function resend(state: State, id: string | undefined): void {
+  const { ledger, queue, wall } = state;
+  for (const event of ledger.store.all('event')) {
+    const status = deliveryOf(event)?.state;
+    if (id ? event.id !== id : status !== 'lost' && status !== 'failed') continue;
+    note(state, event, { state: 'waiting', next: wall(), copies: 1 });
+    queue.add(event.id);
+  }
+  arm(state);
 }

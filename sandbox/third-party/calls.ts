@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 export const vendors = ['gtm', 'marfeel', 'onesignal', 'growsurf', 'calendly', 'gpt', 'cmp'] as const;
 export type Vendor = (typeof vendors)[number];
 
-/** How a vendor answers: as it should, late, with 500, by breaking off, with a script that throws, with nothing to show (advertising), or to nobody (consent). */
+/** How a vendor answers: as it should, late, with 500, by breaking off, with a script that throws, with nothing to show (advertising), or not at all (consent). */
 export const modes = ['ok', 'slow', 'error', 'blocked', 'throws', 'empty'] as const;
 export type Mode = (typeof modes)[number];
 

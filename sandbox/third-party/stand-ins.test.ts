@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** Each vendor's stand-in as a page runs it: an unknown name, a wrong type, or a missing account is told as a fault, which fails a test. */
+/** Each vendor's stand-in as a page runs it: an unknown name, a wrong type, or a missing account is reported as a fault, which fails a test. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Vendor } from './calls.ts';
@@ -79,7 +79,7 @@ function command(..._given: unknown[]): void {
 }
 const snippet = { event: 'gtm.js', 'gtm.start': 1 };
 
-/** What a page does wrong, and what it is told. */
+/** What a page does wrong, and the fault that the stand-in reports. */
 const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: () => unknown, fault: RegExp])[] = [
   [
     'gtm',

@@ -89,6 +89,26 @@ defined( 'ABSPATH' ) || define( 'ABSPATH', __DIR__ . '/' );
 require_once ABSPATH . 'wp-settings.php';
 `;
 
+const PHP_SETTINGS = {
+  // One buffer around everything, as most hosts have it: a plugin can then tell the length of the answer and go on
+  // working after it has been sent.
+  output_buffering: '1',
+  memory_limit: '512M',
+  upload_max_filesize: `${LARGEST_BODY_MB}M`,
+  post_max_size: `${LARGEST_BODY_MB}M`,
+  display_errors: '0',
+  max_input_vars: '10000',
+};
+
+const CONSTANTS = {
+  AUTOMATIC_UPDATER_DISABLED: true,
+  CONCATENATE_SCRIPTS: false,
+  DISABLE_WP_CRON: true,
+  DISALLOW_FILE_MODS: true,
+  WP_ENVIRONMENT_TYPE: 'local',
+  WP_DEBUG: false,
+};
+
 /** Starts WordPress, installs it into an empty data folder, and serves it on 127.0.0.1. */
 export async function bootWordPress(options: WordPressOptions): Promise<RunningWordPress> {
   const { core, data, plugins = [], phpVersion = '8.3', instances = 3, onProgress = () => {} } = options;
@@ -116,15 +136,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
     const mount = async (php: PHP) => {
       await php.mount(COMPILED, compiled.mount);
       await php.mount(ROOT, mountFileSet(files));
-      const folders: [string, string][] = [
-        ['database', path.join(data, 'database')],
-        ['uploads', path.join(data, 'uploads')],
-        ...plugins.map(({ slug, folder }): [string, string] => [`plugins/${slug}`, folder]),
-        ...fs.readdirSync(MUST_USE).map((file): [string, string] => [`mu-plugins/${file}`, path.join(MUST_USE, file)]),
-      ];
-      for (const [name, folder] of folders) {
-        await php.mount(`${ROOT}/wp-content/${name}`, createNodeFsMountHandler(path.resolve(folder)));
-      }
+      await mountFolders(php, data, plugins);
     };
 
     const handler: PHPRequestHandler = await bootWordPressAndRequestHandler({
@@ -137,25 +149,8 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
       wordpressInstallMode: 'install-from-existing-files-if-needed',
       onProgress,
       sapiName: 'cli-server',
-      phpIniEntries: {
-        // One buffer around everything, as most hosts have it: a plugin can then tell the length of the answer and go on
-        // working after it has been sent.
-        output_buffering: '1',
-        memory_limit: '512M',
-        upload_max_filesize: `${LARGEST_BODY_MB}M`,
-        post_max_size: `${LARGEST_BODY_MB}M`,
-        display_errors: '0',
-        max_input_vars: '10000',
-      },
-      constants: {
-        AUTOMATIC_UPDATER_DISABLED: true,
-        CONCATENATE_SCRIPTS: false,
-        DISABLE_WP_CRON: true,
-        DISALLOW_FILE_MODS: true,
-        WP_ENVIRONMENT_TYPE: 'local',
-        WP_DEBUG: false,
-        ...options.constants,
-      },
+      phpIniEntries: PHP_SETTINGS,
+      constants: { ...CONSTANTS, ...options.constants },
       onPHPInstanceCreated: async (php, { isPrimary }) => {
         if (isPrimary) return mount(php);
         const primary = await handler.getPrimaryPhp();
@@ -172,32 +167,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
     for (const { reap } of spares) reap();
 
     const run = async (code: string, input?: unknown) => runPhp(handler, code, input);
-    // A write may call the site, and the site may then read from here: one instance is always left for reading.
-    const writers = new Semaphore({ concurrency: Math.max(1, instances - 1), timeout: QUEUE_MILLISECONDS });
-    const turns = openTurns(instances, QUEUE_MILLISECONDS);
-    const ask = async (request: PHPRequest) => {
-      const release = await turns.take(isSite(request));
-      try {
-        const response = await handler.requestStreamed(request);
-        void response.finished.finally(release).catch(() => {});
-        void passOn(response.stderr).catch(report);
-        return response;
-      } catch (error) {
-        release();
-        throw error;
-      }
-    };
-    const write = async (request: PHPRequest) => {
-      const release = await writers.acquire();
-      try {
-        const response = await ask(request);
-        void response.finished.finally(release).catch(() => {});
-        return response;
-      } catch (error) {
-        release();
-        throw error;
-      }
-    };
+    const { ask, write } = askInTurns(handler, instances);
     const note = path.join(data, 'database', 'next-task');
     const cron = driveCron(
       async () => (await write({ url: '/wp-cron.php' })).finished,
@@ -232,6 +202,50 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
     await listener.close();
     throw error;
   }
+}
+
+async function mountFolders(php: PHP, data: string, plugins: readonly PluginFolder[]): Promise<void> {
+  const folders: [string, string][] = [
+    ['database', path.join(data, 'database')],
+    ['uploads', path.join(data, 'uploads')],
+    ...plugins.map(({ slug, folder }): [string, string] => [`plugins/${slug}`, folder]),
+    ...fs.readdirSync(MUST_USE).map((file): [string, string] => [`mu-plugins/${file}`, path.join(MUST_USE, file)]),
+  ];
+  for (const [name, folder] of folders) {
+    await php.mount(`${ROOT}/wp-content/${name}`, createNodeFsMountHandler(path.resolve(folder)));
+  }
+}
+
+type Ask = (request: PHPRequest) => Promise<StreamedPHPResponse>;
+
+/** A write may call the site, and the site may then read from here: one instance is always left for reading. */
+function askInTurns(handler: PHPRequestHandler, instances: number): { ask: Ask; write: Ask } {
+  const writers = new Semaphore({ concurrency: Math.max(1, instances - 1), timeout: QUEUE_MILLISECONDS });
+  const turns = openTurns(instances, QUEUE_MILLISECONDS);
+  const ask: Ask = async (request) => {
+    const release = await turns.take(isSite(request));
+    try {
+      const response = await handler.requestStreamed(request);
+      void response.finished.finally(release).catch(() => {});
+      void passOn(response.stderr).catch(report);
+      return response;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+  const write: Ask = async (request) => {
+    const release = await writers.acquire();
+    try {
+      const response = await ask(request);
+      void response.finished.finally(release).catch(() => {});
+      return response;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+  return { ask, write };
 }
 
 /** Core plus the database driver, laid out as WordPress expects a drop-in to be installed. */

@@ -81,7 +81,7 @@ it('reads the note on when the next task is due', () => {
   }
 });
 
-it('publishes what is due in a WordPress that nobody visits', async () => {
+it('publishes what is due in a WordPress without visitors', async () => {
   const root = path.resolve(import.meta.dirname, '../..');
   await ensureSandbox({ root });
   const data = fs.mkdtempSync(path.join(os.tmpdir(), 'cron-'));

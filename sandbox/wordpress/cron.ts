@@ -3,9 +3,9 @@
 import fs from 'node:fs';
 
 export interface CronDriver {
-  /** Runs the task list as soon as possible, whatever is due; several wishes at once make one run. */
+  /** Runs the task list as soon as possible; several requests at once make one run. */
   soon(): void;
-  /** Runs the task list, whatever is due, and resolves when it has ended. */
+  /** Runs the task list and resolves when it has ended. */
   now(): Promise<void>;
   /** Begins looking at an interval whether anything is due, so that scheduled posts appear. */
   every(milliseconds: number): void;

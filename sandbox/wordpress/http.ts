@@ -68,6 +68,8 @@ export async function listen(options: HttpOptions): Promise<HttpListener> {
     });
   });
   server.requestTimeout = 120_000;
+  // PHP blocks this thread for seconds: after the usual five a client would reuse a connection that is being closed.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, '127.0.0.1', resolve);

@@ -1,6 +1,6 @@
 /** Turns at the few PHP instances: in the order of arrival, but some callers go before the others. */
 
-/** Nobody gave a turn back in time; the web server answers 503. */
+/** No request ended in time; the web server answers 503. */
 export class AcquireTimeoutError extends Error {
   override readonly name = 'AcquireTimeoutError';
 }

@@ -28,8 +28,8 @@ export function wanted(folder) {
 }
 
 /**
- * Whether a folder has what its lock names: the stamp says so, or npm's own record of the last whole install does (after
- * somebody's `npm install`).
+ * Whether a folder has the packages of its lock: by the stamp, or by npm's own record of the last whole install (after a
+ * plain `npm install`).
  *
  * @param {string} folder
  */

@@ -64,7 +64,7 @@ export function listenForSignals() {
       if (process.ppid !== parent) void stopAll(143);
     }, 500).unref();
   }
-  // Whatever way this process ends, what it started ends with it.
+  // However this process ends, its children end with it.
   process.on('exit', () => {
     for (const stop of stoppers) stop(true);
   });

@@ -40,7 +40,7 @@ export const packages = {
 };
 
 /**
- * Whether a Node of this version can run the house.
+ * Whether a Node of this version can run the project.
  *
  * @param {string} version as `process.version` says it, e.g. `v24.21.0`
  */

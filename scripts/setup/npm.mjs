@@ -56,7 +56,7 @@ export function finish(command, args, options) {
     child.stdout.on('data', take);
     child.stderr.on('data', take);
     if (child.pid !== undefined) options.onSpawn?.(child.pid);
-    // npm tidies up when it is told to stop; until it has, nothing else may touch its folder.
+    // npm tidies up when it gets a signal to stop; until then nothing else may touch its folder.
     const closed = new Promise((done) => child.once('close', done));
     const forget = whileRunning(() => {
       child.kill('SIGTERM');

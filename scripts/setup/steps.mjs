@@ -20,7 +20,7 @@ export function duration(ms) {
 }
 
 /**
- * Does one step and says so. Steps that take no time at all stay silent.
+ * Does one step and prints its time. Steps that take no time print nothing.
  *
  * @template T
  * @param {string} title for instance "Installing packages"

@@ -1,5 +1,5 @@
 /** Previews: a draft as it would look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
-import { levelOf } from '../lib/access/article.ts';
+import { levelOf } from '../lib/access/model.ts';
 import type { Author, DocumentType } from '../lib/content/model.ts';
 import type { IngestedDocument } from './ingest/document.ts';
 import type { Ingester } from './ingest/ingester.server.ts';
@@ -7,9 +7,9 @@ import type { PreviewAnswer, PreviewDocument } from './service.ts';
 import { resolveLinks } from './store/body-links.ts';
 import type { ContentStore } from './store/content-store.server.ts';
 import { authorOf, type Row, sectionTable } from './store/rows.server.ts';
+import { matches, sign } from './sync/webhook.server.ts';
 import { type Client, describeFailure } from './wire/client.server.ts';
 import { fetchOne } from './wire/fetch.server.ts';
-import { matches, sign } from './wire/signature.server.ts';
 
 const longestSeconds = 600;
 const types: readonly string[] = ['articles', 'video', 'crosswords', 'pages'];

@@ -1,5 +1,4 @@
 /** The content service as the composition root and routes see it; `content.server.ts` makes one. */
-
 import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { LookUpAnswer } from './sync/lookup.server.ts';

@@ -14,7 +14,7 @@ import type { JobsTables } from './jobs/tables.ts';
 import type { PopularityTables } from './most-read/tables.ts';
 import type { NewsletterTables } from './newsletters/tables.ts';
 import type { OperatorTables } from './operators/tables.ts';
-import type { LibraryTables } from './saved/tables.ts';
+import type { SavedStoriesTables } from './saved/tables.ts';
 import type { SupportTables } from './support/tables.ts';
 
 /** All tables. A feature adds its own interface here and its migration to `src/server/migrations/`. */
@@ -27,7 +27,7 @@ export interface AccountsDatabase
     PopularityTables,
     SupportTables,
     CommentsTables,
-    LibraryTables,
+    SavedStoriesTables,
     OperatorTables {}
 
 export type Queries = Kysely<AccountsDatabase>;

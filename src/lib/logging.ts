@@ -1,5 +1,5 @@
 /**
- * The log as the rest of the house sees it: a message and an object of context, no personal data in either. The server
+ * The log as the rest of the site sees it: a message and an object of context, no personal data in either. The server
  * makes one with pino (src/server/logging.ts); tests pass {@link silent}.
  */
 export interface Logger {

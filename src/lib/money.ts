@@ -1,12 +1,12 @@
-/** Money as the paper prints it (spec section 9). */
+/** Money as the site prints it (spec section 9). */
 
-/** Tax within a sum, as `Tax` of billing/wire.ts. */
+/** Tax within a sum, as `Tax` of billing/schema.ts. */
 interface TaxPart {
   readonly amount: number;
   readonly included: boolean;
 }
 
-/** Where Stripe counts other minor units than ISO 4217 (docs.stripe.com/currencies). */
+/** Currencies for which Stripe's minor units differ from ISO 4217 (docs.stripe.com/currencies). */
 const stripeDecimals: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: 0 };
 const decimals = new Map<string, number>();
 
@@ -56,7 +56,7 @@ export function formatMoney(
 export const formatSum = (minor: number, currency: string): string =>
   formatMoney(minor, { currency, cents: minor % 10 ** decimalsOf(currency.toUpperCase()) !== 0 });
 
-/** "$12.99 ($12.00 + $0.99 tax)", and "$12.00" where there is none: what receipts and invoices say. */
+/** "$12.99 ($12.00 + $0.99 tax)", and "$12.00" without tax, for receipts and invoices. */
 export function formatReceipt(total: number, tax: TaxPart | null | undefined, currency: string): string {
   const sum = formatMoney(total, { currency, cents: true });
   return tax && tax.amount !== 0 ? `${sum} (${formatTaxed(total, tax, currency)})` : sum;

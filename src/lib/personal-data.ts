@@ -1,35 +1,27 @@
 /**
- * What a feature keeps of a user, declared by the feature itself. `src/server/personal-data.ts` lists all of them in order; a table
- * with a user's data that none of them names fails a test.
+ * What a feature stores about a user, declared by the feature itself. `src/server/personal-data.ts` runs all declarations in one order;
+ * a test fails when a table that names a user is in none of them.
  */
-import type { Session } from './accounts/service.ts';
+import type { Caller, Session } from './accounts/service.ts';
 import type { AccountsDatabase, AccountsTransaction } from './database.ts';
 
-/** Whose data it is. */
+/** The user whose data it is. */
 export type Owner = Pick<Session, 'userId' | 'email' | 'emailVerified'>;
 
-/**
- * What becomes of a user's rows when the address is proven by someone else than the one who made the account: `gone` (deleted, or
- * without the user), or `kept` (it was paid for, or is a record that must stay).
- */
+/** What `disown` does to a user's rows: `gone` (deleted, or without the user), or `kept` (paid for, or a record that must stay). */
 export type Disowned = 'gone' | 'kept';
 
 export interface PersonalData {
+  /** The feature's tables that name a user. */
   readonly tables: Partial<Readonly<Record<keyof AccountsDatabase, Disowned>>>;
-  /** Everything kept about a user, for the user. */
+  /** Everything stored about a user, for the user. */
   export(user: Owner): Promise<Readonly<Record<string, unknown>>>;
-  /** Before the account is deleted. What hangs on the account's row goes with it. */
-  erase(user: Owner): Promise<void>;
-  /** After the account was deleted: what came in between. Must not fail. */
-  erased?(user: Owner): Promise<void>;
-  /** The address is proven, and not by the browser that is signed in: what was put in before was not the owner's. */
+  /**
+   * Deletes it because the account is deleted. Rows that reference the account's row are deleted with that row.
+   *
+   * @param caller the user who deletes the account; `null`: it was abandoned before its address was confirmed
+   */
+  erase(user: Owner, caller: Caller | null): Promise<void>;
+  /** Deletes what was stored before the owner of the email address proved it in another browser. */
   disown(tx: AccountsTransaction, userId: string): Promise<void>;
 }
-
-/** Nothing is kept beside the account itself. */
-export const noPersonalData: PersonalData = {
-  tables: {},
-  export: async () => ({}),
-  erase: async () => {},
-  disown: async () => {},
-};

@@ -2,14 +2,15 @@
  * The press: serves pages from the page cache, and renders them again when what they show has changed. Readers get the old page
  * until the new one is stored; withdrawn pages are gone before `invalidate` returns.
  */
+
+import type { WalledLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createBoundedMap } from './cache/bounded-map.ts';
+import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
 import { type CachedPage, chooseEncoding, type EncodedResponse, type HeadersOf } from './cache/cached-page.ts';
 import { createEncoder } from './cache/compressor.server.ts';
 import { createLru, type Lru } from './cache/lru.ts';
 import { createPageCache, type PageCache } from './cache/page-cache.server.ts';
-import { createTagChanges, type TagChanges } from './cache/tag-changes.ts';
-import { type Invalidated, refreshPages } from './refresh.ts';
 import type { Render } from './scheduler/render.server.ts';
 import {
   createScheduler,
@@ -18,11 +19,19 @@ import {
   type Scheduler,
   type TimedChanges,
 } from './scheduler/scheduler.server.ts';
-import type { FreshPage, RetryWaits } from './scheduler/scheduler-state.ts';
+import type { FreshPage, RenderOutcome, RetryWaits } from './scheduler/scheduler-state.ts';
 import { createWarmUp, type Warmed, type WarmOptions } from './scheduler/warm-up.server.ts';
-import { type Counters, createStats, type Failure, type PressEvent, type Publish, type Stats } from './stats.ts';
+import {
+  type Counters,
+  createStats,
+  type Failure,
+  type PressEvent,
+  type Publish,
+  type Refreshed,
+  type Stats,
+} from './stats.ts';
 import type { PageStore, StoreSize } from './store/page-store.server.ts';
-import { type AccessLevel, type Encoding, mayRead, nameOf, type PageRef, type Variant } from './store/stored-page.ts';
+import { type Encoding, mayRead, nameOf, type PageRef, type Variant } from './store/stored-page.ts';
 
 export interface PressOptions {
   readonly store: PageStore;
@@ -88,7 +97,7 @@ export interface Press {
   /** @throws RenderFailed, PressBusy */
   get(key: string, variant: Variant): Promise<CachedPage>;
   /** The variant that a reader of this level gets of a page with this access level. */
-  variantFor(access: AccessLevel | null, level: AccessLevel | null): Variant;
+  variantFor(access: WalledLevel | null, level: WalledLevel | null): Variant;
   /** The response in the best of the wanted encodings; `undefined`: the page was just replaced, look it up again. */
   encoded(page: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
   /** The change is recorded when this returns; the promise resolves when every page is fresh. */
@@ -304,4 +313,58 @@ function sizeOf(store: PageStore, log: Logger): StoreSize | null {
     log.warn({ err: error }, "The size of the page store can't be read");
     return null;
   }
+}
+
+export interface Invalidated {
+  readonly refreshed: readonly Refreshed[];
+  /** Pages whose bytes came out the same. */
+  readonly unchanged: number;
+  /** Pages that stay as they were and are tried again. */
+  readonly failed: number;
+  readonly ms: number;
+}
+
+export interface RefreshContext {
+  readonly scheduler: Scheduler;
+  readonly stats: Stats;
+  readonly now: () => number;
+  readonly onEvent: (event: PressEvent) => void;
+}
+
+/** Refreshed pages that the statistics keep of each publish. */
+const keptPages = 20;
+
+/** @param minChange number of the change that the renders must have seen */
+export async function refreshPages(
+  { scheduler, stats, now, onEvent }: RefreshContext,
+  refs: readonly (PageRef & { readonly reads?: number })[],
+  minChange: number,
+  publish: Pick<Publish, 'reason' | 'tags' | 'withdrawn'>,
+): Promise<Invalidated> {
+  const began = performance.now();
+  const refreshed: Refreshed[] = [];
+  const counts: Record<RenderOutcome, number> = { refreshed: 0, unchanged: 0, failed: 0 };
+  const begun: Publish = { ...publish, at: now(), refreshed: [], pages: 0, unchanged: 0, failed: 0, ms: null };
+  const record = stats.publish(begun);
+  stats.counters.publishes++;
+  const settled = refs.map(
+    ({ key, variant, reads = 0 }) =>
+      new Promise<void>((resolve) => {
+        const watcher = {
+          settled(ref: PageRef, outcome: RenderOutcome) {
+            counts[outcome]++;
+            if (outcome === 'refreshed') refreshed.push({ ...ref, ms: performance.now() - began });
+            resolve();
+          },
+        };
+        scheduler.refresh({ key, variant }, { minChange, reads, watcher });
+      }),
+  );
+  await Promise.all(settled);
+  const ms = performance.now() - began;
+  const { unchanged, failed } = counts;
+  const pages = refreshed.length;
+  record.done({ ...begun, refreshed: refreshed.slice(0, keptPages), pages, unchanged, failed, ms });
+  onEvent({ kind: 'publish', ms, pages });
+  return { refreshed, unchanged, failed, ms };
 }

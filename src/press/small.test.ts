@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createBoundedMap } from './cache/bounded-map.ts';
-import { createTagChanges } from './cache/tag-changes.ts';
-import { createQueue } from './scheduler/priority-queue.ts';
+import { createTagChanges } from './cache/cache-state.ts';
+import { createQueue } from './scheduler/scheduler-state.ts';
 
 describe('the queue', () => {
   it('gives out in order, and among equals as they came', () => {

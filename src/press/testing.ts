@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, silent } from '../lib/logging.ts';
 import { bytesOf } from './cache/cached-page.ts';
-import { encode } from './cache/compression.ts';
+import { encode } from './cache/compressor.server.ts';
 import { openPress, type Press, type PressOptions } from './press.server.ts';
 import type { Rendering } from './scheduler/render.server.ts';
 import { openStore, type PageStore, type StoreOptions } from './store/page-store.server.ts';

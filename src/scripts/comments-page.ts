@@ -1,25 +1,24 @@
 /**
- * Comments read on, sorted and answered in place. The links lead to pages that hold the same lists, so the script fetches what a
- * link leads to and moves the list's items and the next link here; when the fetch fails, the links are links.
+ * Loads more comments, sorts them and opens replies in place. The links lead to pages with the same lists, so the script fetches the page
+ * of a link and moves the list's items and the next link here; if the fetch fails, the browser follows the link.
  *
- * Contract with the markup: a link `a[data-more]` stands behind the list whose id is in its `data-more`; the fetched page
- * holds a list with the same id, and behind it a link again when there is more. With `data-whole` the fetched list
- * replaces what stands here, as it does for the links of `.comments-sort`. `a[data-act]` is answered by the island, where there is
- * one on the page.
+ * Contract with the markup: a link `a[data-more]` follows the list whose id is in its `data-more`; the fetched page has a list with the
+ * same id, and a link again if there is more. With `data-whole`, and for the links of `.comments-sort`, the fetched list replaces this
+ * one. The island handles `a[data-act]`.
  */
-import { $commentAct } from '../stores/comments.ts';
+import { $commentAct } from '../stores/ui.ts';
 
-/** Milliseconds within which the island must have begun with what was asked of it. */
+/** Milliseconds in which the island must handle a request. */
 const patience = 8000;
 
-/** Starts the island: it is one that waits for a touch. */
+/** Hydrates the island. */
 export function wake(): boolean {
   const island = document.querySelector('[data-comments] .comments-write astro-island');
   island?.dispatchEvent(new Event('focusin'));
   return island !== null;
 }
 
-/** Does in place what a link leads to. */
+/** Handles a link in place. */
 export async function follow(link: HTMLAnchorElement): Promise<void> {
   if (link.dataset.act) act(link);
   else if (link.getAttribute('aria-busy') !== 'true') await load(link);
@@ -33,7 +32,7 @@ function act(link: HTMLAnchorElement): void {
   else setTimeout(() => $commentAct.get() === asked && location.assign(link.href), patience);
 }
 
-/** Counts what takes a list's place: of two orders that were asked for in a row the later one stays, whichever comes first. */
+/** Number of the last request that replaces a list: of two orders requested in a row the later one stays, whichever arrives first. */
 const turns = new Map<string, number>();
 
 async function load(link: HTMLAnchorElement): Promise<void> {
@@ -58,7 +57,7 @@ async function load(link: HTMLAnchorElement): Promise<void> {
   const fetched = page.getElementById(id);
   if (!fetched) return location.assign(link.href);
 
-  // A comment that came in between shifts the pages: what is here already is not shown twice.
+  // A new comment shifts the pages, so items that are here already are left out.
   const items = [...fetched.children].filter((item) => whole || !document.getElementById(item.id));
   const first = items[0];
   if (whole) list.replaceChildren(...items);
@@ -77,7 +76,7 @@ async function load(link: HTMLAnchorElement): Promise<void> {
   }
 }
 
-/** The choice is where the reader is: it keeps the focus, and says what is chosen now. */
+/** Shows the chosen order and keeps the focus on it. */
 function showSort(link: HTMLAnchorElement, page: Document): void {
   const fresh = page.querySelector('.comments-sort');
   const name = link.textContent;

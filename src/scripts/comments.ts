@@ -1,6 +1,5 @@
 /**
- * The comments of a page, as far as they cost everyone: links are links, and the first that is followed fetches what follows it
- * in place (comments-page.ts). A reader whose own comment waits for the editors is shown it at once.
+ * Loads comments-page.ts when a reader follows a link in the comments, or at once if a comment of this reader waits for approval.
  */
 const region = document.querySelector<HTMLElement>('[data-comments]');
 const { visitor } = document.documentElement.dataset;
@@ -16,7 +15,7 @@ function isWaiting(): boolean {
 region?.addEventListener('click', (event) => {
   const link = (event.target as Element).closest<HTMLAnchorElement>('a[data-more],a[data-sort],a[data-act]');
   if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || event.button !== 0) return;
-  // Who is not signed in is asked to, by the page that the link leads to.
+  // The page that the link leads to asks the reader to sign in.
   if (link.dataset.act && !document.documentElement.dataset.visitor) return;
   event.preventDefault();
   import('./comments-page.ts').then(

@@ -1,4 +1,4 @@
-/** A certified consent platform on a page: loads it, and keeps what the reader answers as a choice of our own. */
+/** Loads a certified consent platform, and stores the reader's answer as a choice of the site. */
 import installStub from '@iabtechlabtcf/stub';
 import { gpcPurposes, optionalPurposes } from '../lib/consent/model.ts';
 import { listenToPlatform } from '../lib/consent/platform.ts';
@@ -7,21 +7,21 @@ import { $consent, chooseConsent } from '../stores/consent.ts';
 
 const { dataset } = document.documentElement;
 
-/** @param scriptUrl of the platform, which brings its own question. Where it does not come, nothing is allowed. */
+/** @param scriptUrl the platform's script. If it doesn't load, nothing is allowed. */
 export async function followPlatform(scriptUrl: string): Promise<void> {
-  // Platforms have it in the inline part of their snippets, which our policy refuses. It queues calls, those of frames too.
+  // The stub queues calls. Platforms include it as an inline script, which our policy blocks.
   installStub();
   listenToPlatform({
-    // The banner is in the page, and hidden while the platform may ask (styles/privacy.css).
+    // Where the platform does not apply, our own banner is shown (styles/privacy.css).
     outside: () => delete dataset.platform,
     answered(granted, now) {
       const consent = $consent.get();
-      // What was taken back on our own page stays so until the platform asks again.
-      const takenBack = (purpose: (typeof optionalPurposes)[number]) =>
+      // What the reader denied on our own page stays denied until the platform asks again.
+      const deniedHere = (purpose: (typeof optionalPurposes)[number]) =>
         !now && consent.status === 'chosen' && !consent[purpose];
       // The platform knows nothing of Global Privacy Control.
       const denied = (purpose: (typeof optionalPurposes)[number]) => consent.gpc && gpcPurposes.includes(purpose);
-      const kept = granted.filter((purpose) => !takenBack(purpose) && !denied(purpose));
+      const kept = granted.filter((purpose) => !deniedHere(purpose) && !denied(purpose));
       const same = optionalPurposes.every((purpose) => consent[purpose] === kept.includes(purpose));
       if (consent.status !== 'chosen' || !same) chooseConsent(kept);
     },

@@ -2,8 +2,8 @@
  * Asks for the reader's currency the first time a browser scrolls near prices. Pages hold prices in all currencies; `data-currency` on
  * <html> shows one (components/plans/InCurrency.astro).
  */
-import { readCurrency } from '../lib/billing/currency-hint.ts';
-import type { CurrencyAnswer } from '../lib/billing/wire.ts';
+
+import { type CurrencyAnswer, readCurrency } from '../lib/billing/schema.ts';
 
 const kinds = ['subscriber', 'reader', 'member', 'founder'];
 

@@ -1,4 +1,10 @@
-/** Turns a compact header into the full one once the page has been scrolled (spec section 2, "Header"). */
+/**
+ * The header (spec section 2): it becomes full once the page has been scrolled, its search opens over the page, and its menu closes on
+ * a change of route and answers to the keyboard.
+ */
+import { createTypeAhead } from '../lib/type-ahead.ts';
+import { $ui, openSearch, setSearchInput, setSiteMenu } from '../stores/ui.ts';
+
 const header = document.querySelector<HTMLElement>('[data-starts="compact"]');
 if (header) {
   const threshold = Number(header.dataset.threshold);
@@ -7,4 +13,90 @@ if (header) {
   };
   addEventListener('scroll', update, { passive: true });
   update();
+}
+
+/** Loads `SearchOverlay` and opens it with the text that `take` returns. If it can't be loaded, the link and the form work without it. */
+async function openSearchWith(take: () => string): Promise<void> {
+  const { mount } = await import('../islands/SearchOverlay/SearchOverlay.island.tsx');
+  mount();
+  // Letters typed before the field has the focus arrive one by one.
+  setSearchInput($ui.get().searchInput + take());
+  openSearch();
+}
+
+const link = document.querySelector<HTMLAnchorElement>('.search-link');
+link?.addEventListener('click', (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  openSearchWith(() => '').catch(() => location.assign(link.href));
+});
+
+const box = document.querySelector<HTMLInputElement>('#header-search');
+box?.addEventListener('input', () => {
+  openSearchWith(() => {
+    const text = box.value;
+    box.value = '';
+    return text;
+  }).catch(() => {});
+});
+
+/** Moves the focus in a list of links: arrows, Home, End, and the first letters of a name. */
+function typeAhead(list: HTMLElement): void {
+  const find = createTypeAhead();
+  list.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const links = [...list.querySelectorAll<HTMLAnchorElement>('a[href]')];
+    const current = links.indexOf(document.activeElement as HTMLAnchorElement);
+    let next = -1;
+    if (event.key === 'ArrowDown') next = Math.min(current + 1, links.length - 1);
+    else if (event.key === 'ArrowUp') next = Math.max(current - 1, 0);
+    else if (event.key === 'Home') next = 0;
+    else if (event.key === 'End') next = links.length - 1;
+    else if (event.key.length === 1 && event.key !== ' ') {
+      const names = links.map((link) => link.textContent ?? '');
+      next = find(event.key, names, current);
+    } else return;
+    if (next < 0) return;
+    event.preventDefault();
+    links[next]?.focus();
+  });
+}
+
+const menu = document.querySelector<HTMLDialogElement>('#site-menu');
+
+function close(): void {
+  if (!menu) return;
+  if (menu.open) menu.close();
+  if (menu.matches(':popover-open')) menu.hidePopover();
+}
+
+if (menu) {
+  // A browser with invoker commands has opened the dialog already; in others it would be a popover, which leaves the page reachable.
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-open-menu]')) {
+    button.addEventListener('click', (event) => {
+      event.preventDefault();
+      if (!menu.open) menu.showModal();
+    });
+  }
+  for (const button of menu.querySelectorAll<HTMLButtonElement>('[data-close-menu]')) {
+    button.addEventListener('click', (event) => {
+      event.preventDefault();
+      close();
+    });
+  }
+  menu.addEventListener('click', (event) => {
+    const target = event.target as Element;
+    // The target of a click on the backdrop is the dialog, outside of its box.
+    const box = menu.getBoundingClientRect();
+    const outside = event.clientX > box.right || event.clientX < box.left;
+    if ((target === menu && outside) || target.closest('a')) close();
+  });
+  menu.addEventListener('toggle', (event) => setSiteMenu((event as ToggleEvent).newState === 'open'));
+  // A page from the back-forward cache returns with its menu closed.
+  addEventListener('pagehide', close);
+  addEventListener('popstate', close);
+  addEventListener('hashchange', close);
+
+  const list = menu.querySelector<HTMLElement>('[data-type-ahead]');
+  if (list) typeAhead(list);
 }

@@ -1,16 +1,16 @@
 /**
- * Brings the lists that lead on from a page when a reader comes near them. What is fetched is the same for every story of a
- * section or author: the story itself, and what stands on the page already, are left out here. Where a list cannot be
- * fetched, the link above it leads to the same stories.
+ * Loads the lists of related stories when a reader scrolls near them. A fragment is the same for every story of a section or author, so
+ * the story itself and stories that the page shows already are left out here. If a list can't be loaded, the link above it leads to
+ * the same stories.
  */
 
-/** Distance in CSS pixels at which a list is fetched: far enough to be there before the reader is. */
+/** Distance in CSS pixels at which a list is loaded, so that it is there before the reader. */
 const ahead = 800;
 
 /** Links of the stories that a page shows already. */
 const headlines = '.headline a, .rail-list h3 a';
 
-/** Stories that a list takes. */
+/** Number of stories that a list shows. */
 const lengthOf = ({ dataset }: HTMLElement): number => Number(dataset.limit);
 
 async function fetched(fragment: string): Promise<Document> {
@@ -19,7 +19,7 @@ async function fetched(fragment: string): Promise<Document> {
   return new DOMParser().parseFromString(await response.text(), 'text/html');
 }
 
-/** A list that stays empty goes, with its heading; in sight it leaves its room behind, for what stands below would jump into it. */
+/** Removes an empty list with its heading; if it is in view, only hides it, so that the content below does not move. */
 function vacate(section: HTMLElement): void {
   if (section.getBoundingClientRect().top > innerHeight) section.remove();
   else section.style.visibility = 'hidden';
@@ -38,7 +38,7 @@ function fill(place: HTMLElement, page: Document): void {
   dispatchEvent(new Event('broadsheet:stories'));
 }
 
-/** Lists are fetched side by side and filled one after another, so that what each leaves out does not hang on the network. */
+/** Lists are fetched in parallel and filled in order, so that what each leaves out does not depend on the network. */
 let before: Promise<void> = Promise.resolve();
 
 async function bring(place: HTMLElement, earlier: Promise<void>): Promise<void> {
@@ -56,7 +56,7 @@ async function bring(place: HTMLElement, earlier: Promise<void>): Promise<void> 
 const near = new IntersectionObserver(
   (entries) => {
     const places = entries.filter(({ isIntersecting }) => isIntersecting).map(({ target }) => target as HTMLElement);
-    // The shorter lists first: what they take, the longer ones can do without.
+    // Shorter lists first: longer ones can spare the stories that these take.
     for (const place of places.sort((a, b) => lengthOf(a) - lengthOf(b))) {
       near.unobserve(place);
       before = bring(place, before);

@@ -1,20 +1,33 @@
 /**
- * Fetches the popups to sign in by when the first one is opened: no page carries their code. Where they cannot be fetched, the
- * page to sign in takes their place.
+ * Opens the popups to sign in and the paywall, whose code no page includes: for links, for islands that set `$ui`, and for the address of
+ * a mailed link (`#join=…`). If the code can't be loaded, the link works as a link.
+ *
+ * A link to sign in may name options: `data-sign-in-heading`, and `data-sign-in-note` for "Have an account? …" (spec section 2, "Auth
+ * popup"). A link to the paywall says what it sells: `data-paywall='{"planId": …}'`.
  */
-import { $ui, closeAuthPopup, setWelcomePopup } from '../stores/ui.ts';
+import { readPending } from '../lib/accounts/pending.ts';
+import { $ui, closeAuthPopup, closePaywall, openAuthPopup, openPaywall, setWelcomePopup } from '../stores/ui.ts';
 
+type Payload = import('../stores/ui.ts').PaywallPayload;
 type Provider = import('../lib/accounts/service.ts').Provider;
 
-const host = document.querySelector<HTMLElement>('[data-popups]');
-let asked = false;
+const popups = document.querySelector<HTMLElement>('[data-popups]');
+const paywall = document.querySelector<HTMLElement>('[data-paywall-host]');
+let popupsRequested = false;
+let paywallRequested = false;
+/** Address of the last link to the paywall that was clicked. */
+let fallback = '/pricing';
 
-async function fetchPopups(place: HTMLElement): Promise<void> {
+/** Whether the click is for this page: not for a new tab, and not handled already. */
+const isPlainClick = (event: MouseEvent): boolean =>
+  !event.defaultPrevented && event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+
+async function fetchPopups(host: HTMLElement): Promise<void> {
   try {
     const { mount } = await import('../islands/HeaderAuth/AuthPopup.island.tsx');
-    mount(place, (place.dataset.popups ?? '').split(' ').filter(Boolean) as Provider[]);
+    mount(host, (host.dataset.popups ?? '').split(' ').filter(Boolean) as Provider[]);
   } catch {
-    asked = false;
+    popupsRequested = false;
     const wanted = $ui.get().authPopup !== null;
     closeAuthPopup();
     setWelcomePopup(false);
@@ -22,10 +35,63 @@ async function fetchPopups(place: HTMLElement): Promise<void> {
   }
 }
 
-if (host) {
-  $ui.subscribe(({ authPopup, welcomePopup }) => {
-    if (asked || (authPopup === null && !welcomePopup)) return;
-    asked = true;
-    void fetchPopups(host);
+if (popups) {
+  // The page was reloaded while the reader looked for the code in their mail.
+  if (readPending('popup')) openAuthPopup();
+  document.addEventListener('click', (event) => {
+    if (!isPlainClick(event)) return;
+    const link = (event.target as Element).closest<HTMLAnchorElement>('a[href^="/socialLogin"]');
+    if (!link) return;
+    event.preventDefault();
+    const { signInHeading, signInNote } = link.dataset;
+    openAuthPopup({ heading: signInHeading, showSigninDialog: signInNote !== undefined });
   });
+  $ui.subscribe(({ authPopup, welcomePopup }) => {
+    if (popupsRequested || (authPopup === null && !welcomePopup)) return;
+    popupsRequested = true;
+    void fetchPopups(popups);
+  });
+}
+
+/** What a link opens; `null` if its data is not a payload. */
+function payloadOf(link: HTMLElement): Payload | null {
+  try {
+    const read: unknown = JSON.parse(link.dataset.paywall ?? '');
+    return typeof read === 'object' && read !== null && !Array.isArray(read) ? (read as Payload) : null;
+  } catch {
+    return null;
+  }
+}
+
+async function fetchPaywall(host: HTMLElement): Promise<void> {
+  try {
+    const { mount } = await import('../islands/PaywallModal/PaywallModal.island.tsx');
+    mount(host);
+  } catch {
+    paywallRequested = false;
+    closePaywall();
+    location.assign(fallback);
+  }
+}
+
+if (paywall) {
+  document.addEventListener('click', (event) => {
+    if (!isPlainClick(event)) return;
+    const link = (event.target as Element).closest<HTMLElement>('a[data-paywall], button[data-paywall]');
+    const payload = link && payloadOf(link);
+    if (!payload) return;
+    event.preventDefault();
+    fallback = link.getAttribute('href') ?? '/pricing';
+    openPaywall(payload);
+  });
+  $ui.subscribe(({ paywall: { open } }) => {
+    if (paywallRequested || !open) return;
+    paywallRequested = true;
+    void fetchPaywall(paywall);
+  });
+  const join = /^#join=([\w.-]+)$/.exec(location.hash)?.[1];
+  if (join) {
+    history.replaceState(history.state, '', location.pathname + location.search);
+    openPaywall({ planId: join });
+  }
 }

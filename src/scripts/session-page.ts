@@ -1,11 +1,11 @@
-/** What a page does about its reader: settles who it is. */
+/** Settles who reads the page: repairs a session, and recognizes readers of a newsletter by its link. */
 import { forgetRepair, recogniseFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
 import { $session, refreshSession } from '../stores/session.ts';
 
 $session.subscribe((session) => {
   if (session.isAuthenticated) repairOnce();
   else if (session.status === 'anonymous') forgetRepair();
-  // For nobody else is it even fetched; a module is run once.
+  // No other reader fetches it; a module runs once.
   if (session.activeProduct === 'reader') import('./print-upsell.ts').catch(() => {});
 });
 

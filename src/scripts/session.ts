@@ -1,7 +1,6 @@
 /**
- * Fetches what a page does about its reader where there is something to do: somebody may be signed in, or was when a page was
- * last opened, or a newsletter says who is coming. Everybody else is anonymous and costs nothing, until another tab, or a popup in
- * this one, has news.
+ * Loads the session if the reader may be signed in: a cookie shows it, they were at the last page, or they come from a newsletter. All
+ * others are anonymous and load nothing until another tab, or a popup in this one, signs in.
  */
 import { readVisitor, sessionName, tabs } from '../lib/accounts/visitor.ts';
 
@@ -12,7 +11,7 @@ function start(): void {
   started = true;
   import('./session-page.ts').catch((error: unknown) => {
     started = false;
-    console.error('Who is reading could not be found out.', error);
+    console.error('The session could not be loaded', error);
   });
 }
 
@@ -29,5 +28,5 @@ const marked = () => readVisitor(document.cookie) !== null || document.documentE
 if (marked() || wasSignedIn() || /[?&]recognized_email=/.test(location.search)) start();
 else tabs(start);
 
-// A page that comes back from the browser's memory may have missed a sign-in.
+// A page from the back-forward cache may have missed a sign-in.
 addEventListener('pageshow', () => marked() && start());

@@ -17,6 +17,6 @@ if (footer && details) {
   new ResizeObserver(() => {
     document.documentElement.style.setProperty('--sticky-footer', `${footer.offsetHeight}px`);
   }).observe(footer);
-  // Read once: a reader who subscribes here sees the thanks until the next page.
+  // Read once: a reader who subscribes here sees the confirmation until the next page.
   footer.dataset.shown = $gaveAddress.get() ? 'no' : 'yes';
 }

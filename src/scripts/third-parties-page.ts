@@ -1,6 +1,5 @@
-/** Third parties on a page, once something is allowed: puts together consent, who is reading, and the adapters. */
-
-import { forgetThirdParty, hidePayment } from '../lib/third-party/forget.ts';
+/** Runs the third parties that the reader has allowed, and takes the answer of the privacy banner. */
+import { consentFields, grantedByForm } from '../lib/consent/model.ts';
 import {
   type Adapter,
   type AdapterContext,
@@ -8,19 +7,18 @@ import {
   readPageData,
   visitorType,
 } from '../lib/third-party/model.ts';
-import { runThirdParties, type Startable } from '../lib/third-party/run.ts';
+import { forgetThirdParty, hidePayment, runThirdParties, type Startable } from '../lib/third-party/run.ts';
 import { presentThirdParties, type ThirdPartyName, thirdPartyPurposes } from '../lib/third-party/settings.ts';
 import { publication } from '../publication.ts';
-import { $consent, tellConsent } from '../stores/consent.ts';
+import { $consent, chooseConsent, refreshConsent, tellConsent } from '../stores/consent.ts';
 import { $session } from '../stores/session.ts';
-import { whenQuiet } from './when-quiet.ts';
 
 /** Each adapter is a module of its own, fetched when it is allowed. */
 const adapters: { readonly [Name in ThirdPartyName]: () => Promise<(context: AdapterContext<Name>) => Adapter> } = {
   tagManager: async () => (await import('../lib/third-party/tag-manager.ts')).makeTagManager,
   audience: async () => (await import('../lib/third-party/marfeel.ts')).makeAudience,
   webPush: async () => (await import('../lib/third-party/web-push.ts')).makeWebPush,
-  referral: async () => (await import('../lib/third-party/referral.ts')).makeReferral,
+  referral: async () => (await import('../lib/third-party/scheduling.ts')).makeReferral,
   scheduling: async () => (await import('../lib/third-party/scheduling.ts')).makeScheduling,
   ads: async () => (await import('../lib/ads/ads.ts')).makeAds,
 };
@@ -28,17 +26,18 @@ const adapters: { readonly [Name in ThirdPartyName]: () => Promise<(context: Ada
 async function load<Name extends ThirdPartyName>(name: Name, { settings, page }: PageData): Promise<Adapter> {
   const make = await adapters[name]();
   const own = settings[name];
-  if (own === null) throw new Error('It is not set up.');
-  // The audience tool has numbers of its own; everything else is told the newspaper's.
+  if (own === null) throw new Error(`${name} is not set up`);
+  // The audience tool has its own codes for types of visitors; all others use the publication's.
   const codes = name === 'audience' ? publication.marfeelUserTypes : publication.visitorTypeCodes;
   return make({ settings: own, page, codes });
 }
 
-async function run(): Promise<void> {
+/** @param whenIdle calls back when the page is loaded and the browser idle */
+export async function start(whenIdle: (action: () => void) => void): Promise<void> {
   const data = readPageData();
   if (!data) return;
   const { settings } = data;
-  // A newsletter's link may hold an address, which is taken out of the address bar before a third party's script can read it.
+  // A newsletter's link may hold an email address, which leaves the address bar before a third party's script can read it.
   if (hasAddress()) await import('./session-page.ts').catch(() => {});
   if (hasAddress()) return;
   hidePayment();
@@ -54,7 +53,7 @@ async function run(): Promise<void> {
       forget: () => forgetThirdParty(name),
     };
   });
-  const running = runThirdParties(parties, whenQuiet, (name, error) =>
+  const running = runThirdParties(parties, whenIdle, (name, error) =>
     console.warn(`${thirdPartyPurposes[name].name} could not be started.`, error),
   );
 
@@ -70,4 +69,28 @@ async function run(): Promise<void> {
 
 const hasAddress = () => /[?&]recognized_email=/.test(location.search);
 
-await run();
+/**
+ * Applies the reader's choice in the privacy banner at once, and sends it to the server.
+ *
+ * @param submitter the button that was pressed
+ */
+export function applyChoice(form: HTMLFormElement, submitter: HTMLElement | null): void {
+  const data = new FormData(form, submitter);
+  const choice = data.get(consentFields.choice);
+  const ticked = data.getAll(consentFields.purpose).map(String);
+  const granted = grantedByForm(typeof choice === 'string' ? choice : null, ticked, $consent.get().gpc);
+  if (granted === null) return;
+  chooseConsent(granted);
+  // The banner disappears, and the focus would be lost with it.
+  document.getElementById('main')?.focus({ preventScroll: true });
+  // Some browsers delete a script's cookie after a week; the server's cookie stays.
+  const body = new URLSearchParams([...data].map(([name, value]): [string, string] => [name, String(value)]));
+  fetch(form.action, { method: 'POST', body, redirect: 'manual', keepalive: true }).then(
+    () => {
+      // Some browsers send Global Privacy Control to the server only, which then stores less than was chosen here.
+      refreshConsent();
+      tellConsent();
+    },
+    () => {},
+  );
+}

@@ -2,12 +2,12 @@
 import { afterEach, expect, it, vi } from 'vitest';
 
 afterEach(() => {
-  vi.doUnmock('./privacy-form.ts');
+  vi.doUnmock('./third-parties-page.ts');
   vi.resetModules();
 });
 
 it('an answer whose script cannot be fetched is sent as the form that it is', async () => {
-  vi.doMock('./privacy-form.ts', () => {
+  vi.doMock('./third-parties-page.ts', () => {
     throw new Error('The line is down.');
   });
   document.body.innerHTML = `

@@ -1,8 +1,18 @@
 /**
- * Third parties on a page that has some: nothing but a look at what its reader has allowed. What they need is fetched when the page is
- * loaded and the browser idle, and only where something is allowed; the banner's answer is dealt with when it is given.
+ * Third parties on a page that has some: checks what the reader has allowed. Their code is fetched when the page is loaded and the
+ * browser idle, and only if something is allowed; an answer to the privacy banner counts at once.
  */
-import { whenQuiet } from './when-quiet.ts';
+
+/** Calls back when the page is loaded and the browser idle. */
+function whenIdle(action: () => void): void {
+  const wait = () => {
+    // Safari has no idle callback.
+    if (typeof requestIdleCallback === 'function') requestIdleCallback(action, { timeout: 1500 });
+    else setTimeout(action, 200);
+  };
+  if (document.readyState === 'complete') wait();
+  else addEventListener('load', wait, { once: true });
+}
 
 const { dataset } = document.documentElement;
 let started = false;
@@ -10,18 +20,20 @@ let started = false;
 function start(): void {
   if (started) return;
   started = true;
-  import('./third-parties-page.ts').catch(() => {
-    started = false;
-  });
+  import('./third-parties-page.ts')
+    .then((page) => page.start(whenIdle))
+    .catch(() => {
+      started = false;
+    });
 }
 
-/** The reader has chosen, here or in another tab. */
+/** Whether the reader has chosen, here or in another tab. */
 const chosen = () => document.cookie.includes('privacy-choices=');
 
-// A certified consent platform asks in our place, on every page: it also shows readers the way back to their choice.
+// A certified consent platform asks instead of our banner, on every page: it also shows readers how to change their choice.
 const platform = document.querySelector<HTMLElement>('[data-platform-script]')?.dataset.platformScript;
 if (platform) {
-  whenQuiet(() => {
+  whenIdle(() => {
     import('./consent-platform.ts').then(
       ({ followPlatform }) => followPlatform(platform).then(start),
       () => {},
@@ -29,10 +41,10 @@ if (platform) {
   });
 }
 
-// `data-consent` is what is allowed; pages on which limited ads stand do not wait for it.
-// A choice that was just saved by its form is told to the other tabs, and what it denies is taken away.
+// `data-consent` is what is allowed; pages with limited ads don't wait for it.
+// A choice that was just saved by its form is sent to the other tabs, and what it denies is removed.
 if (/[?&]saved\b/.test(location.search)) start();
-else if (dataset.consent || document.querySelector('[data-third-parties]')) whenQuiet(start);
+else if (dataset.consent || document.querySelector('[data-third-parties]')) whenIdle(start);
 
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden && dataset.consent === undefined && chosen()) start();
@@ -42,14 +54,16 @@ document.addEventListener('submit', (event) => {
   const { target: form, submitter } = event;
   if (!(form instanceof HTMLFormElement) || form.dataset.privacy === undefined) return;
   event.preventDefault();
-  import('./privacy-form.ts')
-    .then(({ answer }) => {
-      answer(form, submitter);
+  import('./third-parties-page.ts')
+    .then(({ applyChoice }) => {
+      applyChoice(form, submitter);
       start();
     })
-    // The form works by itself.
+    // If the code can't be loaded, the form is posted.
     .catch(() => {
       delete form.dataset.privacy;
       form.requestSubmit(submitter);
     });
 });
+
+export {};

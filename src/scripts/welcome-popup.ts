@@ -10,7 +10,7 @@ const { minWidth, scroll } = publication.layout.welcomePopup;
 
 function look(): void {
   if (window.scrollY <= scroll || window.innerWidth < minWidth || isBusy()) return;
-  // Set from the first paint on for readers who are, or may be, signed in; taken away when they turn out not to be.
+  // Set at the first paint for readers who may be signed in, and removed if they are not.
   if (document.documentElement.dataset.visitor !== undefined) return;
   removeEventListener('scroll', look);
   if ($gaveAddress.get() || $seenWelcomeModal.get()) return;

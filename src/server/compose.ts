@@ -5,22 +5,26 @@
 import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
 import type { Content } from '../content/service.ts';
+import type { Accounts } from '../lib/accounts/service.ts';
 import { tenantSessions } from '../lib/accounts/zephr.server.ts';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
+import { createHmacs, createSealer, type Sealer } from '../lib/crypto.server.ts';
 import type { Database } from '../lib/database.ts';
-import { createExternalCheck } from '../lib/email-verification/external.server.ts';
-import { createMailDomainCheck } from '../lib/email-verification/mail-domain.server.ts';
+import { createExternalCheck, createMailDomainCheck } from '../lib/email-verification/external.server.ts';
+import type { EmailVerification } from '../lib/email-verification/model.ts';
 import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
-import { createGeo } from '../lib/geo/geo.server.ts';
-import { createHmacs } from '../lib/hmacs.server.ts';
-import { createLimiter } from '../lib/http/limiter.server.ts';
+import { createGeo, type Geo } from '../lib/geo/geo.server.ts';
+import { createLimiter, type Limiter } from '../lib/http/limiter.server.ts';
 import { createImages, type Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
+import type { MostRead } from '../lib/most-read/model.ts';
 import { createMostRead, type RunningMostRead } from '../lib/most-read/most-read.server.ts';
-import { createSealer } from '../lib/sealed.server.ts';
+
 import { openAlgolia } from '../lib/search/algolia.server.ts';
+import type { Search } from '../lib/search/model.ts';
 import { createSearch } from '../lib/search/search.server.ts';
+import type { Ticker } from '../lib/ticker/model.ts';
 import { openTicker, type RunningTicker } from '../lib/ticker/ticker.server.ts';
 import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
@@ -31,12 +35,38 @@ import {
   type WebhookBroadcastStats,
 } from './cluster/webhook-broadcast.ts';
 import type { Config } from './config/config.ts';
-import { openDataDir } from './data-dir.ts';
+import { accessCookieName, accessKeysOf, accountsSecret, openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
+import { describeFeatures, type Features } from './features.ts';
 import { createPicturePrefetch, type PicturePrefetch } from './picture-prefetch.ts';
-import { openReaders, type Readers, type ReadersState } from './readers.ts';
-import { accessCookieName, accessKeysOf, accountsSecret } from './secrets.ts';
-import { describeFeatures, type Services } from './services.ts';
+import { openReaders, type ReaderServices, type Readers, type ReadersState } from './readers.ts';
+
+/** `null` where accounts are off (`features.accounts`) or a Zephr tenant keeps them. */
+type OptionalReaderServices = { readonly [Name in keyof ReaderServices]: ReaderServices[Name] | null };
+
+/** What routes and pages get as `Astro.locals.services`. Services that need accounts are named in readers.ts, all others here. */
+export interface Services extends OptionalReaderServices {
+  /** Sync with WordPress: webhooks (`receive`), previews (`preview`), state (`status`). */
+  readonly content: Content;
+  /** The picture service behind `/image`. */
+  readonly images: Images;
+  /** The session of a request, wherever the accounts are kept; `null` where they are off. */
+  readonly sessions: Pick<Accounts, 'session'> | null;
+  readonly emailVerification: EmailVerification;
+  readonly geo: Geo;
+  /** Rate limits of calls that belong to no service. */
+  readonly limiter: Limiter;
+  readonly search: Search;
+  /** The most read stories. */
+  readonly mostRead: MostRead;
+  /** The market ticker; `null` where no provider is set (`features.ticker`). */
+  readonly ticker: Ticker | null;
+  /** Encrypts values that a browser keeps and must not read, such as the address of a pending sign-in. */
+  readonly sealer: Sealer;
+  readonly log: Logger;
+  /** Which features are on, and which settings would turn on the others. */
+  readonly features: Features;
+}
 
 export interface Composition {
   readonly config: Config;
@@ -53,11 +83,11 @@ export interface Composition {
   readonly billingStats: (() => BillingStats) | null;
   /** Statistics of webhooks between processes; `null` where no PostgreSQL is shared. */
   readonly broadcastStats: (() => WebhookBroadcastStats) | null;
-  /** Changes of what pages show, for those who keep pages. */
+  /** Changes of what pages show. */
   readonly changes: ChangeFeed;
-  /** Starts the sync with WordPress and the mail. */
+  /** Starts the sync with WordPress, the mail and the background tasks. */
   start(): void;
-  /** Stops both and closes every file. */
+  /** Stops them and closes every file. */
   stop(): Promise<void>;
 }
 
@@ -67,8 +97,8 @@ export const contentFile = 'content.sqlite';
 /** Hosts of pictures that articles may show beside WordPress's own: the poster pictures of videos. */
 const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
 
-/** Who is reading, where a Zephr tenant keeps the accounts. */
-const tenantReaders = (config: Config): Services['sessions'] =>
+/** Sessions of a Zephr tenant that keeps the accounts. */
+const tenantSessionsOf = (config: Config): Services['sessions'] =>
   config.zephrUrl === null
     ? null
     : tenantSessions({
@@ -94,9 +124,9 @@ export async function compose(
   for (const [feature, state] of Object.entries(features)) {
     if (!state.on) log.warn({ feature, why: state.why }, 'A feature is off');
   }
-  /** All that pages show: content, prices, what is read most. */
+  /** Changes of everything that pages show: content, prices, most read stories. */
   const changes = createChangeFeed();
-  /** What WordPress changed. */
+  /** Changes made in WordPress. */
   const contentChanges = createChangeFeed();
   contentChanges.follow({ changed: changes.publish, durable: changes.durable });
   const images = await openImages(config, log);
@@ -117,8 +147,8 @@ export async function compose(
   });
   const onPrices = (): void => void changes.publish({ tags: new Set(['prices']), withdrawn: [] });
   const authors = (): string[] => authorNames(content);
-  const readers = await openReaders(config, emailVerification, log, onPrices, authors);
-  // Without accounts there is still something to count.
+  const readers = await openReaders(config, { verification: emailVerification, log, onPrices, authors });
+  // Rate limits and counts of readings need a database without accounts, too.
   const database = readers?.database ?? (await openDatabase({ dataDir, databaseUrl, log }));
   const limiter = createLimiter(database, createHmacs(accountsSecret(config)), config.accounts.limits, Date.now, log);
   const broadcast =
@@ -134,13 +164,14 @@ export async function compose(
     file: join(dataDir, 'most-read.json'),
     onChange: (tags) => void changes.publish({ tags, withdrawn: [] }),
   });
-  const ticker = openTicker(config.market, {
+  const ticker = openTicker(config.ticker, {
     rules: publication.ticker,
     log,
     onChange: () => void changes.publish({ tags: new Set(['ticker']), withdrawn: [] }),
   });
   const services: Services = {
-    ...readerServices(config, readers),
+    ...(readers?.services ?? withoutAccounts),
+    sessions: readers?.services.accounts ?? tenantSessionsOf(config),
     content: broadcast ? { ...content, receive: broadcast.receive } : content,
     images,
     emailVerification,
@@ -186,17 +217,15 @@ const authorNames = (content: Content): string[] =>
     .authors()
     .map(({ name }) => name);
 
-/** The services that need accounts; all of them are off without. */
-const readerServices = (config: Config, readers: Readers | null) => ({
-  accounts: readers?.accounts ?? null,
-  access: readers?.access ?? null,
-  library: readers?.library ?? null,
-  billing: readers?.billing ?? null,
-  comments: readers?.comments ?? null,
-  newsletters: readers?.newsletters ?? null,
-  support: readers?.support ?? null,
-  sessions: readers?.accounts ?? tenantReaders(config),
-});
+const withoutAccounts: OptionalReaderServices = {
+  accounts: null,
+  access: null,
+  savedStories: null,
+  billing: null,
+  comments: null,
+  newsletters: null,
+  support: null,
+};
 
 interface Built extends Pick<Composition, 'config' | 'services' | 'database' | 'changes'> {
   readonly readers: Readers | null;
@@ -209,13 +238,12 @@ interface Built extends Pick<Composition, 'config' | 'services' | 'database' | '
 function compositionOf({ readers, broadcast, mostRead, ticker, pictures, ...built }: Built): Composition {
   const { config, services, database } = built;
   const { content, search, images } = services;
-  const billing = readers?.billing ?? null;
   return {
     ...built,
     locals: () => ({ content: content.reader(), variant: 'public', markAccess: () => {}, config, services }),
     readers: () => readers?.state() ?? null,
     mailStats: readers && (() => readers.outbox.stats()),
-    billingStats: billing && (() => billing.stats()),
+    billingStats: readers?.billingStats ?? null,
     broadcastStats: broadcast?.stats ?? null,
     start() {
       readers?.start();

@@ -2,25 +2,26 @@
  * The composition root: settings, log, services, press, HTTP server, each built after what it uses. Run directly it is the site; it
  * listens, syncs, and stops on SIGTERM, SIGINT, SIGHUP and when the process that started it goes away.
  */
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openTenant, type Tenant } from '../lib/accounts/zephr.server.ts';
 import { type Cdn, openCdn } from '../lib/cdn/cdn.server.ts';
 import { type CspReports, createCspReports } from '../lib/csp-reports/collector.server.ts';
-import { type IndexNow, openIndexNow } from '../lib/indexnow/indexnow.server.ts';
-import { keyFile } from '../lib/indexnow/model.ts';
+import { type IndexNow, keyFile, openIndexNow } from '../lib/indexnow/indexnow.server.ts';
 import { keepCheckpointed } from '../lib/workers/checkpoints.server.ts';
 import { openEarlierAssets } from '../press/store/earlier-assets.server.ts';
 import { type Composition, compose, contentFile } from './compose.ts';
 import { type Config, parseConfig } from './config/config.ts';
 import { unknownSettings } from './config/unknown-settings.ts';
+import { accessCookieName } from './data-dir.ts';
+import { renewAccess } from './http/cached-pages.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { createCopyGate } from './http/copy-gate.ts';
 import { createCrawlers, systemDns } from './http/crawlers.ts';
 import { createHttpServer, createServerCounts } from './http/http-server.ts';
 import { loadPages, type RenderPage } from './http/page-renderer.ts';
-import { renewAccess } from './http/renew-access.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import type { HttpServerOptions, OperatorRoutes } from './http/server-options.ts';
 import { shutDown } from './http/shutdown.ts';
@@ -31,8 +32,6 @@ import { createOperators } from './operators/operators.ts';
 import { startMaintenance } from './press/maintenance.ts';
 import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
 import { createPublishing, markPurges } from './press/publishing.ts';
-import { listen, runUntilStopped } from './process.ts';
-import { accessCookieName } from './secrets.ts';
 
 export interface Site {
   /** Port that the site listens on. */
@@ -228,6 +227,51 @@ function brieflyRemembered(ask: () => boolean): () => boolean {
     }
     return known;
   };
+}
+
+/** @throws Error that names the setting to change */
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const sentences: Record<string, string> = {
+        EADDRINUSE: `PORT: port ${port} is in use on ${host}. Set PORT to a free one, or stop the process that uses it.`,
+        EACCES: `PORT: this user may not use port ${port}. Set PORT to one above 1023.`,
+        EADDRNOTAVAIL: `HOST: ${host} isn't an address of this machine. Set HOST to one that is, such as 127.0.0.1 or 0.0.0.0.`,
+      };
+      reject(new Error(sentences[error.code ?? ''] ?? `The site can't listen: ${error.message}`, { cause: error }));
+    });
+    server.listen(port, host, () => resolve());
+  });
+}
+
+/** Runs the site as this process until a signal, or the end of its parent process, stops it. */
+async function runUntilStopped(start: () => Promise<Site>): Promise<void> {
+  let site: Site | undefined;
+  const stop = (exitCode: number): void => {
+    // A signal during the start: no request is in flight.
+    (site?.stop() ?? Promise.resolve()).then(
+      () => process.exit(exitCode),
+      (error: unknown) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(0));
+  // As a child process, the site must not outlive its parent.
+  if (process.connected) process.on('disconnect', () => stop(0));
+  process.on('uncaughtException', (error) => {
+    console.error(error);
+    stop(1);
+  });
+  try {
+    site = await start();
+  } catch (error) {
+    const { message, cause } = error as Error;
+    console.error(cause ? `${message}\n  (${cause})` : message);
+    process.exit(1);
+  }
+  process.send?.({ listening: site.port });
 }
 
 if (import.meta.main) await runUntilStopped(() => startSite(process.env));

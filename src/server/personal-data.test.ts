@@ -5,8 +5,7 @@ import { bench, browser, caller, elsewhere, got } from '../../tests/world/accoun
 import { billingBench, home, paid } from '../../tests/world/billing.ts';
 import { onBothEngines } from '../../tests/world/databases.ts';
 import { createAccess } from '../lib/access/access.server.ts';
-import type { AccountsOptions } from '../lib/accounts/service.server.ts';
-import { accountTables } from '../lib/accounts/service.server.ts';
+import type { BillingDependencies } from '../lib/billing/engine/dependencies.ts';
 import { forgetLeaving } from '../lib/billing/engine/retention.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';
 import type { Moderation } from '../lib/comments/moderation.server.ts';
@@ -16,24 +15,22 @@ import { defaultLimits } from '../lib/http/limits.ts';
 import { silent } from '../lib/logging.ts';
 import { createNewsletters } from '../lib/newsletters/service.server.ts';
 import type { PersonalData } from '../lib/personal-data.ts';
-import { createLibrary } from '../lib/saved/saved.server.ts';
+import { createSavedStories } from '../lib/saved/saved.server.ts';
 import { createSupport } from '../lib/support/service.server.ts';
-import { createPassCookie } from '../press/delivery/pass-cookie.ts';
+import { createPassCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { personalDataOf } from './personal-data.ts';
 
 const email = 'ada@example.com';
 const siteUrl = 'https://paper.example';
 const secret = 'a secret of the tests that is long enough';
-const nothing = { exportData: async () => ({}), forget: async () => {}, disown: async () => {} };
+const nothing = { export: async () => ({}), erase: async () => {} };
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
 
 onBothEngines('personal data', (engines) => {
-  /** Every feature's list, with what is not given doing nothing. */
-  function listed(
-    database: Database,
-    billing: Parameters<typeof billingData>[0] = { ...nothing, disown: forgetLeaving },
-  ): PersonalData {
+  /** The list of all features; without Stripe, billing has only the table of cancellations. */
+  function listed(database: Database, accounts: () => PersonalData): PersonalData {
+    const billing = { ...billingData({} as BillingDependencies, async () => {}), ...nothing, disown: forgetLeaving };
     const comments = createComments({
       database,
       secret,
@@ -43,7 +40,7 @@ onBothEngines('personal data', (engines) => {
       isPaying: async () => true,
       accounts: { profile: async () => ({}), saveProfile: async () => ({ ok: true, value: null }) },
     });
-    const library = createLibrary({ database, rules: publication.library, log: silent });
+    const savedStories = createSavedStories({ database, rules: publication.savedStories, log: silent });
     const outbox = { enqueue: async () => {}, nudge: () => {}, waiting: async () => ({ count: 0, oldest: null }) };
     const access = createAccess({
       database,
@@ -54,8 +51,8 @@ onBothEngines('personal data', (engines) => {
       promotionDays: () => null,
       pass: createPassCookie({ name: 'gift', keys: [{ id: 'k1', secret }] }),
     });
-    return personalDataOf(() => ({
-      billing: billingData(billing, silent),
+    const list = () => ({
+      billing,
       newsletters: createNewsletters({ database, outbox, secret, siteUrl }).personalData,
       support: createSupport({
         database,
@@ -68,8 +65,10 @@ onBothEngines('personal data', (engines) => {
       }).personalData,
       comments: comments.personalData,
       access: access.personalData,
-      library: library.personalData,
-    }));
+      savedStories: savedStories.personalData,
+      accounts: accounts(),
+    });
+    return personalDataOf(list, silent);
   }
 
   async function tablesOfUsers(database: Database): Promise<string[]> {
@@ -80,8 +79,9 @@ onBothEngines('personal data', (engines) => {
 
   it('is declared for every table that has a user', async () => {
     const database = await engines.open();
-    const declared = { ...accountTables, ...listed(database).tables };
-    expect(Object.keys(declared).sort()).toEqual(await tablesOfUsers(database));
+    const { accounts } = await bench(database);
+    const { tables } = listed(database, () => accounts.personalData);
+    expect(Object.keys(tables).sort()).toEqual(await tablesOfUsers(database));
   });
 
   /** A row of a user in each table that can have one. */
@@ -134,19 +134,18 @@ onBothEngines('personal data', (engines) => {
   /** An account made by a stranger, filled, and then proven. @param by the browser that proves it */
   async function proven(by: (cookies: string) => ReturnType<typeof caller>) {
     const database = await engines.open();
-    const others = listed(database);
-    const { accounts, token } = await bench(database, { others } satisfies Partial<AccountsOptions>);
+    const personalData = listed(database, () => accounts.personalData);
+    const { accounts, token } = await bench(database, { personalData });
     const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
     const userId = signedIn?.session.userId ?? '';
     await fill(database, userId);
     const before = await rowsOf(database, userId);
     got(await accounts.useLink(token(email), by(browser(signedIn?.cookies ?? []))));
-    return { database, others, before, after: await rowsOf(database, userId) };
+    return { database, tables: personalData.tables, before, after: await rowsOf(database, userId) };
   }
 
   it('that was put in before the address was proven goes when its owner proves it', async () => {
-    const { database, others, before, after } = await proven(() => elsewhere(1));
-    const tables = { ...accountTables, ...others.tables };
+    const { database, tables, before, after } = await proven(() => elsewhere(1));
     for (const [table, becomes] of Object.entries(tables) as [keyof AccountsDatabase, string][]) {
       if (becomes === 'kept') continue;
       // The session is the owner's own.
@@ -177,7 +176,7 @@ onBothEngines('personal data', (engines) => {
         if (!session) throw new Error('Not signed in');
         paid(await billing.saveShipping(session, home));
         paid(await billing.subscribe(session, { ...yearly, ...buy }));
-        await database.transaction((tx) => billing.disown(tx, session.userId));
+        await database.transaction((tx) => billing.personalData.disown(tx, session.userId));
         await deliver();
         const customer = await dashboard.customers.retrieve((await billing.customerOf(session)) ?? '');
         return [await billing.shipping(session), 'shipping' in customer ? (customer.shipping ?? null) : null] as const;

@@ -1,24 +1,25 @@
-/** The one list of what is kept of a user, run in this order; the account's own rows come last (lib/accounts). */
+/** The one list of what features store about a user. Export, deletion, pruning and disowning all run it, in this order. */
+import type { Logger } from '../lib/logging.ts';
 import type { PersonalData } from '../lib/personal-data.ts';
 
 export interface PersonalDataList {
-  /**
-   * First of all: a leftover account can be deleted again, an orphaned subscription would keep charging. `null`: billing is off.
-   */
+  /** First: an account whose deletion failed can be deleted again, but a subscription without an account would go on charging. */
   readonly billing: PersonalData | null;
   readonly newsletters: PersonalData;
   readonly support: PersonalData;
   /** `null`: comments are off. */
   readonly comments: PersonalData | null;
   readonly access: PersonalData;
-  readonly library: PersonalData;
+  readonly savedStories: PersonalData;
+  /** Last: it deletes the account's row, and with it all rows that reference it. */
+  readonly accounts: PersonalData;
 }
 
-/** All of them as one. @param list asked each time: what writes comments needs the accounts first */
-export function personalDataOf(list: () => PersonalDataList): PersonalData {
+/** All of them as one. @param list read at each call: the accounts need it before the comments exist */
+export function personalDataOf(list: () => PersonalDataList, log: Pick<Logger, 'error'>): PersonalData {
   const all = (): readonly PersonalData[] => {
-    const { billing, newsletters, support, comments, access, library } = list();
-    return [billing, newsletters, support, comments, access, library].filter((one) => one !== null);
+    const { billing, newsletters, support, comments, access, savedStories, accounts } = list();
+    return [billing, newsletters, support, comments, access, savedStories, accounts].filter((one) => one !== null);
   };
   return {
     get tables() {
@@ -29,11 +30,14 @@ export function personalDataOf(list: () => PersonalDataList): PersonalData {
       for (const one of all()) parts.push(await one.export(user));
       return Object.assign({}, ...parts) as Readonly<Record<string, unknown>>;
     },
-    async erase(user) {
-      for (const one of all()) await one.erase(user);
-    },
-    async erased(user) {
-      for (const one of all()) await one.erased?.(user);
+    async erase(user, caller) {
+      for (const one of all()) await one.erase(user, caller);
+      // Once more, for a purchase that began while the account was being deleted.
+      await list()
+        .billing?.erase(user, caller)
+        .catch((error: unknown) =>
+          log.error({ err: error }, 'Purchases made during the deletion of an account remain'),
+        );
     },
     async disown(tx, userId) {
       for (const one of all()) await one.disown(tx, userId);

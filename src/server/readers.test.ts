@@ -2,11 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import { DatabaseUnavailable } from '../lib/database.ts';
 import { silent } from '../lib/logging.ts';
 import { parseConfig } from './config/config.ts';
+import { describeFeatures } from './features.ts';
 import { openReaders, type Readers } from './readers.ts';
-import { describeFeatures } from './services.ts';
 
 const verification = { verify: async () => ({ verified: true, suggestedEmail: null, message: '' }) };
 const mail = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'The Sun <news@example.com>' };
@@ -25,11 +26,11 @@ afterEach(async () => {
 });
 
 async function open(env: Record<string, string>): Promise<Readers | null> {
-  readers = await openReaders(parseConfig({ DATA_DIR: dir, ...env }), verification, silent);
+  readers = await openReaders(parseConfig({ DATA_DIR: dir, ...env }), { verification, log: silent });
   return readers;
 }
 
-describe('accounts in the house', () => {
+describe('accounts', () => {
   it('are off without a mail server, and say what to set', async () => {
     expect(await open({})).toBeNull();
     expect(describeFeatures(parseConfig({})).accounts).toEqual({
@@ -69,9 +70,9 @@ describe('accounts in the house', () => {
   it('work while the mail server is away, and keep what is to be sent', async () => {
     const opened = await open(mail);
     opened?.start();
-    const made = await opened?.accounts.create(email, caller);
+    const made = await opened?.services.accounts.create(email, caller);
     expect(made).toMatchObject({ ok: true });
-    expect(await opened?.accounts.exists(email, caller)).toEqual({ ok: true, value: true });
+    expect(await opened?.services.accounts.exists(email, caller)).toEqual({ ok: true, value: true });
     expect(await opened?.outbox.waiting()).toMatchObject({ count: 1 });
   });
 
@@ -89,45 +90,46 @@ describe('accounts in the house', () => {
   it('do not stop the start when PostgreSQL is away', async () => {
     const opened = await open({ ...mail, DATABASE_URL: 'postgres://u:geheim@127.0.0.1:1/paper' });
     expect(opened?.state().database).toMatch(/PostgreSQL does not answer/);
-    await expect(opened?.accounts.exists(email, caller)).rejects.toThrow(DatabaseUnavailable);
-    expect(await opened?.accounts.session(null)).toEqual({ session: null, cookies: [] });
+    await expect(opened?.services.accounts.exists(email, caller)).rejects.toThrow(DatabaseUnavailable);
+    expect(await opened?.services.accounts.session(null)).toEqual({ session: null, cookies: [] });
   });
 });
 
-describe('billing in the house', () => {
+describe('billing', () => {
   const stripe = {
     STRIPE_SECRET_KEY: 'sk_test_1',
     STRIPE_PUBLISHABLE_KEY: 'pk_test_1',
     STRIPE_WEBHOOK_SECRET: 'whsec_1',
-    // Nobody is there.
+    // Nothing listens there.
     STRIPE_API_URL: 'http://127.0.0.1:1',
   };
 
   it('is off without a Stripe', async () => {
-    expect((await open(mail))?.billing).toBeNull();
+    expect((await open(mail))?.services.billing).toBeNull();
   });
 
   it('starts while Stripe is away, is part of what a reader gets, and forgets with the account', async () => {
-    const house = await open({ ...mail, ...stripe });
-    if (!house?.billing) throw new Error('Billing is off.');
-    const { billing } = house;
+    const opened = await open({ ...mail, ...stripe });
+    if (!opened?.services.billing) throw new Error('Billing is off.');
+    const { accounts } = opened.services;
+    const billing = opened.services.billing as RunningBilling;
     expect(billing.prices()).toEqual([]);
-    await house.accounts.create(email, caller);
-    const { id: userId } = await house.database.db.selectFrom('users').select('id').executeTakeFirstOrThrow();
+    await accounts.create(email, caller);
+    const { id: userId } = await opened.database.db.selectFrom('users').select('id').executeTakeFirstOrThrow();
     const session = { id: 's', userId, trackingId: 't', email, emailVerified: true, createdAt: 0 };
     const shipping = {
       name: 'Ada',
       address: { line1: '1', city: 'New York', state: 'NY', postal_code: '10007', country: 'US' },
     };
     await billing.saveShipping(session, shipping);
-    expect(await house.accounts.exportData(session)).toMatchObject({ billing: { shipping, purchases: [] } });
+    expect(await accounts.exportData(session)).toMatchObject({ billing: { shipping, purchases: [] } });
     // What comes in between, from another tab, goes too.
-    const { forget } = billing;
-    vi.spyOn(billing, 'forget').mockImplementationOnce(async (id) => {
-      await forget(id);
+    const { erase } = billing.personalData;
+    vi.spyOn(billing.personalData, 'erase').mockImplementationOnce(async (...user) => {
+      await erase(...user);
       expect(await billing.saveShipping(session, shipping)).toMatchObject({ ok: true });
     });
-    await house.accounts.forget(session, caller);
+    await accounts.forget(session, caller);
     expect(await billing.shipping(session)).toBeNull();
   });
 });

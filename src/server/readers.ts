@@ -1,145 +1,101 @@
-/** Opens what knows the readers: their database, the mail, and the accounts on both. */
-
+/** Accounts and everything that needs them: database, mail, billing, comments, newsletters, support. */
 import { createAccess } from '../lib/access/access.server.ts';
-import type { Access } from '../lib/access/service.ts';
+import type { Access } from '../lib/access/model.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/service.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
-import type { BillingOptions, RunningBilling } from '../lib/billing/engine/billing.server.ts';
-import { billingData } from '../lib/billing/personal-data.server.ts';
+import type { BillingOptions, BillingStats, RunningBilling } from '../lib/billing/engine/billing.server.ts';
+import type { Billing } from '../lib/billing/service.ts';
 import { createModeration } from '../lib/comments/moderation.server.ts';
 import { createComments, type RunningComments } from '../lib/comments/service.server.ts';
+import type { Comments } from '../lib/comments/service.ts';
 import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openTransport } from '../lib/mail/smtp.server.ts';
 import { createNewsletters, type Newsletters } from '../lib/newsletters/service.server.ts';
-import type { Library } from '../lib/saved/model.ts';
-import { createLibrary } from '../lib/saved/saved.server.ts';
+import type { SavedStories } from '../lib/saved/model.ts';
+import { createSavedStories } from '../lib/saved/saved.server.ts';
 import { createSupport, type Support } from '../lib/support/service.server.ts';
-import { createAccessCookie } from '../press/delivery/access-cookie.ts';
-import { createPassCookie } from '../press/delivery/pass-cookie.ts';
+import { createAccessCookie, createPassCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import type { Config } from './config/config.ts';
+import { accessCookieName, accessKeysOf, accountsSecret, giftCookieName } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
+import { describeFeatures } from './features.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
-import { accessCookieName, accessKeysOf, accountsSecret, giftCookieName } from './secrets.ts';
-import { describeFeatures } from './services.ts';
 
+/** Services that need accounts. A new one is named here and in {@link createServices}. */
+export interface ReaderServices {
+  /** Readers' accounts, and how they sign in. */
+  readonly accounts: Accounts;
+  /** Which articles a reader may read. */
+  readonly access: Access;
+  /** Saved stories and reading history. */
+  readonly savedStories: SavedStories;
+  /** Plans and payments; `null` where billing is off (`features.billing`). */
+  readonly billing: Billing | null;
+  /** Readers' comments; `null` where comments are off. */
+  readonly comments: Comments | null;
+  readonly newsletters: Newsletters;
+  /** The support inbox. */
+  readonly support: Support;
+}
+
+/** What `/readyz` says about accounts. */
 export interface ReadersState {
-  /** Why the database cannot be used now; `null` when it can. */
+  /** Why the database can't be used now; `null` when it can. */
   readonly database: string | null;
-  /** Messages that wait, and why they do; `null` when the mail server takes them. */
+  /** Messages that wait, and why; `null` when the mail server accepts mail. */
   readonly mail: { readonly waiting: number; readonly problem: string | null };
 }
 
 export interface Readers {
-  /** Also for what is kept of nobody, such as how much is read. */
+  /** Also holds what belongs to no reader, such as rate limits and counts of readings. */
   readonly database: Database;
-  readonly accounts: Accounts;
-  readonly access: Access;
-  readonly library: Library;
-  /** `null` where billing is off. */
-  readonly billing: RunningBilling | null;
-  /** `null` where comments are off. */
-  readonly comments: RunningComments | null;
-  readonly newsletters: Newsletters;
-  readonly support: Support;
+  readonly services: ReaderServices;
   readonly outbox: RunningOutbox;
+  readonly billingStats: (() => BillingStats) | null;
   state(): ReadersState;
   start(): void;
   stop(): Promise<void>;
+}
+
+export interface ReadersOptions {
+  readonly verification: EmailVerification;
+  readonly log: Logger;
+  /** Called when the prices on the pages have changed. */
+  readonly onPrices?: () => void;
+  /** Names under which readers may not comment. */
+  readonly authors?: () => readonly string[];
 }
 
 /** Connections to the mail server, and messages sent at once. */
 const mailConnections = 4;
 
 /**
- * @param onPrices told when the prices on the pages have changed
- * @param authors names under which readers may not write
+ * Opens the accounts' database, the mail, and the services on both.
+ *
  * @returns `null` where accounts are off (features.ts says why) or a Zephr tenant keeps them
- * @throws Error with a sentence for the operator; a PostgreSQL that does not answer stops nothing
+ * @throws Error with a sentence for the operator; a PostgreSQL that doesn't respond stops nothing
  */
-export async function openReaders(
-  config: Config,
-  verification: EmailVerification,
-  log: Logger,
-  onPrices?: () => void,
-  authors: () => readonly string[] = () => [],
-): Promise<Readers | null> {
-  const { mail, siteUrl, dataDir } = config;
+export async function openReaders(config: Config, options: ReadersOptions): Promise<Readers | null> {
+  const { mail, siteUrl, dataDir, databaseUrl } = config;
   if (!mail || config.zephrUrl !== null || !describeFeatures(config).accounts.on) return null;
+  const { log } = options;
   const secret = accountsSecret(config);
-  const database = await openDatabase({ dataDir, databaseUrl: config.databaseUrl, log });
+  const database = await openDatabase({ dataDir, databaseUrl, log });
   const transport = openTransport(mail, mailConnections);
   const { name, motto, language, timeZone, contact } = publication;
-  const outbox = openOutbox({
-    database,
-    transport,
-    secret,
-    log,
-    concurrency: mailConnections,
-    paper: { name, motto, language, timeZone, siteUrl, contact: contact.email },
-  });
-  const billing = await openBilling(config, { database, outbox, secret, log, onPrices });
-  const keys = accessKeysOf(config);
-  const access = createAccess({
-    database,
-    secret,
-    rules: publication.access,
-    secure: siteUrl.startsWith('https:'),
-    paid: async (userId) => (await billing?.entitlements(userId)) ?? [],
-    promotionDays: () => billing?.prices().find(({ promotion }) => promotion)?.promotion?.days ?? null,
-    pass: createPassCookie({ name: giftCookieName, keys }),
-  });
-  const accounts = await createAccounts({
-    database,
-    outbox,
-    secret,
-    siteUrl,
-    verification,
-    log,
-    access: createAccessCookie({ name: accessCookieName, keys }),
-    keeping: { ...defaultKeeping, auditDays: config.accounts.auditDays },
-    limits: config.accounts.limits,
-    google: config.accounts.google,
-    facebook: config.accounts.facebook,
-    grantFor: access.grantFor,
-    others: personalDataOf(() => kept),
-  });
-  const library = createLibrary({ database, rules: publication.library, log });
-  const { limits } = config.accounts;
-  const newsletters = createNewsletters({ database, outbox, secret, siteUrl });
-  const { keepDays } = publication.support;
-  const support = createSupport({ database, outbox, secret, limits, log, inbox: contact.email, keepDays });
-  const comments = openComments(config, {
-    database,
-    secret,
-    accounts,
-    limits,
-    log,
-    rules: publication.comments,
-    reservedNames: () => [publication.name, ...authors()],
-    isPaying: async ({ userId }) => (await access.grantFor(userId, 0)).level === 'subscriber',
-  });
-  const kept: PersonalDataList = {
-    billing: billing && billingData(billing, log),
-    newsletters: newsletters.personalData,
-    support: support.personalData,
-    comments: comments?.personalData ?? null,
-    access: access.personalData,
-    library: library.personalData,
-  };
+  const paper = { name, motto, language, timeZone, siteUrl, contact: contact.email };
+  const outbox = openOutbox({ database, transport, secret, log, concurrency: mailConnections, paper });
+  const services = await createServices(config, options, { database, outbox, secret, log });
+  const { accounts, savedStories, billing, comments, support } = services;
   return {
     database,
-    accounts,
-    access,
-    library,
-    billing,
-    comments,
-    newsletters,
-    support,
+    services,
     outbox,
+    billingStats: billing && (() => billing.stats()),
     state: () => {
       const { waiting, problem } = outbox.stats();
       return { database: database.problem(), mail: { waiting, problem } };
@@ -155,7 +111,7 @@ export async function openReaders(
       await support.stop();
       await comments?.stop();
       await accounts.stop();
-      await library.stop();
+      await savedStories.stop();
       await outbox.stop();
       transport.close();
       await database.close();
@@ -163,22 +119,79 @@ export async function openReaders(
   };
 }
 
-/** `null` where nothing is sold; then nothing of it is loaded either. */
+type Shared = Pick<BillingOptions, 'database' | 'secret' | 'log'> & { readonly outbox: RunningOutbox };
+
+/** Creates the services, each after those that it uses. */
+async function createServices(
+  config: Config,
+  { verification, onPrices, authors = () => [] }: ReadersOptions,
+  shared: Shared,
+) {
+  const { siteUrl } = config;
+  const { limits, auditDays, google, facebook } = config.accounts;
+  const { database, log } = shared;
+  const billing = await openBilling(config, { ...shared, onPrices });
+  const keys = accessKeysOf(config);
+  const access = createAccess({
+    ...shared,
+    rules: publication.access,
+    secure: siteUrl.startsWith('https:'),
+    paid: async (userId) => (await billing?.entitlements(userId)) ?? [],
+    promotionDays: () => billing?.prices().find(({ promotion }) => promotion)?.promotion?.days ?? null,
+    pass: createPassCookie({ name: giftCookieName, keys }),
+  });
+  const accounts = await createAccounts({
+    ...shared,
+    siteUrl,
+    verification,
+    access: createAccessCookie({ name: accessCookieName, keys }),
+    keeping: { ...defaultKeeping, auditDays },
+    limits,
+    google,
+    facebook,
+    grantFor: access.grantFor,
+    personalData: personalDataOf(() => personalData, log),
+  });
+  const savedStories = createSavedStories({ database, rules: publication.savedStories, log });
+  const newsletters = createNewsletters({ ...shared, siteUrl });
+  const { contact, support: supportRules } = publication;
+  const support = createSupport({ ...shared, limits, inbox: contact.email, keepDays: supportRules.keepDays });
+  const comments = openComments(config, {
+    ...shared,
+    accounts,
+    limits,
+    rules: publication.comments,
+    reservedNames: () => [publication.name, ...authors()],
+    isPaying: async ({ userId }) => (await access.grantFor(userId, 0)).level === 'subscriber',
+  });
+  const personalData: PersonalDataList = {
+    billing: billing?.personalData ?? null,
+    newsletters: newsletters.personalData,
+    support: support.personalData,
+    comments: comments?.personalData ?? null,
+    access: access.personalData,
+    savedStories: savedStories.personalData,
+    accounts: accounts.personalData,
+  };
+  return { accounts, access, savedStories, billing, comments, newsletters, support } satisfies ReaderServices;
+}
+
+/** `null` where billing is off; its modules aren't loaded then. */
 async function openBilling(
   config: Config,
-  parts: Pick<BillingOptions, 'database' | 'outbox' | 'secret' | 'log' | 'onPrices'>,
+  options: Pick<BillingOptions, 'database' | 'outbox' | 'secret' | 'log' | 'onPrices'>,
 ): Promise<RunningBilling | null> {
   if (!config.stripe || !describeFeatures(config).billing.on) return null;
   const { createBilling } = await import('../lib/billing/engine/billing.server.ts');
-  return createBilling({ ...parts, access: config.stripe, siteUrl: config.siteUrl, rules: publication.billing });
+  return createBilling({ ...options, access: config.stripe, siteUrl: config.siteUrl, rules: publication.billing });
 }
 
-/** `null` where there is no WordPress to hand comments to. */
+/** `null` where no WordPress account is set to which comments could be sent. */
 function openComments(
   { wordpress }: Config,
-  parts: Omit<Parameters<typeof createComments>[0], 'moderation'>,
+  options: Omit<Parameters<typeof createComments>[0], 'moderation'>,
 ): RunningComments | null {
   const { url, user, password } = wordpress ?? {};
   if (url === undefined || user === undefined || password === undefined) return null;
-  return createComments({ ...parts, moderation: createModeration({ url, user, password }) });
+  return createComments({ ...options, moderation: createModeration({ url, user, password }) });
 }

@@ -3,7 +3,7 @@
  * connection loses nothing, and buys nothing twice. Card data is never here; the page never sees it.
  */
 import { atom, type ReadableAtom } from 'nanostores';
-import type { Shipping } from '../lib/billing/wire.ts';
+import type { Shipping } from '../lib/billing/schema.ts';
 
 export interface Draft {
   readonly email?: string | undefined;

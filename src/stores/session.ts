@@ -21,6 +21,7 @@ import {
   putShared,
   takeShared,
 } from '../lib/accounts/session-client.ts';
+
 import { readVisitor, tabs, type VisitorKind, visitorCookie } from '../lib/accounts/visitor.ts';
 import type { Answer } from '../lib/http/ask.ts';
 import { publication } from '../publication.ts';
@@ -35,7 +36,7 @@ let latest = 0;
 let tell = () => {};
 
 onMount($store, () => {
-  // On the server nobody is known: the page is the same for everyone.
+  // The server renders the same page for every reader.
   if (typeof document === 'undefined') return;
   const others = tabs(() => void load('heard'));
   tell = others.tell;
@@ -65,7 +66,7 @@ export async function refreshSession(): Promise<Session> {
 /** Signs out, everywhere unless told otherwise, in all tabs. A refusal leaves everything as it is. */
 export async function signOut(where?: LogoutBody['where']): Promise<Answer<MessageAnswer | null>> {
   const answer = await logout(where);
-  // 401 says that there was nobody to sign out.
+  // 401: there was no session.
   if (answer.ok || answer.status === 401) {
     latest++;
     dropShared();
@@ -94,7 +95,7 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
   }
   let news = why === 'changed';
   const shared = () => (why === 'changed' ? null : takeShared(visitor));
-  // Whoever had the turn before may have asked the same.
+  // The tab that had the lock before may have asked the same.
   const facts =
     shared() ??
     (await oneTabAtATime(async () => {
@@ -105,7 +106,7 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
     }));
   if (mine !== latest) return;
   const session = sessionOf(facts);
-  // The server is sure that nobody is signed in; `null` is only that it could not be asked.
+  // The server answered that there is no session; `null` means that it did not answer.
   if (facts !== null && !session.isAuthenticated) forgetHint();
   settle(session);
   // Who hears of it says nothing in turn, or two tabs would talk for ever.
@@ -130,7 +131,7 @@ function settle(session: Session): void {
   else dataset.visitor = visitor;
 }
 
-/** What this browser kept for its reader, and what could be read without a network (src/client/story-worker.ts), is nobody else's. */
+/** Removes what this browser kept for its user, stories for offline reading (src/client/story-worker.ts) included. */
 function forgetKept(): void {
   forgetProfileCopies();
   navigator.serviceWorker?.controller?.postMessage({ forget: true });

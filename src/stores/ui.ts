@@ -1,5 +1,5 @@
 /** What is open over the page (spec section 4, "Global UI flags"): one store for all islands. */
-import { map } from 'nanostores';
+import { atom, map } from 'nanostores';
 
 /** How the auth popup is to look (spec section 2, "Auth popup"). */
 export interface AuthPopupOptions {
@@ -85,3 +85,13 @@ export function closeAll(): void {
   $ui.set({ ...closed, paywall });
   if (paywall.open) closePaywall();
 }
+
+/** What a reader has asked of the comments by a link in the page, until their island does it. */
+
+export interface CommentAct {
+  readonly act: 'reply' | 'report';
+  /** WordPress's number of the comment. */
+  readonly id: number;
+}
+
+export const $commentAct = atom<CommentAct | null>(null);

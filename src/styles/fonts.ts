@@ -1,5 +1,5 @@
 /**
- * The four families of the paper, self-hosted from their npm packages and ready for Astro's font pipeline.
+ * The four font families, self-hosted from their npm packages and ready for Astro's font pipeline.
  *
  * Newsreader is a variable font with an optical-size axis (132 kB roman, 147 kB italic). The paper sets it in headlines
  * only, so it is cut at build time to one display size, the weights in use and the Latin characters: 39 kB and 24 kB.

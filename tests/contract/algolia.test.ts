@@ -11,9 +11,10 @@ import { createReader } from '../../src/content/store/reader.server.ts';
 import { storeDocument, withdrawDocument } from '../../src/content/store/write.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { openAlgolia } from '../../src/lib/search/algolia.server.ts';
-import { answerOf } from '../../src/lib/search/answer.ts';
 import type { AlgoliaAccess } from '../../src/lib/search/model.ts';
+import { answerOf } from '../../src/lib/search/question.ts';
 import { searchAnswer } from '../../src/lib/search/schema.ts';
+
 import { createSearch } from '../../src/lib/search/search.server.ts';
 import { cutToBytes } from '../../src/lib/text.ts';
 import { publication } from '../../src/publication.ts';

@@ -7,7 +7,7 @@ import Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
 import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
-import type { PlansAnswer, QuoteAnswer, SubscribeAnswer, Subscription } from '../../src/lib/billing/wire.ts';
+import type { PlansAnswer, QuoteAnswer, SubscribeAnswer, Subscription } from '../../src/lib/billing/schema.ts';
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
 
 let stripe: RunningStripe;
@@ -70,7 +70,7 @@ function tell(event: object, headers: Record<string, string> = {}, path = '/api/
 }
 
 describe('what is for sale', () => {
-  it('is told with what the browser needs', async () => {
+  it('has what the browser needs', async () => {
     const answer = await site.browser().get('/api/v1/checkout/plans');
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -117,7 +117,7 @@ describe('who is not signed in', () => {
     ['GET', '/api/v1/me/shipping'],
     ['POST', '/api/v1/me/shipping'],
     ['POST', '/api/v1/me/payment-method'],
-  ])('is told so by %s %s', async (method, path) => {
+  ])('gets a refusal from %s %s', async (method, path) => {
     const bodies = {
       ...yearly,
       subscriptionId: 'sub_1',
@@ -323,7 +323,7 @@ describe('webhooks', () => {
   });
 });
 
-it('is off, and says so, without a Stripe', async () => {
+it('is off, and answers 503, without a Stripe', async () => {
   const without = await startAccountSite();
   try {
     const browser = without.browser();

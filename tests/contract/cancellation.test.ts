@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
-import type { Bill, Subscription } from '../../src/lib/billing/wire.ts';
+import type { Bill, Subscription } from '../../src/lib/billing/schema.ts';
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
 
 let stripe: RunningStripe;

@@ -301,7 +301,7 @@ it('sorts threads, and has no order that there is not', async () => {
   expect(first(await article('/article/story-1/comments'))).toBe(`comment-${commentId}`);
   expect(first(await article('/article/story-1/comments?sort=oldest'))).toBe('comment-90');
   expect(first(await article('/article/story-1/comments?sort=replies'))).toBe('comment-90');
-  // Whatever is no order leads to the plain address or to none; it is never another stored page.
+  // A value that is no order leads to the plain address or to none; it is never another stored page.
   const odd = await site.browser().get('/article/story-1/comments?sort=loudest');
   expect([200, 301, 404]).toContain(odd.status);
 });

@@ -7,7 +7,7 @@ import { openContent } from '../../src/content/content.server.ts';
 import type { Content, ContentChange, ContentOptions } from '../../src/content/service.ts';
 import { publication } from '../../src/publication.ts';
 import { body, type Newsroom, startNewsroom } from '../../wordpress/newsroom/tests/harness.ts';
-import { testWordPress } from '../world/world.ts';
+import { askForSandbox } from '../world/world.ts';
 
 type Logged = { readonly message: string; readonly context: Record<string, unknown> };
 
@@ -38,7 +38,7 @@ describe('the demo edition', () => {
   let content: Content;
   let logged: Logged[];
   beforeAll(async () => {
-    const { url, siteUser, siteApplicationPassword } = testWordPress();
+    const { url, siteUser, siteApplicationPassword } = (await askForSandbox()).wordpress;
     const frameHosts = [...publication.embeds.frameHosts, new URL(url).host];
     ({ content, logged } = service({
       wordpress: { url, user: siteUser, password: siteApplicationPassword },
@@ -94,7 +94,7 @@ describe('the demo edition', () => {
   });
 
   it('keeps to itself what is not for readers', async () => {
-    const { url, siteUser, siteApplicationPassword } = testWordPress();
+    const { url, siteUser, siteApplicationPassword } = (await askForSandbox()).wordpress;
     const headers = { authorization: `Basic ${btoa(`${siteUser}:${siteApplicationPassword}`)}` };
     // A kept connection may just have been closed by the other side.
     const ask = () =>

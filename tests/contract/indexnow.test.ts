@@ -1,8 +1,8 @@
 /** IndexNow's wire protocol (indexnow.org/documentation), and what goes wrong on the way. */
 import { delay, HttpResponse, http } from 'msw';
 import { describe, expect, test, vi } from 'vitest';
-import { type IndexNowTuning, openIndexNow } from '../../src/lib/indexnow/indexnow.server.ts';
-import type { IndexNowSettings } from '../../src/lib/indexnow/model.ts';
+import { type IndexNowSettings, type IndexNowTuning, openIndexNow } from '../../src/lib/indexnow/indexnow.server.ts';
+
 import { silent } from '../../src/lib/logging.ts';
 import { type Answer, standIn } from './stand-in.ts';
 

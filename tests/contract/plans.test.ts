@@ -1,18 +1,18 @@
 /**
- * The pages of plans over HTTP, on the built site: what they show of the catalogue, what they say when nothing is sold, and the
- * form of the shipping address without a script. The catalogue and the saved addresses are told what to be.
+ * The pages of plans over HTTP, on the built site: what they show of the catalog, what they say when nothing is sold, and the
+ * form of the shipping address without a script. The catalog and the saved addresses are told what to be.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Price, Shipping } from '../../src/lib/billing/schema.ts';
 import type { Billing } from '../../src/lib/billing/service.ts';
-import type { Price, Shipping } from '../../src/lib/billing/wire.ts';
-import { catalogue } from '../../src/lib/plans/testing.ts';
+import { catalog } from '../../src/lib/plans/testing.ts';
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
 import { wirePost } from '../fixtures/wordpress.ts';
 
 const pages = ['/pricing', '/print', '/membership', '/founder'];
 
 const shop = {
-  prices: catalogue as readonly Price[],
+  prices: catalog as readonly Price[],
   saved: new Map<string, Shipping>(),
   failing: null as 'refused' | 'thrown' | null,
 };
@@ -43,7 +43,7 @@ afterAll(async () => {
   await closed.stop();
 });
 beforeEach(() => {
-  shop.prices = catalogue;
+  shop.prices = catalog;
   shop.failing = null;
 });
 
@@ -59,7 +59,7 @@ const plansIn = (html: string): string[] =>
 
 describe('pages with prices', () => {
   it.each([...pages, '/fragments/wall-offer'])(
-    '%s is stored, and rendered anew when the catalogue changes',
+    '%s is stored, and rendered anew when the catalog changes',
     async (path) => {
       const before = await open.browser().get(path);
       expect(before.status).toBe(200);
@@ -75,14 +75,14 @@ describe('pages with prices', () => {
     expect(String(story.headers['cache-tag']).split(/[ ,]+/)).not.toContain('prices');
   });
 
-  it('follow the catalogue', async () => {
+  it('follow the catalog', async () => {
     expect(words((await open.browser().get('/pricing')).text)).toContain('$120 /year');
-    shop.prices = catalogue.map((price) => (price.unit_amount === 12_000 ? { ...price, unit_amount: 13_050 } : price));
+    shop.prices = catalog.map((price) => (price.unit_amount === 12_000 ? { ...price, unit_amount: 13_050 } : price));
     await open.room.press.invalidate(['prices']);
     await expect
       .poll(async () => words((await open.browser().get('/pricing')).text))
       .toContain('$130.50 /year Billed once a year. $13.50 less than twelve months at $12.');
-    shop.prices = catalogue;
+    shop.prices = catalog;
     await open.room.press.invalidate(['prices']);
     await expect.poll(async () => words((await open.browser().get('/pricing')).text)).toContain('$120 /year');
   });
@@ -101,22 +101,25 @@ describe('pages with prices', () => {
 
   it('offer every plan by a link that works without a script', async () => {
     const { text } = await open.browser().get('/pricing');
-    expect([...new Set(plansIn(text))].toSorted()).toEqual(catalogue.map(({ zephrPlanId }) => zephrPlanId).toSorted());
+    expect([...new Set(plansIn(text))].toSorted()).toEqual(catalog.map(({ zephrPlanId }) => zephrPlanId).toSorted());
     expect(text).toContain('data-paywall="{&quot;planId&quot;:&quot;reader-yearly&quot;}"');
     expect(text).not.toMatch(/\bchecked\b|countdown/i);
   });
 });
 
 describe('with nothing to sell', () => {
-  it.each(['/pricing', '/print', '/membership'])('%s says so, with the standard prices and no way in', async (path) => {
-    const { status, text } = await closed.browser().get(path);
-    expect(status).toBe(200);
-    expect(words(text)).toContain('Subscriptions aren’t on sale right now.');
-    expect(words(text)).toContain('$280 /year');
-    expect(plansIn(text)).toEqual([]);
-    expect(text.includes('data-paywall=')).toBe(false);
-    expect(text.includes('PENNY')).toBe(false);
-  });
+  it.each(['/pricing', '/print', '/membership'])(
+    '%s explains it, with the standard prices and no way in',
+    async (path) => {
+      const { status, text } = await closed.browser().get(path);
+      expect(status).toBe(200);
+      expect(words(text)).toContain('Subscriptions aren’t on sale right now.');
+      expect(words(text)).toContain('$280 /year');
+      expect(plansIn(text)).toEqual([]);
+      expect(text.includes('data-paywall=')).toBe(false);
+      expect(text.includes('PENNY')).toBe(false);
+    },
+  );
 
   it('a link to a plan still explains itself', async () => {
     const { status, text } = await closed.browser().get('/subscribe?plan=reader-yearly');
@@ -164,7 +167,7 @@ describe('the way in without a script', () => {
     for (const plan of ['no-such-plan', '%22%3E%3Cscript%3Ealert(1)%3C/script%3E', '']) {
       const { status, text } = await open.browser().get(`/subscribe?plan=${plan}`);
       expect(status).toBe(404);
-      expect(words(text)).toContain('That plan is not sold any more');
+      expect(words(text)).toContain('We no longer offer that plan');
       expect(text).not.toContain('<script>alert');
     }
   });
@@ -257,7 +260,7 @@ describe('the shipping address without a script', () => {
       expect(answer.status).toBe(403);
     }
     const json = await browser.post('/shipping', address);
-    expect(json.status).toBe(400);
+    expect(json.status).toBe(415);
     expect(words((await browser.get('/shipping')).text)).not.toContain('William');
   });
 });

@@ -1,9 +1,9 @@
 /** The market ticker over HTTP, on the built site: with prices, with a provider that gives none, and without a provider. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { type Quotes, startQuotes } from '../../sandbox/quotes/quotes.ts';
 import { silent } from '../../src/lib/logging.ts';
-import { priceText } from '../../src/lib/ticker/model.ts';
-import { tickerItem } from '../../src/lib/ticker/schema.ts';
+import { priceText, type TickerItem } from '../../src/lib/ticker/model.ts';
 import { openTicker, type RunningTicker } from '../../src/lib/ticker/ticker.server.ts';
 import { publication } from '../../src/publication.ts';
 import { type AccountSite, startAccountSite } from '../fixtures/account-site.ts';
@@ -24,6 +24,15 @@ afterAll(async () => {
   await provider.stop();
 });
 
+const tickerItem = z.strictObject({
+  name: z.string(),
+  price: z.number(),
+  change: z.number(),
+  changePercent: z.string(),
+  symbol: z.string(),
+  asOf: z.iso.datetime(),
+  stale: z.boolean(),
+} satisfies Record<keyof TickerItem, z.ZodType>);
 const names = publication.ticker.symbols.map(({ name }) => name);
 const pages = ['/', '/section/politics'];
 

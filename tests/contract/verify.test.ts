@@ -2,20 +2,22 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { sandboxEnvironment } from '../../scripts/sandbox.ts';
+import { type SandboxAccess, sandboxEnvironment } from '../../scripts/sandbox.ts';
 import { root } from '../../scripts/setup/places.mjs';
-import { testSandbox, testWordPress } from '../world/world.ts';
+import { askForSandbox } from '../world/world.ts';
 
 let siteUrl = '';
+let sandbox: SandboxAccess;
 beforeAll(async () => {
+  sandbox = await askForSandbox();
   // The address that the sandbox's plugin was given.
-  const status = await fetch(`${testWordPress().url}/wp-json/newsroom/v1/status`);
+  const status = await fetch(`${sandbox.wordpress.url}/wp-json/newsroom/v1/status`);
   siteUrl = ((await status.json()) as { site_url: string }).site_url;
 });
 
 function verify(only: string, changes: Record<string, string> = {}): Promise<{ code: number; text: string }> {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, SITE_URL: siteUrl };
-  Object.assign(env, sandboxEnvironment(testSandbox(), {}), changes);
+  Object.assign(env, sandboxEnvironment(sandbox, {}), changes);
   const args = [join(root, 'scripts', 'run.mjs'), 'verify', '--only', only];
   return new Promise((resolve) => {
     execFile(process.execPath, args, { cwd: root, env }, (error, stdout, stderr) =>
@@ -25,7 +27,7 @@ function verify(only: string, changes: Record<string, string> = {}): Promise<{ c
 }
 
 it('passes every service of the sandbox with the settings that work', async () => {
-  const { code, text } = await verify('wordpress,mail,google,facebook,verifier,market');
+  const { code, text } = await verify('wordpress,mail,google,facebook,verifier,ticker');
   expect(text).not.toContain('failed  ');
   expect(text).toContain('version 1.');
   expect(text).toMatch(/\n13 ok, 0 failed, 0 not asked\n$/);
@@ -44,10 +46,10 @@ it('names a wrong application password and a wrong secret of an app, and repeats
 });
 
 it('lists what it would ask where nothing is configured', async () => {
-  const settings = Object.keys(sandboxEnvironment(testSandbox(), {}));
+  const settings = Object.keys(sandboxEnvironment(sandbox, {}));
   const none = Object.fromEntries(settings.map((name) => [name, '']));
   const { code, text } = await verify(
-    'wordpress,mail,google,facebook,algolia,cdn,verifier,market,zephr,tags,stripe',
+    'wordpress,mail,google,facebook,algolia,cdn,verifier,ticker,zephr,tags,stripe',
     none,
   );
   expect(code).toBe(0);

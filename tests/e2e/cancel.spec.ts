@@ -24,7 +24,7 @@ test('the widget is opened with the reader’s own customer, and cancels through
       options: { customerId: customer.id, subscriptionId: subscriptions[0]?.id, mode: 'test', provider: 'stripe' },
     });
   await widget.getByRole('button', { name: 'Never mind' }).click();
-  await expect(page.getByText('Your subscription goes on as it was.')).toBeVisible();
+  await expect(page.getByText('Your subscription hasn’t changed.')).toBeVisible();
   expect(await violationsOn(page, 'main')).toEqual([]);
   await page.getByRole('button', { name: 'Cancel subscription' }).click();
   await widget.getByRole('button', { name: 'Cancel for good' }).click();

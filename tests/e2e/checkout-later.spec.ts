@@ -50,7 +50,7 @@ test('an upgrade in the middle of a year shows what is credited and what is due,
   await expect(payButton(page)).toHaveText(`Upgrade${due}`);
   await payButton(page).click();
   await expectThanks(page);
-  // Two thirds of $80, for what is left of the year.
+  // Two thirds of $80, for the rest of the year.
   expect(Number(due.slice(1))).toBeGreaterThan(50);
   expect(Number(due.slice(1))).toBeLessThan(56);
   expect((await paidBy(email, shop)).toSorted()).toEqual([12_000, Math.round(Number(due.slice(1)) * 100)].toSorted());
@@ -112,7 +112,7 @@ test('a subscription renews with the card that is kept', async ({ page, shop }) 
     .toBeGreaterThan(Date.parse(paidUntil));
 });
 
-test('a renewal that fails is told by mail, and another card puts it right', async ({ page, shop }) => {
+test('a renewal that fails sends a mail, and another card pays it', async ({ page, shop }) => {
   const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const api = shop.stripe.access.apiUrl;
   const { customer } = await stripeAccount(email, api);

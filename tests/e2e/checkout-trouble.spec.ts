@@ -214,7 +214,7 @@ test.describe('a line that is cut', () => {
   });
 });
 
-test('a server in trouble says so and charges once in the end', async ({ context, page }) => {
+test('a server in trouble shows an error, and charges once in the end', async ({ context, page }) => {
   const email = await signIn(context);
   await openPaywall(page, 'reader-monthly');
   await fillCard(page, cards.good);

@@ -165,7 +165,7 @@ test.describe('a coupon', () => {
     await expectPaidOnce(email, 9600);
   });
 
-  test('that is wrong, or has expired, says so and takes nothing off', async ({ context, page }) => {
+  test('that is wrong, or has expired, shows an error and takes nothing off', async ({ context, page }) => {
     await signIn(context);
     await openPaywall(page, 'reader-yearly');
     for (const [code, said] of [

@@ -45,7 +45,7 @@ async function editor(playwright: PlaywrightWorkerArgs['playwright']) {
       expect(answer.ok(), await answer.text()).toBe(true);
       const { id } = (await answer.json()) as { id: number };
       const shown = async () => (await (await page.request.get(story)).text()).includes(`id="comment-${id}"`);
-      await expect.poll(shown, { timeout: 30_000 }).toBe(true);
+      await expect.poll(shown, { timeout: 60_000 }).toBe(true);
       return id;
     },
     async moderate(id: number, status: 'approved' | 'hold' | 'spam'): Promise<void> {
@@ -91,12 +91,12 @@ test('a comment waits, is published by an editor, and is taken off again', async
   const id = await moderator.find(text);
   await moderator.moderate(id, 'approved');
   const shown = async () => (await (await other.request.get(story)).text()).includes(`id="comment-${id}"`);
-  await expect.poll(shown, { timeout: 20_000 }).toBe(true);
+  await expect.poll(shown, { timeout: 60_000 }).toBe(true);
   await other.reload();
   await expect(other.locator(`#comment-${id} .comment-text`)).toHaveText(text);
   await expect(other.locator(`#comment-${id} .comment-by`)).toHaveText('Ada Lovelace');
   await moderator.moderate(id, 'spam');
-  await expect.poll(shown, { timeout: 20_000 }).toBe(false);
+  await expect.poll(shown, { timeout: 60_000 }).toBe(false);
   await other.close();
   // The page that links lead to where no script runs.
   await page.goto(`/account/comment?article=${await region(page).getAttribute('data-comments')}`);

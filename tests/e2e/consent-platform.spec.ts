@@ -82,7 +82,7 @@ test('what is taken back on our own page stays so, until the reader answers the 
   await expect.poll(() => choiceOf(page)).toBe('1.measurement.marketing.advertising');
 });
 
-test('Global Privacy Control takes back marketing and advertising, whatever it says', async ({
+test('Global Privacy Control takes back marketing and advertising against the platform’s answer', async ({
   context,
   page,
   vendors,

@@ -15,12 +15,15 @@ async function mailToInbox(words: string): Promise<Letter> {
   const query = new URLSearchParams({ to: 'support@thesun.example' });
   let found: Letter | undefined;
   await expect
-    .poll(async () => {
-      const answer = await fetch(`${testSandbox().mailbox.url}/api/messages?${query}`);
-      const { messages } = (await answer.json()) as { messages: readonly Letter[] };
-      found = messages.find(({ text }) => text.includes(words));
-      return found !== undefined;
-    })
+    .poll(
+      async () => {
+        const answer = await fetch(`${testSandbox().mailbox.url}/api/messages?${query}`);
+        const { messages } = (await answer.json()) as { messages: readonly Letter[] };
+        found = messages.find(({ text }) => text.includes(words));
+        return found !== undefined;
+      },
+      { timeout: 45_000 },
+    )
     .toBe(true);
   return found as Letter;
 }

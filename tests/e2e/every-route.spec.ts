@@ -4,7 +4,7 @@
  * and footer where the layout rules want them, and no violation that axe finds. Each page is loaded once.
  */
 import type { APIRequestContext, Page } from '@playwright/test';
-import { dashboardTabs } from '../../src/lib/dashboard/tabs.ts';
+import { dashboardTabs } from '../../src/lib/dashboard/model.ts';
 import { fixedPages, pathsOf } from '../../src/lib/http/fixed-pages.ts';
 import { layoutRules } from '../../src/lib/layout-rules.ts';
 import { publication } from '../../src/publication.ts';

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { APIRequestContext } from '@playwright/test';
 import { ensureJava } from '../../scripts/java.ts';
-import { dashboardTabs } from '../../src/lib/dashboard/tabs.ts';
+import { dashboardTabs } from '../../src/lib/dashboard/model.ts';
 import { fixedPages, pathsOf } from '../../src/lib/http/fixed-pages.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 

@@ -119,5 +119,5 @@ test('a subscriber gives an article away, which opens in another browser and no 
   await friend.goto('/article/the-town-that-waits-for-the-train');
   await expect(friend.getByRole('heading', { name: 'The rest of this story is for subscribers' })).toBeVisible();
   await friend.goto('/gift/a-token-that-nobody-was-given');
-  await expect(friend.getByRole('heading', { name: 'This link opens nothing any more' })).toBeVisible();
+  await expect(friend.getByRole('heading', { name: 'This link has expired' })).toBeVisible();
 });

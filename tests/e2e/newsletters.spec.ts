@@ -31,7 +31,7 @@ test('what is chosen is kept once the link is used, on whichever device', async 
   const phone = await device.newPage();
   await phone.goto((await linkTo(email)).text);
   await phone.getByRole('button', { name: 'Create my account' }).click();
-  await expect(heading(phone)).toHaveText('You are signed up');
+  await expect(heading(phone)).toHaveText('You’re signed up');
   await expect(phone.locator('main')).toContainText('Next in your inbox: Evening Sun.');
   expect(await choicesOf(device)).toEqual(['evening']);
 
@@ -76,7 +76,7 @@ for (const path of ['/offer/newsletter', '/newsletter-signUp']) {
     const phone = await device.newPage();
     await phone.goto((await linkTo(email)).text);
     await phone.locator('main form').getByRole('button').click();
-    await expect(heading(phone)).toHaveText('You are signed up');
+    await expect(heading(phone)).toHaveText('You’re signed up');
     await expect(phone.locator('main')).toContainText('Next in your inbox: Morning Sun.');
     expect(await choicesOf(device)).toEqual(['morning']);
   });

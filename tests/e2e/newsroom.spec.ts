@@ -49,7 +49,7 @@ test('an article that moves answers 301, one that is withdrawn 410', async ({ re
   await desk.trash(`articles/${post.id}`);
   await expect.poll(() => status(`/article/${slug}-on`), { timeout: 60_000 }).toBe(410);
   await page.goto(`/article/${slug}-on`);
-  await expect(page.getByRole('heading', { level: 1 })).toContainText('no longer in the paper');
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('no longer available');
   await expect(page.getByRole('link', { name: 'Go to Homepage' })).toBeVisible();
   expect(await status('/article/never-written')).toBe(404);
 });
@@ -80,7 +80,7 @@ test.describe('previews', () => {
     for (const [path, words] of [
       [link('articles', 1, past), /expired/],
       [link('articles', 1, inAMinute(), 'not-the-secret-of-the-newsroom'), /not signed/],
-      ['/preview', /no preview link/],
+      ['/preview', /isn’t a preview link/],
     ] as const) {
       const answer = await page.goto(path);
       expect.soft(answer?.status(), path).toBeGreaterThanOrEqual(400);

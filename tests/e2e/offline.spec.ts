@@ -29,7 +29,7 @@ test('the last stories are read again without a network, with their pictures', a
   await read(page, other);
   await context.setOffline(true);
   await page.goto(`${story}?utm_source=letter`);
-  await expect(page.getByText('The paper cannot be reached. This is the story as you last read it.')).toBeVisible();
+  await expect(page.getByText('You’re offline. This is the story as you last read it.')).toBeVisible();
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Mississippi Bridge');
   const picture = page.locator('.lead img');
   await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
@@ -84,5 +84,5 @@ test('a new worker takes over while a story is open, and what is kept stays', as
   expect(await kept(page)).toEqual([story]);
   await context.setOffline(true);
   await page.reload();
-  await expect(page.getByText('The paper cannot be reached.')).toBeVisible();
+  await expect(page.getByText('You’re offline. This is the story')).toBeVisible();
 });

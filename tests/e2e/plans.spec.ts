@@ -201,7 +201,7 @@ test.describe('without a script', () => {
     await expect(main).toContainText('they need JavaScript');
     await expect(main.getByRole('link', { name: '+1 212 555 0183' })).toHaveAttribute('href', 'tel:+12125550183');
     await expect(main.locator('a[href^="mailto:"]')).toHaveAttribute('href', /member-print-yearly/);
-    await expect(main.getByRole('link', { name: 'Go on to payment' })).toBeHidden();
+    await expect(main.getByRole('link', { name: 'Continue to payment' })).toBeHidden();
   });
 
   test('signing in leads back to the choice', async ({ page }) => {
@@ -219,7 +219,7 @@ test.describe('without a script', () => {
 
 test('with a script, the page of a choice leads to payment', async ({ page }) => {
   await page.goto('/subscribe?plan=reader-yearly');
-  const go = page.getByRole('link', { name: 'Go on to payment' });
+  const go = page.getByRole('link', { name: 'Continue to payment' });
   await expect(go).toHaveAttribute('data-paywall', '{"planId":"reader-yearly"}');
   await expect(go).toBeVisible();
   expect(await violationsOn(page)).toEqual([]);

@@ -96,7 +96,7 @@ test('the lists stand on the front page, on section pages and beside stories, nu
   await expect(beside.getByRole('listitem')).toHaveCount(5);
   const shown = await beside.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href')));
   const fragment = await (await page.request.get('/fragments/popular')).text();
-  // A ranking is whole, whatever else stands on the page.
+  // A ranking is complete, also when its stories stand elsewhere on the page.
   expect(shown).toEqual([...fragment.matchAll(/href="(\/article\/[^"]+)"/g)].map(([, href]) => href).slice(0, 5));
   expect(await violationsOn(page, '.most-read')).toEqual([]);
 });

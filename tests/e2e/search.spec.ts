@@ -104,7 +104,7 @@ test('says that it loads, that it fails and that there is no line, and goes on',
   await expect(says(page)).toHaveText('Searching…');
   held.resolve();
   await expect(says(page)).toHaveText('Search is unavailable right now. Try again in a moment.');
-  await expect(sheet(page).getByRole('link', { name: 'Search on a page of its own' })).toHaveAttribute(
+  await expect(sheet(page).getByRole('link', { name: 'Open the search page' })).toHaveAttribute(
     'href',
     '/search?q=bridge',
   );

@@ -19,7 +19,10 @@ import {
 const create = (page: Page) => page.getByRole('button', { name: 'Create my account' });
 const heading = (page: Page) => page.getByRole('heading', { level: 1 });
 
-test('a link is good for ten minutes; then it says so, and leads to another', async ({ page, newDevice }) => {
+test('a link is good for ten minutes; then its page says that it has expired, and leads to another', async ({
+  page,
+  newDevice,
+}) => {
   const email = newEmail('late');
   await askFor(page, email, '/about');
   const first = await linkTo(email);

@@ -46,7 +46,7 @@ for (const provider of ['Google', 'Facebook'] as const) {
     await expectSignedIn(laptop);
   });
 
-  test(`${provider}: who says no stays where they are and is told`, async ({ page }) => {
+  test(`${provider}: a reader who declines stays on the page and sees a message`, async ({ page }) => {
     await openDialog(page);
     const popup = await openWindow(page, provider);
     const closed = popup.waitForEvent('close');

@@ -114,7 +114,7 @@ test('newsletters are signed up for by a form, and its link confirms', async ({ 
   await expect(page.getByRole('link', { name: /^Open / })).toHaveCount(3);
   await page.goto((await linkTo(email)).text);
   await page.getByRole('button', { name: 'Create my account' }).click();
-  await expect(heading(page)).toHaveText('You are signed up');
+  await expect(heading(page)).toHaveText('You’re signed up');
   await expect(page.locator('main')).toContainText('Evening Sun');
 });
 

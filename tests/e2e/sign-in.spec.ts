@@ -103,7 +103,8 @@ test.describe('by link', () => {
     await page.keyboard.press('Enter');
     await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
     await linkTo(right);
-    expect(await lettersTo(wrong)).toHaveLength(1);
+    // Mails are sent beside each other, in no order.
+    await expect.poll(() => lettersTo(wrong)).toHaveLength(1);
   });
 });
 
@@ -137,10 +138,10 @@ test.describe('by code', () => {
     await page.getByRole('button', { name: 'Continue', exact: true }).click();
     await page.getByRole('button', { name: 'Login with code instead' }).click();
     await expect(boxes(page)).toHaveCount(6);
-    const link = await linkTo(email);
+    await linkTo(email);
     await page.reload();
     await expect(boxes(page)).toHaveCount(6);
-    await typeCode(page, (await codeTo(email, link.number)).text);
+    await typeCode(page, (await codeTo(email)).text);
     await expect(page).toHaveURL(/\/about$/);
     await expectSignedIn(page);
   });
@@ -276,7 +277,7 @@ test.describe('the address', () => {
     await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
   });
 
-  test('over a limit is told so in the words of the server', async ({ page }) => {
+  test('over a limit shows the words of the server', async ({ page }) => {
     await page.route('**/zephr/media/user/info', (route) =>
       route.fulfill({ status: 429, json: { message: 'Too many tries. Please wait 9 minutes.', retryAfter: 540 } }),
     );

@@ -5,8 +5,8 @@ import { silent } from '../../src/lib/logging.ts';
 import type { Answer } from '../../src/press/fast-path/in-memory-http.ts';
 import { publication } from '../../src/publication.ts';
 import { parseConfig } from '../../src/server/config/config.ts';
+import { describeFeatures } from '../../src/server/features.ts';
 import { loadPages } from '../../src/server/http/page-renderer.ts';
-import { describeFeatures } from '../../src/server/services.ts';
 import { violationsOn } from '../world/axe.ts';
 import { expect, test } from '../world/readers.ts';
 
@@ -48,7 +48,7 @@ async function failedPage(path: string): Promise<Answer> {
   return render(new Request(new URL(path, siteUrl)), locals, '127.0.0.1');
 }
 
-test('a page that fails says so in the words of the specification, and leads home', async ({ page }) => {
+test('a page that fails shows the words of the specification, and leads home', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   const failed = await failedPage('/about');
   await page.route('**/about', (route) =>
@@ -70,7 +70,7 @@ test('nothing stands at the address of the page for failures', async ({ request 
 });
 
 test('a fixed bar at the bottom leaves 8rem below the page, and the subscribe bar 2 or 6 more', async ({ page }) => {
-  /** With a bar of some other kind, as a page has it that says so. */
+  /** With another kind of bar, as a page declares it. */
   const room = () =>
     page.evaluate(() => {
       document.body.dataset.bottomBar = '';

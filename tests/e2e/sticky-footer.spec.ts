@@ -85,7 +85,7 @@ test.describe('for readers who are not signed in', () => {
     await expect(bar(page).getByRole('link', { name: /^Open / })).toHaveCount(3);
     await page.goto((await linkTo(email)).text);
     await page.locator('main form').getByRole('button').click();
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('You are signed up');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('You’re signed up');
     await page.goto('/about');
     await expectSignedIn(page);
   });

@@ -1,4 +1,4 @@
-/** What each third party is told, and that none of them can harm the page. */
+/** What each third party receives, and that none of them can harm the page. */
 import { pretend } from '../world/readers.ts';
 import { chose, expect, test } from '../world/third-parties.ts';
 
@@ -8,7 +8,7 @@ test.describe.configure({ mode: 'default' });
 const article = '/article/crack-closes-mississippi-bridge';
 const all = ['measurement', 'marketing', 'advertising'];
 
-test('an article is told with its fields and who reads it, and nothing before that is known', async ({
+test('an article is reported with its fields and its kind of reader, and not before that is known', async ({
   context,
   page,
   vendors,

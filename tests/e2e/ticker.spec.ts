@@ -44,7 +44,7 @@ async function open(page: Page, { path = '/', started = true }: { path?: string;
   // The popup and the sticky footer are others' business.
   await page.addInitScript(() => localStorage.setItem('seen-welcome-modal', 'true'));
   await page.clock.install({ time: new Date('2026-11-20T20:45:00Z') });
-  // It moves when the test says so only, however slow the machine is.
+  // It moves only when the test moves it, however slow the machine is.
   await page.clock.pauseAt(new Date('2026-11-20T20:45:01Z'));
   await page.route(quotes, (route) => route.fulfill({ json: prices }));
   await page.goto(path);

@@ -1,5 +1,5 @@
 /**
- * A crash at a step of a purchase and of a switch, on both databases. Whatever the step, no reader is charged twice or has two
+ * A crash at a step of a purchase and of a switch, on both databases. At any step, no reader is charged twice or has two
  * subscriptions, a reader who was charged has access, and a reader who comes back gets what was asked for. `npm test` tries steps at
  * regular distances from a random first one, `npm run prove` tries every step.
  */
@@ -19,29 +19,29 @@ const paper = { name: 'Paper', motto: '', language: 'en', timeZone: 'UTC', siteU
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
 
 onBothEngines('a crash', (engines) => {
-  let house: BillingBench;
-  afterEach(() => house?.stop());
+  let bench: BillingBench;
+  afterEach(() => bench?.stop());
 
   async function begin(): Promise<void> {
     const database = await engines.open();
     const outbox = openOutbox({ database, transport: null, paper, secret, log: silent });
-    house = await billingBench(database, { outbox });
+    bench = await billingBench(database, { outbox });
   }
 
   /** A process that will die at a step. */
   async function mortal(last: number) {
     const life = lifeOf(last);
-    const stripe = new Stripe(house.stripe.keys.secret, {
+    const stripe = new Stripe(bench.stripe.keys.secret, {
       apiVersion,
       host: 'stripe.test',
       protocol: 'http',
       maxNetworkRetries: 0,
       httpClient: life.httpClient(),
     });
-    const database = life.database(house.database);
+    const database = life.database(bench.database);
     // What it does before the reader comes is no step of the purchase.
-    const billing = await house.another({ stripe });
-    const dying = await house.another({ stripe, database }).catch(() => null);
+    const billing = await bench.another({ stripe });
+    const dying = await bench.another({ stripe, database }).catch(() => null);
     return { life, billing: dying ?? billing };
   }
 
@@ -61,14 +61,14 @@ onBothEngines('a crash', (engines) => {
   }
 
   const mailed = async (): Promise<readonly string[]> =>
-    (await house.database.db.selectFrom('jobs').select('kind').execute())
+    (await bench.database.db.selectFrom('jobs').select('kind').execute())
       .map(({ kind }) => kind)
       .filter((kind) => kind !== 'link')
       .toSorted();
 
   async function books() {
-    const charges = (await house.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
-    const subscriptions = (await house.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
+    const charges = (await bench.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
+    const subscriptions = (await bench.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
     return {
       sums: charges.map(({ amount }) => amount),
       running: subscriptions.filter(({ status }) => !['canceled', 'incomplete_expired'].includes(status)),
@@ -83,21 +83,21 @@ onBothEngines('a crash', (engines) => {
     `during a purchase, and the reader comes back (${tried})`,
     async () => {
       await begin();
-      const first = await house.readers.join('first@example.com');
+      const first = await bench.readers.join('first@example.com');
       const steps = await stepsOf((billing) => billing.subscribe(first, { ...yearly, expected: 12_000 }));
       expect(steps).toBeGreaterThan(25);
       let charges = 1;
       for (let step = firstStep; step <= steps; step += distance) {
-        const session = await house.readers.join(`reader-${step}@example.com`);
+        const session = await bench.readers.join(`reader-${step}@example.com`);
         const body = { ...yearly, expected: 12_000, attempt: randomUUID() };
         expect(await dieAt(step, (billing) => billing.subscribe(session, body)), `step ${step}`).toBe(true);
-        const answer = paid(await house.billing.subscribe(session, body));
+        const answer = paid(await bench.billing.subscribe(session, body));
         expect(answer.grant_id, `step ${step}`).not.toBeNull();
-        expect(await house.billing.entitlements(session.userId), `step ${step}`).toHaveLength(1);
+        expect(await bench.billing.entitlements(session.userId), `step ${step}`).toHaveLength(1);
         const { sums, running } = await books();
         expect([sums.length, running.length], `step ${step}`).toEqual([++charges, charges]);
       }
-      await house.deliver();
+      await bench.deliver();
       const mail = await mailed();
       expect(mail.filter((kind) => kind === 'receipt')).toHaveLength(charges);
       expect(mail.filter((kind) => kind === 'welcome-tier')).toHaveLength(charges);
@@ -109,27 +109,27 @@ onBothEngines('a crash', (engines) => {
     `during a purchase, and the reader does not come back (${tried})`,
     async () => {
       await begin();
-      const first = await house.readers.join('first@example.com');
+      const first = await bench.readers.join('first@example.com');
       const steps = await stepsOf((billing) => billing.subscribe(first, { ...yearly, expected: 12_000 }));
-      await house.deliver();
+      await bench.deliver();
       let charged = 1;
       for (let step = firstStep; step <= steps; step += distance) {
-        const session = await house.readers.join(`reader-${step}@example.com`);
+        const session = await bench.readers.join(`reader-${step}@example.com`);
         await dieAt(step, (billing) =>
           billing.subscribe(session, { ...yearly, expected: 12_000, attempt: randomUUID() }),
         );
         // All webhooks are lost: what billing does by itself has to be enough.
-        house.events.splice(0);
-        await house.pass(50 * 60);
-        await house.billing.recover();
-        house.events.splice(0);
-        await house.billing.drain();
+        bench.events.splice(0);
+        await bench.pass(50 * 60);
+        await bench.billing.recover();
+        bench.events.splice(0);
+        await bench.billing.drain();
         const { sums, running } = await books();
-        const isOpen = (await house.billing.entitlements(session.userId)).length === 1;
+        const isOpen = (await bench.billing.entitlements(session.userId)).length === 1;
         expect(sums.length - charged, `step ${step}`).toBe(isOpen ? 1 : 0);
         charged = sums.length;
         expect(running.length, `step ${step}`).toBe(charged);
-        const left = await house.database.db
+        const left = await bench.database.db
           .selectFrom('purchases')
           .select('state')
           .where('state', '=', 'open')
@@ -146,18 +146,18 @@ onBothEngines('a crash', (engines) => {
     async () => {
       await begin();
       const upgrade = { planId: 'member-yearly' };
-      const first = await house.readers.join('first@example.com');
-      paid(await house.billing.subscribe(first, yearly));
+      const first = await bench.readers.join('first@example.com');
+      paid(await bench.billing.subscribe(first, yearly));
       const steps = await stepsOf((billing) => billing.switchPlan(first, upgrade));
       expect(steps).toBeGreaterThan(20);
       let readers = 1;
       for (let step = firstStep; step <= steps; step += distance) {
-        const session = await house.readers.join(`reader-${step}@example.com`);
-        paid(await house.billing.subscribe(session, yearly));
+        const session = await bench.readers.join(`reader-${step}@example.com`);
+        paid(await bench.billing.subscribe(session, yearly));
         const ask = { ...upgrade, attempt: randomUUID() };
         await dieAt(step, (billing) => billing.switchPlan(session, ask));
-        paid(await house.billing.switchPlan(session, ask));
-        expect(await house.billing.entitlements(session.userId), `step ${step}`).toMatchObject([
+        paid(await bench.billing.switchPlan(session, ask));
+        expect(await bench.billing.entitlements(session.userId), `step ${step}`).toMatchObject([
           { product: 'sun-member' },
         ]);
         const { sums } = await books();

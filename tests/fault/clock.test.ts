@@ -150,7 +150,7 @@ it('takes webhooks, cookies and withdrawals by the clock as it stands, forward a
   await expectAges();
   await expectRest();
 
-  // Whatever the site noted before came from a later hour than this process has ever seen.
+  // The notes of the first process have later times than this process has seen.
   await paper.kill('SIGTERM');
   await paper.start({ nodeArgs, env: { CLOCK_SHIFT_MS: String(-hour) } });
   await publish('After a start an hour back');

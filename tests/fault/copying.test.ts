@@ -1,6 +1,4 @@
 /** The built site on an empty data folder, before a WordPress that hands out its archive slowly: nothing that exists answers 404. */
-import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Paper, startPaper, story, until } from '../fixtures/paper.ts';
 
@@ -11,12 +9,9 @@ const gate = Promise.withResolvers<void>();
 let lookUps = 0;
 let mostLookUps = 0;
 
-beforeAll(async () => {
-  paper = await startPaper();
-  await paper.kill();
-  for (const name of readdirSync(paper.folder)) rmSync(join(paper.folder, name), { recursive: true });
-  for (let id = 11; id <= stories; id++) paper.wordpress.put('articles', story(id));
-  paper.wordpress.intercept = async (request) => {
+function holdUpOldStories({ wordpress }: Paper): void {
+  for (let id = 11; id <= stories; id++) wordpress.put('articles', story(id));
+  wordpress.intercept = async (request) => {
     const { searchParams } = new URL(request.url);
     if (Number(searchParams.get('offset') ?? 0) >= 20) await gate.promise;
     if (searchParams.has('slug')) {
@@ -26,7 +21,10 @@ beforeAll(async () => {
     }
     return null;
   };
-  await paper.start();
+}
+
+beforeAll(async () => {
+  paper = await startPaper({}, { prepare: holdUpOldStories });
 });
 afterAll(async () => {
   gate.resolve();

@@ -3,7 +3,7 @@
  * story, lead nowhere that is worth finding and cost a render each are closed in robots.txt, and their links say nofollow.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startWholeHouse, type WholeHouse } from '../fixtures/whole-house.ts';
+import { startWholeSite, type WholeSite } from '../fixtures/whole-site.ts';
 import { wireComment } from '../fixtures/wordpress.ts';
 
 const mostPages = 150;
@@ -11,15 +11,15 @@ const mostPages = 150;
 const trap =
   /^\/(?:socialLogin|account\/|dashboard\/|subscribe|cancel|profile|shipping|gift\/|preview|search\?|api\/|blaize\/|zephr\/|-\/)/;
 
-let house: WholeHouse;
+let site: WholeSite;
 
 beforeAll(async () => {
-  house = await startWholeHouse({ LOG_LEVEL: 'info' });
-  const { wordpress } = house.paper;
+  site = await startWholeSite({ LOG_LEVEL: 'info' });
+  const { wordpress } = site.paper;
   for (let id = 1; id <= 8; id++)
     wordpress.put('comments', { ...wireComment({ id: 700 + id, post: 1 }), id: 700 + id });
 });
-afterAll(() => house.stop());
+afterAll(() => site.stop());
 
 interface Link {
   readonly path: string;
@@ -39,7 +39,7 @@ function linksIn(html: string, page: string): Link[] {
 }
 
 it('finds stories and lists, and no address of accounts', async () => {
-  const { paper } = house;
+  const { paper } = site;
   const { text: robots } = await paper.ask('/robots.txt');
   const closed = [...robots.matchAll(/^Disallow: (\S+)$/gm)].map(([, path]) => path ?? '');
   const isClosed = (path: string): boolean => closed.some((start) => path.startsWith(start));

@@ -1,6 +1,6 @@
 /**
- * Two sites of one paper, on one WordPress and one PostgreSQL, each with its own pages. The plugin tells the first; the second polls
- * once an hour, so that what it shows it was told by the first.
+ * Two sites of one paper, on one WordPress and one PostgreSQL, each with its own pages. The plugin delivers to the first; the second polls
+ * once an hour, so that it knows of a change only from the first.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
@@ -73,7 +73,7 @@ it('goes on when PostgreSQL was away, with what was told meanwhile', async () =>
     for (const paper of papers)
       await until(async () => (await paper.metric('broadsheet_webhooks_listening')) === 0, paper.output);
     first.edit(3, { title: { rendered: 'Told while it was away' } });
-    // The other way about, so that both have been the one that is told.
+    // The other way about, so that both have received a webhook.
     expect((await second.deliver({ id: 3, slug: 'story-3' })).status).toBe(200);
     expect((await stored(second, '/article/story-3')).text).toContain('Told while it was away');
   } finally {

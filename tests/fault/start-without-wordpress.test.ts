@@ -57,7 +57,7 @@ it('answers 503 with Retry-After while WordPress is down, and heals when it come
   const page = await fetch(base);
   expect(page.status).toBe(503);
   expect(page.headers.get('retry-after')).toBe('5');
-  expect(await page.text()).toContain('There is no edition yet');
+  expect(await page.text()).toContain('still fetching the first stories');
   expect((await fetch(`${base}/healthz`)).status).toBe(200);
   const readyz = await fetch(`${base}/readyz`);
   expect(readyz.status).toBe(503);
@@ -80,7 +80,7 @@ it('answers 503 with Retry-After while WordPress is down, and heals when it come
   expect((await fetch(`${base}/readyz`)).status).toBe(200);
 });
 
-it('is without content and says why when no WordPress is named', async () => {
+it('is without content and says why when no WordPress is named, and stops on SIGTERM with exit code 0', async () => {
   const base = await startSite({});
   expect((await fetch(base)).status).toBe(503);
   const { ready, features } = (await (await fetch(`${base}/readyz`)).json()) as {
@@ -91,7 +91,7 @@ it('is without content and says why when no WordPress is named', async () => {
   for (const [name, feature] of Object.entries(features)) {
     expect(feature.on, name).toBe(false);
     expect(feature.why, name).toContain(
-      { accounts: 'SITE_URL', billing: 'STRIPE_SECRET_KEY', market: 'QUOTES_KEY' }[name] ?? 'WORDPRESS_URL',
+      { accounts: 'SITE_URL', billing: 'STRIPE_SECRET_KEY', ticker: 'QUOTES_KEY' }[name] ?? 'WORDPRESS_URL',
     );
     expect(output).toContain(`"feature":"${name}"`);
   }
@@ -104,6 +104,9 @@ it('is without content and says why when no WordPress is named', async () => {
       })
     ).status,
   ).toBe(503);
+  const exit = once(site as ChildProcess, 'exit');
+  site?.kill('SIGTERM');
+  expect(await exit).toEqual([0, null]);
 });
 
 it('says every bad setting and ends', async () => {
@@ -132,11 +135,4 @@ it('says which port is in use and ends', async () => {
   });
   expect(await once(site, 'exit')).toEqual([1, null]);
   expect(output).toContain(`PORT: port ${port} is in use on 127.0.0.1. Set PORT to a free one`);
-});
-
-it('stops on SIGTERM with exit code 0', async () => {
-  await startSite({});
-  const exit = once(site as ChildProcess, 'exit');
-  site?.kill('SIGTERM');
-  expect(await exit).toEqual([0, null]);
 });

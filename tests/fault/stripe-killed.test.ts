@@ -47,7 +47,7 @@ it('has every purchase that was answered, and each of them whole', async () => {
         .catch(() => null);
       if (!made) break;
       answered.push(made.id);
-      // In the middle of whatever comes next.
+      // In the middle of the next request.
       if (answered.length === enough) setTimeout(() => child.kill('SIGKILL'), round * 3);
     }
     await dead;

@@ -380,7 +380,7 @@ describe('bodies that are too much', () => {
 });
 
 describe('another reader’s account', () => {
-  it('is neither read nor changed, whatever a body names', async () => {
+  it('is neither read nor changed by any field of a body', async () => {
     const [ada, eve] = [await reader(), await reader()];
     await ada.browser.post('/blaize/profile', { first_name: 'Ada' });
     const theirs = (await ada.browser.get('/blaize/account')).json<{ tracking_id: string }>();

@@ -6,8 +6,8 @@
 import { request as httpRequest } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
-import { createPassCookie } from '../../src/press/delivery/pass-cookie.ts';
+import { createAccessCookie, createPassCookie } from '../../src/press/delivery/access-cookie.ts';
+
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
 import { everyRoute, type Paid, paidArticles } from '../fixtures/paid-paper.ts';
 
@@ -78,7 +78,7 @@ function unpacked(raw: Buffer, encoding: string | undefined): string {
   }
 }
 
-/** Secrets in an answer, in whatever case, escaped or not. */
+/** Secrets in an answer, in any case, escaped or not. */
 function secretsIn({ text, headers }: Seen): string[] {
   const all = `${text}\n${JSON.stringify(headers)}`.toLowerCase();
   return paid.map(({ secret }) => secret).filter((secret) => all.includes(secret.toLowerCase()));
@@ -269,7 +269,7 @@ describe('without access', () => {
       expect(paths, path).toContain(path);
   }, 120_000);
 
-  it('no route, whatever it is asked', async () => {
+  it('no route, by any request', async () => {
     const routes = [...new Set([...everyRoute(words()), ...others()])];
     expect(routes.length).toBeGreaterThan(300);
     expect(await search(routes)).toEqual([]);

@@ -1,7 +1,7 @@
 /**
  * What must not be possible with the stored pages: put something of a request into what others are given, make copies without end,
  * get behind the wall without a cookie of ours, or change anything by a webhook that is not the plugin's. The front, the
- * press, the keys and the content store are the real ones; the pages print whatever they can see of a request.
+ * press, the keys and the content store are the real ones; the pages print everything that they can see of a request.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -249,7 +249,7 @@ describe('poisoning', () => {
     expect(answer.headers.vary).toBe('Accept-Encoding');
   });
 
-  it('a whole address in the request line is the path in it, whatever host it names', async () => {
+  it('a whole address in the request line is the path in it, with any host', async () => {
     const plain = await ask('/article/story-1');
     expect((await ask('http://evil.example/article/story-1')).text).toBe(plain.text);
   });

@@ -5,17 +5,17 @@
  */
 import { JSDOM } from 'jsdom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formFields } from '../../src/lib/accounts/forms.ts';
-import { profileFields } from '../../src/lib/accounts/profile-fields.ts';
+import { formFields } from '../../src/lib/accounts/model.ts';
+import { profileFields } from '../../src/lib/accounts/profile.ts';
 import { commentFields } from '../../src/lib/comments/schema.ts';
-import { consentFields } from '../../src/lib/consent/schema.ts';
+import { consentFields } from '../../src/lib/consent/model.ts';
 import { fieldNames } from '../../src/lib/http/form-fields.ts';
 import { mailFields } from '../../src/lib/newsletters/schema.ts';
-import { shippingFields } from '../../src/lib/plans/shipping.ts';
+import { shippingFields } from '../../src/lib/plans/schema.ts';
 import { supportFields } from '../../src/lib/support/schema.ts';
 import { type Answer, type Asked, type Browser, build } from '../fixtures/account-site.ts';
 import { everyRoute } from '../fixtures/paid-paper.ts';
-import { startWholeHouse, type WholeHouse } from '../fixtures/whole-house.ts';
+import { startWholeSite, type WholeSite } from '../fixtures/whole-site.ts';
 
 const profileNames = profileFields.map(({ name }) => name);
 /** The same value in each of these fields. */
@@ -32,15 +32,15 @@ const home = {
 };
 const support = { name: `Ada ${mark}`, email: adasEmail, phone: '12125550183', message: `${mark} has not come.` };
 
-let house: WholeHouse;
+let site: WholeSite;
 let ada: Browser;
-/** Numbers of what is Ada's: of her subscription, of her, of whatever else her own answers name. */
+/** Numbers of what is Ada's: of her subscription, of her, and of everything else that her own answers name. */
 let numbers: readonly string[] = [];
 
 beforeAll(async () => {
   await build();
-  house = await startWholeHouse();
-  ada = await house.join(adasEmail);
+  site = await startWholeSite();
+  ada = await site.join(adasEmail);
   const well = async (answer: Promise<Answer>): Promise<Answer> => {
     const { status, text } = await answer;
     expect(status, text).toBeLessThan(400);
@@ -70,17 +70,17 @@ beforeAll(async () => {
   numbers = [...new Set(found.map(([, number = '']) => number))].filter(Boolean);
   expect(numbers.some((number) => number.startsWith('sub_'))).toBe(true);
 }, 240_000);
-afterAll(() => house?.stop());
+afterAll(() => site?.stop());
 
 // Before the others, which write what they look for into addresses.
 describe('the log', () => {
-  it('names no reader, whatever readers have done', async () => {
+  it('names no reader after any of their actions', async () => {
     await ada.post('/api/forms/support', support);
     await ada.submit('/account/profile', { ...everyField(profileNames, mark), phone: '123' });
-    await house.browser().get(`/?recognized_email=${encodeURIComponent(adasEmail)}`);
-    const letters = await house.letters(adasEmail);
+    await site.browser().get(`/?recognized_email=${encodeURIComponent(adasEmail)}`);
+    const letters = await site.letters(adasEmail);
     expect(letters.length).toBeGreaterThan(0);
-    const log = house.paper.output();
+    const log = site.paper.output();
     expect(log.split('\n').length).toBeGreaterThan(5);
     const tokens = letters.flatMap(({ links }) => links.map((each) => new URL(each).searchParams.get('token') ?? ''));
     const named = [
@@ -121,9 +121,9 @@ const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const fine = (status: number): boolean => status < 500 || status === 503;
 
 describe('another reader’s data', () => {
-  it('is not told by any route, whatever it is asked for by', async () => {
-    const mallory = await house.join('secure-mallory@example.com');
-    const visitor = house.browser();
+  it('is in no answer of any route, by any number', async () => {
+    const mallory = await site.join('secure-mallory@example.com');
+    const visitor = site.browser();
     const before = await whole();
     const told: string[] = [];
     const isCall = (path: string): boolean => /^\/(?:api|blaize|zephr|account)\//.test(path);
@@ -238,7 +238,7 @@ describe('a script', () => {
     'in an address, as %s, runs on no page',
     async (_, payload) => {
       const found: string[] = [];
-      for (const browser of [house.browser(), await house.join(`secure-xss-${payload.length}@example.com`)]) {
+      for (const browser of [site.browser(), await site.join(`secure-xss-${payload.length}@example.com`)]) {
         for (const path of routes(encodeURIComponent(payload)).filter((each) => !ends.test(each))) {
           // The second time without those whose odd values are refused before anything else is looked at.
           for (const names of [
@@ -263,7 +263,7 @@ describe('a script', () => {
 
   it('that a reader has typed runs on no page and in no mail', async () => {
     const email = 'secure-eve@example.com';
-    const eve = await house.join(email);
+    const eve = await site.join(email);
     // As long as a name may be.
     const name = `"'><img src=x onerror=xssmark()>`;
     const kept = async (answer: Promise<Answer>): Promise<void> => expect((await answer).status).toBeLessThan(400);
@@ -274,7 +274,7 @@ describe('a script', () => {
       ['/account/profile', { first_name: name, last_name: name }],
       ['/account/sign-in', { ...everyField(Object.values(formFields), script), [formFields.return]: link }],
       ['/account/newsletter', { ...everyField(Object.values(formFields), script), [formFields.return]: link }],
-      ['/shipping', everyField(shippingFields, script)],
+      ['/shipping', everyField(fieldNames(shippingFields), script)],
       ['/contact', everyField(fieldNames(supportFields), script)],
       ['/contact', { ...support, email, name: script, message: script }],
       ['/account/comment', { ...everyField(Object.values(commentFields), script), [commentFields.article]: '1' }],
@@ -293,7 +293,7 @@ describe('a script', () => {
       if (/html/.test(String(headers['content-type']))) look(path, text);
     }
     for (const to of [email, 'support@thesun.example'])
-      for (const { html, subject } of await house.letters(to)) look(`mail “${subject}”`, html ?? '');
+      for (const { html, subject } of await site.letters(to)) look(`mail “${subject}”`, html ?? '');
     expect(found).toEqual([]);
   }, 120_000);
 });
@@ -310,7 +310,7 @@ describe('a body that is too much', () => {
       ...profileNames,
       ...fieldNames(supportFields),
       ...Object.values(commentFields),
-      ...shippingFields,
+      ...fieldNames(shippingFields),
       ...Object.values(mailFields),
       ...Object.values(consentFields),
       ...['q', 'reason', 'couponCode'],
@@ -318,7 +318,7 @@ describe('a body that is too much', () => {
   ];
 
   it('of more than a megabyte is refused by every call, and read by none', async () => {
-    const reader = await house.join('secure-large@example.com');
+    const reader = await site.join('secure-large@example.com');
     const taken: string[] = [];
     for (const path of calls()) {
       const { status } = await reader.ask(path, {
@@ -332,7 +332,7 @@ describe('a body that is too much', () => {
   }, 120_000);
 
   it('with a field as long as a book, or nested without end, is taken by none', async () => {
-    const reader = await house.join('secure-long@example.com');
+    const reader = await site.join('secure-long@example.com');
     const taken: string[] = [];
     const bodies: Readonly<Record<string, Asked>> = {
       'a long field': { json: Object.fromEntries(fields.map((field) => [field, long])) },

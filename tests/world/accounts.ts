@@ -1,7 +1,7 @@
 /** An account service over a fresh database for tests: with a clock that is set by hand, and mail that is read at once. */
 
-import { type AccountsOptions, createAccounts } from '../../src/lib/accounts/service.server.ts';
-import type { Accounts, Caller, SignedIn } from '../../src/lib/accounts/service.ts';
+import { type AccountsOptions, createAccounts, type RunningAccounts } from '../../src/lib/accounts/service.server.ts';
+import type { Caller, SignedIn } from '../../src/lib/accounts/service.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
 import type { Message, Outbox } from '../../src/lib/mail/model.ts';
@@ -18,7 +18,7 @@ export interface Clock {
 }
 
 export interface Bench {
-  readonly accounts: Accounts;
+  readonly accounts: RunningAccounts;
   readonly database: Database;
   readonly mail: Message[];
   readonly clock: Clock;

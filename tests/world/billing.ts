@@ -13,8 +13,8 @@ import {
   createBilling,
   type RunningBilling,
 } from '../../src/lib/billing/engine/billing.server.ts';
+import type { Shipping } from '../../src/lib/billing/schema.ts';
 import type { Billed } from '../../src/lib/billing/service.ts';
-import type { Shipping } from '../../src/lib/billing/wire.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
 import type { Message, Outbox } from '../../src/lib/mail/model.ts';

@@ -35,7 +35,7 @@ const bank = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secu
 export const express = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secure express checkout frame"]');
 /** The sheet of a wallet, which stands over the page. */
 export const walletSheet = (page: Page): FrameLocator => page.frameLocator('iframe[title="Wallet"]');
-/** Whatever it says just now. */
+/** The button to pay, with any text. */
 export const payButton = (page: Page): Locator => step(page, 'payment').locator('button[type="submit"]');
 
 /** Opens the paywall for a plan on the page of plans. */

@@ -1,8 +1,17 @@
-/** Global set-up of the contract tests: a WordPress, unless `npm test` has started one. */
-import { startWorld, wordpressVariable } from './world.ts';
+/** Global set-up of the contract tests: the sandbox for the tests that ask for it, unless `npm test` offers one. */
+import { ensureBuilt } from '../../scripts/build.ts';
+import { offerSandbox, startWorld, type World } from './world.ts';
 
-export default async function setup(): Promise<(() => Promise<void>) | undefined> {
-  if (process.env[wordpressVariable]) return undefined;
-  const world = await startWorld({ withSite: false, progress: (note) => console.log(note) });
-  return world.stop;
+export default async function setup(): Promise<() => Promise<void>> {
+  // Contract tests start sites of their own, several at a time: none of them may build.
+  await ensureBuilt();
+  let starting: Promise<World> | undefined;
+  const end = await offerSandbox(() => {
+    starting ??= startWorld({ withSite: false, progress: (note) => console.log(note) });
+    return starting;
+  });
+  return async () => {
+    end();
+    await (await starting)?.stop();
+  };
 }

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createHmacs } from '../../src/lib/hmacs.server.ts';
+import { createHmacs } from '../../src/lib/crypto.server.ts';
 import { siteData } from './world.ts';
 
 /**

@@ -7,7 +7,7 @@ import { sandboxEnvironment } from '../../scripts/sandbox.ts';
 import type { Environment } from '../../scripts/settings.ts';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { startSite, waitForEdition } from '../../scripts/site.ts';
-import { siteData, testSandbox } from './world.ts';
+import { siteData, testSandbox, waitForPrices } from './world.ts';
 
 export interface OwnSite {
   /** Where it listens; without `SITE_URL` among the settings also its public address. */
@@ -40,6 +40,7 @@ export async function startOwnSite(settings: Environment, port?: number): Promis
   await running.listening;
   const problem = await waitForEdition(site, () => {}, { patienceMs: 60_000, complete: true });
   if (problem) throw new Error(`The test's own site has no edition: ${problem}.`);
+  await waitForPrices(site);
   return {
     site,
     dataDir,

@@ -5,6 +5,9 @@
  * One process starts the world and tells the others by environment: `npm test` for all of its parts, else the global
  * set-up of the runner that was started by hand.
  */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ensureBuilt } from '../../scripts/build.ts';
 import { type SandboxAccess, sandboxEnvironment, startSandbox, type WordPressAccess } from '../../scripts/sandbox.ts';
@@ -13,7 +16,7 @@ import { freePort, portTrouble } from '../../scripts/setup/ports.mjs';
 import { startSite, waitForEdition } from '../../scripts/site.ts';
 
 /** Environment variable with the access to the sandbox's WordPress, JSON of {@link WordPressAccess}. */
-export const wordpressVariable = 'BROADSHEET_TEST_WORDPRESS';
+const wordpressVariable = 'BROADSHEET_TEST_WORDPRESS';
 /** Environment variable with the access to the whole sandbox, JSON of {@link SandboxAccess}. */
 const sandboxVariable = 'BROADSHEET_TEST_SANDBOX';
 /** Environment variable with the address of the site on it. */
@@ -25,15 +28,48 @@ export const operatorToken = 'operators-token-for-tests-only';
 /** Access to the WordPress of the running world. */
 export function testWordPress(): WordPressAccess {
   const text = process.env[wordpressVariable];
-  if (!text) throw new Error(`${wordpressVariable} is not set: run these tests with "npm test -- contract".`);
+  if (!text) throw new Error(`${wordpressVariable} is not set: run these tests with "npm test -- browser".`);
   return JSON.parse(text) as WordPressAccess;
 }
 
 /** Mailbox, consent pages and verifier of the running world. */
 export function testSandbox(): SandboxAccess {
   const text = process.env[sandboxVariable];
-  if (!text) throw new Error(`${sandboxVariable} is not set: run these tests with "npm test -- contract".`);
+  if (!text) throw new Error(`${sandboxVariable} is not set: run these tests with "npm test -- browser".`);
   return JSON.parse(text) as SandboxAccess;
+}
+
+/** Environment variable with the address where the contract tests ask for the sandbox. */
+const offerVariable = 'BROADSHEET_TEST_WORLD';
+
+/**
+ * Offers the sandbox to this process and its children. It is started at the first request, since most contract tests need none.
+ *
+ * @returns ends the offer and keeps the sandbox
+ */
+export async function offerSandbox(start: () => Promise<World>): Promise<() => void> {
+  if (process.env[offerVariable]) return () => {};
+  const server = createServer((_request, response) => {
+    response.setHeader('connection', 'close');
+    start().then(
+      ({ access }) => response.end(JSON.stringify(access)),
+      (error) => response.writeHead(500).end(String(error)),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  process.env[offerVariable] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return () => {
+    delete process.env[offerVariable];
+    server.close();
+  };
+}
+
+/** The sandbox of the contract tests. The first call starts it. */
+export async function askForSandbox(): Promise<SandboxAccess> {
+  const response = await fetch(`${process.env[offerVariable]}`);
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as SandboxAccess;
 }
 
 /** Address of the site of the running world. */
@@ -47,6 +83,15 @@ export interface World {
   readonly access: SandboxAccess;
   readonly site: string | null;
   stop(): Promise<void>;
+}
+
+/** Waits until a site sells subscriptions: it listens before it has fetched the prices from Stripe. */
+export async function waitForPrices(site: string): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (!(await (await fetch(`${site}/pricing`)).text()).includes('reader-yearly')) {
+    if (Date.now() > end) throw new Error(`${site} has no prices.`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 /** The usual port, so that the addresses in the kept data stay right, or a free one when it is taken. */
@@ -106,6 +151,7 @@ export async function startWorld(options: {
       complete: true,
     });
     if (problem) throw new Error(`The site has no edition: ${problem}. Its log is ${join(data, 'logs', 'site.log')}.`);
+    await waitForPrices(siteUrl);
     process.env[siteVariable] = siteUrl;
     return {
       access,

@@ -23,7 +23,7 @@ export const palettes: readonly Palette[] = [
 
 export interface ArtOptions {
   readonly motif: string;
-  /** Whatever makes it this story's own, such as its slug. */
+  /** A value of this story alone, such as its slug. */
   readonly seed: string;
   /** Pixels; 1600 by 900 unless given. Another shape is cut from the middle. */
   readonly width?: number;

@@ -1,4 +1,4 @@
-/** Posts that embed things from elsewhere: allowed players, hosts nobody has heard of, a social post, sound. */
+/** Posts that embed things from elsewhere: allowed players, unknown hosts, a social post, sound. */
 import type { AwkwardPost } from '../model.ts';
 import { article, body, html, paragraphs } from './build.ts';
 

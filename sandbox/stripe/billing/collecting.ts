@@ -44,7 +44,7 @@ export function collect(ledger: Ledger, invoice: Invoice, { method, offSession, 
 /**
  * Tells the invoice of an intent how its payment went.
  *
- * @param absent nobody was there to answer the bank: a question counts as a failure
+ * @param absent whether the customer is away: then a payment that the bank has to confirm fails
  * @param retry see {@link Attempt}
  */
 export function afterAttempt(
@@ -169,7 +169,7 @@ export function end(ledger: Ledger, subscription: Subscription, reason: string):
   }
   for (const invoice of ledger.store.all('invoice')) {
     if (subscriptionOf(ledger, invoice) !== subscription) continue;
-    // Drafts stay drafts, and what is open stays open: nobody collects them any more.
+    // Drafts stay drafts and open invoices stay open, without collection.
     if (invoice.status === 'draft' || invoice.status === 'open') {
       invoice.auto_advance = false;
       invoice.next_payment_attempt = null;

@@ -17,7 +17,7 @@ export interface Granted {
  * What `discounts[0][coupon]`, `[promotion_code]` or `[discount]` ask for.
  *
  * @returns `undefined` when nothing is said of discounts, `[]` when all go
- * @throws {ApiError} 400 for codes that are unknown, over, used up or somebody else's
+ * @throws {ApiError} 400 for codes that are unknown, expired, used up or another customer's
  */
 export function readDiscounts(ledger: Ledger, params: Params, customer: Customer): Granted[] | undefined {
   const given = params.list('discounts');

@@ -191,7 +191,7 @@ export function renew(ledger: Ledger, subscription: Subscription): Invoice | nul
     periodEnd: start,
     reason: 'subscription_cycle',
   });
-  // Who has stopped paying gets invoices that nobody collects.
+  // An unpaid subscription gets invoices without collection.
   if (subscription.status === 'unpaid') invoice.auto_advance = false;
   return invoice;
 }

@@ -126,7 +126,7 @@ function ofChange(
       })
     : null;
   if (asked) return asked;
-  // What is left is the invoice of the next renewal.
+  // Otherwise it is the invoice of the next renewal.
   const invoice = atEnd ? null : nextInvoice(ledger, subscription);
   if (invoice) return invoice;
   const empty = makeInvoice(ledger, { customer, subscription, reason: 'subscription_cycle' });

@@ -7,7 +7,7 @@ import { living, nextOf, periodEnd } from './lifecycle.ts';
 export interface Lifecycle {
   /** Does what has become due on the sandbox's own clock. */
   catchUp(): void;
-  /** Moves the sandbox's own clock forward to a moment, doing everything on its way. */
+  /** Advances the sandbox's clock, with everything that happens until then. */
   advance(to: number): void;
   /** Moves a test clock. */
   advanceClock(clock: string, to: number): void;

@@ -1,6 +1,6 @@
 /**
  * The books: objects, the time, and the events that tell of changes. Every call is one transaction; whatever it changes
- * is kept, told as an event and answered together, or not at all.
+ * is kept, announced as an event and answered together, or not at all.
  */
 import { randomBytes } from 'node:crypto';
 import { AnswerFault, checkEvent } from '../schema/answers.ts';
@@ -26,7 +26,7 @@ export interface Ledger extends Presenter {
   emit(type: string, thing: Thing, previous?: Wire): void;
   /** Does something as one transaction. */
   run<T>(work: () => T): T;
-  /** Does something, looks at what came of it, and takes it back. */
+  /** Does something, returns its result, and reverts it. */
   dry<T>(work: () => T): T;
   /** Called with the events of a transaction once they are kept. */
   onEvents(listener: (events: readonly Event[]) => void): void;
@@ -60,7 +60,7 @@ const prefixOf: Partial<Record<Kind, string>> = {
   event: 'evt_',
 };
 
-/** Events that follow from a change by themselves: of something new, of something changed, of something removed. */
+/** Events that every creation, change or removal of a kind causes. */
 const automatic: Partial<Record<Kind, { created?: string; updated?: string; removed?: string }>> = {
   customer: { created: 'customer.created', updated: 'customer.updated' },
   product: { created: 'product.created', updated: 'product.updated', removed: 'product.deleted' },
@@ -83,7 +83,7 @@ const undated: ReadonlySet<Kind> = new Set(['discount', 'invoiceitem', 'product_
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Letters and digits that nobody guesses. */
+/** Random letters and digits. */
 export const token = (length: number): string =>
   Array.from(randomBytes(length), (byte) => alphabet[byte % alphabet.length]).join('');
 
@@ -93,7 +93,7 @@ export interface LedgerOptions {
   readonly wall?: () => number;
   /** Written into events. */
   readonly apiVersion: string;
-  /** Hears of events that Stripe would not send. */
+  /** Called for events that Stripe would not send. */
   readonly noteFault: (fault: AnswerFault) => void;
 }
 
@@ -102,10 +102,10 @@ export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: Led
   const moments = new Map<string, number>();
   const listeners: ((events: readonly Event[]) => void)[] = [];
   const watchers: ((things: readonly Thing[]) => void)[] = [];
-  let told: { thing: Thing; type: string }[] = [];
+  let announced: { thing: Thing; type: string }[] = [];
   let fresh: Event[] = [];
   let depth = 0;
-  /** Nothing is announced of what is taken back anyway. */
+  /** Whether no events are made, because the changes will be reverted. */
   let silent = false;
 
   const ahead = (): number => Number(store.find('setting', 'clock')?.shift ?? 0);
@@ -125,7 +125,7 @@ export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: Led
     return store.add(kind, whole as unknown as Kinds[typeof kind]);
   };
 
-  /** When it happened, by the clock of whom it is about. */
+  /** The time of an event, by the clock of its customer. */
   const momentOf = (thing: Thing): number => {
     if (typeof thing.test_clock === 'string') return now(thing);
     const customer = typeof thing.customer === 'string' ? store.find('customer', thing.customer) : null;
@@ -133,7 +133,7 @@ export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: Led
   };
 
   function emit(type: string, thing: Thing, previous?: Wire): void {
-    told.push({ thing, type });
+    announced.push({ thing, type });
     if (silent) return;
     const data = { object: presenter.present(thing), ...(previous && { previous_attributes: previous }) };
     try {
@@ -159,7 +159,7 @@ export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: Led
   function announce({ kind, thing, before, removed }: Change): void {
     const types = automatic[kind];
     if (!types) return;
-    const said = told.filter((one) => one.thing === thing).map(({ type }) => type);
+    const said = announced.filter((one) => one.thing === thing).map(({ type }) => type);
     if (removed) {
       if (types.removed && !said.includes(types.removed)) emit(types.removed, thing);
       return;
@@ -173,10 +173,10 @@ export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: Led
     if (previous) emit(types.updated, thing, previous);
   }
 
-  /** Those who come later in this order have been caused by those before. */
+  /** Makes the events of all changes, causes before effects. */
   function settle(): void {
     const changes = store.changes();
-    // What came into being is told first, then what happened to it, then how the rest has changed.
+    // Created objects come first, then what happened, then other changes.
     const happened = fresh;
     fresh = [];
     for (const change of changes.filter(({ before }) => !before)) announce(change);
@@ -187,16 +187,16 @@ export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: Led
     const numbers = events.map(({ _n = 0 }) => _n).sort((one, other) => one - other);
     for (const [index, event] of events.entries()) event._n = numbers[index] ?? 0;
     store.keep();
-    told = [];
+    announced = [];
     fresh = [];
     const things = changes.map(({ thing }) => thing);
     for (const watcher of watchers) watcher(things);
     if (events.length > 0) for (const listener of listeners) listener(events);
   }
 
-  function takeBack(): void {
-    store.takeBack();
-    told = [];
+  function revert(): void {
+    store.revert();
+    announced = [];
     fresh = [];
   }
 
@@ -242,20 +242,20 @@ export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: Led
         return result;
       } catch (error) {
         if (error instanceof ApiError && error.keeps) settle();
-        else takeBack();
+        else revert();
         throw error;
       } finally {
         depth -= 1;
       }
     },
     dry(work) {
-      const [wasSilent, wasTold, back] = [silent, [...told], store.mark()];
+      const [wasSilent, wasTold, back] = [silent, [...announced], store.mark()];
       silent = true;
       try {
         return work();
       } finally {
         silent = wasSilent;
-        told = wasTold;
+        announced = wasTold;
         back();
       }
     },
@@ -264,7 +264,7 @@ export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: Led
     place: presenter.place,
     clear() {
       store.clear();
-      takeBack();
+      revert();
     },
     close: store.close,
   };

@@ -29,7 +29,7 @@ export function parseForm(text: string): Fields {
   return fields;
 }
 
-/** Reads parameters by name; whatever nobody has read when the call is over is unknown to Stripe. */
+/** Reads parameters by name. A parameter that no code has read by the end of the call is unknown to Stripe. */
 export class Params {
   readonly #fields: Fields;
   readonly #path: string;
@@ -160,7 +160,7 @@ export class Params {
     return after;
   }
 
-  /** @throws {ApiError} 400 when something was given that nobody has read */
+  /** @throws {ApiError} 400 for a parameter that was not read */
   finish(): void {
     const strange = this.keys().find((key) => !this.#read.has(key));
     if (strange !== undefined) {

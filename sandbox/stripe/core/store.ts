@@ -28,7 +28,7 @@ export interface Store {
   keep(): void;
   /** Writes what is kept within `work` to the file at once, when it is over. */
   together<T>(work: () => T): T;
-  takeBack(): void;
+  revert(): void;
   /** Remembers how things are; what it returns brings everything back to that, within the same transaction. */
   mark(): () => void;
   clear(): void;
@@ -135,7 +135,7 @@ export function openStore(file?: string): Store {
         database?.exec('commit');
       }
     },
-    takeBack() {
+    revert() {
       for (const row of gone) if (row.kept !== null) put(row);
       for (const row of [...changed, ...gone]) {
         if (row.kept === null) {

@@ -8,7 +8,7 @@ import type { Charge, Dispute } from '../core/model.ts';
 
 export type DisputeReason = 'fraudulent' | 'product_not_received' | 'inquiry';
 
-/** Seconds in which the paper may answer. */
+/** Seconds in which the publisher can respond. */
 const answerWithin = 9 * 86_400;
 
 /** Evidence of which nothing has been given yet. */
@@ -87,7 +87,7 @@ export function openDispute(ledger: Ledger, charge: Charge, reason: DisputeReaso
   return dispute;
 }
 
-/** The paper has answered, and the bank looks at it. */
+/** After the publisher has responded: the bank reviews the dispute. */
 export function reviewDispute(ledger: Ledger, dispute: Dispute): void {
   mayChange(dispute);
   ledger.store.touch(dispute);

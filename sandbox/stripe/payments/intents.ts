@@ -145,7 +145,7 @@ export function makeSetupIntent(
   );
 }
 
-/** Whether somebody has to be asked before this. */
+/** Whether the customer has to confirm it first. */
 function asks(method: PaymentMethod, offSession: boolean): boolean {
   const { authentication } = behaviourOf(method._number);
   if (authentication === 'never') return false;

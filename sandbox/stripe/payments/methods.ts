@@ -14,8 +14,8 @@ export interface CardDetails {
 }
 
 const emptyAddress = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null };
-/** Of somebody of whom nothing is known. */
-const nobody = { address: emptyAddress, email: null, name: null, phone: null, tax_id: null };
+/** Billing details without any data. */
+const noDetails = { address: emptyAddress, email: null, name: null, phone: null, tax_id: null };
 
 /** Makes a method; the card's number has been checked. */
 export function makeMethod(
@@ -28,7 +28,7 @@ export function makeMethod(
     ...(more.id && { id: more.id }),
     object: 'payment_method',
     allow_redisplay: 'unspecified',
-    billing_details: more.billing ?? nobody,
+    billing_details: more.billing ?? noDetails,
     card: {
       brand,
       checks: { address_line1_check: null, address_postal_code_check: null, cvc_check: cvc ? 'pass' : 'unchecked' },
@@ -82,7 +82,7 @@ export function readCard(ledger: Ledger, card: Params): CardDetails {
 
 export function readBilling(params: Params): Record<string, unknown> {
   const given = params.object('billing_details');
-  if (!given) return nobody;
+  if (!given) return noDetails;
   const address = given.object('address');
   const fields = Object.keys(emptyAddress);
   return {

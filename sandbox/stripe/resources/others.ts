@@ -111,7 +111,7 @@ export const advanceTestClock: Route = post(
     }
     lifecycle.advanceClock(id, to);
     const wire = ledger.present(ledger.need('test_helpers.test_clock', id));
-    // Stripe works on in the background; here it is done, and the next look says so.
+    // Stripe does it in the background; the sandbox does it at once.
     return { wire: { ...wire, status: 'advancing', status_details: { advancing: { target_frozen_time: to } } } };
   },
 );

@@ -82,7 +82,7 @@ function readAutomatic(params: Params, intent: PaymentIntent | SetupIntent): voi
 const staying = ['card', 'link'];
 
 /**
- * Whoever may be sent to another page needs a way back (docs.stripe.com/api/setup_intents/confirm, `return_url`). An invoice's intent
+ * A customer who may be sent to another page needs a way back (docs.stripe.com/api/setup_intents/confirm, `return_url`). An invoice's intent
  * is limited by its invoice.
  * @throws {ApiError} 400
  */
@@ -295,7 +295,7 @@ export const setupIntents: Route[] = [
   }),
 ];
 
-/** What somebody did in the bank's challenge; for the page that shows it and for tests. */
+/** The customer's answer in the bank's challenge, for its page and for tests. */
 export function finishChallenge(ledger: Ledger, id: string, passed: boolean): PaymentIntent | SetupIntent {
   const intent = id.startsWith('seti_') ? ledger.need('setup_intent', id) : ledger.need('payment_intent', id);
   const outcome = answerChallenge(ledger, intent, passed);

@@ -120,7 +120,7 @@ const atOnce = 4;
 
 interface Source {
   readonly url: string;
-  /** Width of the file at `url`, when the markup says so. */
+  /** Width of the file at `url`, when the markup has it. */
   readonly width: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** The opening of an article: what anyone may read of it, whoever else may read the rest. */
+/** The excerpt of an article: what everyone may read. */
 import { countWords, truncateAtWord } from '../../lib/text.ts';
 import { textOf } from './sanitize.server.ts';
 

@@ -2,7 +2,6 @@
  * From WordPress's answer to a document of the paper: checked against its wire schema, sanitized, in the paper's own words.
  * What does not fit comes back as a rejection that says where and what, never as an exception.
  */
-
 import type { z } from 'zod';
 import type { Author, DocumentType, Picture } from '../../lib/content/model.ts';
 import { countWords, readingMinutes, truncateAtWord } from '../../lib/text.ts';

@@ -1,6 +1,6 @@
 /** The thread in which documents are sanitized; `ingester.server.ts` starts it. */
 import { workerData } from 'node:worker_threads';
-import { askMainThread, serveTasks } from '../../lib/workers/thread.server.ts';
+import { askMainThread, serveTasks } from '../../lib/workers/pool.server.ts';
 import type { IngestContext } from './ingest.server.ts';
 import { createLocalWorker, type Request, type Task } from './task.server.ts';
 

@@ -1,5 +1,4 @@
 /** Links in bodies: WordPress's own addresses become the site's, everything else stays or goes. */
-
 import { canonicalSlug } from '../wire/values.ts';
 import { webAddress } from './embeds.ts';
 

@@ -132,7 +132,7 @@ const shared: Config = {
   ALLOW_ARIA_ATTR: false,
   ALLOW_UNKNOWN_PROTOCOLS: false,
   ALLOWED_NAMESPACES: ['http://www.w3.org/1999/xhtml'],
-  // Their text is code or a fallback that nobody should read in the middle of an article.
+  // Their text is code or a fallback, which does not belong in an article.
   FORBID_CONTENTS: [
     'script',
     'style',

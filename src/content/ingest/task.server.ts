@@ -1,5 +1,4 @@
 /** One task of ingest, in whichever thread this is loaded; loading it loads the DOM. */
-
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { IngestedComment, IngestedDocument } from './document.ts';
 import { type IngestContext, type Ingested, ingestComment, ingestDocument } from './ingest.server.ts';

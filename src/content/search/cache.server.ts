@@ -10,7 +10,7 @@ interface Kept {
   readonly revision: string;
   /** The one that was asked for longest ago comes first. */
   readonly found: Map<string, FoundArticles>;
-  /** Being looked for; whoever asks for the same waits for the same. */
+  /** Searches under way; equal ones share a result. */
   readonly sought: Map<string, Promise<FoundArticles>>;
 }
 

@@ -2,7 +2,6 @@
  * Writes of the search index: one row of words for each story, with the numbers of its sections beside them, in the order of
  * publication. What is given is public text only; what lies behind a wall never comes here (content/store/access.server.ts).
  */
-
 import type { Logger } from '../../lib/logging.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { countWords } from './words.server.ts';

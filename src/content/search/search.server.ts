@@ -3,12 +3,10 @@
  * but only as many are ranked as a reader may look through (docs/decisions/0023). It needs the index and nothing else, so that it
  * can be done in a thread of its own (search-thread.server.ts).
  */
-
 import type { ContentStore } from '../store/content-store.server.ts';
 import { pageBounds } from '../store/lists.server.ts';
 import { keyOf, sectionWord } from './index.server.ts';
-import { type Query, readQuery, toMatch, without } from './query.ts';
-import { docsOf, meantBy } from './words.server.ts';
+import { docsOf, meantBy, type Query, readQuery, toMatch, without } from './words.server.ts';
 
 export interface SearchFilter {
   /** Category term that hits must belong to. */

@@ -7,7 +7,7 @@ import { type ContentStore, openContentStore } from '../store/content-store.serv
 import { storeSections } from '../store/navigation.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { storeDocument } from '../store/write.server.ts';
-import { readQuery, toMatch } from './query.ts';
+import { readQuery, toMatch } from './words.server.ts';
 
 let store: ContentStore;
 beforeAll(() => {

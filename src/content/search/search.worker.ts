@@ -1,7 +1,7 @@
 /** The thread in which the index is searched; `search-thread.server.ts` starts it. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
-import { serveTasks } from '../../lib/workers/thread.server.ts';
+import { serveTasks } from '../../lib/workers/pool.server.ts';
 import { type FoundArticles, type Index, searchArticles } from './search.server.ts';
 import type { SearchTask } from './search-thread.server.ts';
 
@@ -18,7 +18,7 @@ function indexOf(generation: number): OpenIndex {
   if (open?.generation === generation) return open;
   open?.db.close();
   open = null;
-  // Only read: whoever begins a damaged file anew is the main thread.
+  // Read only: the main thread replaces a damaged file.
   const db = new DatabaseSync(file, { readOnly: true });
   db.exec('PRAGMA busy_timeout = 2000; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;');
   const statements = new Map<string, StatementSync>();

@@ -2,7 +2,7 @@
  * What is kept of a walled article where everybody may look: its excerpt and its words in the search index. The level that
  * counts may come from a section, so both are settled where the content store is written, which knows the sections.
  */
-import { isWalled, levelOf } from '../../lib/access/article.ts';
+import { isWalled, levelOf } from '../../lib/access/model.ts';
 import { plainText, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import type { IngestedDocument } from '../ingest/document.ts';
@@ -35,7 +35,7 @@ const levelIn = (store: ContentStore, document: Pick<IngestedDocument, 'facts' |
       .map(({ slug }) => slug),
   );
 
-/** The document as the content store may keep it: of a walled article only what is before the wall is told in lists and searches. */
+/** The document as the content store may keep it: lists and searches show of a restricted article only its excerpt. */
 export function behindItsWall(store: ContentStore, document: IngestedDocument): IngestedDocument {
   if (document.type !== 'articles' || !isWalled(levelIn(store, document))) return document;
   const opening = plainText(document.openingHtml);

@@ -1,11 +1,9 @@
 /**
- * Links in stored bodies that lead to WordPress's own addresses. Ingest keeps both the address here and the one there; what exists here is known
- * only when a page is made: then the link leads to it, or to WordPress where that is public, or is plain text.
+ * Links in stored bodies to WordPress's own addresses. Ingest keeps both the address here and the one in WordPress. When a page is rendered,
+ * the link leads to the document here, to WordPress where that is public, or becomes plain text.
  */
-
-import type { DocumentType } from '../../lib/content/model.ts';
-import { tag } from '../../lib/content/tags.ts';
-import { editorialSlugs } from '../../lib/static/builtin.ts';
+import { type DocumentType, tag } from '../../lib/content/model.ts';
+import { fixedPages } from '../../lib/http/fixed-pages.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { ContentStore } from './content-store.server.ts';
 
@@ -18,8 +16,8 @@ const rooms: readonly (readonly [type: DocumentType, room: string])[] = [
   ['authors', '/author/'],
 ];
 const roomOf = new Map(rooms);
-/** Pages that the site has; other pages of WordPress have no address here. */
-const ownPages = new Set([...editorialSlugs, 'media', 'latest', 'search', 'contact', 'privacy-choices']);
+/** Pages that a story may link to; other pages of WordPress have no address here. */
+const linkable: ReadonlySet<string> = new Set(fixedPages.filter(({ signedIn }) => !signedIn).map(({ path }) => path));
 
 type Note = (tag: string) => void;
 
@@ -29,7 +27,7 @@ const link = /<a((?:\s+[\w-]+="[^"]*")*)>([\s\S]*?)<\/a>/gu;
 const decode = (value: string): string => value.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 const encode = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-/** Resolves the links of one body; `note` is told the tags of what they depend on. */
+/** Resolves the links of one body; calls `note` with the tags that they depend on. */
 export function resolveLinks(html: string, store: ContentStore, note: Note = () => {}): string {
   if (!html.includes(originalOfLink)) return html;
   const isPublic = store.getMeta('wordpress-public') === 'true';
@@ -57,7 +55,7 @@ function byPath(path: string, store: ContentStore, note: Note): string | null {
     if (path.startsWith(room)) return bySlug(type, path.slice(room.length), store, note);
   }
   if (path.startsWith('/section/')) return bySection(path.slice(9), store, note);
-  return ownPages.has(path.slice(1)) ? path : null;
+  return linkable.has(path) ? path : null;
 }
 
 /** Plain permalinks: `?p=12`, `?page_id=12`, `?cat=3`. */
@@ -66,7 +64,7 @@ function byQuery(query: URLSearchParams, store: ContentStore, note: Note): strin
   const id = number('p') || number('page_id');
   if (id > 0) {
     const row = store.prepare('SELECT type, slug FROM documents WHERE id = ? AND partial = 0').get(id);
-    // A document that is not here yet brings its card with it.
+    // Tagged even when it isn't here yet: the page is rendered again when it comes.
     note(tag.card(id));
     return row ? bySlug(row.type as DocumentType, String(row.slug), store, note) : null;
   }
@@ -88,7 +86,7 @@ function bySlug(type: DocumentType, given: string, store: ContentStore, note: No
   const slug = canonicalSlug(given);
   const room = roomOf.get(type);
   if (type === 'crosswords') return '/games';
-  if (!room) return ownPages.has(slug) ? `/${slug}` : null;
+  if (!room) return linkable.has(`/${slug}`) ? `/${slug}` : null;
   note(tag.slug(type, slug));
   const there = store.prepare('SELECT 1 FROM documents WHERE type = ? AND slug = ?').get(type, slug);
   if (there) return room + slug;

@@ -1,6 +1,5 @@
 /** The smallest set of tags that a change of a document or of the sections touches (docs/decisions/0002). */
-import type { DocumentType } from '../../lib/content/model.ts';
-import { tag } from '../../lib/content/tags.ts';
+import { type DocumentType, tag } from '../../lib/content/model.ts';
 import type { IngestedSection } from '../ingest/document.ts';
 
 /** One version of a document as far as pages can tell versions apart. Images and facts are compared as JSON. */

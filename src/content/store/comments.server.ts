@@ -1,6 +1,5 @@
 /** Comments as pages read them: top-level ones with their newest replies, or the replies to one. */
-import type { Comment, CommentOrder, Slice } from '../../lib/content/model.ts';
-import { tag } from '../../lib/content/tags.ts';
+import { type Comment, type CommentOrder, type Slice, tag } from '../../lib/content/model.ts';
 import type { IngestedComment } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { pageBounds } from './lists.server.ts';

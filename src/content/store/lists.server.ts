@@ -112,7 +112,7 @@ function nearest(
 /**
  * Ids of what stands beside a document in a list, in the list's order, without the document itself.
  *
- * @throws RangeError when it is asked for more than changes of this list are told of
+ * @throws RangeError when more are asked for than changes of this list invalidate
  */
 export function besideIn(store: ContentStore, list: string, place: Place, limit: number): number[] {
   if (limit > reachOf(list))

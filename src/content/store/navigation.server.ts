@@ -1,6 +1,5 @@
 /** Writes of what is no document: the editors' choice for the front page, sections, menus. */
-import type { MenuItem, Section } from '../../lib/content/model.ts';
-import { tag } from '../../lib/content/tags.ts';
+import { type MenuItem, type Section, tag } from '../../lib/content/model.ts';
 import { publication, type SectionConfig } from '../../publication.ts';
 import type { IngestedSection, TopStoriesChoice } from '../ingest/document.ts';
 import { canonicalSlug } from '../wire/values.ts';

@@ -2,29 +2,28 @@
  * What pages ask of the content store. Every read is an index walk of the page asked for; totals are kept counts. A reader
  * belongs to one request and notes the tags of what it returned (docs/decisions/0002).
  */
-
-import type {
-  Article,
-  ArticleFilter,
-  Author,
-  Card,
-  Comment,
-  CommentOrder,
-  ContentReader,
-  Crossword,
-  DocumentType,
-  Fate,
-  FeaturedStory,
-  FoundArticles,
-  MenuItem,
-  SearchFilter,
-  Section,
-  Slice,
-  StaticPage,
-  TopStories,
-  Video,
+import {
+  type Article,
+  type ArticleFilter,
+  type Author,
+  type Card,
+  type Comment,
+  type CommentOrder,
+  type ContentReader,
+  type Crossword,
+  type DocumentType,
+  type Fate,
+  type FeaturedStory,
+  type FoundArticles,
+  type MenuItem,
+  type SearchFilter,
+  type Section,
+  type Slice,
+  type StaticPage,
+  type TopStories,
+  tag,
+  type Video,
 } from '../../lib/content/model.ts';
-import { tag } from '../../lib/content/tags.ts';
 import { answerAside, answerNow } from '../search/cache.server.ts';
 import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../search/search.server.ts';
 import type { SearchThread } from '../search/search-thread.server.ts';

@@ -1,5 +1,5 @@
 /** From rows of the content store to what pages see. */
-import { levelOf } from '../../lib/access/article.ts';
+import { levelOf } from '../../lib/access/model.ts';
 import type {
   AccessLevel,
   Author,

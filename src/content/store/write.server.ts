@@ -3,8 +3,7 @@
  * `store.transaction` where they belong together.
  */
 import { createHash } from 'node:crypto';
-import type { Author, DocumentType } from '../../lib/content/model.ts';
-import { tag } from '../../lib/content/tags.ts';
+import { type Author, type DocumentType, tag } from '../../lib/content/model.ts';
 import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
 import { indexStory, markForReindex, unindexStory } from '../search/index.server.ts';
 import { canonicalSlug } from '../wire/values.ts';

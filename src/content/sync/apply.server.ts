@@ -3,8 +3,7 @@
  * A document that does not fit is set aside with its address, field and value; everything else goes on.
  */
 import { randomUUID } from 'node:crypto';
-import type { DocumentType } from '../../lib/content/model.ts';
-import { tag } from '../../lib/content/tags.ts';
+import { type DocumentType, tag } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
 import type { ContentChange } from '../service.ts';

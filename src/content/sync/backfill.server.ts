@@ -1,18 +1,21 @@
 /**
  * The first filling of the content store: newest first, so that there is an edition to read early; what has come is committed with
- * the cursor that says so, so that it goes on after `kill -9` where it was.
+ * the cursor, so that it continues after `kill -9` where it was.
  */
-
-import type { DocumentType } from '../../lib/content/model.ts';
-import { tag } from '../../lib/content/tags.ts';
+import { type DocumentType, tag } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
-import type { ContentStore } from '../store/content-store.server.ts';
+import {
+  backfillCursor,
+  type ContentStore,
+  documentTypes,
+  readCursor,
+  writeCursor,
+} from '../store/content-store.server.ts';
 import { storedTopStories } from '../store/navigation.server.ts';
 import { type Client, describeFailure, type Failure } from '../wire/client.server.ts';
 import { fetchList, fetchStatus, type ListAnswer, SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import type { Applied, Applier } from './apply.server.ts';
-import { backfillCursor, documentTypes, readCursor, writeCursor } from './cursors.server.ts';
 import { type Items, mayBeOneDocument, type SyncContext } from './refresh.server.ts';
 
 type Kind = DocumentType | 'comments';

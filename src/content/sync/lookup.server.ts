@@ -2,16 +2,14 @@
  * Documents that are asked for before the first copy has come to them: fetched from WordPress by their slug, at once and within bounds.
  * One request for each slug however many ask, a few at a time with clients in turn, and what WordPress said is remembered for a while.
  */
-
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { createFairQueue, type FairQueue, QueueFull } from '../../lib/workers/fair-queue.ts';
-import type { ContentStore } from '../store/content-store.server.ts';
+import { backfillCursor, type ContentStore } from '../store/content-store.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { fetchList } from '../wire/fetch.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { Applier } from './apply.server.ts';
-import { backfillCursor } from './cursors.server.ts';
 
 /**
  * - `found`: the content store has it now.

@@ -3,15 +3,19 @@
  * without being modified), and a slow walk over all ids that finds what was deleted or unpublished. Only ids and dates are
  * read; a document is fetched when they differ from the content store's.
  */
-
 import type { DocumentType } from '../../lib/content/model.ts';
-import type { ContentStore } from '../store/content-store.server.ts';
+import {
+  type ContentStore,
+  documentTypes,
+  readCursor,
+  walkCursor,
+  writeCursor,
+} from '../store/content-store.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { fetchList } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, rejectionOf } from '../wire/values.ts';
 import { type Applier, topStoriesPage } from './apply.server.ts';
-import { documentTypes, readCursor, walkCursor, writeCursor } from './cursors.server.ts';
 import type { Items, SyncContext } from './refresh.server.ts';
 
 type Light = { readonly id: number; readonly modified_gmt: string; readonly slug?: string; readonly status: string };

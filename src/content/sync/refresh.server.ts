@@ -1,7 +1,6 @@
 /** Fetching and applying by name: one document, several, the sections, the menus. Webhooks, polls and walks come here. */
-
 import type { DocumentType, MenuItem } from '../../lib/content/model.ts';
-import { createKeyedMutex, type WithLock } from '../../lib/jobs/keyed-mutex.ts';
+import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { IngestedSection } from '../ingest/document.ts';
 import type { Ingester } from '../ingest/ingester.server.ts';

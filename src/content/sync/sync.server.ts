@@ -1,11 +1,10 @@
 /** Sync as a whole: back-fill once, then follow WordPress for ever, healing by itself from whatever goes wrong. */
+import { tag } from '../../lib/content/model.ts';
+import { backOff, createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 
-import { tag } from '../../lib/content/tags.ts';
-import { createKeyedMutex, type WithLock } from '../../lib/jobs/keyed-mutex.ts';
-import { backOff } from '../../lib/jobs/retry.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from '../service.ts';
-import type { ContentStore } from '../store/content-store.server.ts';
+import { backfillCursor, type ContentStore, documentTypes, isCopied } from '../store/content-store.server.ts';
 import { type Client, pause } from '../wire/client.server.ts';
 import { fetchStatus, SyncProblem } from '../wire/fetch.server.ts';
 import {
@@ -17,7 +16,6 @@ import {
 } from '../wire/problems.ts';
 import type { Applier } from './apply.server.ts';
 import { type Backfill, createBackfill } from './backfill.server.ts';
-import { backfillCursor, documentTypes, isCopied } from './cursors.server.ts';
 import { createPoll, type Poll } from './poll.server.ts';
 import { createItems, type Items, type SyncContext } from './refresh.server.ts';
 

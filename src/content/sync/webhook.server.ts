@@ -2,13 +2,13 @@
  * WordPress's word that something changed (docs/content-api.md, "Webhook"). It is believed only in that something happened: the
  * document is fetched again, so that late, doubled and disordered deliveries all end in WordPress's latest state.
  */
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '../../lib/logging.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from '../service.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { rememberSlug } from '../store/write.server.ts';
 import { SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
-import { matches, sign } from '../wire/signature.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { Applied, Applier } from './apply.server.ts';
 import { type Items, nothingApplied } from './refresh.server.ts';
@@ -202,4 +202,19 @@ export function createReceiver({ store, applier, items, log, now, secret }: Webh
       return result;
     },
   };
+}
+
+// Signatures of webhooks and previews (docs/content-api.md).
+
+/** HMAC-SHA256 as hex over the parts, one after the other. */
+export function sign(secret: string, ...parts: readonly (string | Uint8Array)[]): string {
+  const hmac = createHmac('sha256', secret);
+  for (const part of parts) hmac.update(part);
+  return hmac.digest('hex');
+}
+
+/** Compares in constant time; what is no signature at all is simply wrong. */
+export function matches(expected: string, given: string): boolean {
+  if (!/^[0-9a-f]{64}$/iu.test(given)) return false;
+  return timingSafeEqual(Buffer.from(expected, 'hex'), Buffer.from(given, 'hex'));
 }

@@ -2,8 +2,7 @@
  * The way to WordPress: bounded in time, size and concurrency, patient with a server in trouble, never following it to
  * another origin. Failures are values that name the address, the status and what came.
  */
-
-import { backOff, retryAfter } from '../../lib/jobs/retry.ts';
+import { backOff, retryAfter } from '../../lib/jobs/tasks.ts';
 import { createFairQueue, type FairQueue, type FairQueueOptions } from '../../lib/workers/fair-queue.ts';
 import type { Fetched } from '../store/write.server.ts';
 

@@ -3,7 +3,7 @@
  * WordPress and Advanced Custom Fields are known to vary, strict where a page would break or a paid body would open.
  */
 import { z } from 'zod';
-import type { AccessLevel } from '../../lib/content/model.ts';
+import { type AccessLevel, accessLevels } from '../../lib/content/model.ts';
 import {
   count,
   flag,
@@ -130,7 +130,8 @@ const acfWith = <T extends z.ZodRawShape>(shape: T) => z.preprocess(emptyAcf, z.
 /** `access` decides who may read: an unknown word must never open a body. */
 const access = reading<AccessLevel>('access: default, free, registered or subscriber', (value) => {
   if (isNone(value)) return { value: 'default' };
-  return value === 'default' || value === 'free' || value === 'registered' || value === 'subscriber' ? { value } : null;
+  const level = accessLevels.find((one) => one === value);
+  return level ? { value: level } : null;
 });
 
 export const article = z.object({

@@ -2,7 +2,6 @@
  * Values as WordPress, PHP and Advanced Custom Fields are known to vary them: numbers and booleans as text, `false` or `[]`
  * for "none", lists as objects with numbered keys, ids or whole posts. Each schema says in its error what it wanted.
  */
-
 import { z } from 'zod';
 
 type Read<T> = { readonly value: T } | null;
@@ -159,7 +158,7 @@ export function canonicalSlug(slug: string): string {
   );
 }
 
-// Documents that do not fit: what is told of them.
+// Documents that do not fit: what is logged about them.
 
 /** Why a document was set aside. */
 export interface Rejection {

@@ -1,128 +1,64 @@
 /**
- * Writing, answering and reporting comments without leaving the page. The server draws the form; the list of comments stays the
- * page's own, and what is opened beside one of them is drawn into it.
+ * Writing, answering and reporting comments without leaving the page. The server renders the form and the list of comments; what a
+ * reader opens beside a comment is rendered into that comment.
  */
-
 import { useStore } from '@nanostores/react';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { myComments } from '../../lib/comments/client.ts';
+import { myComments, refusedMessage, reportComment } from '../../lib/comments/client.ts';
 import { noteWaiting } from '../../lib/comments/drafts.ts';
-import { commentDone, type MineAnswer, type OwnComment } from '../../lib/comments/schema.ts';
-import { $commentAct, type CommentAct } from '../../stores/comments.ts';
+import { commentDone, commentLabels, type MineAnswer, type OwnComment } from '../../lib/comments/schema.ts';
+import { $commentAct, type CommentAct } from '../../stores/ui.ts';
+import { Notice } from '../shared/notice.tsx';
 import styles from './Comments.module.css';
 import { Composer } from './Composer.tsx';
 import { OwnComments } from './OwnComments.tsx';
-import { Report } from './Report.tsx';
 
 interface Props {
-  /** WordPress's number of the article. */
+  /** WordPress's id of the article. */
   article: number;
   /** Comment that the page is about; 0: the article. */
   parent: number;
   longest: number;
 }
 
-/** What is open beside a comment of the page, and the element that it stands in. */
-interface Beside extends CommentAct {
-  readonly place: HTMLElement;
-}
-
 const nothing: MineAnswer = { name: '', mayWrite: true, comments: [], reported: [] };
 
 export default function Comments({ article, parent, longest }: Props) {
-  const [mine, setMine] = useState<MineAnswer | null>(null);
-  const [said, setSaid] = useState('');
-  const [beside, setBeside] = useState<Beside | null>(null);
-  const opener = useRef<HTMLElement | null>(null);
-  const asked = useStore($commentAct);
-
-  useEffect(() => {
-    let gone = false;
-    void myComments(article).then((answer) => {
-      if (gone || !answer.ok || !answer.value) return;
-      const found = answer.value;
-      // What was posted while this was under way is newer.
-      setMine((now) => ({ ...found, comments: merged(now?.comments ?? [], found.comments) }));
-      noteWaiting(
-        article,
-        found.comments.some(({ status }) => status === 'waiting'),
-      );
-    });
-    return () => {
-      gone = true;
-    };
-  }, [article]);
-
-  useEffect(() => {
-    if (asked === null) return;
-    $commentAct.set(null);
-    const item = document.querySelector<HTMLElement>(`#comment-${asked.id} > article`);
-    if (!item) return;
-    opener.current = item.querySelector<HTMLElement>(`[data-act="${asked.act}"]`);
-    const place = document.createElement('div');
-    place.className = styles.place ?? '';
-    item.append(place);
-    setBeside((before) => {
-      before?.place.remove();
-      return { ...asked, place };
-    });
-  }, [asked]);
-
-  // Another page of comments may have taken the place of this one.
-  useEffect(() => {
-    const look = () => setBeside((now) => (now && !now.place.isConnected ? null : now));
-    addEventListener('broadsheet:stories', look);
-    return () => removeEventListener('broadsheet:stories', look);
-  }, []);
-
-  function close() {
-    setBeside((now) => {
-      now?.place.remove();
-      return null;
-    });
-    opener.current?.focus();
-  }
-
-  const change = (make: (comments: readonly OwnComment[]) => readonly OwnComment[]) =>
-    setMine((now) => {
-      const comments = make((now ?? nothing).comments);
-      noteWaiting(
-        article,
-        comments.some(({ status }) => status === 'waiting'),
-      );
-      return { ...(now ?? nothing), comments };
-    });
+  const { mine, setMine, change } = useMine(article);
+  const { beside, close } = useBeside();
+  const [done, setDone] = useState('');
 
   function posted(comment: OwnComment) {
     change((comments) => merged([comment], comments));
     setMine((now) => now && { ...now, name: comment.author });
-    setSaid(comment.status === 'published' ? commentDone.published : commentDone.waiting);
+    setDone(comment.status === 'published' ? commentDone.published : commentDone.waiting);
     if (beside) close();
   }
 
   const shared = { article, longest, name: mine?.name ?? null, onPosted: posted };
   const reported = mine?.reported ?? [];
+  const { yourComment, yourReply } = commentLabels;
   return (
     <div className={styles.root}>
-      <Composer {...shared} parent={parent} label={parent === 0 ? 'Your comment' : 'Your reply'} />
+      <Composer {...shared} parent={parent} label={parent === 0 ? yourComment : yourReply} />
       <p className={styles.said} role="status">
-        {said}
+        {done}
       </p>
       <OwnComments
         comments={mine?.comments ?? []}
         onChanged={(comment) => {
           change((comments) => comments.map((each) => (each.id === comment.id ? comment : each)));
-          setSaid(commentDone.changed);
+          setDone(commentDone.changed);
         }}
         onRemoved={(id) => {
           change((comments) => comments.filter((each) => each.id !== id));
-          setSaid(commentDone.removed);
+          setDone(commentDone.removed);
         }}
       />
       {beside?.act === 'reply' &&
         createPortal(
-          <Composer key={beside.id} {...shared} parent={beside.id} label="Your reply" focused onCancel={close} />,
+          <Composer key={beside.id} {...shared} parent={beside.id} label={yourReply} focused onCancel={close} />,
           beside.place,
         )}
       {beside?.act === 'report' &&
@@ -140,8 +76,126 @@ export default function Comments({ article, parent, longest }: Props) {
   );
 }
 
-/** Both lists, the first going before the second where they hold the same comment. */
+/** The user's own comments under an article; `null` until the server has answered. */
+function useMine(article: number) {
+  const [mine, setMine] = useState<MineAnswer | null>(null);
+
+  useEffect(() => {
+    let gone = false;
+    void myComments(article).then((answer) => {
+      if (gone || !answer.ok || !answer.value) return;
+      const found = answer.value;
+      // A comment that was posted during the request is newer than its answer.
+      setMine((now) => ({ ...found, comments: merged(now?.comments ?? [], found.comments) }));
+      noteWaiting(article, hasWaiting(found.comments));
+    });
+    return () => {
+      gone = true;
+    };
+  }, [article]);
+
+  const change = (make: (comments: readonly OwnComment[]) => readonly OwnComment[]) =>
+    setMine((now) => {
+      const comments = make((now ?? nothing).comments);
+      noteWaiting(article, hasWaiting(comments));
+      return { ...(now ?? nothing), comments };
+    });
+
+  return { mine, setMine, change };
+}
+
+const hasWaiting = (comments: readonly OwnComment[]): boolean => comments.some(({ status }) => status === 'waiting');
+
+/** Both lists; where they hold the same comment, that of the first. */
 function merged(first: readonly OwnComment[], second: readonly OwnComment[]): readonly OwnComment[] {
   const ids = new Set(first.map(({ id }) => id));
   return [...first, ...second.filter(({ id }) => !ids.has(id))];
+}
+
+/** The reply or report that is open beside a comment of the page, and the element that it is rendered into. */
+function useBeside() {
+  const [beside, setBeside] = useState<(CommentAct & { readonly place: HTMLElement }) | null>(null);
+  const opener = useRef<HTMLElement | null>(null);
+  const asked = useStore($commentAct);
+
+  useEffect(() => {
+    if (asked === null) return;
+    $commentAct.set(null);
+    const item = document.querySelector<HTMLElement>(`#comment-${asked.id} > article`);
+    if (!item) return;
+    opener.current = item.querySelector<HTMLElement>(`[data-act="${asked.act}"]`);
+    const place = document.createElement('div');
+    place.className = styles.place ?? '';
+    item.append(place);
+    setBeside((before) => {
+      before?.place.remove();
+      return { ...asked, place };
+    });
+  }, [asked]);
+
+  // Another order or page of comments may have replaced the comment.
+  useEffect(() => {
+    const check = () => setBeside((now) => (now && !now.place.isConnected ? null : now));
+    addEventListener('broadsheet:stories', check);
+    return () => removeEventListener('broadsheet:stories', check);
+  }, []);
+
+  function close() {
+    setBeside((now) => {
+      now?.place.remove();
+      return null;
+    });
+    opener.current?.focus();
+  }
+
+  return { beside, close };
+}
+
+interface ReportProps {
+  comment: number;
+  /** Whether the user has reported it before. */
+  reported: boolean;
+  onReported(comment: number): void;
+  onClose(): void;
+}
+
+/** Reports a comment to the editors, after one more question. */
+function Report({ comment, reported, onReported, onClose }: ReportProps) {
+  const id = useId();
+  const box = useRef<HTMLDivElement>(null);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => box.current?.focus(), []);
+
+  async function send() {
+    if (busy) return;
+    setBusy(true);
+    setProblem(null);
+    const answer = await reportComment(comment);
+    setBusy(false);
+    if (answer.ok) {
+      onReported(comment);
+      box.current?.focus();
+    } else setProblem(refusedMessage(answer));
+  }
+
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form, and this is a question.
+    <div ref={box} className={styles.report} role="group" tabIndex={-1} aria-labelledby={`${id}-ask`}>
+      <p id={`${id}-ask`} role="status">
+        {reported ? commentLabels.reported : commentLabels.confirmReport}
+      </p>
+      <Notice id={`${id}-problem`} text={problem} />
+      <p className={styles.foot}>
+        {!reported && (
+          <button className="button" type="button" aria-disabled={busy} onClick={() => void send()}>
+            {busy ? commentLabels.sending : commentLabels.report}
+          </button>
+        )}
+        <button className="button button-plain" type="button" onClick={onClose}>
+          {reported ? commentLabels.close : commentLabels.cancel}
+        </button>
+      </p>
+    </div>
+  );
 }

@@ -1,9 +1,17 @@
-/** Where a comment or an answer is written. Sent by the browser it leads to a page of its own; with a script it is posted in place. */
-
-import { type SyntheticEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
-import { unconfirmed } from '../../lib/accounts/forms.ts';
+/** The form for a comment or a reply. Without JavaScript it posts to a page of its own; hydrated, it posts in place. */
+import {
+  type ReactNode,
+  type RefObject,
+  type SyntheticEvent,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { unconfirmed } from '../../lib/accounts/model.ts';
 import { postComment, refusedField, refusedMessage } from '../../lib/comments/client.ts';
-import { dropDraft, type KeptDraft, keepDraft, newDraftKey, readDraft } from '../../lib/comments/drafts.ts';
+import { dropDraft, keepDraft, newDraftKey, readDraft } from '../../lib/comments/drafts.ts';
 import { cleanComment, commentForm, lengthOf, longestName, nameProblem } from '../../lib/comments/model.ts';
 import {
   commentFailed,
@@ -19,41 +27,32 @@ import styles from './Comments.module.css';
 
 interface Props {
   article: number;
-  /** Comment that is answered; 0: none. */
+  /** Comment that it replies to; 0: none. */
   parent: number;
   longest: number;
-  /** Name that stands above the reader's comments; `null`: not known yet, '': there is none. */
+  /** Name shown with the user's comments; `null`: not known yet, '': there is none. */
   name: string | null;
   label: string;
   /** Takes the focus when it appears. */
   focused?: boolean;
   onPosted(comment: OwnComment): void;
-  /** Without it there is nothing to go back to. */
+  /** Without it there is no Cancel button. */
   onCancel?: () => void;
 }
 
-/** Characters that are left when it begins to be said. */
+/** The form says how many characters are left from this number on. */
 const nearlyFull = 200;
 
 export function Composer({ article, parent, longest, name, label, focused = false, onPosted, onCancel }: Props) {
   const id = useId();
   const area = useRef<HTMLTextAreaElement>(null);
   const nameField = useRef<HTMLInputElement>(null);
-  const key = useRef('');
-  const [text, setText] = useState('');
+  const draft = useDraft(article, parent, area);
   const [naming, setNaming] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const [confirms, setConfirms] = useState(false);
   const [busy, setBusy] = useState(false);
   const scripted = useScripted();
-
-  // Before the click that was waiting for the script goes on: what was typed meanwhile goes before what was kept.
-  useLayoutEffect(() => {
-    const typed = area.current?.value ?? '';
-    const kept: KeptDraft | null = readDraft(article, parent);
-    key.current = kept?.key ?? newDraftKey();
-    setText(typed !== '' ? typed : (kept?.text ?? ''));
-  }, [article, parent]);
   useEffect(() => {
     if (focused) area.current?.focus();
   }, [focused]);
@@ -61,48 +60,42 @@ export function Composer({ article, parent, longest, name, label, focused = fals
     if (naming) nameField.current?.focus();
   }, [naming]);
 
-  const left = longest - lengthOf(cleanComment(text));
+  const left = longest - lengthOf(cleanComment(draft.text));
   const asksName = naming || name === '';
 
-  function write(value: string) {
-    setText(value);
-    keepDraft(article, parent, { text: value, key: key.current });
-  }
-
-  function complain(words: string, field: HTMLElement | null) {
-    setProblem(words);
-    field?.focus();
+  /** What is wrong with the fields, and which of them to correct; `null`: nothing. */
+  function check(chosen: string | undefined): readonly [message: string, field: HTMLElement | null] | null {
+    if (cleanComment(draft.text) === '') return [commentInvalid.empty, area.current];
+    if (left < 0) return [tooLong(-left), area.current];
+    const wrongName = chosen === undefined ? null : nameProblem(chosen);
+    return wrongName === null ? null : [wrongName, nameField.current];
   }
 
   async function submit(event: SyntheticEvent<HTMLFormElement>) {
     event.preventDefault();
     if (busy) return;
-    setProblem(null);
     setConfirms(false);
     const chosen = asksName ? (nameField.current?.value ?? '').trim() : undefined;
-    if (cleanComment(text) === '') return complain(commentInvalid.empty, area.current);
-    if (left < 0) return complain(tooLong(-left), area.current);
-    const wrongName = chosen === undefined ? null : nameProblem(chosen);
-    if (wrongName !== null) return complain(wrongName, nameField.current);
+    const [wrong, field] = check(chosen) ?? [null, null];
+    setProblem(wrong);
+    if (wrong !== null) return field?.focus();
     setBusy(true);
     const answer = await postComment({
       articleId: article,
       parentId: parent,
-      content: text,
-      draft: key.current,
+      content: draft.text,
+      draft: draft.key(),
       ...(chosen !== undefined && { name: chosen }),
     });
     setBusy(false);
     if (answer.ok && answer.value?.comment) {
-      dropDraft(article, parent);
-      key.current = newDraftKey();
-      setText('');
+      draft.drop();
       setNaming(false);
       return onPosted(answer.value.comment);
     }
     if (answer.ok) return setProblem(commentFailed.wrong);
-    // Everything that was typed stays, here and in the browser's own memory.
-    keepDraft(article, parent, { text, key: key.current });
+    // The text stays in the form and in the browser's storage.
+    draft.write(draft.text);
     if (refusedField(answer) === 'name') setNaming(true);
     setProblem(refusedMessage(answer));
     setConfirms(hasCode(answer, unconfirmed));
@@ -130,9 +123,9 @@ export function Composer({ article, parent, longest, name, label, focused = fals
         required
         rows={parent === 0 ? 3 : 2}
         dir="auto"
-        value={text}
+        value={draft.text}
         readOnly={busy}
-        onChange={(event) => write(event.target.value)}
+        onChange={(event) => draft.write(event.target.value)}
         aria-describedby={`${id}-problem ${id}-left`}
       />
       {asksName && (
@@ -151,30 +144,78 @@ export function Composer({ article, parent, longest, name, label, focused = fals
       )}
       <Notice id={`${id}-problem`} text={problem} />
       {confirms && <ConfirmLink />}
-      <div className={styles.foot}>
-        <button className="button" type="submit" aria-disabled={busy}>
-          {busy ? 'Sending…' : parent === 0 ? 'Post comment' : 'Post reply'}
-        </button>
-        {onCancel && (
-          <button className="button button-plain" type="button" onClick={onCancel}>
-            Cancel
-          </button>
+      <Foot id={id} busy={busy} reply={parent !== 0} left={left} onCancel={onCancel}>
+        {!asksName && name && (
+          <>
+            {commentLabels.postingAs} <strong>{name}</strong>.{' '}
+            <button type="button" className={styles.plain} onClick={() => setNaming(true)}>
+              {commentLabels.changeName}
+            </button>{' '}
+          </>
         )}
-        <p className={styles.hint}>
-          <span id={`${id}-left`} role="status">
-            {left <= nearlyFull && (left < 0 ? `${-left} characters too many. ` : `${left} characters left. `)}
-          </span>
-          {!asksName && name && (
-            <>
-              Posting as <strong>{name}</strong>.{' '}
-              <button type="button" className={styles.plain} onClick={() => setNaming(true)}>
-                Change name
-              </button>{' '}
-            </>
-          )}
-          {commentLabels.reviewed}
-        </p>
-      </div>
+      </Foot>
     </form>
   );
+}
+
+interface FootProps {
+  id: string;
+  busy: boolean;
+  reply: boolean;
+  /** Characters that are left; below 0: over the limit. */
+  left: number;
+  onCancel: (() => void) | undefined;
+  /** The name that is shown with the comment. */
+  children: ReactNode;
+}
+
+function Foot({ id, busy, reply, left, onCancel, children }: FootProps) {
+  const action = reply ? commentLabels.postReply : commentLabels.postComment;
+  return (
+    <div className={styles.foot}>
+      <button className="button" type="submit" aria-disabled={busy}>
+        {busy ? commentLabels.sending : action}
+      </button>
+      {onCancel && (
+        <button className="button button-plain" type="button" onClick={onCancel}>
+          {commentLabels.cancel}
+        </button>
+      )}
+      <p className={styles.hint}>
+        <span id={`${id}-left`} role="status">
+          {left <= nearlyFull && `${commentLabels.left(left)} `}
+        </span>
+        {children}
+        {commentLabels.reviewed}
+      </p>
+    </div>
+  );
+}
+
+/** The text of the form, kept in the browser's storage under the id that makes a repeated request the same comment. */
+function useDraft(article: number, parent: number, area: RefObject<HTMLTextAreaElement | null>) {
+  const key = useRef('');
+  const [text, setText] = useState('');
+
+  // Before the click that started the hydration is repeated. Text that was typed before then wins over a kept draft.
+  useLayoutEffect(() => {
+    const typed = area.current?.value ?? '';
+    const kept = readDraft(article, parent);
+    key.current = kept?.key ?? newDraftKey();
+    setText(typed !== '' ? typed : (kept?.text ?? ''));
+  }, [article, parent, area]);
+
+  return {
+    text,
+    key: () => key.current,
+    write(value: string) {
+      setText(value);
+      keepDraft(article, parent, { text: value, key: key.current });
+    },
+    drop() {
+      dropDraft(article, parent);
+      key.current = newDraftKey();
+      setText('');
+    },
+  };
 }

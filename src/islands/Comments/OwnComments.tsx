@@ -2,7 +2,7 @@
 
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { editComment, refusedMessage, removeComment } from '../../lib/comments/client.ts';
-import { commentStates, type OwnComment } from '../../lib/comments/schema.ts';
+import { commentLabels, commentStates, type OwnComment } from '../../lib/comments/schema.ts';
 import { ago } from '../../lib/relative-time.ts';
 import { Notice } from '../shared/notice.tsx';
 import styles from './Comments.module.css';
@@ -18,7 +18,7 @@ export function OwnComments({ comments, onChanged, onRemoved }: Props) {
   const shown = comments.filter((comment) => comment.status !== 'published' || isChangeable(comment, now));
   if (shown.length === 0) return null;
   return (
-    <ol className={styles.own} aria-label="Your comments">
+    <ol className={styles.own} aria-label={commentLabels.yourComments}>
       {shown.map((comment) => (
         <Own key={comment.id} comment={comment} now={now} onChanged={onChanged} onRemoved={onRemoved} />
       ))}
@@ -29,7 +29,7 @@ export function OwnComments({ comments, onChanged, onRemoved }: Props) {
 const isChangeable = ({ changeableUntil }: OwnComment, now: number): boolean =>
   changeableUntil !== null && Date.parse(changeableUntil) > now;
 
-/** The time, looked at anew when the next comment cannot be changed any more. */
+/** The time, updated when the next comment can no longer be edited. */
 function useNow(comments: readonly OwnComment[]): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -46,14 +46,9 @@ function useNow(comments: readonly OwnComment[]): number {
 
 function Own({ comment, now, onChanged, onRemoved }: { comment: OwnComment; now: number } & Omit<Props, 'comments'>) {
   const id = useId();
-  const area = useRef<HTMLTextAreaElement>(null);
   const [editing, setEditing] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  const changeable = isChangeable(comment, now);
-  useEffect(() => {
-    if (editing) area.current?.focus();
-  }, [editing]);
 
   async function attempt<T>(call: Promise<T>): Promise<T> {
     setBusy(true);
@@ -63,10 +58,9 @@ function Own({ comment, now, onChanged, onRemoved }: { comment: OwnComment; now:
     return answer;
   }
 
-  async function save(event: SyntheticEvent<HTMLFormElement>) {
-    event.preventDefault();
-    if (busy || !area.current) return;
-    const answer = await attempt(editComment(comment.id, area.current.value));
+  async function save(content: string) {
+    if (busy) return;
+    const answer = await attempt(editComment(comment.id, content));
     if (!answer.ok || !answer.value) return setProblem(answer.ok ? null : refusedMessage(answer));
     setEditing(false);
     onChanged(answer.value.comment);
@@ -86,51 +80,71 @@ function Own({ comment, now, onChanged, onRemoved }: { comment: OwnComment; now:
         {comment.parentId > 0 && (
           <>
             {' '}
-            <a href={`#comment-${comment.parentId}`}>In reply to this comment</a>
+            <a href={`#comment-${comment.parentId}`}>{commentLabels.inReplyTo}</a>
           </>
         )}
       </p>
       {editing ? (
-        <form className={styles.form} onSubmit={save} aria-busy={busy}>
-          <label className={styles.label} htmlFor={`${id}-text`}>
-            Edit your comment
-          </label>
-          <textarea
-            ref={area}
-            className={`field ${styles.area}`}
-            id={`${id}-text`}
-            dir="auto"
-            rows={4}
-            defaultValue={comment.content}
-            aria-describedby={`${id}-problem`}
-          />
-          <div className={styles.foot}>
-            <button className="button" type="submit" aria-disabled={busy}>
-              {busy ? 'Sending…' : 'Save'}
-            </button>
-            <button className="button button-plain" type="button" onClick={() => setEditing(false)}>
-              Cancel
-            </button>
-          </div>
-        </form>
+        <EditForm id={id} content={comment.content} busy={busy} onSave={save} onCancel={() => setEditing(false)} />
       ) : (
-        <>
-          <p className={styles.words} dir="auto">
-            {comment.content}
-          </p>
-          {changeable && (
-            <p className={styles.acts}>
-              <button type="button" className={styles.plain} onClick={() => setEditing(true)}>
-                Edit
-              </button>
-              <button type="button" className={styles.plain} aria-disabled={busy} onClick={() => void remove()}>
-                Delete
-              </button>
-            </p>
-          )}
-        </>
+        <p className={styles.words} dir="auto">
+          {comment.content}
+        </p>
+      )}
+      {!editing && isChangeable(comment, now) && (
+        <p className={styles.acts}>
+          <button type="button" className={styles.plain} onClick={() => setEditing(true)}>
+            {commentLabels.edit}
+          </button>
+          <button type="button" className={styles.plain} aria-disabled={busy} onClick={() => void remove()}>
+            {commentLabels.delete}
+          </button>
+        </p>
       )}
       <Notice id={`${id}-problem`} text={problem} />
     </li>
+  );
+}
+
+interface EditFormProps {
+  id: string;
+  content: string;
+  busy: boolean;
+  onSave(content: string): void;
+  onCancel(): void;
+}
+
+function EditForm({ id, content, busy, onSave, onCancel }: EditFormProps) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => area.current?.focus(), []);
+
+  function submit(event: SyntheticEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (area.current) onSave(area.current.value);
+  }
+
+  return (
+    <form className={styles.form} onSubmit={submit} aria-busy={busy}>
+      <label className={styles.label} htmlFor={`${id}-text`}>
+        {commentLabels.editComment}
+      </label>
+      <textarea
+        ref={area}
+        className={`field ${styles.area}`}
+        id={`${id}-text`}
+        dir="auto"
+        rows={4}
+        defaultValue={content}
+        aria-describedby={`${id}-problem`}
+      />
+      <div className={styles.foot}>
+        <button className="button" type="submit" aria-disabled={busy}>
+          {busy ? commentLabels.sending : commentLabels.save}
+        </button>
+        <button className="button button-plain" type="button" onClick={onCancel}>
+          {commentLabels.cancel}
+        </button>
+      </div>
+    </form>
   );
 }

@@ -1,12 +1,17 @@
-/** Another card for a running subscription. The card's numbers go to the card company alone. */
+/** The form that replaces the card of a running subscription; the mail about a failed renewal links here. Only Stripe gets the number. */
+
 import { useStore } from '@nanostores/react';
 import { Elements, useElements, useStripe } from '@stripe/react-stripe-js';
 import type { Stripe, StripeElements, StripeExpressCheckoutElementConfirmEvent } from '@stripe/stripe-js';
+import { atom, type ReadableAtom } from 'nanostores';
 import { type SyntheticEvent, useEffect, useMemo, useRef, useState } from 'react';
-import { chargePaymentMethod, plans as fetchPlans, setupIntent } from '../../lib/billing/client.ts';
-import type { PlansAnswer } from '../../lib/billing/wire.ts';
+import type * as client from '../../lib/billing/client.ts';
+import { chargePaymentMethod, plans as fetchPlans, refusalOf, setupIntent } from '../../lib/billing/client.ts';
+import type { PlansAnswer } from '../../lib/billing/schema.ts';
+import type { Refused } from '../../lib/http/ask.ts';
 import { paywall as messages, card as texts } from '../../lib/plans/messages.ts';
 import { refreshSession } from '../../stores/session.ts';
+import type { Made } from '../PaywallModal/payment.ts';
 import {
   CardFields,
   Express,
@@ -17,10 +22,9 @@ import {
 } from '../PaywallModal/StripeForm.tsx';
 import { authenticate, cardFieldOptions, cardOptions } from '../PaywallModal/stripe.ts';
 import { Notice } from '../shared/notice.tsx';
-import styles from './Card.module.css';
-import { type CardFlow, createCardFlow, type Keeper } from './card-flow.ts';
+import styles from './forms.module.css';
 
-/** A card that is kept: no sum, nothing to list. */
+/** A saved card has no sum and no lines. */
 const walletDetails = {};
 
 export default function Card() {
@@ -52,12 +56,12 @@ export default function Card() {
 
   if (step === 'saved')
     return (
-      <div className={styles.saved}>
+      <div className={styles.card}>
         <p className={styles.thanks} role="status" ref={thanks} tabIndex={-1}>
           {texts.saved}
         </p>
         <a className="button" href="/dashboard/account">
-          Your account
+          {texts.account}
         </a>
       </div>
     );
@@ -78,7 +82,7 @@ export default function Card() {
   );
 }
 
-const keeperOf = (stripe: Stripe, elements: StripeElements): Keeper => ({
+const cardSaverOf = (stripe: Stripe, elements: StripeElements): CardSaver => ({
   authenticate: authenticate(stripe),
   async check() {
     try {
@@ -114,33 +118,33 @@ function Form({ flow }: { flow: CardFlow }) {
   const [complete, setComplete] = useState(false);
   const saving = step === 'saving' || step === 'confirming';
   const { isSettled, hasButtons, onButtons, onFields } = useFormSettled();
-  const wait = step === 'confirming' ? 'Waiting for your bank…' : 'One moment…';
+  const wait = step === 'confirming' ? texts.confirming : texts.wait;
 
   function submit(event: SyntheticEvent) {
     event.preventDefault();
-    if (stripe && elements && complete) void flow.save(keeperOf(stripe, elements));
+    if (stripe && elements && complete) void flow.save(cardSaverOf(stripe, elements));
   }
-  async function keepWallet(event: StripeExpressCheckoutElementConfirmEvent) {
+  async function saveWallet(event: StripeExpressCheckoutElementConfirmEvent) {
     if (!stripe || !elements) return;
     flow.clear();
-    await flow.save(keeperOf(stripe, elements));
+    await flow.save(cardSaverOf(stripe, elements));
     const { error: failed } = flow.$state.get();
     if (failed) event.paymentFailed({ reason: 'fail', message: failed.detail ?? failed.text });
   }
   return (
-    <form className={styles.form} noValidate aria-busy={saving} onSubmit={submit}>
+    <form className={styles.card} noValidate aria-busy={saving} onSubmit={submit}>
       <FormPlaceholder isSettled={isSettled}>
         {hasButtons && (
           <Express
             details={saving ? null : walletDetails}
-            or="or use a card"
+            or={texts.or}
             onSettled={onButtons}
             onOpen={flow.clear}
             onCancel={flow.clear}
-            onConfirm={(event) => void keepWallet(event)}
+            onConfirm={(event) => void saveWallet(event)}
           />
         )}
-        <div className={styles.card}>
+        <div className={styles.cardFields}>
           <CardFields
             options={cardFieldOptions}
             onSettled={onFields}
@@ -158,7 +162,7 @@ function Form({ flow }: { flow: CardFlow }) {
           disabled={!complete && !saving}
           aria-disabled={saving}
         >
-          {saving ? wait : 'Use this card'}
+          {saving ? wait : texts.use}
         </button>
       </FormPlaceholder>
       <span className="visually-hidden" role="status">
@@ -166,4 +170,100 @@ function Form({ flow }: { flow: CardFlow }) {
       </span>
     </form>
   );
+}
+
+export interface CardState {
+  /** `confirming`: the bank has to confirm an open invoice. */
+  readonly step: 'form' | 'saving' | 'confirming' | 'saved';
+  readonly error: { readonly text: string; readonly detail: string | null } | null;
+}
+
+/** The form's part of saving a card. */
+export interface CardSaver {
+  /** Checks what was typed. */
+  check(): Promise<Made<null>>;
+  /** Saves the card with a setup intent; the bank may have to confirm. @returns `pm_…` */
+  keep(clientSecret: string): Promise<Made<string>>;
+  /** Lets the reader confirm an open payment with the bank. */
+  authenticate(clientSecret: string): Promise<Made<null>>;
+}
+
+export interface CardFlow {
+  readonly $state: ReadableAtom<CardState>;
+  save(saver: CardSaver): Promise<void>;
+  clear(): void;
+}
+
+export type CardCalls = Pick<typeof client, 'setupIntent' | 'chargePaymentMethod'>;
+
+/** More invoices than can be open at once. */
+const mostInvoices = 12;
+
+/** @param onSaved called when the reader may have more access */
+export function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
+  const $state = atom<CardState>({ step: 'form', error: null });
+  const fail = (text: string, detail: string | null = null) => $state.set({ step: 'form', error: { text, detail } });
+  /** A card that Stripe has saved and our server doesn't know yet; a retry uses it again. */
+  let kept: string | null = null;
+
+  async function keep(saver: CardSaver): Promise<string | null> {
+    const checked = await saver.check();
+    if (!checked.ok) {
+      if (checked.shown) $state.set({ step: 'form', error: null });
+      else fail(checked.message);
+      return null;
+    }
+    const secret = await calls.setupIntent();
+    if (!secret.ok || !secret.value?.clientSecret) {
+      fail(!secret.ok && secret.status === 0 ? messages.offline : messages.wrong);
+      return null;
+    }
+    const made = await saver.keep(secret.value.clientSecret);
+    if (made.ok) return made.value;
+    fail(messages.paymentFailed, made.message);
+    return null;
+  }
+
+  function refused(answer: Refused) {
+    // After a lost connection the same card is tried again.
+    if (answer.status === 0) return fail(messages.offline);
+    if (answer.status >= 500 || answer.status === 429) return fail(answer.message ?? messages.wrong);
+    kept = null;
+    const { message = null } = refusalOf(answer);
+    fail(messages.paymentFailed, message === messages.paymentFailed ? null : message);
+  }
+
+  /** Charges open invoices one by one: the bank may have to confirm each. */
+  async function charge(card: string, saver: CardSaver): Promise<void> {
+    for (let asked = 0; asked < mostInvoices; asked++) {
+      $state.set({ step: 'saving', error: null });
+      const used = await calls.chargePaymentMethod(card);
+      if (!used.ok) return refused(used);
+      const secret = used.value?.clientSecret ?? null;
+      if (secret === null) {
+        $state.set({ step: 'saved', error: null });
+        return onSaved();
+      }
+      $state.set({ step: 'confirming', error: null });
+      const proof = await saver.authenticate(secret);
+      if (proof.ok) continue;
+      kept = null;
+      return fail(messages.paymentFailed, proof.message);
+    }
+    fail(messages.wrong);
+  }
+
+  return {
+    $state,
+    async save(saver) {
+      if ($state.get().step === 'saving' || $state.get().step === 'confirming') return;
+      $state.set({ step: 'saving', error: null });
+      kept ??= await keep(saver);
+      if (kept !== null) await charge(kept, saver);
+    },
+    clear() {
+      kept = null;
+      if ($state.get().step === 'form') $state.set({ step: 'form', error: null });
+    },
+  };
 }

@@ -1,19 +1,18 @@
 /**
- * The form that deletes the account once its address has been typed. The browser can send it by itself; with a script what is wrong is
- * said in place.
+ * The form that deletes the account after its address was typed. It works without JavaScript; with it, errors are shown in place.
  */
 import { type SyntheticEvent, useId, useRef, useState } from 'react';
 import { forgetMe } from '../../lib/accounts/client.ts';
-import { formActions, formFields, formPages } from '../../lib/accounts/forms.ts';
 import { deletionMessages } from '../../lib/accounts/messages.ts';
+import { formActions, formFields, formPages } from '../../lib/accounts/model.ts';
 import { forgetProfileCopies } from '../../lib/accounts/profile-copies.ts';
 import { messages } from '../shared/messages.ts';
 import { Notice, useScripted } from '../shared/notice.tsx';
-import styles from './DeleteAccount.module.css';
+import styles from './forms.module.css';
 
 interface Props {
   email: string;
-  /** What was wrong, as a sentence. */
+  /** An error, as a sentence. */
   problem?: string | undefined;
 }
 
@@ -53,7 +52,7 @@ export default function DeleteAccount({ email, problem: first }: Props) {
 
   return (
     <form
-      className={styles.form}
+      className={styles.deletion}
       method="post"
       action={formActions.delete}
       aria-label="Delete my account"

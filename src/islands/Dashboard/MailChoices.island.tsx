@@ -1,6 +1,6 @@
 /**
- * What the reader gets by mail: the newsletters, offers, and what comes in any case and why. A form that the browser can send; with a
- * script it is saved in place.
+ * The reader's email choices: newsletters, offers, and the mail that is always sent. The form works without JavaScript; with it, it is
+ * saved in place.
  */
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { ask } from '../../lib/http/ask.ts';
@@ -12,7 +12,7 @@ import {
   mailFields,
 } from '../../lib/newsletters/schema.ts';
 import { Notice } from '../shared/notice.tsx';
-import styles from './MailChoices.module.css';
+import styles from './forms.module.css';
 
 interface Choice {
   readonly slug: string;
@@ -39,7 +39,7 @@ const messages: Readonly<Record<State, string>> = {
   saved: choiceMessages.saved,
 };
 
-/** The boxes are the browser's own: one that is ticked while the script is on its way stays so, and counts. */
+/** Reads the checkboxes from the form, so that one that was ticked before hydration counts. */
 const tickedIn = (form: HTMLFormElement | null): readonly string[] =>
   form ? new FormData(form).getAll(mailFields.choice).map(String) : [];
 
@@ -60,7 +60,7 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
     };
   }, []);
 
-  // What was ticked before this began.
+  // A box may have been ticked before hydration.
   useEffect(() => {
     const now = tickedIn(form.current);
     if (now.length !== chosen.length || now.some((slug) => !chosen.includes(slug))) setState('changed');
@@ -106,17 +106,17 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
       className={styles.choices}
       method="post"
       action={choicesPath}
-      aria-label="Newsletters and e-mail"
+      aria-label="Newsletters and email"
       onSubmit={submit}
       onChange={() => setState('changed')}
     >
       <fieldset>
         <legend>Newsletters</legend>
-        <ul className={styles.list}>{list(letters)}</ul>
+        <ul>{list(letters)}</ul>
       </fieldset>
       <fieldset>
         <legend>Other mail</legend>
-        <ul className={styles.list}>
+        <ul>
           {list(others)}
           <li>
             <input type="checkbox" id={`${id}-due`} defaultChecked disabled aria-describedby={`${id}-due-what`} />
@@ -124,8 +124,8 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
               <label htmlFor={`${id}-due`}>Receipts and renewal notices</label>
               <span className={styles.when}>Always</span>
               <p className={styles.what} id={`${id}-due-what`}>
-                You are told before a subscription renews, when a payment fails and what was charged. The law asks us
-                to, and so would you: this cannot be switched off.
+                We email you before a subscription renews, when a payment fails, and what you were charged. The law
+                requires it, so you can’t turn it off.
               </p>
             </div>
           </li>

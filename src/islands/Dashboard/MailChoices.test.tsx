@@ -36,7 +36,7 @@ it('is a form that posts by itself; what must be mailed cannot be switched off, 
   const due = field('Receipts and renewal notices');
   expect([due.checked, due.disabled]).toEqual([true, true]);
   expect(document.getElementById(due.getAttribute('aria-describedby') ?? '')?.textContent).toMatch(
-    /cannot be switched off/,
+    /before a subscription renews.*The law requires it, so you can’t turn it off\./,
   );
 });
 

@@ -1,17 +1,21 @@
 /**
- * The reader's profile (spec sections 2 to 5): a form that the browser can send by itself. With a script it is checked and saved in
- * place. A profile that could not be saved is no alarm (spec section 7, "silently ignored"): a quiet line says so, and nothing that was
- * typed is lost.
+ * The reader's profile (spec sections 2 to 5). The form works without JavaScript; with it, it is checked and saved in place. If it can't be
+ * saved, a line below the form shows it and nothing that was typed is lost (spec section 7, "silently ignored").
  */
-import { type SyntheticEvent, useId, useState } from 'react';
+import { type SyntheticEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import { saveProfile } from '../../lib/accounts/client.ts';
-import { formActions, formFields } from '../../lib/accounts/forms.ts';
 import { accountMessages, profileMessages } from '../../lib/accounts/messages.ts';
-import { readProfileForm, shownValue } from '../../lib/accounts/profile.ts';
-import { type ProfileField, profileFields, storeProfileCopies } from '../../lib/accounts/profile-fields.ts';
+import { formActions, formFields } from '../../lib/accounts/model.ts';
+import {
+  formatUsPhone,
+  type ProfileField,
+  profileFields,
+  readProfileForm,
+  shownValue,
+  storeProfileCopies,
+} from '../../lib/accounts/profile.ts';
 import { Notice, useScripted } from '../shared/notice.tsx';
-import { PhoneField, type ProfileFieldProps } from './PhoneField.tsx';
-import styles from './Profile.module.css';
+import styles from './forms.module.css';
 
 export interface ProfileProps {
   /** As the account service names them (spec section 7). */
@@ -60,7 +64,7 @@ export default function Profile({ profile, email, trackingId, returnTo, problem:
       storeProfileCopies(read.profile, email, trackingId);
       return setStatus('saved');
     }
-    // What the reader can correct is said; for everything else a quiet line is enough.
+    // Only errors that the reader can correct are shown as errors.
     if (answer.status === 400 || answer.status === 429) {
       setStatus(null);
       return setProblem({ field: null, message: answer.message ?? accountMessages.failed });
@@ -127,6 +131,86 @@ function TextField({ id, field, value, error }: ProfileFieldProps) {
         {...(kind === 'date' && { min: '1900-01-01', max: new Date().toISOString().slice(0, 10) })}
       />
       {error !== null && <Notice id={`${id}-error`} text={error} />}
+    </div>
+  );
+}
+
+/** A phone number of the United States (spec section 5): the country is fixed, and the number takes its form while it is typed. */
+
+export interface ProfileFieldProps {
+  id: string;
+  field: ProfileField;
+  /** As the form shows it; empty when there is none. */
+  value: string;
+  error: string | null;
+}
+
+/** The caret's position after so many digits. */
+function placeAfter(text: string, digits: number): number {
+  let at = 0;
+  for (let seen = 0; at < text.length && seen < digits; at++) if (/\d/.test(text[at] ?? '')) seen++;
+  return at;
+}
+
+export function PhoneField({ id, field, value, error }: ProfileFieldProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(value);
+  const caret = useRef<number | null>(null);
+
+  // Keeps what was typed before hydration.
+  useLayoutEffect(() => {
+    const typedBefore = input.current?.value ?? '';
+    setText((now) => (typedBefore === now ? now : formatUsPhone(typedBefore)));
+  }, []);
+  useLayoutEffect(() => {
+    if (caret.current === null || document.activeElement !== input.current) return;
+    input.current?.setSelectionRange(caret.current, caret.current);
+    caret.current = null;
+  });
+
+  function typed({ currentTarget, nativeEvent }: SyntheticEvent<HTMLInputElement>) {
+    const raw = currentTarget.value;
+    const place = currentTarget.selectionStart ?? raw.length;
+    // Deleting a separator deletes the digit before it, because the format restores the separator.
+    const back = (nativeEvent as InputEvent).inputType === 'deleteContentBackward';
+    const same = back && raw.replace(/\D/g, '') === text.replace(/\D/g, '');
+    const head = raw.slice(0, place);
+    const meant = same ? head.replace(/\d(\D*)$/, '$1') + raw.slice(place) : raw;
+    const next = formatUsPhone(meant);
+    const before = (same ? head.replace(/\d(\D*)$/, '$1') : head).replace(/\D/g, '').length;
+    const country = /^\D*1/.test(meant) ? 0 : 1;
+    caret.current = place === raw.length ? next.length : placeAfter(next, before + country);
+    setText(next);
+  }
+
+  return (
+    <div className={styles.half}>
+      <label className={styles.label} htmlFor={id}>
+        {field.label}
+        <span className={styles.optional}> (optional)</span>
+      </label>
+      <div className={styles.phone}>
+        <span className={styles.country} aria-hidden="true">
+          US
+        </span>
+        <input
+          ref={input}
+          className="field"
+          id={id}
+          name={field.name}
+          type="tel"
+          autoComplete={field.autoComplete}
+          value={text}
+          onChange={typed}
+          onBlur={() => text.trim() === '+1' && setText('')}
+          aria-describedby={`${id}-hint ${id}-error`}
+          aria-invalid={error !== null || undefined}
+        />
+      </div>
+      <p className={styles.hint} id={`${id}-hint`}>
+        Eleven digits, beginning with 1. United States only.
+      </p>
+      <Notice id={`${id}-error`} text={error} />
     </div>
   );
 }

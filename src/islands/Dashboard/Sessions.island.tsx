@@ -1,20 +1,20 @@
 /**
- * Where the reader is signed in, and the way out of all of it (spec section 6, "Logout ends sessions everywhere"). The button is a form
- * that the browser can send; with a script a refusal is said in place.
+ * The reader's sessions, and a button that ends all of them (spec section 6, "Logout ends sessions everywhere"). It is a form that works
+ * without JavaScript.
  */
 import { type SyntheticEvent, useId, useState } from 'react';
-import { formActions, formPages } from '../../lib/accounts/forms.ts';
 import { sessionsMessages } from '../../lib/accounts/messages.ts';
+import { formActions, formPages } from '../../lib/accounts/model.ts';
 import { signOut } from '../../stores/session.ts';
 import { messages } from '../shared/messages.ts';
 import { Notice } from '../shared/notice.tsx';
-import styles from './Sessions.module.css';
+import styles from './panels.module.css';
 
 interface Props {
   sessions: readonly {
     readonly id: string;
     readonly device: string;
-    /** Whether it is the one that this page was asked for with. */
+    /** Whether it is the session of this page. */
     readonly current: boolean;
     /** Days in words. */
     readonly since: string;
@@ -40,7 +40,7 @@ export default function Sessions({ sessions }: Props) {
 
   return (
     <div className={styles.sessions}>
-      <ul className={styles.list}>
+      <ul className={styles.sessionList}>
         {sessions.map((session) => (
           <li key={session.id}>
             <span className={styles.device}>{session.device}</span>

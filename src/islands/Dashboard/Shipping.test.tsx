@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Shipping as Address } from '../../lib/billing/wire.ts';
+import type { Shipping as Address } from '../../lib/billing/schema.ts';
 import { button, click, type Drawn, draw, field, named, submit, type } from '../shared/testing.tsx';
 import Shipping from './Shipping.island.tsx';
 

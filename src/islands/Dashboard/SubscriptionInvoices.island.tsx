@@ -1,18 +1,12 @@
-/** The reader's bills, to download. The first of them are the server's drawing; older ones are fetched, or are a page of their own. */
+/** The reader's invoices. The server renders the first page; older ones are fetched, or without JavaScript a page of their own. */
 import { type MouseEvent, useRef, useState } from 'react';
 import { bills as fetchBills } from '../../lib/billing/client.ts';
-import type { Bill, BillsAnswer } from '../../lib/billing/wire.ts';
+import type { Bill, BillsAnswer } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatReceipt } from '../../lib/money.ts';
 import { subscription as messages } from '../../lib/plans/messages.ts';
 import { PanelBoundary, PanelState, usePanel } from '../shared/Panel.tsx';
-import styles from './SubscriptionInvoices.module.css';
-
-const states: Readonly<Record<Bill['status'], string>> = {
-  paid: 'Paid',
-  open: 'Not paid yet',
-  uncollectible: 'Not paid',
-};
+import styles from './panels.module.css';
 
 export default function SubscriptionInvoices({ first }: { first: BillsAnswer }) {
   return (
@@ -51,7 +45,7 @@ function Invoices({ first }: { first: BillsAnswer }) {
       </ul>
       {next !== null && (
         <a className="button button-plain" href={`?invoices=${next}#invoices`} aria-disabled={busy} onClick={older}>
-          {busy ? 'One moment…' : 'Older invoices'}
+          {busy ? messages.wait : messages.olderInvoices}
         </a>
       )}
     </PanelState>
@@ -67,11 +61,12 @@ function Row({ bill: { id, number, date, amount, tax, currency, status, file } }
       <span className={styles.day}>{day}</span>
       <span className={styles.number}>{number}</span>
       <span className={styles.sum}>{formatReceipt(amount, tax, currency)}</span>
-      <span className={status === 'paid' ? styles.paid : styles.due}>{states[status]}</span>
-      <span className={styles.ways}>
+      <span className={status === 'paid' ? styles.paid : styles.due}>{messages.statuses[status]}</span>
+      <span className={styles.links}>
         {status === 'open' && (
           <a href={at('page')} rel="nofollow">
-            Pay<span className="visually-hidden"> {what}</span>
+            {messages.pay}
+            <span className="visually-hidden"> {what}</span>
           </a>
         )}
         {file && (

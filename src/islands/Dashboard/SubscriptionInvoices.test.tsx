@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { Bill, BillsAnswer } from '../../lib/billing/wire.ts';
+import type { Bill, BillsAnswer } from '../../lib/billing/schema.ts';
 import { button, click, type Drawn, draw } from '../shared/testing.tsx';
 import SubscriptionInvoices from './SubscriptionInvoices.island.tsx';
 

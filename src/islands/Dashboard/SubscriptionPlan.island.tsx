@@ -1,22 +1,22 @@
 /**
- * What the reader subscribes to (spec section 2, "Your Subscriptions"). The server draws all of it, and its forms work as forms; with a
- * script a cancellation is taken back, and a planned change given up, without leaving the page.
+ * The reader's subscription (spec section 2, "Your Subscriptions"). The server renders it and its forms work without JavaScript; with it,
+ * a cancellation or a planned change is taken back in place.
  */
 import { type SyntheticEvent, useEffect, useRef, useState } from 'react';
 import { subscription as fetchSubscription, resume } from '../../lib/billing/client.ts';
-import type { Subscription } from '../../lib/billing/wire.ts';
+import type { Subscription } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { common } from '../../lib/http/messages.ts';
 import { subscriptionState } from '../../lib/plans/membership.ts';
 import { subscription as messages } from '../../lib/plans/messages.ts';
 import { PanelBoundary, PanelState, usePanel } from '../shared/Panel.tsx';
-import styles from './SubscriptionPlan.module.css';
+import styles from './panels.module.css';
 
 interface Props {
-  /** As spec section 4 has it; may be blank. */
+  /** The membership label (spec section 4); may be blank. */
   label: string;
   first: Subscription | null;
-  /** Everybody but founders. */
+  /** Whether an upgrade is offered: to all but founders. */
   upgrade: boolean;
 }
 
@@ -38,12 +38,12 @@ function Plan({ label, first, upgrade }: Props) {
   const [done, setDone] = useState<string | null>(null);
   const going = useRef(false);
   const said = useRef<HTMLParagraphElement>(null);
-  // The button that was pressed is gone.
+  // The pressed button is gone, so the message gets the focus.
   useEffect(() => {
     if (done !== null) said.current?.focus();
   }, [done]);
 
-  async function goOn(event: SyntheticEvent) {
+  async function resumePlan(event: SyntheticEvent) {
     event.preventDefault();
     if (going.current) return;
     going.current = true;
@@ -57,7 +57,7 @@ function Plan({ label, first, upgrade }: Props) {
       panel.set({ subscription: answer.value.subscription });
       setDone(messages.resumed);
     } else if (!answer.ok && answer.status === 404) {
-      // It has ended meanwhile: shown as it is now.
+      // It has ended: shows the current state.
       panel.retry();
     } else {
       setTrouble(!answer.ok && answer.status === 0 ? common.offline : common.wrong);
@@ -69,7 +69,7 @@ function Plan({ label, first, upgrade }: Props) {
   const kind = state?.kind;
   return (
     <PanelState phase={panel.phase} error={messages.failed} onRetry={panel.retry} lines={4}>
-      {label !== '' && <p className={styles.label}>{label}</p>}
+      {label !== '' && <p className={styles.membership}>{label}</p>}
       {done && (
         <p className={styles.done} role="status" ref={said} tabIndex={-1}>
           {done}
@@ -90,28 +90,29 @@ function Plan({ label, first, upgrade }: Props) {
       <div className={styles.actions}>
         {kind === 'overdue' && (
           <a className="button button-gold" href="/account/card">
-            Update your card
+            {messages.updateCard}
           </a>
         )}
         {(kind === 'ending' || kind === 'changing') && (
-          <form method="post" action="/account/subscription" onSubmit={goOn} aria-busy={busy}>
+          <form method="post" action="/account/subscription" onSubmit={resumePlan} aria-busy={busy}>
             <button
               type="submit"
               className={`button ${kind === 'ending' ? 'button-gold' : 'button-plain'}`}
               aria-disabled={busy}
             >
-              {busy ? 'One moment…' : kind === 'ending' ? 'Resume subscription' : 'Keep my current plan'}
+              {busy ? messages.wait : kind === 'ending' ? messages.resume : messages.keepPlan}
             </button>
           </form>
         )}
         {upgrade && (
           <a className="button" href="/pricing">
-            Upgrade
+            {messages.upgrade}
           </a>
         )}
         {state && kind !== 'ending' && kind !== 'ended' && (
           <a className="button button-plain" href="/cancel">
-            Cancel<span className="visually-hidden"> your subscription</span>
+            {messages.cancel}
+            <span className="visually-hidden"> your subscription</span>
           </a>
         )}
       </div>

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { Subscription } from '../../lib/billing/wire.ts';
+import type { Subscription } from '../../lib/billing/schema.ts';
 import { button, type Drawn, draw, submit } from '../shared/testing.tsx';
 import SubscriptionPlan from './SubscriptionPlan.island.tsx';
 

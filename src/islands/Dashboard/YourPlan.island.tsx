@@ -1,13 +1,13 @@
 /**
- * What was bought, on the page that says thank you (spec section 2, "Routes"). The server draws what is true of every plan; who is
- * signed in sees their own. Where the server does not say, the first words stay.
+ * The reader's plan on /thankyou (spec section 2, "Routes"). The server renders a text that fits every plan, which stays if the plan can't
+ * be fetched.
  */
 import { useEffect, useState } from 'react';
 import { subscription } from '../../lib/billing/client.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { type Bought, boughtOf } from '../../lib/plans/membership.ts';
 import { subscription as messages } from '../../lib/plans/messages.ts';
-import styles from './YourPlan.module.css';
+import styles from './panels.module.css';
 
 export default function YourPlan() {
   const [bought, setBought] = useState<Bought | null>(null);
@@ -22,20 +22,20 @@ export default function YourPlan() {
   }, []);
 
   return (
-    <div className={styles.plan} aria-live="polite">
+    <div className={styles.bought} aria-live="polite">
       {bought === null ? (
         <div key="any">
-          <p className={styles.name}>Your subscription</p>
+          <p className={styles.boughtName}>{messages.yours}</p>
           <p>{messages.unknownPlan}</p>
         </div>
       ) : (
         <div key="own">
-          <p className={styles.name}>{bought.name}</p>
+          <p className={styles.boughtName}>{bought.name}</p>
           <p>
             {bought.next}{' '}
             {bought.print && (
               <>
-                Your paper comes by mail. <a href="/shipping">Check the address</a>.
+                {messages.byMail} <a href="/shipping">{messages.checkAddress}</a>.
               </>
             )}
           </p>

@@ -1,27 +1,18 @@
+import { type KeyboardEvent, type RefObject, type SyntheticEvent, type ToggleEvent, useRef, useState } from 'react';
+import { createTypeAhead } from '../../lib/type-ahead.ts';
 /**
- * The menu of a reader who is signed in (spec section 2, "Header"). It opens without this script: a button and a popover of
- * HTML, links, and a form to sign out. The island adds the keyboard of a menu, and signing out without leaving the page first.
- *
- * It stands in every page and is the same for everyone; styles show it to those who are signed in.
+ * The menu of a signed-in user (spec section 2, "Header"). It works without this script: a button, an HTML popover, links, and a form to
+ * sign out. The island adds the keys of a menu and signs out in place. It is the same in every page; styles show it to signed-in users.
  */
-import { type FormEvent, type KeyboardEvent, type ToggleEvent, useRef, useState } from 'react';
-import { formActions } from '../../lib/accounts/forms.ts';
-import { type VisitorKind, visitorKinds } from '../../lib/accounts/visitor.ts';
+
+import { headerMessages } from '../../lib/accounts/header-messages.ts';
+import { formActions } from '../../lib/accounts/model.ts';
+import { visitorKinds } from '../../lib/accounts/visitor.ts';
 import { forgetReader } from '../../lib/article/leaving.ts';
 import { common } from '../../lib/http/messages.ts';
 import { signOut } from '../../stores/session.ts';
 import { setDashMenu } from '../../stores/ui.ts';
 import styles from './HeaderAuth.module.css';
-import { useMenuKeys } from './menu-keys.ts';
-
-/** What a reader's standing is called (spec section 4, "Membership label"). */
-const standing: Record<VisitorKind, string> = {
-  registered: 'Free Account',
-  subscriber: '',
-  reader: 'Sun Reader',
-  member: 'Sun Member',
-  founder: 'Sun Founder',
-};
 
 interface Item {
   readonly name: string;
@@ -33,22 +24,57 @@ interface Props {
   items: readonly Item[];
 }
 
-export default function HeaderAuth({ items }: Props) {
+/** Signs out without leaving the page first. */
+function useSignOut() {
   const [leaving, setLeaving] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const asked = useRef(false);
+
+  async function leave(event: SyntheticEvent) {
+    event.preventDefault();
+    if (asked.current) return;
+    asked.current = true;
+    setLeaving(true);
+    const answer = await signOut();
+    if (answer.ok || answer.status === 401) {
+      await forgetReader();
+      // What a page shows may depend on the user: an article's full text, the dashboard.
+      location.reload();
+      return;
+    }
+    asked.current = false;
+    setLeaving(false);
+    setProblem(answer.message ?? common.wrong);
+  }
+
+  return { leaving, problem, leave, clear: () => setProblem(null) };
+}
+
+const MenuLabel = () => (
+  <>
+    <svg className={styles.person} viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false">
+      <path d="M10 10a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM2.5 18.500c.6-4 3.500-6 7.500-6s6.900 2 7.500 6" />
+    </svg>
+    <span className={styles.name}>{headerMessages.account}</span>
+    <svg className={styles.chevron} viewBox="0 0 10 6" width="10" height="6" aria-hidden="true" focusable="false">
+      <path d="M1 1l4 4 4-4" />
+    </svg>
+  </>
+);
+
+export default function HeaderAuth({ items }: Props) {
   const button = useRef<HTMLButtonElement>(null);
   const popover = useRef<HTMLElement>(null);
-  const asked = useRef(false);
+  const { leaving, problem, leave, clear } = useSignOut();
   const keys = useMenuKeys(popover);
 
   function toggled({ newState }: ToggleEvent) {
     const opened = newState === 'open';
     setDashMenu(opened);
-    if (opened) {
-      setProblem(null);
-      // Opened by an arrow key, the focus is where it belongs already.
-      if (!popover.current?.contains(document.activeElement)) keys.focus('first');
-    }
+    if (!opened) return;
+    clear();
+    // When an arrow key opened the menu, an item has the focus already.
+    if (!popover.current?.contains(document.activeElement)) keys.focus('first');
   }
 
   function openByKey(event: KeyboardEvent) {
@@ -63,23 +89,6 @@ export default function HeaderAuth({ items }: Props) {
     button.current?.focus();
   }
 
-  async function leave(event: FormEvent) {
-    event.preventDefault();
-    if (asked.current) return;
-    asked.current = true;
-    setLeaving(true);
-    const answer = await signOut();
-    if (answer.ok || answer.status === 401) {
-      await forgetReader();
-      // What a page shows may depend on who is reading: an article's full text, the dashboard.
-      location.reload();
-      return;
-    }
-    asked.current = false;
-    setLeaving(false);
-    setProblem(answer.message ?? common.wrong);
-  }
-
   return (
     <div className={styles.menu}>
       <button
@@ -92,33 +101,27 @@ export default function HeaderAuth({ items }: Props) {
         aria-controls="user-menu-items"
         onKeyDown={openByKey}
       >
-        <svg className={styles.person} viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false">
-          <path d="M10 10a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM2.5 18.500c.6-4 3.500-6 7.500-6s6.900 2 7.500 6" />
-        </svg>
-        <span className={styles.name}>Account</span>
-        <svg className={styles.chevron} viewBox="0 0 10 6" width="10" height="6" aria-hidden="true" focusable="false">
-          <path d="M1 1l4 4 4-4" />
-        </svg>
+        <MenuLabel />
       </button>
       <section
         ref={popover}
         id="user-menu"
         popover="auto"
-        aria-label="Your account"
+        aria-label={headerMessages.yourAccount}
         className={styles.panel}
         onToggle={toggled}
       >
         <p className={styles.standing}>
           {visitorKinds.map((kind) => (
             <span key={kind} data-for={kind}>
-              {standing[kind]}
+              {headerMessages.membership[kind]}
             </span>
           ))}
         </p>
         <div
           id="user-menu-items"
           role="menu"
-          aria-label="Account"
+          aria-label={headerMessages.account}
           tabIndex={-1}
           onKeyDown={(event) => keys.onKeyDown(event, close)}
         >
@@ -129,7 +132,7 @@ export default function HeaderAuth({ items }: Props) {
           ))}
           <form role="none" method="post" action={formActions.signOut} onSubmit={leave}>
             <button className={styles.item} role="menuitem" tabIndex={-1} type="submit" aria-disabled={leaving}>
-              {leaving ? 'Signing out…' : 'Sign out'}
+              {leaving ? headerMessages.signingOut : headerMessages.signOut}
             </button>
           </form>
         </div>
@@ -137,4 +140,50 @@ export default function HeaderAuth({ items }: Props) {
       </section>
     </div>
   );
+}
+
+/** The keyboard of a menu (WAI-ARIA Authoring Practices, "Menu button"): arrows, Home, End, first letters, Tab. */
+
+export interface MenuKeys {
+  focus(item: 'first' | 'last'): void;
+  /** @param close closes the menu and focuses its button */
+  onKeyDown(event: KeyboardEvent, close: () => void): void;
+}
+
+/** @param menu holds the items, elements with the role `menuitem` */
+export function useMenuKeys(menu: RefObject<HTMLElement | null>): MenuKeys {
+  const find = useRef(createTypeAhead());
+  const items = () => [...(menu.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])];
+
+  return {
+    focus: (item) =>
+      items()
+        .at(item === 'first' ? 0 : -1)
+        ?.focus(),
+    onKeyDown(event, close) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const all = items();
+      const current = all.indexOf(document.activeElement as HTMLElement);
+      const go = (index: number) => {
+        event.preventDefault();
+        all.at(index)?.focus();
+      };
+      if (event.key === 'ArrowDown') go((current + 1) % all.length);
+      else if (event.key === 'ArrowUp') go(current - 1);
+      else if (event.key === 'Home') go(0);
+      else if (event.key === 'End') go(-1);
+      else if (event.key === 'Escape' || event.key === 'Tab') {
+        // Tab moves on from the button, which gets the focus back.
+        if (event.key === 'Escape') event.preventDefault();
+        close();
+      } else if (event.key === ' ') {
+        event.preventDefault();
+        all[current]?.click();
+      } else if (event.key.length === 1) {
+        const names = all.map((each) => each.textContent ?? '');
+        const found = find.current(event.key, names, current);
+        if (found >= 0) go(found);
+      }
+    },
+  };
 }

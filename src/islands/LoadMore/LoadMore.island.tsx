@@ -1,7 +1,7 @@
 /**
- * The way to a list's neighboring pages. The server draws links. Touched, the link to the next page adds that page's items to the list
- * in place, and the address follows without a new entry in the history, so that reloading and sharing lead to what is on the screen.
- * When anything fails, the browser follows the link.
+ * Links to the previous and next page of a list. Hydrated, the link to the next page adds that page's items to the list, and the address
+ * changes without a new entry in the history, so that a reload or a shared link shows the same. If the request fails, the browser
+ * follows the link.
  */
 import { type MouseEvent, useState } from 'react';
 import type { Paging } from '../../lib/paging.ts';
@@ -11,14 +11,14 @@ interface Props {
   paging: Paging;
   /** Id of the list that further items are added to. */
   list: string;
-  /** What the list is of: "stories". */
+  /** Name of the items: "stories". */
   noun?: string;
 }
 
 export default function LoadMore({ paging, list, noun = 'stories' }: Props) {
   const [next, setNext] = useState(paging.next);
   const [busy, setBusy] = useState(false);
-  const [said, setSaid] = useState('');
+  const [added, setAdded] = useState('');
 
   const load = async (event: MouseEvent<HTMLAnchorElement>) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button !== 0 || next === null) return;
@@ -29,7 +29,7 @@ export default function LoadMore({ paging, list, noun = 'stories' }: Props) {
       const page = await fetchPage(next, list);
       const count = append(list, page.items);
       history.replaceState(history.state, '', next);
-      setSaid(`${count} more ${noun} loaded.`);
+      setAdded(`${count} more ${noun} loaded.`);
       setNext(page.next);
       setBusy(false);
     } catch {
@@ -60,7 +60,7 @@ export default function LoadMore({ paging, list, noun = 'stories' }: Props) {
         </nav>
       )}
       <p className="visually-hidden" role="status" data-load-more-status="">
-        {said}
+        {added}
       </p>
     </>
   );
@@ -88,7 +88,7 @@ function append(id: string, items: readonly Element[]): number {
   const list = document.getElementById(id);
   const [first] = items;
   const last = list?.lastElementChild;
-  // A page of /latest begins with the day that the list ends with: its heading is there already.
+  // A page of /latest may start with the last day of the list, whose heading is already there.
   if (
     last instanceof HTMLElement &&
     first instanceof HTMLElement &&

@@ -1,18 +1,20 @@
 /** Signing up for newsletters with an email address. The server renders a form that posts by itself; once hydrated, it submits in place. */
 import { useStore } from '@nanostores/react';
+import { atom, type ReadableAtom } from 'nanostores';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import type * as client from '../../lib/accounts/client.ts';
 import * as calls from '../../lib/accounts/client.ts';
-import { formActions, formFields } from '../../lib/accounts/forms.ts';
-import { nextStep, thanks, webmail } from '../../lib/newsletters/schema.ts';
+import { formActions, formFields } from '../../lib/accounts/model.ts';
+import { signUpMessages, webmail } from '../../lib/newsletters/schema.ts';
 import { $gaveAddress } from '../../stores/persisted.ts';
-import { useFlow } from '../SignIn/use-flow.ts';
-import { useSocialWindow } from '../SignIn/use-social-window.ts';
+import { useFlow, useSocialWindow } from '../SignIn/use-flow.ts';
+
 import { EmailField, useEmailField } from '../shared/form.tsx';
+import { complaintAbout, messages, wordsFor } from '../shared/messages.ts';
 import { Notice, useScripted } from '../shared/notice.tsx';
 import { SocialButtons } from '../shared/SocialButtons.tsx';
 import type { Provider } from '../shared/social.ts';
 import styles from './Newsletters.module.css';
-import { createNewsletterFlow } from './newsletter-flow.ts';
 
 interface Props {
   /** `bar` is one line with the providers' marks behind it, `sheet` a form of a page. */
@@ -26,12 +28,20 @@ interface Props {
 }
 
 export default function Newsletters(props: Props) {
-  const { shape, returnTo, providers = [], label = 'Email address', submit = 'Subscribe', email = '', problem } = props;
+  const {
+    shape,
+    returnTo,
+    providers = [],
+    label = signUpMessages.label,
+    submit = signUpMessages.subscribe,
+    email = '',
+    problem,
+  } = props;
   const [flow] = useState(() => createNewsletterFlow(calls, { email, error: problem ?? null }));
   const state = useStore(flow.$state);
   const scripted = useScripted();
   const bar = shape === 'bar';
-  // Providers sign a reader in; a signed-in reader has no need of this form, which styles put away then.
+  // A provider signs the reader in, and styles hide this form from signed-in readers.
   const signIn = useFlow({ redirect: returnTo, onSignedIn: () => {} });
   const social = useStore(signIn.$state);
   const choose = useSocialWindow(signIn, returnTo);
@@ -68,7 +78,7 @@ export interface NewsletterFormProps {
   label: string;
   submit: string;
   returnTo: string;
-  /** In one line, the label for assistive technology alone. */
+  /** In one line, with the label only for assistive technology. */
   inline?: boolean;
   scripted: boolean;
   /** Further fields above the address. */
@@ -102,10 +112,10 @@ export function NewsletterForm(props: NewsletterFormProps) {
           email={email}
           busy={busy}
           wrong={error !== null}
-          placeholder={inline ? 'Email address' : undefined}
+          placeholder={inline ? signUpMessages.label : undefined}
         />
         <button className="button" type="submit" aria-disabled={busy}>
-          {busy ? 'One moment…' : submit}
+          {busy ? signUpMessages.busy : submit}
         </button>
       </div>
       <Notice id={`${id}-error`} text={error} onSuggestion={take} plain={!scripted} />
@@ -114,7 +124,7 @@ export function NewsletterForm(props: NewsletterFormProps) {
   );
 }
 
-/** @param focused whether the thanks take the focus, which was in a form that is no longer there */
+/** @param focused whether the thanks take the focus, because the focused form has disappeared */
 export function Subscribed({ inline = false, focused = true }: { inline?: boolean; focused?: boolean }) {
   const thanked = useRef<HTMLParagraphElement>(null);
   useEffect(() => $gaveAddress.set(true), []);
@@ -125,18 +135,52 @@ export function Subscribed({ inline = false, focused = true }: { inline?: boolea
   return (
     <div className={inline ? styles.doneInline : styles.done} role="status" data-subscribed="">
       <p className={styles.thanks} ref={thanked} tabIndex={-1}>
-        {thanks}
+        {signUpMessages.thanks}
       </p>
-      <p className={styles.next}>{nextStep}</p>
+      <p className={styles.next}>{signUpMessages.nextStep}</p>
       <ul className={styles.webmail}>
         {webmail.map(({ name, href }) => (
           <li key={name}>
             <a href={href} target="_blank" rel="noopener noreferrer">
-              Open {name}
+              {signUpMessages.open(name)}
             </a>
           </li>
         ))}
       </ul>
     </div>
   );
+}
+
+export interface NewsletterState {
+  readonly step: 'email' | 'done';
+  readonly email: string;
+  readonly busy: boolean;
+  readonly error: string | null;
+}
+
+export type NewsletterCalls = Pick<typeof client, 'verifyEmail' | 'createUser'>;
+
+export interface NewsletterFlow {
+  readonly $state: ReadableAtom<NewsletterState>;
+  submit(email: string): Promise<void>;
+}
+
+/** State and request of the sign-up (spec sections 2 and 7, POST /api/zephr-create). @param initial the server's values */
+export function createNewsletterFlow(calls: NewsletterCalls, initial: Partial<NewsletterState> = {}): NewsletterFlow {
+  const $state = atom<NewsletterState>({ step: 'email', email: '', busy: false, error: null, ...initial });
+  const set = (change: Partial<NewsletterState>) => $state.set({ ...$state.get(), ...change });
+
+  return {
+    $state,
+    async submit(typed) {
+      if ($state.get().busy) return;
+      const email = typed.trim();
+      set({ email, busy: true, error: null });
+      const complaint = await complaintAbout(email, calls.verifyEmail);
+      if (complaint !== null) return set({ busy: false, error: complaint });
+      const answer = await calls.createUser(email);
+      if (!answer.ok) return set({ busy: false, error: wordsFor(answer, answer.message ?? messages.createFailed) });
+      set({ busy: false, step: 'done' });
+    },
+  };
 }

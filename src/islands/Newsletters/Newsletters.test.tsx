@@ -3,8 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
 import type { Granted } from '../../lib/http/ask.ts';
 import { button, type Drawn, draw, field, submit, type } from '../shared/testing.tsx';
-import Newsletters from './Newsletters.island.tsx';
-import { createNewsletterFlow, type NewsletterCalls } from './newsletter-flow.ts';
+import Newsletters, { createNewsletterFlow, type NewsletterCalls } from './Newsletters.island.tsx';
 
 vi.mock('../../stores/session.ts', async () => {
   const [{ atom }, { anonymousSession }] = [await import('nanostores'), await import('../../lib/accounts/session.ts')];

@@ -1,9 +1,18 @@
 /** The order: what is offered, the coupon, the buyer's place for tax, the sums, and the pay button. */
 import { type FocusEvent, type KeyboardEvent, useEffect, useId, useState } from 'react';
-import { countries, needsPostalCode } from '../../lib/billing/countries.ts';
-import type { Price, QuoteAnswer, TaxAddress } from '../../lib/billing/wire.ts';
+import {
+  countries,
+  couponFields,
+  needsPostalCode,
+  type Price,
+  type QuoteAnswer,
+  type TaxAddress,
+  taxFields,
+} from '../../lib/billing/schema.ts';
+
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatTaxed } from '../../lib/money.ts';
+import { order as messages } from '../../lib/plans/messages.ts';
 import { dailyRate, intervalName, money, priceInWords, type Rate, rateOf, savingOf } from '../../lib/plans/model.ts';
 import { Notice } from '../shared/notice.tsx';
 import parts from '../shared/shared.module.css';
@@ -33,7 +42,7 @@ export function Offer({ price, choices, locked, onChoose }: OfferProps) {
   if (choices.length > 1)
     return (
       <fieldset className={styles.choices} data-offer="choice" disabled={locked}>
-        <legend className="visually-hidden">Your subscription</legend>
+        <legend className="visually-hidden">{messages.yourSubscription}</legend>
         {choices.map((each) => (
           <label className={styles.choice} key={each.id}>
             <input
@@ -44,9 +53,10 @@ export function Offer({ price, choices, locked, onChoose }: OfferProps) {
               onChange={() => onChoose(each)}
             />
             <span>
-              <b>{each.recurring.interval === 'year' ? 'Yearly' : 'Monthly'}</b> {priceInWords(rateOf(each))}
+              <b>{each.recurring.interval === 'year' ? messages.yearly : messages.monthly}</b>{' '}
+              {priceInWords(rateOf(each))}
               {saving(rateOf(each)) > 0 && (
-                <em className={styles.saving}> Save {money(saving(rateOf(each)), each.currency)} a year</em>
+                <em className={styles.saving}> {messages.saves(money(saving(rateOf(each)), each.currency))}</em>
               )}
             </span>
           </label>
@@ -57,7 +67,7 @@ export function Offer({ price, choices, locked, onChoose }: OfferProps) {
     <div className={styles.offer} data-offer="plan">
       <p className={styles.offerName}>{price.product.name}</p>
       <p className={styles.offerRate}>{priceInWords(rateOf(price))}</p>
-      {price.print && <p className={styles.offerNote}>With the weekly print edition by mail</p>}
+      {price.print && <p className={styles.offerNote}>{messages.withPrint}</p>}
     </div>
   );
 }
@@ -65,7 +75,7 @@ export function Offer({ price, choices, locked, onChoose }: OfferProps) {
 interface CouponProps {
   state: CouponState;
   currency: string;
-  /** Nothing may change while it is paid. */
+  /** While the order is paid nothing can change. */
   locked: boolean;
   onApply(code: string): void;
   onRemove(): void;
@@ -76,7 +86,7 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: CouponPro
   const id = useId();
   const [code, setCode] = useState(state.code);
   const applying = state.kind === 'applying';
-  // What was wrong with a code says nothing about the one that is typed next.
+  // The error is about the code that was sent, not about what is typed next.
   const wrong = state.kind === 'error' && state.code.trim() === code.trim();
   const disabled = code.trim() === '' || applying || locked;
 
@@ -86,7 +96,7 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: CouponPro
     return (
       <div className={styles.applied}>
         <p role="status">
-          <b>{state.code}</b> {off && <span>takes {off} off</span>}
+          <b>{state.code}</b> {off && <span>{messages.takesOff(off)}</span>}
         </p>
         <button
           type="button"
@@ -98,7 +108,8 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: CouponPro
             onRemove();
           }}
         >
-          Remove<span className="visually-hidden"> the coupon</span>
+          {messages.remove}
+          <span className="visually-hidden"> {messages.theCoupon}</span>
         </button>
       </div>
     );
@@ -110,7 +121,7 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: CouponPro
   return (
     <div className={styles.fieldset}>
       <label className={styles.label} htmlFor={`${id}-code`}>
-        Coupon <span className={styles.optional}>if you have one</span>
+        {couponFields.code.label} <span className={styles.optional}>{messages.couponOptional}</span>
       </label>
       <div className={styles.couponRow}>
         <input
@@ -120,7 +131,7 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: CouponPro
           autoComplete="off"
           autoCapitalize="characters"
           spellCheck={false}
-          maxLength={100}
+          maxLength={couponFields.code.longest}
           value={code}
           readOnly={applying || locked}
           aria-describedby={`${id}-error`}
@@ -128,13 +139,13 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: CouponPro
           onChange={(event) => setCode(event.target.value)}
           onKeyDown={(event: KeyboardEvent) => {
             if (event.key !== 'Enter') return;
-            // Else the form would be paid.
+            // Enter would submit the payment.
             event.preventDefault();
             apply();
           }}
         />
         <button type="button" className="button button-plain" disabled={disabled} onClick={apply}>
-          {applying ? 'Applying…' : 'Apply'}
+          {applying ? messages.applying : messages.apply}
         </button>
       </div>
       <Notice id={`${id}-error`} text={wrong ? state.text : null} />
@@ -144,13 +155,13 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: CouponPro
 
 interface TaxPlaceProps {
   known: TaxAddress | null;
-  /** Where the reader seems to be; `null`: not known. */
+  /** The country of the reader's network address; `null`: not known. */
   country: string | null;
   locked: boolean;
   onPlace(place: TaxAddress): void;
 }
 
-/** Where a buyer lives, as far as tax depends on it: asked for before the sum can be said. */
+/** The address that tax depends on. Without it there is no sum. */
 export function TaxPlace({ known, country: near, locked, onPlace }: TaxPlaceProps) {
   const id = useId();
   const [all] = useState(countries);
@@ -166,29 +177,29 @@ export function TaxPlace({ known, country: near, locked, onPlace }: TaxPlaceProp
   }
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the fields appear
   useEffect(() => {
-    // Where tax is the same all over a country, the country is all there is to ask.
+    // If tax is the same in the whole country, the country is enough.
     if (!known && near) tell({ country: near, code: '' });
   }, []);
-  // A wallet may have said it.
+  // A wallet may have brought the address.
   useEffect(() => {
     if (!known) return;
     setCountry(known.country);
     setCode(known.postal_code ?? '');
   }, [known]);
-  // Told when both fields are left, so that no sum is asked for with half of an address.
+  // Only when the reader leaves both fields, so that no sum is fetched for half an address.
   const left = ({ currentTarget, relatedTarget }: FocusEvent<HTMLFieldSetElement>) => {
     if (!currentTarget.contains(relatedTarget)) tell({ country, code });
   };
 
   return (
     <fieldset className={styles.place} disabled={locked} onBlur={left}>
-      <legend>Where you live</legend>
-      <p className={styles.hint}>Sales tax depends on it.</p>
-      <label htmlFor={`${id}-country`}>Country</label>
+      <legend>{messages.place}</legend>
+      <p className={styles.hint}>{messages.placeNote}</p>
+      <label htmlFor={`${id}-country`}>{taxFields.country.label}</label>
       <select
         className="field"
         id={`${id}-country`}
-        autoComplete="billing country"
+        autoComplete={taxFields.country.autoComplete}
         value={country}
         onChange={({ target }) => {
           setCountry(target.value);
@@ -201,12 +212,12 @@ export function TaxPlace({ known, country: near, locked, onPlace }: TaxPlaceProp
           </option>
         ))}
       </select>
-      <label htmlFor={`${id}-code`}>{country === 'US' ? 'ZIP code' : 'Postal code'}</label>
+      <label htmlFor={`${id}-code`}>{country === 'US' ? messages.zip : taxFields.postal_code.label}</label>
       <input
         className="field"
         id={`${id}-code`}
-        autoComplete="billing postal-code"
-        maxLength={20}
+        autoComplete={taxFields.postal_code.autoComplete}
+        maxLength={taxFields.postal_code.longest}
         required={needed}
         value={code}
         onChange={({ target }) => {
@@ -224,16 +235,16 @@ interface TotalsProps {
   asking: boolean;
 }
 
-/** What is due today and later (spec section 2, "Paywall modal"). Every sum is Stripe's own. */
+/** What is due today and later (spec section 2, "Paywall modal"). Every sum is Stripe's. */
 export function Totals({ price, quote, asking }: TotalsProps) {
   const currency = quote?.currency ?? price.currency;
   const inMoney = (amount: number) => money(amount, currency);
-  // Without an address the sums lack the tax, and say nothing.
+  // Without an address the sums lack the tax.
   const known = quote && !asking && !quote.needs ? quote : null;
   const waiting = (
-    <span className={styles.blank}>{quote?.needs && !asking ? 'Tell us where you live' : 'One moment…'}</span>
+    <span className={styles.blank}>{quote?.needs && !asking ? messages.placeMissing : messages.wait}</span>
   );
-  // For a new subscription the lines say no more than the sum.
+  // For a new subscription the lines would repeat the sum.
   const lines = quote?.kind === 'upgrade' ? quote.lines : [];
   return (
     <div className={styles.totals} aria-busy={asking} aria-live="polite">
@@ -248,7 +259,7 @@ export function Totals({ price, quote, asking }: TotalsProps) {
         </ul>
       )}
       <p className={styles.due}>
-        <span>Due today</span> <strong data-due="">{known ? inMoney(known.dueToday) : waiting}</strong>
+        <span>{messages.dueToday}</span> <strong data-due="">{known ? inMoney(known.dueToday) : waiting}</strong>
       </p>
       {known?.tax?.today && (
         <p className={styles.hint} data-tax="">
@@ -257,22 +268,24 @@ export function Totals({ price, quote, asking }: TotalsProps) {
       )}
       <dl className={styles.later}>
         <div>
-          <dt>Total due after renewal</dt>
+          <dt>{messages.dueAfterRenewal}</dt>
           <dd>{known ? formatTaxed(known.dueAfterRenewal, known.tax?.renewal, currency) : waiting}</dd>
         </div>
         <div>
-          <dt>Renewal date</dt>
+          <dt>{messages.renewalDate}</dt>
           <dd>{known ? longDayInZone(known.renewalDate) : waiting}</dd>
         </div>
       </dl>
       {known && (
         <p className={styles.hint} data-renewal="">
-          Your subscription renews on {longDayInZone(known.renewalDate)} for{' '}
-          {formatTaxed(known.dueAfterRenewal, known.tax?.renewal, currency)}, and again every{' '}
-          {intervalName(rateOf(price))}, until you cancel.
+          {messages.renews(
+            longDayInZone(known.renewalDate),
+            formatTaxed(known.dueAfterRenewal, known.tax?.renewal, currency),
+            intervalName(rateOf(price)),
+          )}
         </p>
       )}
-      <p className={styles.hint}>You may cancel your subscription at any time.</p>
+      <p className={styles.hint}>{messages.cancelAnyTime}</p>
     </div>
   );
 }
@@ -280,19 +293,13 @@ export function Totals({ price, quote, asking }: TotalsProps) {
 interface PayButtonProps {
   state: PaymentState;
   label: string;
-  /** The sum as it is charged; `null` as long as it is not known. */
+  /** The sum as it is charged; `null` until it is known. */
   sum: string | null;
   disabled: boolean;
   notice: string | null;
 }
 
-const waits = {
-  paying: 'Paying…',
-  confirming: 'Waiting for your bank…',
-  checking: 'One moment, looking at your payment…',
-} as const;
-
-/** The button that pays, with the sum that is charged, and what is said about the payment. */
+/** The button that pays, with the sum, and messages about the payment. */
 export function PayButton({ state, label, sum, disabled, notice }: PayButtonProps) {
   const { busy, error } = state;
   return (
@@ -308,11 +315,11 @@ export function PayButton({ state, label, sum, disabled, notice }: PayButtonProp
         aria-disabled={busy !== null}
         aria-describedby="paywall-pay-error"
       >
-        {busy ? waits[busy] : label}
+        {busy ? messages.busy[busy] : label}
         {busy === null && sum !== null && <span className={styles.payment}>{sum}</span>}
       </button>
       <span className="visually-hidden" role="status">
-        {busy && waits[busy]}
+        {busy && messages.busy[busy]}
       </span>
     </div>
   );

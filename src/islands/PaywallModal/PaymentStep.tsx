@@ -2,7 +2,7 @@
 import { Elements, useElements, useStripe } from '@stripe/react-stripe-js';
 import type { StripeExpressCheckoutElementConfirmEvent } from '@stripe/stripe-js';
 import { type SyntheticEvent, useMemo, useRef, useState } from 'react';
-import type { TaxAddress } from '../../lib/billing/wire.ts';
+import type { TaxAddress } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatSum } from '../../lib/money.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
@@ -40,11 +40,11 @@ export interface PaymentBodyProps {
   /** Whether the steps before are done. */
   ready: boolean;
   sumNotice: string | null;
-  /** Where tax is added; `null`: nowhere. */
+  /** `null` if no tax is added. */
   tax: { readonly country: string | null } | null;
-  /** Where the printed paper goes; `null`: nothing is printed. */
+  /** The shipping address; `null` without the print edition. */
   sentTo: TaxAddress | null;
-  /** A wallet's sheet stands over the page, or no longer does. */
+  /** A wallet's sheet has opened or closed over the page. */
   onWalletSheet(isOpen: boolean): void;
   onSumChanged(due: number): void;
 }
@@ -82,22 +82,22 @@ function Form(props: PaymentBodyProps) {
 
   function submit(event: SyntheticEvent) {
     event.preventDefault();
-    // The card's own fields ask for its address, but not where the place is asked for.
+    // Stripe's fields ask for the billing address unless the form has its own fields for it.
     const address = asksPlace ? state.place : null;
     if (stripe && elements && purchase && able)
       void payment.buy(purchase, cardForm(stripe, elements, { email, address }));
   }
 
   // A reader who uses the form has no wallet sheet open, whether or not the wallet said so.
-  const atWork = () => onWalletSheet(false);
+  const onUse = () => onWalletSheet(false);
   return (
     <form
       className={styles.stack}
       noValidate
       aria-busy={locked}
       onSubmit={submit}
-      onPointerDownCapture={atWork}
-      onKeyDownCapture={atWork}
+      onPointerDownCapture={onUse}
+      onKeyDownCapture={onUse}
     >
       <FormPlaceholder isSettled={isSettled}>
         {hasButtons && <Wallets {...props} onSettled={onButtons} />}
@@ -106,7 +106,7 @@ function Form(props: PaymentBodyProps) {
             known={state.place}
             country={tax.country}
             locked={locked}
-            onPlace={(place) => void order.live(place)}
+            onPlace={(place) => void order.setPlace(place)}
           />
         )}
         <div className={styles.card}>
@@ -132,7 +132,7 @@ function Form(props: PaymentBodyProps) {
         <NoSum error={error} onRetry={order.refresh} />
         <PayButton
           state={paying}
-          label="Join the Sun"
+          label={messages.join}
           sum={purchase ? formatSum(purchase.expected, price.currency) : null}
           disabled={!able}
           notice={sumNotice}
@@ -182,7 +182,7 @@ function Wallets(props: WalletsProps) {
     <Express
       details={able && quote ? walletDetails(state, quote, location.origin) : null}
       hint={quote?.needs ? messages.walletTax : undefined}
-      or="or pay by card"
+      or={messages.orCard}
       onSettled={onSettled}
       onOpen={() => {
         agreed.current = purchase;
@@ -195,14 +195,14 @@ function Wallets(props: WalletsProps) {
   );
 }
 
-/** There is no sum; without one nothing can be paid. */
+/** Why there is no sum, and a button to try again. */
 export function NoSum({ error, onRetry }: { error: string | null; onRetry(): void }) {
   return (
     <div className={styles.noSum}>
       <Notice id="paywall-sum-error" text={error} />
       {error !== null && (
         <button type="button" className="button button-plain" onClick={onRetry}>
-          Try again
+          {messages.retry}
         </button>
       )}
     </div>
@@ -243,9 +243,9 @@ export function SwitchBody({ plans, order, state, payment, paying, ready, sumNot
   if (quote?.kind === 'same')
     return (
       <div className={styles.stack}>
-        <p className={styles.explain}>This is your current plan.</p>
+        <p className={styles.explain}>{messages.currentPlan}</p>
         <a className={`button button-plain ${styles.wide}`} href="/dashboard/account">
-          Your account
+          {messages.account}
         </a>
       </div>
     );
@@ -260,12 +260,12 @@ export function SwitchBody({ plans, order, state, payment, paying, ready, sumNot
       {paying.error && (
         <p className={styles.hint}>
           {paying.error.detail && `${paying.error.detail} `}
-          <a href="/account/card">Update your card</a>
+          <a href="/account/card">{messages.updateCard}</a>
         </p>
       )}
       <PayButton
         state={paying}
-        label={later ? 'Change at renewal' : 'Upgrade'}
+        label={later ? messages.changeAtRenewal : messages.upgrade}
         sum={purchase && !later ? formatSum(purchase.expected, price.currency) : null}
         disabled={!(purchase && ready)}
         notice={sumNotice}

@@ -1,7 +1,4 @@
-/**
- * The paywall, which `$ui` opens with what is to be bought. No page carries it: `scripts/paywall.ts` fetches it when it is opened
- * first.
- */
+/** The paywall, which `$ui` opens for a plan. `scripts/popups.ts` loads it when it is opened for the first time. */
 import { useStore } from '@nanostores/react';
 import { type ReactNode, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -24,15 +21,14 @@ import { $session, refreshSession, signOut } from '../../stores/session.ts';
 import { $ui, closePaywall, type PaywallPayload } from '../../stores/ui.ts';
 import { Dialog } from '../shared/Dialog.tsx';
 import parts from '../shared/shared.module.css';
-import { AccountBody } from './AccountStep.tsx';
 import { complete } from './after-payment.ts';
 import { createPaywallFlow, type PaywallFlow, type PaywallState, placeOf } from './flow.ts';
 import { Offer } from './Order.tsx';
-import type { Order } from './order.ts';
+import type { Order, OrderState } from './order.ts';
 import { PaymentBody, SwitchBody } from './PaymentStep.tsx';
 import styles from './PaywallModal.module.css';
-import { ShippingBody } from './ShippingStep.tsx';
-import { useStripeScript } from './StripeForm.tsx';
+import { AccountBody, ShippingBody } from './Steps.tsx';
+import { type StripeScript, useStripeScript } from './StripeForm.tsx';
 import type { StepName } from './steps.ts';
 
 export function Paywall() {
@@ -40,12 +36,11 @@ export function Paywall() {
   return paywall.open ? <PaywallDialog key={JSON.stringify(paywall.payload)} payload={paywall.payload} /> : null;
 }
 
-/** Draws the paywall from now on. */
+/** Renders the paywall whenever it is open. */
 export function mount(host: HTMLElement): void {
   createRoot(host).render(<Paywall />);
 }
 
-/** The paywall on its sheet (spec section 2, "Paywall modal"). */
 const calls = {
   confirmation,
   coupon,
@@ -89,9 +84,7 @@ export function PaywallDialog({ payload }: { payload: PaywallPayload }) {
   return <Sheet flow={flow} />;
 }
 
-const headings: Readonly<Record<string, string>> = { upgrade: 'Upgrade', downgrade: 'Change your subscription' };
-
-/** Renders a flow. */
+/** Renders a flow (spec section 2, "Paywall modal"). */
 export function Sheet({ flow }: { flow: PaywallFlow }) {
   const state = useStore(flow.$state);
   const { busy } = useStore(flow.payment.$state);
@@ -99,9 +92,9 @@ export function Sheet({ flow }: { flow: PaywallFlow }) {
   const order = flow.order();
   return (
     <Dialog
-      heading={order ? <Title order={order} /> : 'Join the Sun'}
+      heading={order ? <Title order={order} /> : messages.join}
       aside={busy === 'confirming' || state.walletSheet}
-      // A payment that is under way is not left by a slip of the hand.
+      // The dialog stays open while a payment is under way.
       onClose={() => busy === null && state.phase !== 'done' && closePaywall()}
     >
       {!online && (
@@ -111,129 +104,49 @@ export function Sheet({ flow }: { flow: PaywallFlow }) {
       )}
       {state.phase === 'loading' && (
         <div className={styles.skeleton} role="status">
-          <span className="visually-hidden">Loading the subscriptions…</span>
+          <span className="visually-hidden">{messages.loading}</span>
         </div>
       )}
       {state.phase === 'failed' && (
         <div className={styles.broken} role="alert">
           <p>{state.trouble}</p>
           <button type="button" className="button button-plain" onClick={() => void flow.start()}>
-            Try again
+            {messages.retry}
           </button>
         </div>
       )}
       {order && state.phase === 'ready' && <Accordion flow={flow} state={state} order={order} />}
       {state.phase === 'done' && (
         <p className={styles.thanks} role="status">
-          Thank you. One moment…
+          {messages.thanks}
         </p>
       )}
     </Dialog>
   );
 }
 
-/** The promotion's own words, where it has some. */
+const headings: Readonly<Record<string, string>> = { upgrade: messages.upgrade, downgrade: messages.changePlan };
+
+/** The promotion's own heading, if it has one. */
 function Title({ order }: { order: Order }) {
   const { price, quote } = useStore(order.$state);
-  return price.pennyHeading ?? headings[quote?.kind ?? ''] ?? 'Join the Sun';
+  return price.pennyHeading ?? headings[quote?.kind ?? ''] ?? messages.join;
 }
 
-function Accordion({ flow, state, order }: { flow: PaywallFlow; state: PaywallState; order: Order }) {
-  const { steps, plans, email, shipping } = state;
+interface AccordionProps {
+  flow: PaywallFlow;
+  state: PaywallState;
+  order: Order;
+}
+
+function Accordion({ flow, state, order }: AccordionProps) {
+  const { steps, plans } = state;
   const bought = useStore(order.$state);
-  const account = useStore(flow.account.$state);
-  const paying = useStore(flow.payment.$state);
-  const draft = useStore($draft);
+  const locked = useStore(flow.payment.$state).busy !== null;
   const isSwitch = bought.quote !== null && bought.quote.kind !== 'new';
-  const near = steps.open !== 'account' || steps.reached > 0;
-  const script = useStripeScript(plans, near && (!isSwitch || bought.price.print));
-  const locked = paying.busy !== null;
-  // Once it was opened a step keeps what was typed into it; the card's frame would be lost with it.
-  const reached = (name: StepName) => steps.names.indexOf(name) <= steps.reached;
-  const here = `${location.pathname}${location.search}#join=${encodeURIComponent(bought.price.zephrPlanId)}`;
-  const ready = email !== null && (!bought.price.print || shipping.saved !== null);
-
-  const control = (name: StepName): ReactNode => {
-    if (locked || !reached(name) || (name === 'account' && steps.open === 'account')) return null;
-    if (name === 'account' && email === null) return null;
-    const word = name === 'account' ? 'Change' : 'Edit';
-    const press = name === 'account' ? flow.change : () => flow.toggle(name);
-    return (
-      <button
-        type="button"
-        className={`${parts.textButton} ${styles.control}`}
-        aria-expanded={name === 'account' ? undefined : steps.open === name}
-        onClick={press}
-      >
-        {word}
-        <span className="visually-hidden"> {titles[name].toLowerCase()}</span>
-      </button>
-    );
-  };
-
-  const bodies: Record<StepName, { summary: ReactNode; body: ReactNode }> = {
-    account: {
-      summary: email && <span className={styles.address}>{email}</span>,
-      body: (
-        <AccountBody
-          state={account}
-          step={flow.account}
-          email={email}
-          leaving={state.leaving}
-          returnTo={here}
-          onLogout={() => void flow.logout()}
-          onContinue={() => flow.next('account')}
-        />
-      ),
-    },
-    shipping: {
-      summary:
-        shipping.saved && `${shipping.saved.name}, ${shipping.saved.address.line1}, ${shipping.saved.address.city}`,
-      body: reached('shipping') && email !== null && (
-        <ShippingBody
-          script={script}
-          known={draft.shipping ?? shipping.saved}
-          busy={shipping.busy}
-          error={shipping.error}
-          onTyped={flow.typeShipping}
-          onSave={(address) => void flow.saveShipping(address)}
-        />
-      ),
-    },
-    payment: {
-      summary: null,
-      body:
-        reached('payment') &&
-        email !== null &&
-        (isSwitch && plans ? (
-          <SwitchBody
-            plans={plans}
-            order={order}
-            state={bought}
-            payment={flow.payment}
-            paying={paying}
-            ready={ready}
-            sumNotice={state.sumNotice}
-          />
-        ) : (
-          <PaymentBody
-            script={script}
-            order={order}
-            state={bought}
-            payment={flow.payment}
-            paying={paying}
-            email={email}
-            ready={ready}
-            sumNotice={state.sumNotice}
-            tax={plans?.tax ? { country: plans.country } : null}
-            sentTo={bought.price.print && shipping.saved ? placeOf(shipping.saved) : null}
-            onWalletSheet={flow.setWalletSheet}
-            onSumChanged={flow.noteSum}
-          />
-        )),
-    },
-  };
-
+  const isNear = steps.open !== 'account' || steps.reached > 0;
+  const script = useStripeScript(plans, isNear && (!isSwitch || bought.price.print));
+  const body = { flow, state, order, bought, script, isSwitch };
   return (
     <>
       <Offer price={bought.price} choices={isSwitch ? [] : state.choices} locked={locked} onChoose={flow.choose} />
@@ -243,13 +156,15 @@ function Accordion({ flow, state, order }: { flow: PaywallFlow; state: PaywallSt
             key={name}
             number={at + 1}
             of={steps.names.length}
-            heading={titles[name]}
+            heading={messages.steps[name]}
             open={steps.open === name}
-            done={name === 'account' ? email !== null : name === 'shipping' && shipping.saved !== null}
-            summary={bodies[name].summary}
-            control={control(name)}
+            done={isDone(name, state)}
+            summary={summaryOf(name, state)}
+            control={!locked && <StepControl name={name} flow={flow} state={state} />}
           >
-            {bodies[name].body}
+            {name === 'account' && <AccountStep {...body} />}
+            {name === 'shipping' && isReached(name, state) && <ShippingStep {...body} />}
+            {name === 'payment' && isReached(name, state) && <PaymentStep {...body} />}
           </Step>
         ))}
       </div>
@@ -257,7 +172,87 @@ function Accordion({ flow, state, order }: { flow: PaywallFlow; state: PaywallSt
   );
 }
 
-const titles: Readonly<Record<StepName, string>> = { account: 'Account', shipping: 'Shipping', payment: 'Payment' };
+/** A step keeps its fields in the page once it was reached: removing Stripe's frames would lose what was typed. */
+const isReached = (name: StepName, { steps, email }: PaywallState): boolean =>
+  steps.names.indexOf(name) <= steps.reached && email !== null;
+
+const isDone = (name: StepName, { email, shipping }: PaywallState): boolean =>
+  name === 'account' ? email !== null : name === 'shipping' && shipping.saved !== null;
+
+function summaryOf(name: StepName, { email, shipping: { saved } }: PaywallState): ReactNode {
+  if (name === 'account') return email && <span className={styles.address}>{email}</span>;
+  return name === 'shipping' && saved && `${saved.name}, ${saved.address.line1}, ${saved.address.city}`;
+}
+
+/** The button that returns to a step. */
+function StepControl({ name, flow, state }: Omit<AccordionProps, 'order'> & { name: StepName }) {
+  const { steps } = state;
+  const isAccount = name === 'account';
+  if (!isReached(name, state) || (isAccount && steps.open === 'account')) return null;
+  return (
+    <button
+      type="button"
+      className={`${parts.textButton} ${styles.control}`}
+      aria-expanded={isAccount ? undefined : steps.open === name}
+      onClick={isAccount ? flow.change : () => flow.toggle(name)}
+    >
+      {isAccount ? messages.change : messages.edit}
+      <span className="visually-hidden"> {messages.steps[name].toLowerCase()}</span>
+    </button>
+  );
+}
+
+interface BodyProps extends AccordionProps {
+  bought: OrderState;
+  script: StripeScript;
+  isSwitch: boolean;
+}
+
+function AccountStep({ flow, state, bought }: BodyProps) {
+  return (
+    <AccountBody
+      state={useStore(flow.account.$state)}
+      step={flow.account}
+      email={state.email}
+      leaving={state.leaving}
+      returnTo={`${location.pathname}${location.search}#join=${encodeURIComponent(bought.price.zephrPlanId)}`}
+      onLogout={() => void flow.logout()}
+      onContinue={() => flow.next('account')}
+    />
+  );
+}
+
+function ShippingStep({ flow, state: { shipping }, script }: BodyProps) {
+  return (
+    <ShippingBody
+      script={script}
+      known={useStore($draft).shipping ?? shipping.saved}
+      busy={shipping.busy}
+      error={shipping.error}
+      onTyped={flow.typeShipping}
+      onSave={(address) => void flow.saveShipping(address)}
+    />
+  );
+}
+
+function PaymentStep({ flow, state, order, bought, script, isSwitch }: BodyProps) {
+  const { plans, email, shipping, sumNotice } = state;
+  const paying = useStore(flow.payment.$state);
+  const ready = email !== null && (!bought.price.print || shipping.saved !== null);
+  const shared = { order, state: bought, payment: flow.payment, paying, ready, sumNotice };
+  if (isSwitch && plans) return <SwitchBody {...shared} plans={plans} />;
+  return (
+    <PaymentBody
+      {...shared}
+      script={script}
+      email={email}
+      tax={plans?.tax ? { country: plans.country } : null}
+      sentTo={bought.price.print && shipping.saved ? placeOf(shipping.saved) : null}
+      onWalletSheet={flow.setWalletSheet}
+      onSumChanged={flow.noteSum}
+    />
+  );
+}
 
 interface StepProps {
   number: number;
@@ -265,18 +260,18 @@ interface StepProps {
   heading: string;
   open: boolean;
   done: boolean;
-  /** Shown while it is folded. */
+  /** Shown while the step is closed. */
   summary?: ReactNode;
   /** The control beside the heading. */
   control?: ReactNode;
   children: ReactNode;
 }
 
-/** One step of the accordion. Folded, it keeps what is in it. */
+/** One step of the accordion. A closed step keeps its fields. */
 function Step({ number, of, heading, open, done, summary, control, children }: StepProps) {
   const id = useId();
   const title = useRef<HTMLHeadingElement>(null);
-  // Opened, a step is read out from its heading on.
+  // Screen readers read an opened step from its heading on.
   useEffect(() => {
     if (open) title.current?.focus({ preventScroll: true });
     if (open) title.current?.scrollIntoView?.({ block: 'nearest' });

@@ -9,7 +9,7 @@ import type {
   StripePaymentElementOptions,
 } from '@stripe/stripe-js';
 import { type ReactNode, useEffect, useId, useState } from 'react';
-import type { PlansAnswer } from '../../lib/billing/wire.ts';
+import type { PlansAnswer } from '../../lib/billing/schema.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import parts from '../shared/shared.module.css';
 import styles from './PaywallModal.module.css';
@@ -24,7 +24,7 @@ export function FormPlaceholder({ isSettled, children }: { isSettled: boolean; c
     <div className={styles.pending} data-form="" data-settled={isSettled || undefined}>
       {!isSettled && (
         <div className={styles.skeleton} role="status">
-          <span className="visually-hidden">Loading the form…</span>
+          <span className="visually-hidden">{messages.loadingForm}</span>
         </div>
       )}
       <div className={styles.stack}>{children}</div>
@@ -74,7 +74,7 @@ interface ExpressProps {
   hint?: string | undefined;
   /** What the form below asks for. */
   or: string;
-  /** Said once: whether there are buttons. */
+  /** Called once: whether there are buttons. */
   onSettled(hasButtons: boolean): void;
   onOpen(): void;
   onCancel(): void;
@@ -86,14 +86,14 @@ const hasAny = (methods: AvailablePaymentMethods | undefined): boolean =>
 
 /**
  * Apple Pay, Google Pay and Link above a card form. Stripe.js draws those that the reader's browser has, on a registered domain
- * (docs/operations.md, "Wallets"); without any there is nothing here at all.
+ * (docs/operations.md, "Wallets"). Without any, the section is removed.
  */
 export function Express({ details, hint, or, onSettled, onOpen, onCancel, onConfirm }: ExpressProps) {
   const id = useId();
   return (
     <section className={styles.express} aria-labelledby={id} inert={details === null} data-express="">
       <h4 className={styles.expressHeading} id={id}>
-        Express checkout
+        {messages.express}
       </h4>
       <ExpressCheckoutElement
         options={expressOptions}
@@ -115,7 +115,7 @@ export function Express({ details, hint, or, onSettled, onOpen, onCancel, onConf
 
 interface CardFieldsProps {
   options: StripePaymentElementOptions;
-  /** The fields, or why there are none, can be seen. */
+  /** The fields, or an error in their place, are visible. */
   onSettled(): void;
   onChange(complete: boolean): void;
 }
@@ -138,7 +138,7 @@ export function CardFields({ options, onSettled, onChange }: CardFieldsProps) {
             setTurn(turn + 1);
           }}
         >
-          Try again
+          {messages.retry}
         </button>
       </div>
     );
@@ -169,14 +169,14 @@ export function ScriptPlaceholder({ script }: { script: StripeScript }) {
   if (!script.failed)
     return (
       <div className={styles.skeleton} role="status">
-        <span className="visually-hidden">Loading the form…</span>
+        <span className="visually-hidden">{messages.loadingForm}</span>
       </div>
     );
   return (
     <div className={styles.broken} role="alert">
       <p>{messages.scriptFailed}</p>
       <button type="button" className="button button-plain" onClick={script.retry}>
-        Try again
+        {messages.retry}
       </button>
     </div>
   );

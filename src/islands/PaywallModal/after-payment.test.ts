@@ -2,7 +2,7 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { deviceType, fetchArticle, isCut, isWalled, metadataOf } from './after-payment.ts';
+import { deviceType, fetchArticle, hasPaywall, isCut, metadataOf } from './after-payment.ts';
 import { granted, refusal } from './testing.ts';
 
 const opening = '<p>The first words.</p><p>And the second.</p>';
@@ -95,10 +95,10 @@ describe('an article that is paid for', () => {
   it('whose text was there all along is uncovered', async () => {
     document.querySelector('.prose')?.removeAttribute('data-cut');
     document.body.insertAdjacentHTML('beforeend', '<aside class="meter-wall">You have read three stories</aside>');
-    expect(isWalled()).toBe(true);
+    expect(hasPaywall()).toBe(true);
     (await fetchArticle())?.();
     expect(asked).toEqual([]);
-    expect(isWalled()).toBe(false);
+    expect(hasPaywall()).toBe(false);
     expect(document.querySelector<HTMLElement>('.meter-wall')?.hidden).toBe(true);
     expect(document.querySelectorAll('[data-joined]')).toHaveLength(1);
     expect(document.activeElement?.tagName).toBe('P');

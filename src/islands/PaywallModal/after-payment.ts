@@ -1,15 +1,16 @@
-/** After the payment (spec section 4): the session refreshes, the metadata goes, and the reader goes on. */
+/** After the payment (spec section 4): refreshes the session, sends the metadata, and opens the article or /thankyou. */
 import { geo } from '../../lib/accounts/client.ts';
 import type { GeoAnswer } from '../../lib/accounts/schema.ts';
 import { saveMetadata } from '../../lib/billing/client.ts';
-import type { Subscription } from '../../lib/billing/wire.ts';
+import type { Subscription } from '../../lib/billing/schema.ts';
 import type { Answer } from '../../lib/http/ask.ts';
+import { paywall as messages } from '../../lib/plans/messages.ts';
 import { $printPromoLastSeen } from '../../stores/persisted.ts';
 import { refreshSession } from '../../stores/session.ts';
 import { closePaywall } from '../../stores/ui.ts';
 import styles from './PaywallModal.module.css';
 
-/** Milliseconds that a reader may be kept for what they do not see. */
+/** Longest wait for the metadata, milliseconds. */
 const most = 3000;
 
 const nextFrame = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
@@ -22,17 +23,17 @@ const atMost = (work: Promise<unknown>): Promise<unknown> =>
  * @param kind of the quote that was paid
  */
 export async function complete(subscription: Subscription | null, email: string | null, kind: string): Promise<void> {
-  // Who has just paid is not asked for more on the same day.
+  // A new subscriber doesn't see the print offer on the same day.
   if (kind === 'new') $printPromoLastSeen.set(Date.now());
   const [article] = await Promise.all([
-    isWalled() && kind !== 'downgrade'
+    hasPaywall() && kind !== 'downgrade'
       ? refreshSession().then(() => fetchArticle())
       : refreshSession().then(() => null),
     subscription && kind === 'new' ? atMost(note(subscription.id, email)) : null,
   ]);
   closePaywall();
   if (!article) return location.assign(kind === 'downgrade' ? '/dashboard/account' : '/thankyou');
-  // The sheet gives the focus back first.
+  // The closing dialog returns the focus first.
   await nextFrame();
   article();
 }
@@ -64,7 +65,7 @@ export function metadataOf(
   const all: Record<string, string> = {
     created_with: 'web',
     customer_email: email ?? '',
-    // Without the fragment, and without a newsletter's address of its reader.
+    // Without the fragment, and without the reader's email address that newsletter links carry.
     query_url: withoutReader(page),
     query_utm_campaign: utm('campaign'),
     query_utm_content: utm('content'),
@@ -88,25 +89,25 @@ function withoutReader(page: URL): string {
   return url.href;
 }
 
-/** Where an article ends for those who may not read on. */
+/** The excerpt of a cut article. */
 const cut = '.story .body > .prose[data-cut]';
-/** Milliseconds between tries: the cookie that opens the article may come with the next answer only. */
+/** Milliseconds between tries: the access cookie may arrive with a later answer. */
 const pauses = [0, 300, 1000, 2500];
 
-/** What is laid over a metered article, whose text is there already. */
+/** The paywall over a metered article, whose text is in the page. */
 const overlay = '.meter-wall:not([hidden])';
-/** What needs a script that this page does not have. */
+/** Elements that need scripts which this page doesn't have. */
 const scripted = '[data-ad-slot], [data-gift], script, template';
 
-/** Whether this page is an article that ends before its end. */
+/** Whether this page is a cut article. */
 export const isCut = (page: Document = document): boolean => page.querySelector(cut) !== null;
 
-/** Whether this page is an article that its reader has just been kept from. */
-export const isWalled = (page: Document = document): boolean => isCut(page) || page.querySelector(overlay) !== null;
+/** Whether this page is an article with a paywall. */
+export const hasPaywall = (page: Document = document): boolean => isCut(page) || page.querySelector(overlay) !== null;
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** @returns puts the whole article in its place; `null` when it could not be had */
+/** @returns a function that shows the whole article; `null` if it could not be loaded */
 export async function fetchArticle(page: Document = document): Promise<(() => void) | null> {
   const wall = page.querySelector<HTMLElement>(overlay);
   if (wall && !isCut(page)) return () => uncover(wall, page);
@@ -139,7 +140,7 @@ async function fetchFull(path: string): Promise<Element[] | null> {
   }
 }
 
-/** Comments stay those of this page: their scripts know them. */
+/** Comments are not replaced, because their scripts hold on to them. */
 const isAfterText = (part: Element): boolean => part.matches('.comments, [data-comments], #comments');
 
 function put(opening: HTMLElement, full: readonly Element[], page: Document): void {
@@ -151,11 +152,11 @@ function put(opening: HTMLElement, full: readonly Element[], page: Document): vo
   opening.before(...fresh);
   for (const part of old) part.remove();
   const first = fresh.find((part) => part.matches('.prose'));
-  const next = first && whereItGoesOn(first, read);
+  const next = first && blockAfter(first, read);
   const note = noteFor(page);
   if (next) next.before(note);
   else first?.before(note);
-  // Who reads with the keyboard or by ear goes on where the opening ended.
+  // Keyboard and screen reader users continue where the excerpt ended.
   const target = next ?? first;
   if (target) {
     target.tabIndex = -1;
@@ -165,7 +166,7 @@ function put(opening: HTMLElement, full: readonly Element[], page: Document): vo
   page.defaultView?.scrollTo({ top, behavior: 'instant' });
 }
 
-/** Takes the overlay away; the quiet line stands where the reader is. */
+/** Removes the overlay and adds a note where the reader is. */
 function uncover(wall: HTMLElement, page: Document): void {
   wall.hidden = true;
   const blocks = [...page.querySelectorAll<HTMLElement>('.story .body > .prose > *')];
@@ -177,8 +178,8 @@ function uncover(wall: HTMLElement, page: Document): void {
   here.addEventListener('blur', () => here.removeAttribute('tabindex'), { once: true });
 }
 
-/** The first block behind as much text as the opening had. */
-function whereItGoesOn(prose: HTMLElement, read: number): HTMLElement | null {
+/** The first block after as much text as the excerpt had. */
+function blockAfter(prose: HTMLElement, read: number): HTMLElement | null {
   let seen = 0;
   for (const block of prose.children) {
     if (seen >= read - 1) return block as HTMLElement;
@@ -187,7 +188,7 @@ function whereItGoesOn(prose: HTMLElement, read: number): HTMLElement | null {
   return null;
 }
 
-/** A quiet line that thanks, and leads to what comes next. */
+/** A note that welcomes the subscriber and links to /thankyou. */
 function noteFor(page: Document): HTMLElement {
   const note = page.createElement('p');
   note.className = styles.joined ?? '';
@@ -195,7 +196,7 @@ function noteFor(page: Document): HTMLElement {
   note.dataset.joined = '';
   const link = page.createElement('a');
   link.href = '/thankyou';
-  link.textContent = 'See what comes with your subscription';
-  note.append('Welcome. The whole story is open. ', link);
+  link.textContent = messages.seeMore;
+  note.append(`${messages.welcome} `, link);
   return note;
 }

@@ -4,17 +4,18 @@ import type * as accountClient from '../../lib/accounts/client.ts';
 import type { Session } from '../../lib/accounts/session.ts';
 import type * as client from '../../lib/billing/client.ts';
 import { priceIn } from '../../lib/billing/currency.ts';
-import type { PlansAnswer, Price, Shipping, Subscription, TaxAddress } from '../../lib/billing/wire.ts';
+import type { PlansAnswer, Price, Shipping, Subscription, TaxAddress } from '../../lib/billing/schema.ts';
 import { formatSum } from '../../lib/money.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import type { Attempt, Draft } from '../../stores/paywall.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
 import { wordsFor } from '../shared/messages.ts';
-import { type AccountStep, createAccountStep } from './account-step.ts';
 import { choices, chosenPrice, createOrder, type Order, type OrderCalls } from './order.ts';
 import { createPayment, type Payment, type PaymentCalls } from './payment.ts';
 import {
+  type AccountStep,
   change,
+  createAccountStep,
   emailAppeared,
   onward,
   replan,
@@ -25,7 +26,7 @@ import {
   toggle,
 } from './steps.ts';
 
-/** As much of a postal address as tax depends on. */
+/** The part of a postal address that tax depends on. */
 export const placeOf = ({ address }: Shipping): TaxAddress => ({
   country: address.country,
   postal_code: address.postal_code,
@@ -56,7 +57,7 @@ export interface PaywallState {
   readonly walletSheet: boolean;
 }
 
-/** What the tab remembers of an order (stores/paywall.ts). */
+/** The order that the tab stores (stores/paywall.ts). */
 export interface Drafts {
   get(): Draft;
   keep(change: Draft): void;
@@ -98,7 +99,7 @@ export interface PaywallFlow {
   saveShipping(address: Shipping): Promise<void>;
   /** Notes whether a wallet's sheet is open over the page. */
   setWalletSheet(isOpen: boolean): void;
-  /** Says that the sum has changed. @param due minor units */
+  /** Shows that the sum has changed. @param due minor units */
   noteSum(due: number): void;
   stop(): void;
 }
@@ -109,7 +110,7 @@ interface Context extends FlowOptions {
   readonly account: AccountStep;
   readonly payment: Payment;
   order: Order | null;
-  /** Nothing changes any more: paid, or closed. */
+  /** Whether it is paid or closed: then nothing changes. */
   over: boolean;
   /** Who was signed in when the session last changed; `null`: not known. */
   reader: string | null;
@@ -305,7 +306,7 @@ const keepAddress = (context: Context, saved: Shipping | null) =>
 function taxAtAddress({ $state, order }: Context): boolean {
   const { plans, shipping } = $state.get();
   if (!order || !plans?.tax || !shipping.saved || !order.$state.get().price.print) return false;
-  void order.live(placeOf(shipping.saved));
+  void order.setPlace(placeOf(shipping.saved));
   return true;
 }
 

@@ -1,23 +1,23 @@
 /** What is bought and what it costs: the price, the coupon (spec section 4, "Coupon") and Stripe's own sum for both. */
-import { atom, type ReadableAtom } from 'nanostores';
+import { atom, type ReadableAtom, type WritableAtom } from 'nanostores';
 import type * as client from '../../lib/billing/client.ts';
 import { refusalOf } from '../../lib/billing/client.ts';
 import { priceIn } from '../../lib/billing/currency.ts';
-import type { Price, QuoteAnswer, TaxAddress } from '../../lib/billing/wire.ts';
+import type { Price, QuoteAnswer, TaxAddress } from '../../lib/billing/schema.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
 import { wordsFor } from '../shared/messages.ts';
 import type { Purchase } from './payment.ts';
 
-/** The tier that a wall sells. */
+/** The tier that a paywall sells. */
 const tier = 'sun-reader';
 
 const isOrdinary = (price: Price) => price.promotion === null && price.pennyHeading === null && !price.print;
 
-/** Whether the opener says which price it is to be. */
+/** Whether the link names a price. */
 const isNamed = ({ planId, priceId, frequency }: PaywallPayload) => Boolean(planId ?? priceId ?? frequency);
 
-/** Ordinary prices of the reader's tier, the yearly one first: it is the cheaper way. */
+/** Ordinary prices of the reader's tier, the yearly one first because it is cheaper. */
 export const choices = (prices: readonly Price[], payload: PaywallPayload): readonly Price[] =>
   isNamed(payload) ? [] : offered(prices);
 
@@ -27,7 +27,7 @@ const offered = (prices: readonly Price[]): readonly Price[] => {
 };
 
 /**
- * The price that is meant; a name that is not sold (any more) is none, so that readers pay only for what they chose.
+ * The chosen price; `null` if it is not sold any more, so that readers pay only for what they chose.
  *
  * @param remembered the plan that was chosen before in this tab
  */
@@ -57,9 +57,9 @@ export type CouponState =
 export interface OrderState {
   readonly price: Price;
   readonly coupon: CouponState;
-  /** The last sum; older while `asking`. */
+  /** The last sum; out of date while `asking`. */
   readonly quote: QuoteAnswer | null;
-  /** Where the buyer lives, as far as tax depends on it; `null`: not told yet. */
+  /** The address that tax depends on; `null`: not known yet. */
   readonly place: TaxAddress | null;
   readonly asking: boolean;
   /** Why there is no sum. */
@@ -70,18 +70,18 @@ export type OrderCalls = Pick<typeof client, 'quote' | 'coupon'>;
 
 export interface Order {
   readonly $state: ReadableAtom<OrderState>;
-  /** Asks for the first sum. @param code a coupon that is remembered, or `''` */
+  /** Fetches the first sum. @param code the stored coupon, or `''` */
   begin(code: string): Promise<void>;
   choose(price: Price): Promise<void>;
   apply(code: string): Promise<void>;
   remove(): Promise<void>;
-  /** Notes where the buyer lives, and asks for the sum there. */
-  live(place: TaxAddress): Promise<void>;
-  /** Asks for the sum anew: somebody has signed in, or it has changed. */
+  /** Stores the address that tax depends on, and fetches the sum. */
+  setPlace(place: TaxAddress): Promise<void>;
+  /** Fetches the sum again. */
   refresh(): Promise<void>;
 }
 
-/** The order as Stripe quotes it, perhaps without the tax of a place that isn't known; `null` as long as there is no quote. */
+/** The quoted order, perhaps without the tax of an unknown address; `null` without a quote. */
 export function quotedPurchase({ price, quote, asking, coupon, place }: OrderState): Purchase | null {
   if (!quote || asking || coupon.kind === 'applying') return null;
   return {
@@ -95,10 +95,24 @@ export function quotedPurchase({ price, quote, asking, coupon, place }: OrderSta
   };
 }
 
-/** The order as it is paid; `null` as long as its sum is not known. */
+/** The order as it is paid; `null` until its sum is known. */
 export const purchaseOf = (state: OrderState): Purchase | null => (state.quote?.needs ? null : quotedPurchase(state));
 
-/** @param onCoupon what to remember: the code that counts, or `undefined` */
+/** What the functions of an order share. */
+interface Context {
+  readonly calls: OrderCalls;
+  readonly $state: WritableAtom<OrderState>;
+  /** Stores the coupon that counts, or `undefined`. */
+  onCoupon(code: string | undefined): void;
+  /** Numbers of the latest quote and the latest coupon: an older answer is ignored. */
+  quotes: number;
+  coupons: number;
+}
+
+const set = ({ $state }: Pick<Context, '$state'>, change: Partial<OrderState>) =>
+  $state.set({ ...$state.get(), ...change });
+
+/** @param onCoupon stores the coupon that counts, or `undefined` */
 export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: string | undefined) => void): Order {
   const $state = atom<OrderState>({
     price,
@@ -108,84 +122,78 @@ export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: st
     asking: false,
     error: null,
   });
-  const set = (change: Partial<OrderState>) => $state.set({ ...$state.get(), ...change });
-  /** Sums are numbered, so that an old answer never stands for a newer question. */
-  let latest = 0;
-  let tries = 0;
-
-  async function refresh(): Promise<void> {
-    const mine = ++latest;
-    const { price, coupon, place } = $state.get();
-    set({ asking: true, error: null });
-    const code = coupon.kind === 'applied' ? coupon.code : undefined;
-    const answer = await calls.quote(price.zephrPlanId, code, { currency: price.currency, address: place });
-    if (mine !== latest) return;
-    if (answer.ok && answer.value) {
-      // A subscription keeps the currency that it was begun in.
-      const shown = priceIn($state.get().price, answer.value.currency);
-      return set({ quote: answer.value, price: shown, asking: false });
-    }
-    if (!answer.ok && code !== undefined && refusalOf(answer).code?.startsWith('coupon_')) {
-      // It was good a while ago, or for whom nobody knew yet: there is a sum without it.
-      onCoupon(undefined);
-      set({ coupon: { kind: 'error', code, text: answer.message ?? messages.couponFailed } });
-      return refresh();
-    }
-    set({
-      quote: null,
-      asking: false,
-      error: answer.ok ? messages.wrong : wordsFor(answer, answer.message ?? messages.wrong),
-    });
-  }
-
-  async function apply(typed: string): Promise<void> {
-    const code = typed.trim();
-    const { coupon, price } = $state.get();
-    if (code === '' || coupon.kind === 'applying') return;
-    const mine = ++tries;
-    set({ coupon: { kind: 'applying', code } });
-    const answer = await calls.coupon(code, price.zephrPlanId);
-    if (mine !== tries) return;
-    if (answer.ok && answer.value && !answer.value.error) {
-      const { amount_off: amountOff, percent_off: percentOff, discount_code } = answer.value;
-      set({ coupon: { kind: 'applied', code: discount_code || code, amountOff, percentOff } });
-      onCoupon(discount_code || code);
-    } else {
-      onCoupon(undefined);
-      const said = answer.ok ? answer.value?.error : (refusalOf(answer).error ?? answer.message);
-      const text = !answer.ok && answer.status === 0 ? messages.offline : (said ?? messages.couponFailed);
-      set({ coupon: { kind: 'error', code, text } });
-    }
-    if ($state.get().coupon.kind === 'applied') await refresh();
-  }
-
-  /** Without a coupon there is a sum, too. */
-  async function begin(code: string): Promise<void> {
-    if (code !== '') await apply(code);
-    if ($state.get().coupon.kind !== 'applied') await refresh();
-  }
-
+  const context: Context = { calls, $state, onCoupon, quotes: 0, coupons: 0 };
   return {
     $state,
-    begin,
-    apply,
+    begin: (code) => begin(context, code),
+    apply: (code) => apply(context, code),
     async choose(next) {
-      tries++;
+      context.coupons++;
       const { coupon } = $state.get();
-      // A coupon may be good for some plans only: it is asked for anew.
-      set({ price: next, asking: true, coupon: { kind: 'none', code: '' } });
-      await begin(coupon.kind === 'applied' ? coupon.code : '');
+      // A coupon may be for some plans only, so it is checked again.
+      set(context, { price: next, asking: true, coupon: { kind: 'none', code: '' } });
+      await begin(context, coupon.kind === 'applied' ? coupon.code : '');
     },
     async remove() {
-      tries++;
+      context.coupons++;
       onCoupon(undefined);
-      set({ coupon: { kind: 'none', code: '' } });
-      await refresh();
+      set(context, { coupon: { kind: 'none', code: '' } });
+      await refresh(context);
     },
-    async live(place) {
-      set({ place });
-      await refresh();
+    async setPlace(place) {
+      set(context, { place });
+      await refresh(context);
     },
-    refresh,
+    refresh: () => refresh(context),
   };
+}
+
+/** Applies the coupon if there is one, and fetches the sum. */
+async function begin(context: Context, code: string): Promise<void> {
+  if (code !== '') await apply(context, code);
+  if (context.$state.get().coupon.kind !== 'applied') await refresh(context);
+}
+
+async function refresh(context: Context): Promise<void> {
+  const { calls, $state, onCoupon } = context;
+  const mine = ++context.quotes;
+  const { price, coupon, place } = $state.get();
+  set(context, { asking: true, error: null });
+  const code = coupon.kind === 'applied' ? coupon.code : undefined;
+  const answer = await calls.quote(price.zephrPlanId, code, { currency: price.currency, address: place });
+  if (mine !== context.quotes) return;
+  if (answer.ok && answer.value) {
+    // A subscription keeps its currency.
+    const shown = priceIn($state.get().price, answer.value.currency);
+    return set(context, { quote: answer.value, price: shown, asking: false });
+  }
+  if (!answer.ok && code !== undefined && refusalOf(answer).code?.startsWith('coupon_')) {
+    // The coupon was valid before, or before the reader was known: there is a sum without it.
+    onCoupon(undefined);
+    set(context, { coupon: { kind: 'error', code, text: answer.message ?? messages.couponFailed } });
+    return refresh(context);
+  }
+  const error = answer.ok ? messages.wrong : wordsFor(answer, answer.message ?? messages.wrong);
+  set(context, { quote: null, asking: false, error });
+}
+
+async function apply(context: Context, typed: string): Promise<void> {
+  const { calls, $state, onCoupon } = context;
+  const code = typed.trim();
+  const { coupon, price } = $state.get();
+  if (code === '' || coupon.kind === 'applying') return;
+  const mine = ++context.coupons;
+  set(context, { coupon: { kind: 'applying', code } });
+  const answer = await calls.coupon(code, price.zephrPlanId);
+  if (mine !== context.coupons) return;
+  if (answer.ok && answer.value && !answer.value.error) {
+    const { amount_off: amountOff, percent_off: percentOff, discount_code } = answer.value;
+    set(context, { coupon: { kind: 'applied', code: discount_code || code, amountOff, percentOff } });
+    onCoupon(discount_code || code);
+    return refresh(context);
+  }
+  onCoupon(undefined);
+  const reason = answer.ok ? answer.value?.error : (refusalOf(answer).error ?? answer.message);
+  const text = !answer.ok && answer.status === 0 ? messages.offline : (reason ?? messages.couponFailed);
+  set(context, { coupon: { kind: 'error', code, text } });
 }

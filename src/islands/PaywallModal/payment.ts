@@ -5,8 +5,14 @@
 import { atom, type ReadableAtom, type WritableAtom } from 'nanostores';
 import type * as client from '../../lib/billing/client.ts';
 import { refusalOf } from '../../lib/billing/client.ts';
-import { mayRenew } from '../../lib/billing/status.ts';
-import type { SubscribeAnswer, SubscribeBody, Subscription, SwitchAnswer, TaxAddress } from '../../lib/billing/wire.ts';
+import type {
+  SubscribeAnswer,
+  SubscribeBody,
+  Subscription,
+  SwitchAnswer,
+  TaxAddress,
+} from '../../lib/billing/schema.ts';
+import { mayRenew } from '../../lib/billing/subscription-model.ts';
 import type { Answer, Refused } from '../../lib/http/ask.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 
@@ -166,7 +172,7 @@ async function handle(
   set(context, { busy: null, error: null, notice: messages.pending });
 }
 
-/** The bank asks for confirmation; then the server is told. */
+/** Lets the reader confirm with the bank, then reports it to the server. */
 async function authenticate(
   context: Context,
   { clientSecret, subscriptionId }: SubscribeAnswer,

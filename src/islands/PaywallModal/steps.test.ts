@@ -1,5 +1,16 @@
-import { describe, expect, it } from 'vitest';
-import { change, emailAppeared, onward, replan, signedOut, startSteps, toggle } from './steps.ts';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  type AccountCalls,
+  change,
+  createAccountStep,
+  emailAppeared,
+  onward,
+  replan,
+  signedOut,
+  startSteps,
+  toggle,
+} from './steps.ts';
+import { granted, refusal } from './testing.ts';
 
 describe('the steps', () => {
   it('are two, and three with the printed paper', () => {
@@ -40,5 +51,75 @@ describe('the steps', () => {
     expect(replan(startSteps(false, true), true)).toMatchObject({ open: 'shipping' });
     expect(replan(startSteps(false, false), true)).toMatchObject({ open: 'account', reached: 0 });
     expect(replan(change(startSteps(false, true)), true)).toMatchObject({ open: 'account', reached: 1 });
+  });
+});
+
+function bench(more: Partial<Record<keyof AccountCalls, unknown>> = {}) {
+  const calls = {
+    verifyEmail: vi.fn(async () => granted({ verified: true })),
+    createAndEnter: vi.fn(async () => granted({ sessionId: 's' })),
+    ...more,
+  };
+  const [onTyped, onEntered] = [vi.fn(), vi.fn(async () => {})];
+  const step = createAccountStep({ calls: calls as unknown as AccountCalls, email: '', onTyped, onEntered });
+  return { step, calls, onTyped, onEntered, state: () => step.$state.get() };
+}
+
+describe('the address of a new reader', () => {
+  it('becomes an account that is entered at once', async () => {
+    const { step, calls, onTyped, onEntered, state } = bench();
+    await step.submit(' ada@example.com ');
+    expect(calls.createAndEnter).toHaveBeenCalledExactlyOnceWith('ada@example.com');
+    expect(onTyped).toHaveBeenCalledExactlyOnceWith('ada@example.com');
+    expect(onEntered).toHaveBeenCalledOnce();
+    expect(state()).toMatchObject({ busy: false, error: null });
+  });
+
+  it('is checked first', async () => {
+    const { step, calls, state } = bench({
+      verifyEmail: async () => granted({ verified: false, suggestedEmail: 'ada@gmail.com' }),
+    });
+    await step.submit('ada@gmial.com');
+    expect(state().error).toBe('Did you mean ada@gmail.com?');
+    await step.submit('');
+    expect(state().error).toBe('Please enter your email address.');
+    expect(calls.createAndEnter).not.toHaveBeenCalled();
+  });
+
+  it('is not sent twice at once', async () => {
+    const gate = Promise.withResolvers<unknown>();
+    const { step, calls } = bench({ createAndEnter: vi.fn(() => gate.promise) });
+    const first = step.submit('ada@example.com');
+    await step.submit('ada@example.com');
+    gate.resolve(granted({ sessionId: 's' }));
+    await first;
+    expect(calls.createAndEnter).toHaveBeenCalledOnce();
+  });
+});
+
+describe('an address that has an account', () => {
+  it('is asked to sign in', async () => {
+    const { step, state, onEntered } = bench({ createAndEnter: async () => refusal(409) });
+    await step.submit('ada@example.com');
+    expect(state()).toMatchObject({ error: 'A user with this email already exists.', exists: true, busy: false });
+    step.signIn();
+    expect(state()).toMatchObject({ signingIn: true, exists: false, error: null, email: 'ada@example.com' });
+    step.back();
+    expect(state().signingIn).toBe(false);
+    expect(onEntered).not.toHaveBeenCalled();
+  });
+});
+
+describe('trouble', () => {
+  it.each([
+    [refusal(0), 'We couldn’t reach the server. Check your connection and try again.'],
+    [refusal(500, 'Failed to create user'), 'Something went wrong. Please try again.'],
+    [refusal(429, 'Wait.'), 'Wait.'],
+    [refusal(400, 'Please enter a valid email address.'), 'Please enter a valid email address.'],
+    [{ ...refusal(400), suggestedEmail: 'ada@gmail.com' }, 'Did you mean ada@gmail.com?'],
+  ])('is said (%#)', async (answer, text) => {
+    const { step, state } = bench({ createAndEnter: async () => answer });
+    await step.submit('ada@example.com');
+    expect(state()).toMatchObject({ busy: false, error: text, exists: false });
   });
 });

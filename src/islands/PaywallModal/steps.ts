@@ -1,11 +1,19 @@
-/** The accordion (spec section 4, "Paywall step"). Pure: steps in, steps out. */
+/**
+ * The paywall's accordion (spec section 4, "Paywall step") as pure functions, and the store of its first step (section 5): an email address
+ * becomes an account that can pay at once; an address with an account is asked to sign in.
+ */
+import { atom, type ReadableAtom } from 'nanostores';
+import type * as client from '../../lib/accounts/client.ts';
+import { readPending } from '../../lib/accounts/pending.ts';
+import { paywall as messages } from '../../lib/plans/messages.ts';
+import { complaintAbout, wordsFor } from '../shared/messages.ts';
 
 export type StepName = 'account' | 'shipping' | 'payment';
 
 export interface Steps {
-  /** Two steps, or three when the printed paper has to be sent somewhere. */
+  /** Two steps, or three with a shipping address. */
   readonly names: readonly StepName[];
-  /** `null`: all are folded. */
+  /** `null`: all are closed. */
   readonly open: StepName | null;
   /** The furthest step that may be opened, as an index. */
   readonly reached: number;
@@ -13,23 +21,23 @@ export interface Steps {
 
 const at = ({ names }: Steps, step: StepName) => names.indexOf(step);
 
-/** Starts at 2 for somebody who is signed in. */
+/** Starts at step 2 for a reader who is signed in. */
 export function startSteps(print: boolean, signedIn: boolean): Steps {
   const names: readonly StepName[] = print ? ['account', 'shipping', 'payment'] : ['account', 'payment'];
   const reached = signedIn ? 1 : 0;
   return { names, open: names[reached] ?? 'account', reached };
 }
 
-/** Another plan was chosen: the same place, where there is such a step. */
+/** After another plan was chosen: the same step, if the plan has it. */
 export function replan(steps: Steps, print: boolean): Steps {
   const next = startSteps(print, steps.reached > 0);
   return steps.open === 'account' ? { ...next, open: 'account' } : next;
 }
 
-/** An e-mail has appeared in the session: on to the second step. */
+/** After an email has appeared in the session: the second step. */
 export const emailAppeared = (steps: Steps): Steps => (steps.open === 'account' ? onward(steps, 'account') : steps);
 
-/** A step is done: on to the next. */
+/** After a step is done: the next one. */
 export function onward(steps: Steps, done: StepName): Steps {
   const next = at(steps, done) + 1;
   return { ...steps, open: steps.names[next] ?? null, reached: Math.max(steps.reached, next) };
@@ -38,11 +46,74 @@ export function onward(steps: Steps, done: StepName): Steps {
 /** "Change returns to 1". */
 export const change = (steps: Steps): Steps => ({ ...steps, open: 'account' });
 
-/** "Edit toggles": opens a step that was reached, and folds the one that is open. */
+/** "Edit toggles": opens a reached step, or closes it if it is open. */
 export function toggle(steps: Steps, step: StepName): Steps {
   if (at(steps, step) > steps.reached) return steps;
   return { ...steps, open: steps.open === step ? null : step };
 }
 
-/** Nobody is signed in any more. */
+/** After a sign-out. */
 export const signedOut = (steps: Steps): Steps => ({ ...steps, open: 'account', reached: 0 });
+
+export interface AccountState {
+  /** As typed. */
+  readonly email: string;
+  readonly busy: boolean;
+  readonly error: string | null;
+  /** The address has an account: "Sign in?" stands beside the error. */
+  readonly exists: boolean;
+  /** Whether the sign-in by link or code is shown instead of the address. */
+  readonly signingIn: boolean;
+}
+
+export type AccountCalls = Pick<typeof client, 'verifyEmail' | 'createAndEnter'>;
+
+export interface AccountStep {
+  readonly $state: ReadableAtom<AccountState>;
+  submit(email: string): Promise<void>;
+  signIn(): void;
+  /** Returns from the sign-in to the address. */
+  back(): void;
+  /** After a sign-in or a sign-out. @param error a message about it */
+  reset(error?: string): void;
+}
+
+interface Options {
+  readonly calls: AccountCalls;
+  readonly email: string;
+  onTyped(email: string): void;
+  /** The browser has a session now. */
+  onEntered(): Promise<void>;
+}
+
+export function createAccountStep({ calls, email, onTyped, onEntered }: Options): AccountStep {
+  // Continues a sign-in that began before the page was reloaded.
+  const signingIn = readPending('paywall') !== null;
+  const $state = atom<AccountState>({ email, busy: false, error: null, exists: false, signingIn });
+  const set = (change: Partial<AccountState>) => $state.set({ ...$state.get(), ...change });
+
+  return {
+    $state,
+    async submit(typed) {
+      if ($state.get().busy) return;
+      const email = typed.trim();
+      set({ email, busy: true, error: null, exists: false });
+      onTyped(email);
+      const complaint = await complaintAbout(email, calls.verifyEmail);
+      if (complaint !== null) return set({ busy: false, error: complaint });
+      const made = await calls.createAndEnter(email);
+      if (made.ok) {
+        await onEntered();
+        return set({ busy: false });
+      }
+      if (made.status === 409) return set({ busy: false, error: messages.exists, exists: true });
+      set({
+        busy: false,
+        error: wordsFor(made, made.status === 400 ? (made.message ?? messages.wrong) : messages.wrong),
+      });
+    },
+    signIn: () => set({ signingIn: true, error: null, exists: false }),
+    back: () => set({ signingIn: false }),
+    reset: (error) => set({ busy: false, error: error ?? null, exists: false, signingIn: false }),
+  };
+}

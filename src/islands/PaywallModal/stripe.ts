@@ -10,7 +10,7 @@ import type {
   StripeExpressCheckoutElementOptions,
   StripePaymentElementOptions,
 } from '@stripe/stripe-js';
-import type { TaxAddress } from '../../lib/billing/wire.ts';
+import type { TaxAddress } from '../../lib/billing/schema.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { publication } from '../../publication.ts';
 import type { CardForm, Made } from './payment.ts';
@@ -72,8 +72,8 @@ function inject(src: string): Promise<StripeConstructor> {
 }
 
 /**
- * What Stripe.js is told when a card form is made. Stripe.js throws at an option that it doesn't know, and Stripe compares the ways to
- * pay with those of the payment: both come from `publication.billing.paymentMethodTypes`.
+ * Options of a card form. Stripe.js throws at an unknown option, and the payment methods have to match those of the payment: both come
+ * from `publication.billing.paymentMethodTypes`.
  */
 const common = (currency: string) =>
   ({
@@ -84,7 +84,7 @@ const common = (currency: string) =>
   }) satisfies Partial<StripeElementsOptionsMode>;
 
 /**
- * For a purchase. Nothing due: the card is only kept.
+ * For a purchase. If nothing is due, the card is only saved.
  *
  * @param due minor units
  */
@@ -124,19 +124,19 @@ export const cardFieldOptions: StripePaymentElementOptions = {
   wallets: { applePay: 'never', googlePay: 'never' },
 };
 
-/** Country and postal code are asked for above the card, where tax depends on them. */
+/** If tax depends on the address, the form has its own fields for country and postal code. */
 export const cardFieldsWithoutPlace: StripePaymentElementOptions = {
   ...cardFieldOptions,
   fields: { billingDetails: { address: { country: 'never', postalCode: 'never' } } },
 };
 
-/** Filled in with what is known already: most cards' bills go where the printed paper goes. */
+/** Filled in with the shipping address, which is the billing address of most cards. */
 export const cardFieldsFor = ({ country, postal_code }: TaxAddress): StripePaymentElementOptions => ({
   ...cardFieldOptions,
   defaultValues: { billingDetails: { address: { country, postal_code: postal_code ?? '' } } },
 });
 
-/** The paper's colours for fields that the card company draws in frames of its own, where no style of ours reaches. */
+/** The site's colors for Stripe's frames, which our styles can't reach. */
 export function appearance(root: HTMLElement = document.documentElement): Appearance {
   const style = getComputedStyle(root);
   const token = (name: string, otherwise: string) => style.getPropertyValue(name).trim() || otherwise;
@@ -168,14 +168,14 @@ export function appearance(root: HTMLElement = document.documentElement): Appear
   };
 }
 
-/** What is not filled in rightly, the fields say themselves. */
+/** Validation errors are shown by the fields themselves. */
 const no = (error: StripeError): Made<never> => ({
   ok: false,
   message: error.message ?? messages.paymentFailed,
   shown: error.type === 'validation_error',
 });
 
-/** A line that is cut throws in the midst of a call. */
+/** A lost connection throws within a call. */
 async function guarded<T>(action: () => Promise<Made<T>>): Promise<Made<T>> {
   try {
     return await action();
@@ -184,7 +184,7 @@ async function guarded<T>(action: () => Promise<Made<T>>): Promise<Made<T>> {
   }
 }
 
-/** Lets the reader prove to the bank who they are: for a payment, and for a card that is only kept. */
+/** Lets the reader confirm with the bank, for a payment or for a saved card. */
 export const authenticate =
   (stripe: Stripe) =>
   (clientSecret: string): Promise<Made<null>> =>
@@ -193,7 +193,7 @@ export const authenticate =
       return error ? no(error) : { ok: true, value: null };
     });
 
-/** What the form doesn't ask for, since it is known. */
+/** Known data that the form doesn't ask for. */
 export interface KnownBuyer {
   readonly email: string | null;
   readonly address: TaxAddress | null;

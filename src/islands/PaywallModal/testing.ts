@@ -1,7 +1,7 @@
-/** What the tests of the paywall pretend: prices, quotes, answers, and a Stripe that does as it is told. */
+/** What the tests of the paywall pretend: prices, quotes, answers, and a Stripe that answers as the test sets it. */
 import type { Stripe } from '@stripe/stripe-js';
 import { vi } from 'vitest';
-import type { PlansAnswer, Price, QuoteAnswer, SubscribeAnswer, Subscription } from '../../lib/billing/wire.ts';
+import type { PlansAnswer, Price, QuoteAnswer, SubscribeAnswer, Subscription } from '../../lib/billing/schema.ts';
 import type { Answer } from '../../lib/http/ask.ts';
 
 export const granted = <T>(value: T): Answer<T> => ({ ok: true, status: 200, value });
@@ -98,7 +98,7 @@ export const subscriptionOf = (planId = 'reader-yearly', more: Partial<Subscript
 
 type Listener = (event: unknown) => void;
 
-/** An element of Stripe's that is told what happens to it. */
+/** An element of Stripe's whose events the test sends. */
 export interface FakeElement {
   readonly type: string;
   readonly options: unknown;

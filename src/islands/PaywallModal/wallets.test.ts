@@ -1,6 +1,6 @@
 import { atom } from 'nanostores';
 import { describe, expect, it, vi } from 'vitest';
-import type { QuoteAnswer, TaxAddress } from '../../lib/billing/wire.ts';
+import type { QuoteAnswer, TaxAddress } from '../../lib/billing/schema.ts';
 import { type Order, type OrderState, quotedPurchase } from './order.ts';
 import type { CardForm, Payment, PaymentState, Purchase } from './payment.ts';
 import { penny, price, quoteOf, renewal, yearly } from './testing.ts';
@@ -30,8 +30,10 @@ function bench(
     asking: false,
     error: null,
   });
-  const live = vi.fn(async (place: TaxAddress) => $state.set({ ...$state.get(), place, quote: more.quoteAt ?? first }));
-  const order = { $state, live } as unknown as Order;
+  const setPlace = vi.fn(async (place: TaxAddress) =>
+    $state.set({ ...$state.get(), place, quote: more.quoteAt ?? first }),
+  );
+  const order = { $state, setPlace } as unknown as Order;
   const $paying = atom<PaymentState>({ busy: null, error: null, notice: null });
   const buy = vi.fn(async (_purchase: Purchase, { paymentMethod }: CardForm) => {
     await paymentMethod();
@@ -44,14 +46,14 @@ function bench(
   const form = { paymentMethod: async () => made } as unknown as CardForm;
   const agreed = quotedPurchase($state.get()) as Purchase;
   const wallet = { agreed, order, payment, form, taxed: more.taxed ?? false, onSum };
-  return { $state, order, live, buy, event, onSum, run: () => payByWallet(event, wallet) };
+  return { $state, order, setPlace, buy, event, onSum, run: () => payByWallet(event, wallet) };
 }
 
 it('pays what the reader has agreed to', async () => {
-  const { buy, event, live, run } = bench(quoteOf(12_000));
+  const { buy, event, setPlace, run } = bench(quoteOf(12_000));
   expect(await run()).toBe(false);
   expect(buy).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ expected: 12_000, address: null }), anyForm);
-  expect(live).not.toHaveBeenCalled();
+  expect(setPlace).not.toHaveBeenCalled();
   expect(event.paymentFailed).not.toHaveBeenCalled();
 });
 
@@ -73,10 +75,10 @@ it('ends the sheet when the card form shows the problem itself', async () => {
 
 it('learns from the wallet where tax depends on an address, and pays where there is none', async () => {
   const quoteAt = quoteOf(12_000, { tax: { today: null, renewal: null } });
-  const { live, buy, run } = bench(quoteOf(12_000, { needs: 'address' }), { taxed: true, quoteAt });
+  const { setPlace, buy, run } = bench(quoteOf(12_000, { needs: 'address' }), { taxed: true, quoteAt });
   await run();
   const place = { country: 'US', postal_code: '10004' };
-  expect(live).toHaveBeenCalledExactlyOnceWith(place);
+  expect(setPlace).toHaveBeenCalledExactlyOnceWith(place);
   expect(buy).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ expected: 12_000, address: place }), anyForm);
 });
 

@@ -1,10 +1,9 @@
 /**
- * Paying with a wallet, without a screen. The reader has agreed to a sum on the wallet's sheet; it is charged, or nothing is. Where
- * tax depends on an address that is not known yet, the wallet's billing address says it, and a sum that has changed by it is shown
- * before it is charged.
+ * Paying with a wallet, without the UI. The reader has agreed to a sum on the wallet's sheet: exactly that sum is charged, or nothing. If
+ * tax depends on an unknown address, the wallet's billing address is used, and a changed sum is shown before it is charged.
  */
 import type { ClickResolveDetails, LineItem, StripeExpressCheckoutElementConfirmEvent } from '@stripe/stripe-js';
-import type { Price, QuoteAnswer, TaxAddress } from '../../lib/billing/wire.ts';
+import type { Price, QuoteAnswer, TaxAddress } from '../../lib/billing/schema.ts';
 import { formatSum } from '../../lib/money.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { publication } from '../../publication.ts';
@@ -14,25 +13,25 @@ import type { CardForm, Made, Payment, Purchase } from './payment.ts';
 export type WalletEvent = Pick<StripeExpressCheckoutElementConfirmEvent, 'billingDetails' | 'paymentFailed'>;
 
 export interface WalletPayment {
-  /** What the sheet showed. */
+  /** The order that the sheet showed. */
   readonly agreed: Purchase;
   readonly order: Order;
   readonly payment: Payment;
   readonly form: CardForm;
-  /** Whether tax depends on where the buyer lives. */
+  /** Whether tax depends on the buyer's address. */
   readonly taxed: boolean;
-  /** The sum is another one now: the reader is asked again. */
+  /** The sum has changed: the reader is asked again. */
   onSum(due: number): void;
 }
 
-/** As much of a wallet's address as tax depends on. */
+/** The part of the wallet's address that tax depends on. */
 export function placeOf(event: WalletEvent): TaxAddress | null {
   const { country, postal_code: code } = event.billingDetails?.address ?? {};
   if (!country) return null;
   return code ? { country, postal_code: code } : { country };
 }
 
-/** @returns whether the sheet still stands: it ends when it has given its card, else the reader dismisses it */
+/** @returns whether the sheet is still open: it closes after it has given its card, else the reader closes it */
 export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Promise<boolean> {
   const { agreed, order, payment, form, taxed, onSum } = wallet;
   const fail = (message: string) => {
@@ -40,7 +39,7 @@ export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Pr
     return true;
   };
   const place = taxed && agreed.address === null ? placeOf(event) : null;
-  if (place) await order.live(place);
+  if (place) await order.setPlace(place);
   const now = order.$state.get();
   const purchase = purchaseOf(now);
   if (!purchase) return fail(now.error ?? messages.wrong);
@@ -59,7 +58,7 @@ export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Pr
   const { made } = card;
   const { error } = payment.$state.get();
   if (error) fail(error.detail ?? error.text);
-  // The form shows this problem beside its fields, or nothing was begun: without an answer the sheet would wait forever.
+  // Without an answer the sheet would wait forever, even if the form shows the problem itself.
   else if (!made?.ok) fail(made?.message ?? messages.wrong);
   return !made?.ok;
 }
@@ -67,12 +66,12 @@ export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Pr
 const isSameSum = (one: Purchase, other: Purchase): boolean =>
   one.planId === other.planId && one.expected === other.expected && one.currency === other.currency;
 
-/** What a wallet's sheet shows before the reader agrees to it: the sum of the button, what it is made of, and what comes later. Pure. */
+/** What a wallet's sheet shows: the sum of the button, its parts, and the later payments. */
 type RecurringPayment = NonNullable<NonNullable<ClickResolveDetails['applePay']>['recurringPaymentRequest']>;
 
 /** Stripe's lines, tax, and what a coupon or a credit takes off: together exactly what is due. */
 export function lineItems({ dueToday, lines, tax }: QuoteAnswer, coupon: string | null): LineItem[] {
-  // Where nothing is due the card is only kept, and a sheet without a sum lists nothing.
+  // If nothing is due the card is only saved, and the sheet lists nothing.
   if (dueToday === 0) return [];
   const items = lines
     .filter(({ amount }) => amount !== 0)
@@ -85,7 +84,7 @@ export function lineItems({ dueToday, lines, tax }: QuoteAnswer, coupon: string 
   return items;
 }
 
-/** Apple Pay knows no weeks. */
+/** Apple Pay has no weekly interval. */
 function appleInterval({ interval, interval_count: count }: Price['recurring']) {
   return interval === 'week'
     ? { recurringPaymentIntervalUnit: 'day' as const, recurringPaymentIntervalCount: 7 * count }
@@ -102,7 +101,7 @@ export function walletDetails({ price, coupon }: OrderState, quote: QuoteAnswer,
     amount: quote.dueAfterRenewal,
     ...appleInterval(price.recurring),
   };
-  // Apple's word for a first time at another price.
+  // Apple's name for a first period at another price.
   const trialBilling: RecurringPayment['trialBilling'] = {
     label,
     amount: quote.dueToday,

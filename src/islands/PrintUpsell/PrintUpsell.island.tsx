@@ -1,6 +1,6 @@
 /**
- * What is said to a Sun Reader about the printed paper (spec section 2, "Print-edition upsell modal"). No page carries it;
- * `scripts/print-upsell.ts` fetches it when its time has come.
+ * The offer of the print edition to Sun Readers (spec section 2, "Print-edition upsell modal"). `scripts/print-upsell.ts` loads it when it
+ * is due.
  */
 import { useStore } from '@nanostores/react';
 import { createRoot } from 'react-dom/client';
@@ -22,7 +22,7 @@ export function PrintUpsell() {
       onClose={closeUpgradeModal}
     >
       <p className={styles.terms}>
-        Before you pay you see what it costs, and what is taken off for the time that you have paid already.
+        Before you pay, you see the price and the credit for the time you’ve already paid for.
       </p>
       <div className={styles.ways}>
         <a className="button button-gold" href="/print">
@@ -36,7 +36,7 @@ export function PrintUpsell() {
   );
 }
 
-/** Draws it from now on, whenever it is open. */
+/** Renders it whenever it is open. */
 export function mount(host: HTMLElement): void {
   createRoot(host).render(<PrintUpsell />);
 }

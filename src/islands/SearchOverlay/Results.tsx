@@ -1,11 +1,12 @@
-/** Stories in the overlay: what was found, and what is offered where nothing was. */
+/** Articles in the overlay: results, and suggestions where there are none. */
 import type { CardsAnswer } from '../../lib/cards/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { searchPage } from '../../lib/search/client.ts';
+import { searchMessages } from '../../lib/search/messages.ts';
 import type { SearchAnswer } from '../../lib/search/schema.ts';
 import styles from './SearchOverlay.module.css';
 
-/** @param stale whether the answer is to an earlier question */
+/** @param stale whether the results belong to an earlier query */
 export function Hits({ answer, stale }: { answer: SearchAnswer; stale: boolean }) {
   return (
     <div className={stale ? styles.stale : undefined}>
@@ -21,7 +22,7 @@ export function Hits({ answer, stale }: { answer: SearchAnswer; stale: boolean }
               </h3>
               <p className={styles.snippet}>
                 {hit.snippet.map(({ text, match }, index) =>
-                  // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text have no other name
+                  // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text have no other key
                   match ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
                 )}
               </p>
@@ -47,7 +48,7 @@ export function Hits({ answer, stale }: { answer: SearchAnswer; stale: boolean }
       {answer.nbHits > answer.hits.length && (
         <p className={styles.all}>
           <a className="button button-plain" href={searchPage(answer.query)} data-result>
-            All {answer.nbHits.toLocaleString('en-US')} stories
+            {searchMessages.all(answer.nbHits)}
           </a>
         </p>
       )}

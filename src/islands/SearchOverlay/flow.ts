@@ -1,7 +1,4 @@
-/**
- * What the search overlay goes through. Each letter asks again a moment later; an answer that comes after a newer question is not
- * heard. Knows nothing of how it is drawn.
- */
+/** State of the search overlay. It searches a moment after each letter, and ignores a response that comes after a newer query. */
 import { atom, type ReadableAtom } from 'nanostores';
 import type { Answer } from '../../lib/http/ask.ts';
 import type { Suggestions } from '../../lib/search/client.ts';
@@ -9,11 +6,11 @@ import type { SearchAnswer } from '../../lib/search/schema.ts';
 
 export interface SearchState {
   readonly phase: 'idle' | 'loading' | 'found' | 'none' | 'failed' | 'offline';
-  /** What is looked for now. */
+  /** The current query. */
   readonly query: string;
-  /** What was found last; it stays while the next answer is on its way. */
+  /** The last results; they stay until the next response. */
   readonly answer: SearchAnswer | null;
-  /** Before anything is asked, and where nothing was found; as soon as they are there. */
+  /** Shown before the first query and where nothing was found; `null` until they are loaded. */
   readonly suggestions: Suggestions | null;
 }
 
@@ -21,25 +18,25 @@ export interface FlowOptions {
   ask(query: string, signal: AbortSignal): Promise<Answer<SearchAnswer>>;
   suggest(signal: AbortSignal): Promise<Suggestions>;
   online(): boolean;
-  /** Milliseconds from a letter to the question. */
+  /** Milliseconds from a letter to the request. */
   readonly pause?: number;
 }
 
 export interface SearchFlow {
   readonly $state: ReadableAtom<SearchState>;
-  /** The sheet is there: fetches what is shown while nothing is looked for. */
+  /** The sheet opened: loads the suggestions. */
   open(): void;
-  /** The field holds this text now. */
+  /** The text in the field changed. */
   type(text: string): void;
-  /** Asks at once: the button, another try. */
+  /** Searches at once: the button, or a retry. */
   submit(text: string): void;
-  /** Forgets everything, and breaks off what is under way. */
+  /** Resets the state and aborts a running request. */
   clear(): void;
 }
 
 const idle: SearchState = { phase: 'idle', query: '', answer: null, suggestions: null };
 
-/** Letters from which it is worth asking before the button is pressed. */
+/** Fewest letters for a search without the button. */
 const shortest = 2;
 
 export function createSearchFlow({ ask, suggest, online, pause = 200 }: FlowOptions): SearchFlow {
@@ -49,7 +46,7 @@ export function createSearchFlow({ ask, suggest, online, pause = 200 }: FlowOpti
   let offered: Suggestions | null = null;
   let offering: Promise<Suggestions> | null = null;
 
-  /** Fetched once; a failure, which leaves both kinds empty, is tried again. */
+  /** Loaded once; a failure, which leaves both kinds empty, is retried. */
   async function suggestions(): Promise<Suggestions> {
     if (offered) return offered;
     offering ??= suggest(new AbortController().signal);
@@ -59,7 +56,7 @@ export function createSearchFlow({ ask, suggest, online, pause = 200 }: FlowOpti
     return found;
   }
 
-  /** Nothing is looked for: what there is to read. */
+  /** Shows the suggestions while there is no query. */
   const rest = () => $state.set({ ...idle, suggestions: offered });
 
   function stop(): void {

@@ -1,42 +1,30 @@
-/** Six boxes for a code. What they do is in boxes.ts; here is what the browser needs for it. */
+/** Six boxes for a code. */
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import { formFields } from '../../lib/accounts/forms.ts';
-import { type Boxes, backspace, emptyBoxes, erase, insert, isComplete, moved } from './boxes.ts';
+import { codeMessages } from '../../lib/accounts/messages.ts';
+import { formFields } from '../../lib/accounts/model.ts';
+
 import styles from './SignIn.module.css';
 
 interface Props {
-  /** Id of what is said about the code. */
+  /** Id of the error's element. */
   describedBy: string;
   invalid: boolean;
   disabled: boolean;
-  /** The code was filled in to the last box by this change. */
+  /** Called when all boxes are filled. */
   onComplete(code: string): void;
   onChange?(code: string): void;
 }
 
-export function CodeBoxes({ describedBy, invalid, disabled, onComplete, onChange }: Props) {
+/** State of the boxes, and their event handlers. */
+function useBoxes({ invalid, disabled, onComplete, onChange }: Omit<Props, 'describedBy'>) {
   const [boxes, setBoxes] = useState<Boxes>(emptyBoxes);
   const inputs = useRef<(HTMLInputElement | null)[]>([]);
 
   useEffect(() => inputs.current[0]?.focus(), []);
-  // A code that was refused is typed again from the front; what stands there is kept until then.
+  // After a refusal the user types the code again from the first box; the digits stay until then.
   useEffect(() => {
     if (invalid && !disabled) inputs.current[0]?.focus();
   }, [invalid, disabled]);
-
-  // Whatever has the focus: a code that is pasted here is meant for the boxes.
-  const latest = useRef<(text: string) => void>(() => {});
-  latest.current = (text) => change(insert(boxes, boxes.at, text));
-  useEffect(() => {
-    const paste = (event: globalThis.ClipboardEvent) => {
-      const text = event.clipboardData?.getData('text') ?? '';
-      if (event.defaultPrevented || event.target instanceof HTMLInputElement) return;
-      event.preventDefault();
-      latest.current(text);
-    };
-    document.addEventListener('paste', paste);
-    return () => document.removeEventListener('paste', paste);
-  }, []);
 
   function change(next: Boxes) {
     if (disabled) return;
@@ -48,30 +36,50 @@ export function CodeBoxes({ describedBy, invalid, disabled, onComplete, onChange
     if (isComplete(next)) onComplete(code);
   }
 
-  function onKeyDown(event: KeyboardEvent<HTMLInputElement>, index: number) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = moved(index, event.key);
-    if (to !== null) inputs.current[to]?.focus();
-    else if (event.key === 'Backspace') change(backspace(boxes, index));
-    else if (event.key === 'Delete') change(erase(boxes, index));
-    else return;
-    event.preventDefault();
-  }
+  usePageWidePaste((text) => change(insert(boxes, boxes.at, text)));
 
-  function onPaste(event: ClipboardEvent<HTMLInputElement>, index: number) {
-    event.preventDefault();
-    change(insert(boxes, index, event.clipboardData.getData('text')));
-  }
+  return {
+    boxes,
+    inputs,
+    onInput: (index: number, digit: string, value: string) => change(insert(boxes, index, typedInto(digit, value))),
+    onKeyDown(event: KeyboardEvent<HTMLInputElement>, index: number) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const to = moved(index, event.key);
+      if (to !== null) inputs.current[to]?.focus();
+      else if (event.key === 'Backspace') change(backspace(boxes, index));
+      else if (event.key === 'Delete') change(erase(boxes, index));
+      else return;
+      event.preventDefault();
+    },
+    onPaste(event: ClipboardEvent<HTMLInputElement>, index: number) {
+      event.preventDefault();
+      change(insert(boxes, index, event.clipboardData.getData('text')));
+    },
+  };
+}
 
+/** Takes a code that is pasted anywhere in the page except into another field. */
+function usePageWidePaste(take: (text: string) => void): void {
+  const latest = useRef(take);
+  latest.current = take;
+  useEffect(() => {
+    const paste = (event: globalThis.ClipboardEvent) => {
+      const text = event.clipboardData?.getData('text') ?? '';
+      if (event.defaultPrevented || event.target instanceof HTMLInputElement) return;
+      event.preventDefault();
+      latest.current(text);
+    };
+    document.addEventListener('paste', paste);
+    return () => document.removeEventListener('paste', paste);
+  }, []);
+}
+
+export function CodeBoxes({ describedBy, invalid, disabled, ...handlers }: Props) {
+  const { boxes, inputs, onInput, onKeyDown, onPaste } = useBoxes({ invalid, disabled, ...handlers });
   return (
-    // A fieldset cannot be described by an error in every reader; a group can.
+    // Not every screen reader announces the description of a fieldset; it does that of a group.
     // biome-ignore lint/a11y/useSemanticElements: see above
-    <div
-      role="group"
-      aria-label="Verification code, six digits"
-      aria-describedby={describedBy}
-      className={styles.boxes}
-    >
+    <div role="group" aria-label={codeMessages.label} aria-describedby={describedBy} className={styles.boxes}>
       {boxes.digits.map((digit, index) => (
         <input
           // biome-ignore lint/suspicious/noArrayIndexKey: a box is its place
@@ -82,16 +90,16 @@ export function CodeBoxes({ describedBy, invalid, disabled, onComplete, onChange
           className={`field ${styles.box}`}
           name={formFields.code}
           value={digit}
-          aria-label={`Digit ${index + 1}`}
+          aria-label={codeMessages.digit(index + 1)}
           aria-invalid={invalid || undefined}
           aria-disabled={disabled || undefined}
           inputMode="numeric"
           autoComplete={index === 0 ? 'one-time-code' : 'off'}
           autoCapitalize="none"
           spellCheck={false}
-          // No limit of one: a phone that fills the code in writes all of it into the first box. And each input counts: React's
-          // `onChange` leaves out a digit that is typed over the same digit.
-          onInput={(event) => change(insert(boxes, index, typedInto(digit, event.currentTarget.value)))}
+          // No `maxLength`: a phone that fills in the code writes all digits into the first box. `onInput`, because React's `onChange`
+          // leaves out a digit that is typed over the same digit.
+          onInput={(event) => onInput(index, digit, event.currentTarget.value)}
           onChange={ignore}
           onKeyDown={(event) => onKeyDown(event, index)}
           onPaste={(event) => onPaste(event, index)}
@@ -104,7 +112,64 @@ export function CodeBoxes({ describedBy, invalid, disabled, onComplete, onChange
 
 const ignore = () => {};
 
-/** What was added to a box that had a digit already: one digit more replaces it, on whichever side it was typed. */
+/** The digit that was typed before or behind the one in a box: it replaces it. */
 function typedInto(before: string, value: string): string {
   return before !== '' && value.length === 2 ? value.replace(before, '') : value;
+}
+
+/** How six boxes of one character each behave as one field. Pure: boxes in, boxes and the place of the cursor out. */
+
+export const codeLength = 6;
+
+export interface Boxes {
+  /** One digit or nothing each; always `codeLength` of them. */
+  readonly digits: readonly string[];
+  /** Which box has the cursor. */
+  readonly at: number;
+}
+
+export const emptyBoxes: Boxes = { digits: Array<string>(codeLength).fill(''), at: 0 };
+
+export const isComplete = ({ digits }: Boxes): boolean => digits.every((digit) => digit !== '');
+
+const within = (at: number) => Math.min(Math.max(at, 0), codeLength - 1);
+
+/** Boxes with what a text has of digits; for a code that is there from the start. */
+export const boxesOf = (text: string): Boxes => insert(emptyBoxes, 0, text);
+
+/**
+ * Writes a text into the boxes from one on: a key, a paste or what a phone fills in. A whole code begins at the first box
+ * wherever it was dropped. What is no digit is left out.
+ */
+export function insert(boxes: Boxes, at: number, text: string): Boxes {
+  const typed = [...text].filter((character) => /[0-9]/.test(character)).slice(0, codeLength);
+  if (typed.length === 0) return boxes;
+  const from = typed.length === codeLength ? 0 : within(at);
+  const digits = boxes.digits.map((digit, index) => typed[index - from] ?? digit);
+  return { digits, at: within(from + typed.length) };
+}
+
+/** Backspace empties its own box, or the one before when its own is empty. */
+export function backspace(boxes: Boxes, at: number): Boxes {
+  const target = boxes.digits[at] === '' ? within(at - 1) : at;
+  return { digits: boxes.digits.with(target, ''), at: target };
+}
+
+/** Delete empties its own box and stays. */
+export const erase = (boxes: Boxes, at: number): Boxes => ({ digits: boxes.digits.with(at, ''), at });
+
+/** Where a key takes the cursor; `null` for keys that do not move it. */
+export function moved(at: number, key: string): number | null {
+  switch (key) {
+    case 'ArrowLeft':
+      return within(at - 1);
+    case 'ArrowRight':
+      return within(at + 1);
+    case 'Home':
+      return 0;
+    case 'End':
+      return codeLength - 1;
+    default:
+      return null;
+  }
 }

@@ -1,6 +1,5 @@
 /**
- * The e-mail login panel in a page of its own. What the server draws is a form that works by itself; touched, it goes through
- * the same steps without leaving the page.
+ * The sign-in page's panel. The server renders a form that works without JavaScript; once hydrated, the same steps happen in place.
  */
 import type { Provider } from '../shared/social.ts';
 import { SignInPanel } from './SignInPanel.tsx';

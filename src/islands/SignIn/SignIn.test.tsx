@@ -2,11 +2,16 @@
 import { atom } from 'nanostores';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { button, click, type Drawn, draw, field, named, paste, press, submit, type } from '../shared/testing.tsx';
-import { CodeView, type CodeViewProps } from './CodeView.tsx';
-import { EmailView, type EmailViewProps } from './EmailView.tsx';
 import type { Flow, SignInState } from './flow.ts';
-import { SentView, type SentViewProps } from './SentView.tsx';
-import { SignInPanel } from './SignInPanel.tsx';
+import {
+  CodeView,
+  type CodeViewProps,
+  EmailView,
+  type EmailViewProps,
+  SentView,
+  type SentViewProps,
+  SignInPanel,
+} from './SignInPanel.tsx';
 
 let drawn: Drawn;
 afterEach(() => drawn.remove());

@@ -1,16 +1,19 @@
 /** Draws the sign-in flow: one of three views for its state. */
 import { useStore } from '@nanostores/react';
-import { useEffect, useRef } from 'react';
+import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { codeKey } from '../../lib/accounts/client.ts';
+import { codeMessages, signInMessages } from '../../lib/accounts/messages.ts';
+import { formActions, formFields } from '../../lib/accounts/model.ts';
 import { $gaveAddress } from '../../stores/persisted.ts';
-import { Consent } from '../shared/form.tsx';
-import { useScripted } from '../shared/notice.tsx';
+import { Consent, EmailField, Resend, useEmailField } from '../shared/form.tsx';
+import { Notice, useScripted } from '../shared/notice.tsx';
+import { SocialButtons } from '../shared/SocialButtons.tsx';
+import parts from '../shared/shared.module.css';
 import type { Provider } from '../shared/social.ts';
-import { CodeView } from './CodeView.tsx';
-import { EmailView } from './EmailView.tsx';
+import { CodeBoxes } from './CodeBoxes.tsx';
 import type { Flow } from './flow.ts';
-import { SentView } from './SentView.tsx';
-import { useSocialWindow } from './use-social-window.ts';
+import styles from './SignIn.module.css';
+import { useSocialWindow } from './use-flow.ts';
 
 interface Props {
   flow: Flow;
@@ -79,5 +82,197 @@ export function SignInPanel({ flow, providers, returnTo, focused = false }: Prop
       />
       <Consent />
     </>
+  );
+}
+
+/** The first step: an email address, or a social provider (spec section 2, "Email login panel"). */
+
+export interface EmailViewProps {
+  email: string;
+  /** Said beside the field. */
+  error: string | null;
+  /** Said above the form: what the address has nothing to do with. */
+  trouble: string | null;
+  busy: boolean;
+  providers: readonly Provider[];
+  waiting: Provider | null;
+  returnTo: string;
+  /** False in what the server draws: the browser then checks the form and sends it. */
+  scripted: boolean;
+  focused: boolean;
+  onSubmit(email: string): void;
+  onProvider(provider: Provider): void;
+}
+
+export function EmailView(props: EmailViewProps) {
+  const { email, error, trouble, busy, providers, waiting, returnTo, scripted, focused, onSubmit, onProvider } = props;
+  const id = useId();
+  const { input, submit, take } = useEmailField(error, onSubmit);
+
+  useEffect(() => {
+    if (focused) input.current?.focus();
+  }, [focused, input]);
+
+  return (
+    <div className={styles.panel}>
+      <Notice id={`${id}-trouble`} text={trouble} />
+      <form
+        className={styles.form}
+        method="post"
+        action={formActions.signIn}
+        noValidate={scripted}
+        aria-busy={busy}
+        onSubmit={submit}
+      >
+        <label className={styles.label} htmlFor={`${id}-email`}>
+          {signInMessages.label}
+        </label>
+        <EmailField
+          field={input}
+          id={`${id}-email`}
+          errorId={`${id}-error`}
+          email={email}
+          busy={busy}
+          wrong={error !== null}
+        />
+        <Notice id={`${id}-error`} text={error} onSuggestion={take} plain={!scripted} />
+        <input type="hidden" name={formFields.return} value={returnTo} />
+        <button className={`button ${styles.submit}`} type="submit" aria-disabled={busy}>
+          {busy ? signInMessages.busy : signInMessages.submit}
+        </button>
+      </form>
+      {providers.length > 0 && (
+        <>
+          <p className={parts.or}>or</p>
+          <SocialButtons providers={providers} returnTo={returnTo} waiting={waiting} onChoose={onProvider} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** A link was mailed (spec section 2, "Email login panel"): change the address, send the link again, or use a code. */
+
+export interface SentViewProps {
+  email: string;
+  error: string | null;
+  busy: boolean;
+  resent: boolean;
+  onEdit(): void;
+  onResend(): void;
+  /** `null` where there are no codes. */
+  onUseCode: (() => void) | null;
+}
+
+export function SentView({ email, error, busy, resent, onEdit, onResend, onUseCode }: SentViewProps) {
+  const id = useId();
+  const heading = useRef<HTMLParagraphElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+
+  return (
+    <div className={styles.panel} data-step="sent" aria-busy={busy}>
+      <p className={styles.lead} ref={heading} tabIndex={-1}>
+        {signInMessages.sentTo}
+      </p>
+      <div className={styles.locked}>
+        <label className="visually-hidden" htmlFor={`${id}-email`}>
+          {signInMessages.address}
+        </label>
+        <input className={styles.lockedEmail} id={`${id}-email`} type="email" value={email} readOnly />
+        <button type="button" className={parts.textButton} onClick={onEdit}>
+          {signInMessages.edit}
+        </button>
+      </div>
+      <p className={styles.note}>{signInMessages.note}</p>
+      <Notice id={`${id}-error`} text={error} />
+      <div className={styles.ways}>
+        <Resend
+          question={signInMessages.question}
+          action={signInMessages.resend}
+          resent={resent}
+          busy={busy}
+          onResend={onResend}
+        />
+        {onUseCode && (
+          <button type="button" className="button button-plain" aria-disabled={busy} onClick={onUseCode}>
+            {signInMessages.useCode}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Entering the six digits of a mail (spec section 2, "Code view"). */
+
+export interface CodeViewProps {
+  email: string;
+  /** Said about the code. */
+  error: string | null;
+  /** Said about the rest. */
+  trouble: string | null;
+  busy: boolean;
+  resent: boolean;
+  onConfirm(code: string): void;
+  onResend(): void;
+  onEdit(): void;
+}
+
+export function CodeView(props: CodeViewProps) {
+  const { email, error, trouble, busy, resent } = props;
+  const id = useId();
+  const [code, setCode] = useState('');
+  // Once a code was wrong, the reader says when the next one is to be tried (spec section 2).
+  const failed = useRef(false);
+  useEffect(() => {
+    if (error !== null) failed.current = true;
+  }, [error]);
+  // The digits of an older code are of no use to a new one.
+  const [sent, setSent] = useState(0);
+  useEffect(() => {
+    if (!resent) return;
+    setCode('');
+    setSent((count) => count + 1);
+  }, [resent]);
+
+  function submit(event: SyntheticEvent) {
+    event.preventDefault();
+    props.onConfirm(code);
+  }
+
+  return (
+    <div className={styles.panel} data-step="code">
+      <h2 className={styles.heading}>{codeMessages.heading}</h2>
+      <p className={styles.note}>
+        {codeMessages.sentTo} <b className={styles.address}>{email}</b>.{' '}
+        <button type="button" className={parts.textButton} onClick={props.onEdit}>
+          {signInMessages.edit}
+        </button>
+      </p>
+      <form className={styles.form} aria-busy={busy} onSubmit={submit}>
+        <CodeBoxes
+          key={sent}
+          describedBy={`${id}-error`}
+          invalid={error !== null}
+          disabled={busy}
+          onChange={setCode}
+          onComplete={(whole) => {
+            if (!failed.current) props.onConfirm(whole);
+          }}
+        />
+        <Notice id={`${id}-error`} text={error} />
+        <button className={`button ${styles.submit}`} type="submit" aria-disabled={busy}>
+          {busy ? signInMessages.busy : codeMessages.confirm}
+        </button>
+      </form>
+      <Notice id={`${id}-trouble`} text={trouble} />
+      <Resend
+        question={codeMessages.question}
+        action={codeMessages.resend}
+        resent={resent}
+        busy={busy}
+        onResend={props.onResend}
+      />
+    </div>
   );
 }

@@ -1,9 +1,11 @@
-/** The sign-in flow of one screen, tied to who is reading. */
 import { useEffect, useRef, useState } from 'react';
+import { openSocial, type Provider } from '../shared/social.ts';
+import { createFlow, type Flow, type Method, type SignInState } from './flow.ts';
+/** The sign-in flow of one screen, tied to who is reading. */
+
 import * as calls from '../../lib/accounts/client.ts';
 import { dropPending, keepPending, readPending, type Surface } from '../../lib/accounts/pending.ts';
 import { $session, refreshSession } from '../../stores/session.ts';
-import { createFlow, type Flow, type Method, type SignInState } from './flow.ts';
 
 interface Options {
   method?: Method | undefined;
@@ -62,4 +64,22 @@ export function useFlow({ method, redirect, initial, surface, onSignedIn }: Opti
   }, [flow, surface]);
 
   return flow;
+}
+
+/** The window of a social sign-in, as part of a screen: one at a time, and none is listened to once the screen has gone. */
+
+/** @returns opens a provider's window; call it within the click */
+export function useSocialWindow(flow: Flow, returnTo: string): (provider: Provider) => void {
+  const stop = useRef(() => {});
+  useEffect(() => () => stop.current(), []);
+  return (provider) => {
+    stop.current();
+    flow.socialOpened(provider);
+    stop.current = openSocial(provider, returnTo, (end) => {
+      // A Zephr tenant leaves it to the page to set the session (vendors.md 1.8); our own server has set it already.
+      // biome-ignore lint/suspicious/noDocumentCookie: the message carries a whole Set-Cookie line
+      if (end.kind === 'login' && end.cookie) document.cookie = end.cookie;
+      void flow.socialEnded(end);
+    });
+  };
 }

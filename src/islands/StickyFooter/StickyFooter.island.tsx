@@ -1,6 +1,6 @@
 /**
- * What the sticky footer offers (spec section 2, "Sticky subscribe footer"): the newsletter by an address alone. The server draws a form that works
- * by itself; it is hydrated at a touch.
+ * The newsletter form of the sticky footer (spec section 2, "Sticky subscribe footer"). The server renders a form that works without
+ * JavaScript; it is hydrated at a touch.
  */
 import { publication } from '../../publication.ts';
 import Newsletters from '../Newsletters/Newsletters.island.tsx';

@@ -26,12 +26,12 @@ const form = {
   page: contactPage,
   route: supportPath,
   messages: supportMessages,
-  label: 'Premium Support',
+  label: supportMessages.label,
 };
 
 export default function Support({ inline = false, ...state }: Props) {
   const [open, setOpen] = useState(false);
-  // A sheet is easily closed by accident; what was typed is there when it opens again.
+  // A sheet is easily closed by accident, so its values are kept.
   const typed = useRef<Partial<SupportFields>>({});
   if (inline) return <FieldForm {...form} {...state} />;
   return (
@@ -44,14 +44,10 @@ export default function Support({ inline = false, ...state }: Props) {
           setOpen(true);
         }}
       >
-        Premium Support
+        {supportMessages.label}
       </a>
       {open && (
-        <Dialog
-          heading="How can we help?"
-          standfirst="Online weekdays 9 a.m. to 5 p.m. ET"
-          onClose={() => setOpen(false)}
-        >
+        <Dialog heading={supportMessages.heading} standfirst={supportMessages.hours} onClose={() => setOpen(false)}>
           <Presence />
           <FieldForm
             {...form}

@@ -38,7 +38,7 @@ it('is a form of its own page without a script, with what was typed and what is 
   expect(drawn.host.textContent).toBe('Thank you. We’ve received your message, and a person will answer it.');
 });
 
-it('opens in a sheet that says whether somebody is there, anew each minute', async () => {
+it('opens in a sheet with the support hours, which it updates each minute', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] });
   vi.setSystemTime('2026-11-20T21:59:30Z');
   drawn = await draw(<Support stamp="s" values={known} />);

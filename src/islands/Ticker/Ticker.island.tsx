@@ -1,13 +1,13 @@
 /**
- * The market ticker (spec section 2, "Market ticker"). The server draws the prices of the page, and styles turn them every five
- * seconds. At a touch, or after a minute in view, the island takes over from the same place and brings newer prices each minute.
- * Nothing is announced to assistive technology: the strip is a plain list.
+ * The market ticker (spec section 2, "Market ticker"). The server renders the prices, and styles rotate them every five seconds. At a
+ * touch, or after a minute in view, the island continues from the same place and loads newer prices every minute. Nothing is announced
+ * to assistive technology: the strip is a plain list.
  */
 import { useStore } from '@nanostores/react';
+import { map, type ReadableAtom } from 'nanostores';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { asOfText, staleSince, tickerRows } from '../../lib/ticker/model.ts';
-import type { TickerItem } from '../../lib/ticker/schema.ts';
-import { createPrices } from './prices.ts';
+import { asOfText, staleSince, type TickerItem, tickerRows } from '../../lib/ticker/model.ts';
+
 import styles from './Ticker.module.css';
 
 interface Props {
@@ -28,7 +28,7 @@ export default function Ticker({ symbols, items, rotation }: Props) {
   const section = useRef<HTMLElement>(null);
   const strip = useRef<HTMLDivElement>(null);
 
-  // Before the browser paints, so that the change from styles to script moves nothing.
+  // A layout effect, so that the change from styles to script moves nothing.
   useLayoutEffect(() => {
     takeOver(strip.current);
     setRunning(true);
@@ -87,7 +87,7 @@ export default function Ticker({ symbols, items, rotation }: Props) {
 
 const oldest = (items: readonly TickerItem[]): string | null => items.map(({ asOf }) => asOf).sort()[0] ?? null;
 
-/** Scrolls the strip to where the animation of the styles has it, which `data-running` ends. */
+/** Scrolls the strip to the position of the CSS animation, which `data-running` ends. */
 function takeOver(strip: HTMLElement | null): void {
   const list = strip?.querySelector('ul');
   if (!strip || !list) return;
@@ -106,7 +106,7 @@ function scrollOn(strip: HTMLElement): void {
 
 const wantsStillness = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-/** Moves on by itself, except under the pointer, with the focus inside, while paused, and for readers who want no motion. */
+/** Rotates the strip, except under the pointer, with the focus inside, while paused, and for readers who prefer no motion. */
 function useRotation(
   section: RefObject<HTMLElement | null>,
   forward: () => void,
@@ -145,4 +145,37 @@ function useRefresh(section: RefObject<HTMLElement | null>, refresh: () => Promi
       clearInterval(timer);
     };
   }, [section, refresh]);
+}
+
+export interface Prices {
+  readonly $prices: ReadableAtom<{
+    readonly shown: readonly TickerItem[];
+    /** Whether prices were requested. */
+    readonly live: boolean;
+  }>;
+  /** Loads the newest prices. Prices that are missing in the response stay, marked as stale. */
+  refresh(): Promise<void>;
+}
+
+async function askPrices(): Promise<readonly TickerItem[]> {
+  try {
+    const response = await fetch('/api/v1/stocks/quote');
+    return response.ok ? ((await response.json()) as TickerItem[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @param first prices of the page */
+export function createPrices(first: readonly TickerItem[]): Prices {
+  const $prices = map({ shown: first, live: false });
+  return {
+    $prices,
+    async refresh() {
+      const fresh = await askPrices();
+      const known = new Set(fresh.map(({ symbol }) => symbol));
+      const left = $prices.get().shown.filter(({ symbol }) => !known.has(symbol));
+      $prices.set({ shown: [...fresh, ...left.map((item) => ({ ...item, stale: true }))], live: true });
+    },
+  };
 }

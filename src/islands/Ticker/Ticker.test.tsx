@@ -2,7 +2,7 @@
 import { act } from 'react';
 import { renderToString } from 'react-dom/server';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { TickerItem } from '../../lib/ticker/schema.ts';
+import type { TickerItem } from '../../lib/ticker/model.ts';
 import { button, click, type Drawn, draw } from '../shared/testing.tsx';
 import Ticker from './Ticker.island.tsx';
 

@@ -1,8 +1,8 @@
 /**
- * A sheet over the page: the platform's own modal dialog, which keeps the focus inside and makes the page behind it inert.
- * It closes on Escape, on a click beside it and by its button, and gives the focus back to where it was.
+ * A sheet over the page: the browser's modal dialog, which keeps the focus inside and makes the page behind it inert.
+ * It closes on Escape, on a click beside it and by its button, and returns the focus.
  */
-import { type MouseEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import { type MouseEvent, type ReactNode, type RefObject, useId, useLayoutEffect, useRef } from 'react';
 import { publication } from '../../publication.ts';
 import styles from './Dialog.module.css';
 
@@ -10,53 +10,27 @@ interface Props {
   heading: ReactNode;
   /** A line beneath the heading. */
   standfirst?: string | undefined;
-  /** What is inside has a heading of its own now: this one stays as the name of the sheet. */
+  /** The content has its own heading: this one is only the sheet's accessible name. */
   quiet?: boolean;
   /**
-   * The script of somebody else draws a window over the page (a bank that asks): above a modal dialog nothing can be drawn, nor
-   * pressed beside it, so that the sheet steps back among the page's own elements meanwhile.
+   * Another site's script shows a window over the page, such as a bank's question. Nothing can be shown or clicked above a modal
+   * dialog, so the sheet is not modal meanwhile.
    */
   aside?: boolean;
   children: ReactNode;
   onClose(): void;
 }
 
-/** Open as long as it is there. */
+/** Open for as long as it is rendered. */
 export function Dialog({ heading, standfirst, quiet = false, aside = false, children, onClose }: Props) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   const pressedOutside = useRef(false);
-  const swapping = useRef(false);
   const close = useRef(onClose);
   close.current = onClose;
 
-  // Before the effects of what is inside, which may move the focus.
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    if (!element) return;
-    const opener = document.activeElement;
-    const release = holdPage();
-    if (!element.open) element.showModal();
-    return () => {
-      element.close();
-      release();
-      giveBack(opener);
-    };
-  }, []);
-
-  const stepped = useRef(aside);
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    if (!element || stepped.current === aside) return;
-    stepped.current = aside;
-    const focused = document.activeElement;
-    // Shut and opened in one go: what listens for its end is told of neither.
-    swapping.current = true;
-    element.close();
-    if (aside) element.show();
-    else element.showModal();
-    if (focused instanceof HTMLElement && element.contains(focused)) focused.focus({ preventScroll: true });
-  }, [aside]);
+  useModal(dialog);
+  const swapping = useAside(dialog, aside);
 
   /** Whether a pointer is beside the sheet; a click on the backdrop arrives at the dialog itself. */
   const isOutside = ({ target, clientX, clientY }: MouseEvent) => {
@@ -73,7 +47,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
       aria-labelledby={`${id}-heading`}
       aria-describedby={standfirst && !quiet ? `${id}-standfirst` : undefined}
       onCancel={(event) => {
-        // The state decides; a dialog that a browser shut by itself would stay shut while it says otherwise.
+        // The owner's state decides: a dialog that the browser closed by itself would stay closed while the state says open.
         event.preventDefault();
         close.current();
       }}
@@ -82,7 +56,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
         if (swapping.current) swapping.current = false;
         else close.current();
       }}
-      // A drag that began in a field and ended beside the sheet is no click beside it.
+      // A drag from a field to a place beside the sheet is no click beside it.
       onMouseDown={(event) => {
         pressedOutside.current = isOutside(event);
       }}
@@ -115,7 +89,42 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
   );
 }
 
-/** Keeps the page behind from scrolling, and its scroll bar's room, so that nothing moves. */
+/** Shows the dialog as a modal for as long as it is rendered, and puts the focus back when it goes. */
+function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
+  // A layout effect runs before the effects of the content, which may move the focus.
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (!element) return;
+    const opener = document.activeElement;
+    const release = holdPage();
+    if (!element.open) element.showModal();
+    return () => {
+      element.close();
+      release();
+      giveBack(opener);
+    };
+  }, [dialog]);
+}
+
+/** Changes between modal and not. @returns whether such a change closed the dialog, so that its `close` event is ignored */
+function useAside(dialog: RefObject<HTMLDialogElement | null>, aside: boolean): RefObject<boolean> {
+  const swapping = useRef(false);
+  const stepped = useRef(aside);
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (!element || stepped.current === aside) return;
+    stepped.current = aside;
+    const focused = document.activeElement;
+    swapping.current = true;
+    element.close();
+    if (aside) element.show();
+    else element.showModal();
+    if (focused instanceof HTMLElement && element.contains(focused)) focused.focus({ preventScroll: true });
+  }, [dialog, aside]);
+  return swapping;
+}
+
+/** Stops the page behind from scrolling and keeps the space of its scroll bar, so that nothing moves. */
 export function holdPage(): () => void {
   const { style, clientWidth } = document.documentElement;
   const before = { overflow: style.overflow, padding: style.paddingInlineEnd };
@@ -127,10 +136,10 @@ export function holdPage(): () => void {
   };
 }
 
-/** Puts the focus back, or, where its place is gone or hidden (Sign In becomes a menu), to that menu or the content. */
+/** Returns the focus. If the opener is gone or hidden (Sign In becomes a menu), the menu or the content gets it. */
 export function giveBack(opener: Element | null): void {
   if (opener instanceof HTMLElement && opener !== document.body) opener.focus();
-  // What is not there any more, or not shown, has not taken it.
+  // An element that was removed or is hidden can't take the focus.
   if (document.activeElement !== null && document.activeElement !== document.body) return;
   document.querySelector<HTMLElement>('[data-account-menu]')?.focus({ preventScroll: true });
   if (document.activeElement !== document.body) return;

@@ -2,6 +2,7 @@
 import { Component, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import type { Answer } from '../../lib/http/ask.ts';
 import { common } from '../../lib/http/messages.ts';
+import { panelMessages } from './messages.ts';
 import styles from './Panel.module.css';
 
 export type PanelPhase = 'loading' | 'empty' | 'error' | 'offline' | 'ready';
@@ -28,8 +29,8 @@ interface PanelStateProps {
  * them all; it stays in the page, so that screen readers announce each change.
  */
 export function PanelState(props: PanelStateProps) {
-  const { phase, loading = 'Loading…', empty, onRetry, lines = 3, children } = props;
-  const { error = common.wrong, offline = offlineWords } = props;
+  const { phase, loading = panelMessages.loading, empty, onRetry, lines = 3, children } = props;
+  const { error = common.wrong, offline = panelMessages.offline } = props;
   const region = useRef<HTMLDivElement>(null);
   const retried = useRef(false);
   // The pressed button disappears: keyboard users keep their place.
@@ -64,7 +65,7 @@ export function PanelState(props: PanelStateProps) {
                   onRetry();
                 }}
               >
-                Try again
+                {panelMessages.again}
               </button>
             )}
           </div>
@@ -74,8 +75,6 @@ export function PanelState(props: PanelStateProps) {
     </>
   );
 }
-
-const offlineWords = 'You’re offline. We’ll load this when you’re back online.';
 
 interface BoundaryProps {
   children: ReactNode;

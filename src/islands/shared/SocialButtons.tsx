@@ -1,20 +1,21 @@
 /**
- * Ways to sign in with an account elsewhere. They are links: without a script, and where a popup is blocked, the whole page
- * goes there and comes back.
+ * Links that sign in with an account of another site. Without JavaScript, or where popups are blocked, the whole page goes there and
+ * comes back.
  */
 import type { MouseEvent } from 'react';
+import { socialLabels } from './messages.ts';
 import styles from './shared.module.css';
-import { type Provider, providerNames, socialPath } from './social.ts';
+import { type Provider, socialPath } from './social.ts';
 
 interface Props {
   providers: readonly Provider[];
-  /** Path on this site that the reader comes back to. */
+  /** Path on this site to return to. */
   returnTo: string;
-  /** Whose window is open. */
+  /** The provider whose window is open. */
   waiting?: Provider | null;
-  /** Shows the marks alone; the names stay for assistive technology. */
+  /** Shows only the logos; the names stay for assistive technology. */
   compact?: boolean;
-  /** Opens the window. Must be called within the click, else browsers block it. */
+  /** Opens the window. It is called within the click; otherwise browsers block the window. */
   onChoose(provider: Provider): void;
 }
 
@@ -31,8 +32,8 @@ export function SocialButtons({ providers, returnTo, waiting = null, compact = f
             className={compact ? styles.mark : `button button-plain ${styles.provider}`}
             href={socialPath(provider, returnTo)}
             rel="nofollow"
-            title={compact ? `Continue with ${providerNames[provider]}` : undefined}
-            aria-label={compact ? `Continue with ${providerNames[provider]}` : undefined}
+            title={compact ? socialLabels.choose(provider) : undefined}
+            aria-label={compact ? socialLabels.choose(provider) : undefined}
             onClick={(event) => {
               if (!plainClick(event)) return;
               event.preventDefault();
@@ -40,10 +41,7 @@ export function SocialButtons({ providers, returnTo, waiting = null, compact = f
             }}
           >
             <Mark provider={provider} />
-            {!compact &&
-              (waiting === provider
-                ? `Waiting for ${providerNames[provider]}…`
-                : `Continue with ${providerNames[provider]}`)}
+            {!compact && (waiting === provider ? socialLabels.waiting(provider) : socialLabels.choose(provider))}
           </a>
         </li>
       ))}

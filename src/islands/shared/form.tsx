@@ -1,7 +1,7 @@
 /** Parts of the forms that take an email address: the field, the consent line, sending again. */
 
 import { type RefObject, type SyntheticEvent, useEffect, useRef } from 'react';
-import { formFields } from '../../lib/accounts/forms.ts';
+import { formFields } from '../../lib/accounts/model.ts';
 import { publication } from '../../publication.ts';
 import styles from './shared.module.css';
 
@@ -23,7 +23,7 @@ interface ResendProps {
   onResend(): void;
 }
 
-/** Asks for another message, and says briefly that it was sent. */
+/** A button that sends a message again, and a short confirmation. */
 export function Resend({ question, action, resent, busy, onResend }: ResendProps) {
   return (
     <p className={styles.resend}>
@@ -49,7 +49,7 @@ export function Resend({ question, action, resent, busy, onResend }: ResendProps
  * State and handlers of a form with one email field.
  *
  * @param error what is wrong with the address; the field is focused when it appears
- * @param onSubmit given what stands in the field
+ * @param onSubmit called with the value of the field
  */
 export function useEmailField(error: string | null, onSubmit: (email: string) => void) {
   const input = useRef<HTMLInputElement>(null);
@@ -62,7 +62,7 @@ export function useEmailField(error: string | null, onSubmit: (email: string) =>
       event.preventDefault();
       onSubmit(input.current?.value ?? '');
     },
-    /** Takes the address that was probably meant. */
+    /** Submits the suggested address. */
     take(suggestion: string) {
       if (input.current) input.current.value = suggestion;
       onSubmit(suggestion);
@@ -73,7 +73,7 @@ export function useEmailField(error: string | null, onSubmit: (email: string) =>
 export interface EmailFieldProps {
   field: RefObject<HTMLInputElement | null>;
   id: string;
-  /** Id of what says what is wrong. */
+  /** Id of the error message. */
   errorId: string;
   email: string;
   wrong: boolean;
@@ -81,7 +81,7 @@ export interface EmailFieldProps {
   placeholder?: string | undefined;
 }
 
-/** Uncontrolled, so that what is typed before the script has come stays. */
+/** Uncontrolled, so that text that is typed before the hydration stays. */
 export const EmailField = ({ field, id, errorId, email, wrong, busy, placeholder }: EmailFieldProps) => (
   <input
     ref={field}

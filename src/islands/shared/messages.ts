@@ -1,5 +1,7 @@
 /** Sentences of the sign-in screens; those of spec section 8 word for word. */
-import type { Refused } from '../../lib/http/ask.ts';
+import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
+import type { Provider } from '../../lib/accounts/service.ts';
+import type { Answer, Refused } from '../../lib/http/ask.ts';
 import { common } from '../../lib/http/messages.ts';
 
 export const messages = {
@@ -14,9 +16,56 @@ export const messages = {
   suggestion: (email: string) => `Did you mean ${email}?`,
 } as const;
 
-/** What to say about a call that was refused. Over a limit the server's own words count, and a suggestion goes before others. */
+/** The message for a refused call. Over a limit it is the server's own; a suggestion of another address goes before others. */
 export function wordsFor(refused: Refused, otherwise: string = messages.wrong): string {
   if (refused.status === 0) return messages.offline;
   if (refused.status === 429) return refused.message ?? messages.limited;
   return refused.suggestedEmail === null ? otherwise : messages.suggestion(refused.suggestedEmail);
 }
+
+/** Text on both sides of an at sign, with a dot in the second; the verifier checks the rest. */
+const shape = /^[^\s@]+@[^\s@]+\.[^\s@.]+$/u;
+
+/**
+ * Checks an email address before a form is sent (spec section 5). A verifier that doesn't respond never rejects an address.
+ *
+ * @returns the message for the field; `null`: the address can be used
+ */
+export async function complaintAbout(
+  email: string,
+  verify: (email: string) => Promise<Answer<VerificationAnswer>>,
+): Promise<string | null> {
+  if (email === '') return messages.emailMissing;
+  if (!shape.test(email)) return messages.emailInvalid;
+  const answer = await verify(email);
+  if (!answer.ok) {
+    if (answer.status === 429) return wordsFor(answer);
+    return answer.status === 400 || answer.status === 422 ? (answer.message ?? messages.emailInvalid) : null;
+  }
+  // The answer may come from a gateway, in any form.
+  if (answer.value?.verified !== false) return null;
+  const { suggestedEmail, message } = answer.value;
+  return suggestedEmail ? messages.suggestion(suggestedEmail) : message || messages.emailInvalid;
+}
+
+/** Labels of forms with declared fields (FieldForm.tsx). */
+export const fieldFormLabels = {
+  send: 'Send',
+  sending: 'Sending…',
+  /** Label of the field that people don't see. */
+  trap: 'Leave this empty',
+} as const;
+
+const providerNames: Readonly<Record<Provider, string>> = { google: 'Google', facebook: 'Facebook' };
+
+export const socialLabels = {
+  choose: (provider: Provider): string => `Continue with ${providerNames[provider]}`,
+  waiting: (provider: Provider): string => `Waiting for ${providerNames[provider]}…`,
+} as const;
+
+/** States of a panel (Panel.tsx). */
+export const panelMessages = {
+  loading: 'Loading…',
+  again: 'Try again',
+  offline: 'You’re offline. We’ll load this when you’re back online.',
+} as const;

@@ -1,15 +1,15 @@
-/** Messages of a form. Apart from form.tsx, because the comments of every article load them and have no email field. */
+/** Messages of a form. A module of its own, because the comments of every article load it without the email field of form.tsx. */
 import { useSyncExternalStore } from 'react';
-import { confirmPage } from '../../lib/accounts/forms.ts';
+import { confirmPage } from '../../lib/accounts/model.ts';
 import styles from './shared.module.css';
 
 interface NoticeProps {
   id: string;
-  /** `null` keeps the place in the page, so that a message which comes later is read out. */
+  /** `null` renders an empty element, so that a later message is announced. */
   text: string | null;
-  /** Makes an address in the text something to click; only beside a field for addresses. */
+  /** Makes an address in the text a button; only beside a field for addresses. */
   onSuggestion?: ((email: string) => void) | undefined;
-  /** Without a script an address is plain text. */
+  /** Without JavaScript an address is plain text. */
   plain?: boolean;
 }
 
@@ -40,7 +40,7 @@ function Words({ text, onSuggestion }: { text: string; onSuggestion: NoticeProps
   );
 }
 
-/** Follows a refusal for an unconfirmed address: a link to have the confirmation email sent again. */
+/** Link to send the confirmation email again, after a refusal for an unconfirmed address. */
 export const ConfirmLink = () => (
   <p>
     <a href={confirmPage(location.pathname)}>Send the confirmation email again</a>
@@ -56,7 +56,7 @@ interface TextWithEmail {
 
 const address = /[^\s<>()[\]",;:“”„«»]+@[^\s<>()[\]",;:@“”„«»]+\.[\p{L}\p{N}-]*[\p{L}\p{N}]/u;
 
-/** Stands in messages for what an address looks like, and is never a suggestion. */
+/** The example address in messages, which is never a suggestion. */
 const example = 'name@example.com';
 
 /** Splits a message at the first address in it; punctuation behind the address stays with the text. */
@@ -69,7 +69,7 @@ export function emailInText(text: string): TextWithEmail {
 
 const never = () => () => {};
 
-/** False in what the server draws and while React takes that over, then true; true at once where the server drew nothing. */
+/** False on the server and during hydration, then true; true at once where the server rendered nothing. */
 export const useScripted = (): boolean =>
   useSyncExternalStore(
     never,

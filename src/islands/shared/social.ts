@@ -1,27 +1,29 @@
 /**
- * Social sign-in in a window of its own (spec section 7; vendors.md 1.8): the window goes to /blaize/oauth/{provider} and says
- * with a message how it ended. A message counts only when it comes from this site and from that window.
+ * Social sign-in in a popup window (spec section 7; vendors.md 1.8): the window goes to /blaize/oauth/{provider} and reports the result
+ * with a message, which counts only if it comes from this site and from that window.
  */
-import { popupFeatures } from '../../lib/accounts/model.ts';
 import type { Provider } from '../../lib/accounts/service.ts';
 
 export type SocialEnd =
   | { readonly kind: 'login'; readonly cookie: string | null }
   | { readonly kind: 'register'; readonly identifier: string | null; readonly stateKey: string }
   | { readonly kind: 'failure'; readonly message: string | null }
-  /** The reader shut the window, or it cannot be seen any more. A message may still come. */
+  /** The user closed the window, or the page lost its reference to it. A message may still come. */
   | { readonly kind: 'closed' }
-  /** The browser opened no window: the whole page is on its way to the provider. */
+  /** The browser blocked the window: the whole page goes to the provider. */
   | { readonly kind: 'blocked' };
 
-/** How often the window is looked at, in milliseconds; browsers do not say that one was shut. */
+/** The window (vendors.md 1.8). */
+const popupFeatures = 'menubar=no,location=yes,resizable=no,scrollbars=no,status=no,width=500,height=600';
+
+/** How often the window is checked, milliseconds; browsers send no event when it is closed. */
 const lookEvery = 500;
 
-/** Where a social sign-in begins that takes the whole page, and comes back to a path of this site. */
+/** Where a social sign-in starts that uses the whole page and returns to a path of this site. */
 export const socialPath = (provider: Provider, returnTo: string): string =>
   `/blaize/oauth/${provider}?return=${encodeURIComponent(returnTo)}`;
 
-/** Reads a message of the window; `null` for what is none of ours. */
+/** Reads a message of the window; `null` for any other message. */
 export function readMessage(data: unknown): SocialEnd | null {
   if (typeof data !== 'object' || data === null) return null;
   const { action, cookie, identifier, stateKey, message } = data as Record<string, unknown>;
@@ -33,9 +35,9 @@ export function readMessage(data: unknown): SocialEnd | null {
 }
 
 /**
- * Opens the window. Must run within the click. Where it is blocked, the page itself goes to the provider.
+ * Opens the window; call it within the click. If the window is blocked, the page itself goes to the provider.
  *
- * @param onEnd called with every end: a window that seems shut may still answer, for a provider may cut the tie to it
+ * @param onEnd called with every result: a window that seems closed may still respond, because a provider may cut the reference
  * @returns stops listening
  */
 export function openSocial(
@@ -75,5 +77,3 @@ export function openSocial(
 }
 
 export type { Provider };
-
-export const providerNames: Readonly<Record<Provider, string>> = { google: 'Google', facebook: 'Facebook' };

@@ -1,10 +1,10 @@
-/** Drawing islands in tests: into a document of jsdom, with what it lacks. */
+/** Renders islands in tests, in a jsdom document with the methods it lacks. */
 import { act, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 
 (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
 
-// jsdom knows the element and not its methods.
+// jsdom has the element without its methods.
 const dialog = HTMLDialogElement.prototype;
 dialog.showModal ??= function showModal(this: HTMLDialogElement) {
   this.open = true;
@@ -37,7 +37,7 @@ export async function draw(node: ReactNode): Promise<Drawn> {
   };
 }
 
-/** The one element of a role's usual tags with this name: its label, its `aria-label` or its text. */
+/** The one element of a selector with this name: its label, its `aria-label` or its text. */
 export function named<T extends HTMLElement = HTMLElement>(selector: string, name: string | RegExp): T {
   const says = (text: string | null | undefined) => {
     const plain = (text ?? '').replace(/\s+/g, ' ').trim();
@@ -57,7 +57,7 @@ export const field = (name: string | RegExp) => named<HTMLInputElement>('input',
 
 export const click = (element: HTMLElement) => act(async () => element.click());
 
-/** As typing would: the value, and the event that React listens to. */
+/** Types like a user: sets the value and sends the event for React. */
 export async function type(input: HTMLInputElement, value: string): Promise<void> {
   await act(async () => {
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, value);

@@ -4,9 +4,8 @@ import type { APIContext } from 'astro';
 import { publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
-import { setCookie } from '../http/cookies.ts';
+import { setCookie } from '../http/cookies.server.ts';
 import { ruleFor, type View } from './answers.ts';
-import { articleAt } from './article.ts';
 import type { Subject } from './decide.ts';
 import {
   anonymous,
@@ -18,11 +17,20 @@ import {
   runningProducts,
   type Terms,
 } from './entitlements.ts';
-import { createGifts, type GiftRules } from './gifts.server.ts';
-import { createMeter, type MeterReading, type MeterRules } from './meter.server.ts';
-import type { Access, Question } from './service.ts';
+import {
+  findGift,
+  type GiftRules,
+  type GiftsState,
+  giftsLeft,
+  giveArticle,
+  listGifts,
+  openGifts,
+  spendGift,
+} from './gifts.server.ts';
+import { createMeter, type Meter, type MeterReading, type MeterRules } from './meter.server.ts';
+import { type Access, articleAt, type Question } from './model.ts';
 
-/** The signer of passes; src/press/delivery/pass-cookie.ts is one. */
+/** The signer of passes; see src/press/delivery/access-cookie.ts. */
 export interface PassSigner {
   readonly name: string;
   /** @param expires Unix seconds */
@@ -32,16 +40,16 @@ export interface PassSigner {
 
 export interface AccessOptions {
   readonly database: Database;
-  /** At least 32 characters of chance; another one makes all gifts void. */
+  /** At least 32 random characters; a change voids all gifts. */
   readonly secret: string;
   readonly rules: {
     readonly meter: MeterRules & { readonly anonymous: number };
     readonly trialHours: number;
     readonly gifts: GiftRules;
   };
-  /** What a user has paid for now. */
+  /** The products that a user pays for now. */
   readonly paid: (userId: string) => Promise<readonly Paid[]>;
-  /** Days of the first cheap time; `null` while the catalogue does not say. */
+  /** Days of the introductory period; `null` while the catalog is not known. */
   readonly promotionDays: () => number | null;
   readonly pass: PassSigner;
   /** Whether the site is served over HTTPS. */
@@ -68,105 +76,121 @@ export const articlePath = (slug: string): string => `/article/${slug}`;
 /** Where the link of a gift leads. */
 const giftPath = (token: string): string => `/gift/${token}`;
 
+interface AccessState extends Omit<AccessOptions, 'now'> {
+  readonly now: () => number;
+  readonly meter: Meter;
+  readonly gifts: GiftsState;
+}
+
+type SlugOf = (articleId: number) => string | null;
+
 export function createAccess(options: AccessOptions): RunningAccess {
-  const { database, rules, paid, pass, secure, now = Date.now } = options;
+  const { database, rules, paid, now = Date.now } = options;
   const meter = createMeter(database, rules.meter, now);
-  const gifts = createGifts(database, options.secret, rules.gifts, now);
-  const terms = (): Terms => ({ trialHours: rules.trialHours, promotionDays: options.promotionDays() });
-
-  async function registeredAt(userId: string): Promise<number> {
-    // Asked for only where it matters.
-    if (rules.trialHours === 0) return 0;
-    const user = await database.db.selectFrom('users').select('createdAt').where('id', '=', userId).executeTakeFirst();
-    return user ? Date.parse(user.createdAt) : 0;
-  }
-
-  async function entitlements({ userId }: Session): Promise<Entitlements> {
-    return entitlementsOf(await paid(userId), await registeredAt(userId), terms(), now());
-  }
-
-  /** A known link whose giver still subscribes. */
-  async function goodGift(token: string) {
-    const gift = await gifts.look(token);
-    return gift && runningProducts(await paid(gift.giver), now()).length > 0 ? gift : null;
-  }
-
-  async function hasGift({ article, cookies, giftToken }: Question): Promise<boolean> {
-    if (!article) return false;
-    if (pass.opens(cookies ?? undefined, articlePath(article.slug))) return true;
-    const gift = giftToken === undefined ? null : await goodGift(giftToken);
-    return gift?.good === true && gift.articleId === article.id;
-  }
-
+  const gifts = openGifts(database, options.secret, rules.gifts, now);
+  const state: AccessState = { ...options, now, meter, gifts };
   return {
-    grantFor: async (userId, since) => grantFrom(await paid(userId), since, terms(), now()),
-
-    async view(question) {
-      const { session, article, path, count } = question;
-      const who = session ? await entitlements(session) : anonymous;
-      const subject: Subject = article?.level ?? 'none';
-      const gift = await hasGift(question);
-      const paying = who.products.length > 0;
-      const known = {
-        entitlements: who,
-        path: path.split(/[?#]/, 1)[0] || '/',
-        subject,
-        gift,
-        now: now(),
-        gifts: paying && session ? { most: rules.gifts.most, left: await gifts.left(session.userId) } : null,
-      };
-      let reading = anonymousMeter(rules.meter.anonymous);
-      if (session && !paying) {
-        const id = article?.id ?? null;
-        // Only what the table says is counted.
-        const counts = count && ruleFor({ ...known, meter: { ...reading, state: 'left' } }).outcome.count;
-        reading = await meter.read(session.userId, id, counts);
-      }
-      return { ...known, meter: reading } satisfies View;
-    },
-
+    grantFor: async (userId, since) => grantFrom(await paid(userId), since, termsOf(state), now()),
+    view: (question) => view(state, question),
     async give(session, articleId) {
-      if ((await entitlements(session)).products.length === 0) return null;
+      if ((await entitlements(state, session)).products.length === 0) return null;
       if (!session.emailVerified) return { ok: false, why: 'unconfirmed' };
-      return gifts.give(session.userId, articleId);
+      return giveArticle(gifts, session.userId, articleId);
     },
-
     async peekGift(token, slugOf, header) {
-      const gift = await goodGift(token);
+      const gift = await validGift(state, token);
       if (!gift || slugOf(gift.articleId) === null) return null;
-      return gift.good || pass.opens(header ?? undefined, giftPath(token)) ? gift : null;
+      return gift.good || options.pass.opens(header ?? undefined, giftPath(token)) ? gift : null;
     },
-
-    async useGift(token, slugOf, header) {
-      const seen = await goodGift(token);
-      const slug = seen && slugOf(seen.articleId);
-      if (!seen || slug === null) return null;
-      const path = articlePath(slug);
-      // A browser that comes again does not use the link up for others.
-      const again = pass.opens(header ?? undefined, giftPath(token));
-      const gift = again ? seen : await gifts.use(token);
-      if (!gift) return null;
-      const at = Math.floor(now() / 1000);
-      const cookie = (page: string, expires: number): string =>
-        setCookie(pass.name, pass.sign(page, expires), { maxAge: expires - at, httpOnly: true, secure, path: page });
-      const ends = Math.floor(gift.expires / 1000);
-      // The article's pass is short, for nobody asks about its giver while it lasts; the link knows the browser until it ends.
-      const articlePass = cookie(path, Math.min(ends, at + rules.gifts.passMinutes * 60));
-      return { path, cookies: again ? [articlePass] : [articlePass, cookie(giftPath(token), ends)] };
-    },
-
+    useGift: (token, slugOf, header) => useGift(state, token, slugOf, header),
     personalData: {
       tables: { article_reads: 'gone', gifts: 'gone' },
-      export: async ({ userId }) => ({ metered_articles: await meter.list(userId), gifts: await gifts.list(userId) }),
+      export: async ({ userId }) => ({
+        metered_articles: await meter.list(userId),
+        gifts: await listGifts(gifts, userId),
+      }),
       // Rows are deleted with the account's row.
       erase: async () => {},
       async disown(tx, userId) {
         await tx.deleteFrom('article_reads').where('user_id', '=', userId).execute();
-        // Gift links no longer open anything, and the owner has the whole allowance.
+        // The gifts' links stop working, and the owner has the whole allowance.
         await tx.deleteFrom('gifts').where('user_id', '=', userId).execute();
       },
     },
   };
+}
+
+const termsOf = ({ rules, promotionDays }: AccessState): Terms => ({
+  trialHours: rules.trialHours,
+  promotionDays: promotionDays(),
+});
+
+async function registeredAt({ database, rules }: AccessState, userId: string): Promise<number> {
+  // Needed for timed trials alone.
+  if (rules.trialHours === 0) return 0;
+  const user = await database.db.selectFrom('users').select('createdAt').where('id', '=', userId).executeTakeFirst();
+  return user ? Date.parse(user.createdAt) : 0;
+}
+
+async function entitlements(state: AccessState, { userId }: Session): Promise<Entitlements> {
+  return entitlementsOf(await state.paid(userId), await registeredAt(state, userId), termsOf(state), state.now());
+}
+
+/** The gift of a known link whose giver still subscribes. */
+async function validGift({ gifts, paid, now }: AccessState, token: string) {
+  const gift = await findGift(gifts, token);
+  return gift && runningProducts(await paid(gift.giver), now()).length > 0 ? gift : null;
+}
+
+async function hasGift(state: AccessState, { article, cookies, giftToken }: Question): Promise<boolean> {
+  if (!article) return false;
+  if (state.pass.opens(cookies ?? undefined, articlePath(article.slug))) return true;
+  const gift = giftToken === undefined ? null : await validGift(state, giftToken);
+  return gift?.good === true && gift.articleId === article.id;
+}
+
+async function view(state: AccessState, question: Question): Promise<View> {
+  const { rules, now } = state;
+  const { session, article, path, count } = question;
+  const who = session ? await entitlements(state, session) : anonymous;
+  const subject: Subject = article?.level ?? 'none';
+  const gift = await hasGift(state, question);
+  const paying = who.products.length > 0;
+  const known = {
+    entitlements: who,
+    path: path.split(/[?#]/, 1)[0] || '/',
+    subject,
+    gift,
+    now: now(),
+    gifts: paying && session ? { most: rules.gifts.most, left: await giftsLeft(state.gifts, session.userId) } : null,
+  };
+  let reading = anonymousMeter(rules.meter.anonymous);
+  if (session && !paying) {
+    const id = article?.id ?? null;
+    // The decision table says whether this reading counts.
+    const counts = count && ruleFor({ ...known, meter: { ...reading, state: 'left' } }).outcome.count;
+    reading = await state.meter.read(session.userId, id, counts);
+  }
+  return { ...known, meter: reading };
+}
+
+async function useGift(state: AccessState, token: string, slugOf: SlugOf, header: string | null) {
+  const { rules, pass, secure, now } = state;
+  const seen = await validGift(state, token);
+  const slug = seen && slugOf(seen.articleId);
+  if (!seen || slug === null) return null;
+  const path = articlePath(slug);
+  // A browser that opens the link again does not use it up for others.
+  const again = pass.opens(header ?? undefined, giftPath(token));
+  const gift = again ? seen : await spendGift(state.gifts, token);
+  if (!gift) return null;
+  const at = Math.floor(now() / 1000);
+  const cookie = (page: string, expires: number): string =>
+    setCookie(pass.name, pass.sign(page, expires), { maxAge: expires - at, httpOnly: true, secure, path: page });
+  const ends = Math.floor(gift.expires / 1000);
+  // The article's pass is short, because the giver's subscription is not checked while it lasts. The link's pass lasts as long as the link.
+  const articlePass = cookie(path, Math.min(ends, at + rules.gifts.passMinutes * 60));
+  return { path, cookies: again ? [articlePass] : [articlePass, cookie(giftPath(token), ends)] };
 }
 
 /** What both decision routes take (vendors.md 1.9 and 1.10). */

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { bench, browser } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { createPassCookie } from '../../press/delivery/pass-cookie.ts';
+import { createPassCookie } from '../../press/delivery/access-cookie.ts';
 import { type AccessOptions, createAccess } from './access.server.ts';
 import { accessDetails, featureValue } from './answers.ts';
 import type { Paid } from './entitlements.ts';
-import type { ArticleSubject } from './service.ts';
+import type { ArticleSubject } from './model.ts';
 
 const day = 86_400;
 const article = (id: number, level: ArticleSubject['level'] = 'default'): ArticleSubject => ({

@@ -43,15 +43,15 @@ const yesNo = (yes: boolean): string => (yes ? 'YES' : 'NO');
 const isPaying = ({ entitlements }: View): boolean => entitlements.products.length > 0;
 
 /**
- * What the decision engine answers, by the name of the feature. Any other name says whether somebody is signed in.
+ * What the decision engine answers, by the name of the feature. Any other name: whether the reader is signed in.
  *
  * - `article-access`: `FULL` or `OPENING`, what of the article at `path` may be read.
  * - `paywall`: `NONE`; `REGISTER` or `SUBSCRIBE`, what the end of the public part asks for; `SOFT_REGISTER` or
  *   `SOFT_SUBSCRIBE`, what is asked for over a text that is public.
  * - `meter`: how many articles are left, or `UNLIMITED`.
  * - `print-upsell`: `YES` for readers of the lowest tier on the home page and on articles (spec section 2).
- * - `ads`: `NO` for whoever pays (spec section 2, "Header").
- * - `join`: `JOIN`, `UPGRADE` for whoever pays, `NONE` for founders (spec section 6).
+ * - `ads`: `NO` for paying readers (spec section 2, "Header").
+ * - `join`: `JOIN`, `UPGRADE` for paying readers, `NONE` for founders (spec section 6).
  * - `gift`: `YES` where the reader may give this article away.
  */
 const features: Readonly<Record<string, (view: View, rule: Rule) => string>> = {

@@ -1,6 +1,27 @@
 /** The calls of access that the browser makes. Values, never errors. */
 import { type Answer, ask } from '../http/ask.ts';
-import type { GiftAnswer, GiftBody, GiftsLeft } from './schema.ts';
+
+/** POST /api/v1/gifts: gives an article away. */
+export interface GiftBody {
+  readonly articleId: number;
+}
+
+/** 201; 401 without a session, 403 without a subscription, 404 without such an article, 409 for an article open to all, 429. */
+export interface GiftAnswer {
+  /** The link to hand on. */
+  readonly url: string;
+  /** ISO 8601. */
+  readonly expires: string;
+  /** Browsers that it opens the article for. */
+  readonly readers: number;
+  /** Links left within these thirty days. */
+  readonly left: number;
+  /** Links of these thirty days in all. */
+  readonly most: number;
+}
+
+/** GET /api/v1/gifts: 200; 401 and 403 as above. */
+export type GiftsLeft = Pick<GiftAnswer, 'left' | 'most'>;
 
 /** A decision by the name of its feature (answers.ts lists them); `null` when there is none to be had. */
 export async function decision(sdkFeatureSlug: string, path: string): Promise<string | null> {

@@ -1,5 +1,5 @@
 /** The access rules: what a reader may read of an article, and what they are asked for. One table, pure. */
-import type { AccessLevel } from '../content/model.ts';
+import { type AccessLevel, accessLevels } from '../content/model.ts';
 
 /** Kinds of reader of an article; the first that applies counts. */
 export const readers = ['subscriber', 'trialing', 'timed', 'gifted', 'registered', 'anonymous'] as const;
@@ -14,7 +14,7 @@ export const meterStates = ['counted', 'left', 'over'] as const;
 export type MeterState = (typeof meterStates)[number];
 
 /** Access levels, and `none` for pages that are not articles. */
-export const subjects = ['none', 'free', 'default', 'registered', 'subscriber'] as const;
+export const subjects = ['none', ...accessLevels] as const;
 export type Subject = AccessLevel | 'none';
 
 /** What decides. */

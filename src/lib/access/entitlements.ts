@@ -1,6 +1,6 @@
 /** What a reader is entitled to read: paid products, trials, and what the access cookie says of them. */
-import { type Product, productSlugs, productsByRank } from '../accounts/session.ts';
-import type { VisitorKind } from '../accounts/visitor.ts';
+import { productSlugs, productsByRank } from '../accounts/session.ts';
+import type { Product, VisitorKind } from '../accounts/visitor.ts';
 import type { Entitlement } from '../billing/service.ts';
 import type { WalledLevel } from '../content/model.ts';
 
@@ -33,7 +33,7 @@ export interface Terms {
   readonly promotionDays: number | null;
 }
 
-/** End of a reader's timed trial, epoch milliseconds; `null` where the paper has none. */
+/** End of a reader's timed trial, epoch milliseconds; `null` where the publication has none. */
 export const trialEnd = (registeredAt: number, { trialHours }: Pick<Terms, 'trialHours'>): number | null =>
   trialHours > 0 ? registeredAt + trialHours * hour : null;
 
@@ -85,7 +85,7 @@ export const runningProducts = (paid: readonly Omit<Paid, 'trialing'>[], now: nu
  */
 export function grantOf(paid: readonly Paid[], now: number, trialUntil: number | null = null): Grant {
   const [highest] = runningProducts(paid, now);
-  const known = new Set(Object.values(productSlugs));
+  const known = new Set<string>(Object.values(productSlugs));
   const ends = paid.filter(({ product }) => known.has(product)).map(({ until }) => until);
   const until = Math.max(...ends, trialUntil ?? 0);
   return until > now ? { level: 'subscriber', until, visitor: highest ?? 'registered' } : registeredGrant;

@@ -4,7 +4,6 @@
  * session-client.ts.
  */
 import { type Answer, ask } from '../http/ask.ts';
-import { codeKeys, tokenExchangeKey } from './model.ts';
 import type {
   AccountAnswer,
   CreateAnswer,
@@ -27,6 +26,7 @@ import type {
   SocialProvider,
   VerificationAnswer,
 } from './schema.ts';
+import { codeKeys, tokenExchangeKey } from './service.ts';
 
 /** What proves who signs in; exactly one is sent. */
 export type Proof =
@@ -60,7 +60,7 @@ function known<T>(answer: Answer<T>): Answer<boolean> {
   return answer.status === 404 ? { ok: true, status: 404, value: false } : answer;
 }
 
-/** Whether somebody with this address has an account. */
+/** Whether this address has an account. */
 export const userExists = async (email: string): Promise<Answer<boolean>> =>
   known(await ask('/zephr/media/user/info', { body: identifiers(email) }));
 
@@ -81,7 +81,7 @@ const deliveryBody = ({ email, action, redirect }: Delivery): DeliveryBody => ({
 export const sendLink = (delivery: Delivery): Promise<Answer<MessageAnswer | null>> =>
   ask('/blaize/token-exchange', { body: deliveryBody(delivery) });
 
-/** Mails a six-digit code; `false` where nobody has this address. */
+/** Mails a six-digit code; `false` where the address has no account. */
 export const sendCode = async (delivery: Delivery): Promise<Answer<boolean>> =>
   known(await ask('/blaize/two-factor-authentication', { body: deliveryBody(delivery) }));
 
@@ -92,7 +92,7 @@ export const checkCode = (email: string, code: string): Promise<Answer<MessageAn
 /**
  * Key of `validators` for a code, as the page says it (layouts/Base.astro): a Zephr tenant has its own, or none.
  *
- * @returns `null` where nobody signs in by code
+ * @returns `null` where there are no codes
  */
 export const codeKey = (): string | null => {
   // On the server, where a screen is drawn in its first state, nothing depends on it.
@@ -113,15 +113,15 @@ export const login = (signIn: SignIn): Promise<Answer<SignedInAnswer>> =>
 export const register = (signIn: SignIn): Promise<Answer<SignedInAnswer>> =>
   ask('/blaize/register', { body: credentials(signIn) });
 
-/** Makes an account by its address alone and has a link mailed to confirm it. Signs nobody in. */
+/** Makes an account with an address alone and mails a link to confirm it. Does not sign in. */
 export const createUser = (email: string): Promise<Answer<CreateAnswer>> =>
   ask('/api/zephr-create', { body: { email } satisfies EmailBody });
 
-/** As {@link createUser}, and signs in to the new account: for somebody who is about to pay. */
+/** As {@link createUser}, and signs in to the new account, for a user who is about to pay. */
 export const createAndEnter = (email: string): Promise<Answer<CreateAnswer>> =>
   ask('/api/zephr-create', { body: { email, enter: true } satisfies CreateBody });
 
-/** Who is signed in; 401 is nobody. */
+/** The user who is signed in; 401 without a session. */
 export const account = (): Promise<Answer<AccountAnswer>> => ask('/blaize/account');
 
 export const profile = (): Promise<Answer<ProfileAnswer>> => ask('/blaize/profile');
@@ -133,7 +133,7 @@ export const saveProfile = (attributes: ProfileBody): Promise<Answer<MessageAnsw
 /** Where the reader is signed in. */
 export const sessions = (): Promise<Answer<SessionsAnswer>> => ask('/api/v1/me/sessions');
 
-/** Deletes the reader who is signed in. @param email as typed to confirm; 409 says that it is somebody else's */
+/** Deletes the account of the user who is signed in. @param email typed to confirm; 409 when it is another account's */
 export const forgetMe = (email: string): Promise<Answer<MessageAnswer | null>> =>
   ask('/blaize/forget-me', { body: { email } satisfies ForgetBody });
 

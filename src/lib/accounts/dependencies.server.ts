@@ -1,34 +1,44 @@
-/** What the parts of the account service share: their dependencies, the limits, the audit trail, and short forms of outcomes. */
+/** What the functions of the account service share: their dependencies, the limits, the audit trail, and short forms of outcomes. */
 import { randomUUID } from 'node:crypto';
+import type { Grant } from '../access/entitlements.ts';
+import type { Hmacs } from '../crypto.server.ts';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import type { EmailVerification } from '../email-verification/model.ts';
-import type { Hmacs } from '../hmacs.server.ts';
 import type { Limiter, Over, Who } from '../http/limiter.server.ts';
 import type { LimitName } from '../http/limits.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/model.ts';
 import type { PersonalData } from '../personal-data.ts';
 import { accountMessages } from './messages.ts';
-import type { Profiles } from './profiles.server.ts';
-import type { Proofs } from './proofs.server.ts';
 import type { Caller, Failure, Outcome } from './service.ts';
-import type { Sessions } from './sessions.server.ts';
-import type { Users } from './users.server.ts';
+
+/** The signer of the access cookie; src/press/delivery/access-cookie.ts is one. */
+export interface AccessSigner {
+  readonly name: string;
+  /** @param expires Unix seconds */
+  sign(level: Grant['level'], expires: number): string;
+  /** The level of a value; `null` when it is forged or expired. */
+  verify(value: string): string | null;
+}
+
+/** What a user may read now; one or two indexed queries. @param registeredAt epoch milliseconds */
+export type GrantFor = (userId: string, registeredAt: number) => Promise<Grant>;
 
 export interface Dependencies {
   readonly database: Database;
   readonly hmacs: Hmacs;
   readonly limiter: Limiter;
-  readonly proofs: Proofs;
-  readonly users: Users;
-  readonly sessions: Sessions;
-  readonly profiles: Profiles;
-  readonly audit: Audit;
   readonly outbox: Outbox<AccountsTransaction>;
   readonly verification: EmailVerification | null;
-  /** What other features store about a user. */
-  readonly others: Pick<PersonalData, 'disown'>;
+  /** Of all features. */
+  readonly personalData: PersonalData;
+  readonly access: AccessSigner;
+  readonly grantFor: GrantFor;
+  /** HMACs of session tokens that a sign-in of the same browser has replaced, and when. */
+  readonly replaced: Map<string, number>;
   readonly siteUrl: string;
+  /** Whether the site is served over HTTPS. */
+  readonly secure: boolean;
   readonly log: Logger;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -36,6 +46,7 @@ export interface Dependencies {
 
 export const ok = <T>(value: T): Outcome<T> => ({ ok: true, value });
 export const fail = (failure: Failure): Outcome<never> => ({ ok: false, failure });
+export const invalid = (message: string): Outcome<never> => fail({ kind: 'invalid', message });
 export const limited = (over: Over): Outcome<never> => fail({ kind: 'limited', retryAfter: over.retryAfter });
 export const invalidEmail = fail({ kind: 'invalid-email', message: accountMessages.invalidEmail, suggestion: null });
 
@@ -73,22 +84,21 @@ export interface AuditEntry {
 }
 
 /** Adds to the audit trail: what happened to which account, and when. Never a code, a token or a whole address. */
-export type Audit = (db: Queries, entry: AuditEntry) => Promise<void>;
-
-/** @param now epoch milliseconds */
-export const createAudit =
-  (hmacs: Hmacs, now: () => number): Audit =>
-  async (db, { event, userId, email, caller, detail }) => {
-    await db
-      .insertInto('audit')
-      .values({
-        id: randomUUID(),
-        at: now(),
-        event,
-        user_id: userId ?? null,
-        subject: email === undefined ? null : hmacs.subject(email),
-        place: caller ? hmacs.place(caller.address) : null,
-        detail: detail ?? null,
-      })
-      .execute();
-  };
+export async function audit(
+  { hmacs, now }: Pick<Dependencies, 'hmacs' | 'now'>,
+  db: Queries,
+  { event, userId, email, caller, detail }: AuditEntry,
+): Promise<void> {
+  await db
+    .insertInto('audit')
+    .values({
+      id: randomUUID(),
+      at: now(),
+      event,
+      user_id: userId ?? null,
+      subject: email === undefined ? null : hmacs.subject(email),
+      place: caller ? hmacs.place(caller.address) : null,
+      detail: detail ?? null,
+    })
+    .execute();
+}

@@ -4,7 +4,8 @@ import { bench, browser, caller, elsewhere } from '../../../tests/world/accounts
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../http/limits.ts';
 import { silent } from '../logging.ts';
-import { prune } from './pruning.server.ts';
+import type { PersonalData } from '../personal-data.ts';
+import { prune } from './personal-data.server.ts';
 
 const email = 'ada@example.com';
 const send = (by = caller()) => ({ email, purpose: 'login', redirect: '/', caller: by }) as const;
@@ -122,10 +123,11 @@ onBothEngines('what had its time', (engines) => {
     await accounts.create('never@example.com', caller());
     const keeping = { auditDays: 90, unconfirmedDays: 30 };
     const left: unknown[] = [];
-    const leaving = async ({ userId }: { readonly userId: string }) => {
-      // Still there, so that what hangs on the account can be found.
-      const user = database.db.selectFrom('users').select('email').where('id', '=', userId);
-      left.push((await user.executeTakeFirst())?.email);
+    const personalData: Pick<PersonalData, 'erase'> = {
+      async erase(user, by) {
+        left.push([user.email, by]);
+        await accounts.personalData.erase(user, by);
+      },
     };
     const rows = async () =>
       Object.fromEntries(
@@ -136,24 +138,25 @@ onBothEngines('what had its time', (engines) => {
           ]),
         ),
       );
-    expect(await prune(database, keeping, clock.now, leaving)).toBe(0);
+    expect(await prune({ database, personalData }, keeping, clock.now)).toBe(0);
     expect(await rows()).toMatchObject({ users: 2, sessions: 1, proofs: 2 });
     clock.pass(86_400 + 601);
-    await prune(database, keeping, clock.now, leaving);
+    await prune({ database, personalData }, keeping, clock.now);
     expect(await rows()).toMatchObject({ users: 2, sessions: 1, proofs: 0, limits: 0 });
     expect((await accounts.session(browser(ada.cookies))).session).not.toBeNull();
     expect(left).toEqual([]);
     clock.pass(30 * 86_400);
-    await prune(database, keeping, clock.now, leaving);
+    await prune({ database, personalData }, keeping, clock.now);
     expect(await rows()).toMatchObject({ users: 1, sessions: 0 });
-    expect(left).toEqual(['never@example.com']);
+    expect(left).toEqual([['never@example.com', null]]);
     clock.pass(61 * 86_400);
-    await prune(database, keeping, clock.now, leaving);
+    await prune({ database, personalData }, keeping, clock.now);
     expect(await rows()).toMatchObject({ users: 1, audit: 0 });
   });
 
   it('is deleted in steps, however much it is', async () => {
-    const database = await engines.open();
+    const { database, accounts } = await bench(await engines.open());
+    const { personalData } = accounts;
     const old = Array.from({ length: 1200 }, (_, i) => ({ key: `k${i}`, since: 0, until: 1, count: 1 }));
     for (let at = 0; at < old.length; at += 200) {
       await database.db
@@ -161,7 +164,7 @@ onBothEngines('what had its time', (engines) => {
         .values(old.slice(at, at + 200))
         .execute();
     }
-    expect(await prune(database, { auditDays: 1, unconfirmedDays: 1 }, 2, async () => {})).toBe(1200);
+    expect(await prune({ database, personalData }, { auditDays: 1, unconfirmedDays: 1 }, 2)).toBe(1200);
   });
 });
 
@@ -172,16 +175,11 @@ it('prunes by itself, and stops', async () => {
       throw new Error('away');
     });
     const warn = vi.fn();
-    const { startPruning } = await import('./pruning.server.ts');
+    const { startPruning } = await import('./personal-data.server.ts');
     const keeping = { auditDays: 1, unconfirmedDays: 1 };
     const database = { db: { deleteFrom, selectFrom: deleteFrom } } as never;
-    const stop = startPruning(
-      database,
-      keeping,
-      async () => {},
-      () => 0,
-      { ...silent, warn },
-    );
+    const personalData = { erase: async () => {} };
+    const stop = startPruning({ database, personalData, now: () => 0, log: { ...silent, warn } }, keeping);
     vi.advanceTimersByTime(10 * 60 * 1000);
     await stop();
     expect(warn).toHaveBeenCalledOnce();

@@ -1,4 +1,4 @@
-/** What readers read when they sign in and look after their account. One object per surface, so that a page loads only its own. */
+/** What the site says to users about signing in and their accounts: one object for each part of the site. */
 
 /** Refusals that routes, forms and pages share; those of spec section 8 are word for word. */
 export const accountMessages = {
@@ -7,6 +7,8 @@ export const accountMessages = {
   unknownUser: 'We don’t have an account with this email address.',
   exists: 'A user with this email already exists.',
   invalidCode: 'Invalid code. Please check the code and try again.',
+  linksByEmail: 'Links are sent by email only.',
+  codesByEmail: 'Codes are sent by email only.',
   codeAndEmail: 'Please send an email address and a code.',
   linkUnknown: 'We don’t know this link.',
   linkExpired: 'This link has expired.',
@@ -21,11 +23,10 @@ export const accountMessages = {
   suggestion: (email: string) => `Did you mean ${email}?`,
 } as const;
 
-/** What may be wrong when a form's page is shown again, as `?problem=…`. */
+/** What was wrong with a form, when its page is shown again with `?problem=…`. */
 const formProblems = {
   email: 'Please enter a whole email address, such as name@example.com.',
   code: accountMessages.invalidCode,
-  phone: 'Invalid phone number',
   limited: 'Too many tries. Please wait a few minutes, then try again.',
   expired: 'That took a while. Please enter your email address again.',
   social: 'That sign-in didn’t work. Please try again, or use your email address.',
@@ -55,6 +56,57 @@ export const wireMessages = {
   state: 'State initialized',
   anonymous: 'Anonymous session created successfully',
   recognised: 'Lookup complete',
+} as const;
+
+/** The sign-in panel (spec section 2, "Email login panel"). */
+export const signInMessages = {
+  label: 'Please enter your email address below:',
+  submit: 'Continue',
+  busy: 'One moment…',
+  sentTo: 'A login link has been sent to',
+  address: 'Email address',
+  unknownAddress: 'your address',
+  edit: 'Edit',
+  note: 'Open it on this device or any other. The link works for 10 minutes.',
+  question: "Didn't get a link?",
+  resend: 'Resend',
+  resent: 'Resent!',
+  useCode: 'Login with code instead',
+  off: 'Sign-in is switched off on this site. You can read every free article without an account.',
+} as const;
+
+/** Entering a code (spec section 2, "Code view"). */
+export const codeMessages = {
+  heading: 'Please check your email.',
+  sentTo: 'A verification code was sent to',
+  label: 'Verification code, six digits',
+  digit: (place: number) => `Digit ${place}`,
+  confirm: 'Confirm',
+  question: "Didn't get a code?",
+  resend: 'Click to resend.',
+} as const;
+
+/** The end of a social sign-in. */
+export const socialEndMessages = {
+  signedIn: 'You’re signed in',
+  failed: 'That didn’t work',
+  goOn: 'Continue reading',
+  otherWay: 'Sign in another way',
+} as const;
+
+/** Refused values of the profile; the invalid ones as in spec section 8. */
+export const profileProblems = {
+  invalidPhone: 'Invalid phone number',
+  invalidBirthday: 'Invalid date of birth',
+  invalidField: 'Invalid profile field',
+  invalidValue: (name: string) => `Invalid value for ${name}`,
+  tooLong: (name: string) => `The value for ${name} is too long`,
+  tooManyFields: 'Too many profile fields',
+  invalidApp: 'Invalid app',
+  noApp: 'There is no extended profile with this name.',
+  tooManyApps: 'Too many apps',
+  noData: 'No data',
+  tooMuchData: 'Too much data',
 } as const;
 
 /** The profile form, after an attempt to save it. */
@@ -110,4 +162,13 @@ export const tenantMessages = {
   tooLong: 'The request is too long.',
   slow: 'Sign-in is taking too long right now. Please try again.',
   unavailable: 'Sign-in is unavailable right now. Please try again in a minute.',
+} as const;
+
+/** Apart from messages.ts, because every page of a signed-out reader loads them. */
+
+/** The popups to sign in (spec section 2). */
+export const popupMessages = {
+  signIn: 'Sign in or create a free account',
+  haveAccount: 'Have an account? Use this form to sign in.',
+  welcome: 'Sign up for breaking news and exclusive daily updates',
 } as const;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readEmail } from '../email-verification/model.ts';
-import { isAddress } from '../mail/address.ts';
+import { isAddress } from '../mail/model.ts';
 import { normalEmail } from './model.ts';
 
 describe('the normal form of an address', () => {

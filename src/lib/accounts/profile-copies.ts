@@ -1,6 +1,6 @@
 /**
- * Keys under which a browser keeps copies of a reader's profile (spec section 3). Apart from profile-fields.ts, because every page with a
- * session loads this file to remove the copies. A field's `copy` has one of these keys, which its type says.
+ * Keys under which a browser keeps copies of a user's profile (spec section 3). A module of its own: pages with a session load it to remove the
+ * copies, and the profile's form to write them.
  */
 export const profileCopyKeys = ['firstName', 'lastName', 'phone', 'birthday', 'address'] as const;
 

@@ -1,7 +1,6 @@
-/** Checks and forms of a reader's profile: one level of scalars (vendors.md 1.6; spec sections 3, 5 and 7). */
-
-import { formatUsPhone, usPhoneDigits } from '../us-phone.ts';
-import { type ProfileField, profileFields } from './profile-fields.ts';
+/** The profile: its fields, their checks, phone numbers, and the copies in the browser (vendors.md 1.6; spec sections 3, 5, 7 and 9). */
+import { profileProblems } from './messages.ts';
+import { forgetProfileCopies, type profileCopyKeys } from './profile-copies.ts';
 import type { Profile } from './service.ts';
 
 /** By kind: what a form's value becomes (`null`: it is refused), and what the account service takes. */
@@ -54,17 +53,17 @@ const bounds = { keys: 50, key: 64, value: 500, extended: 16 * 1024, apps: 20 };
 export function profileProblem(profile: Readonly<Record<string, unknown>>): string | null {
   for (const [key, value] of Object.entries(profile)) {
     if (!/^[A-Za-z][\w.-]*$/.test(key) || key.length > bounds.key || key === 'constructor' || key === 'prototype') {
-      return 'Invalid profile field';
+      return profileProblems.invalidField;
     }
     if (typeof value === 'number' ? !Number.isFinite(value) : !['string', 'boolean'].includes(typeof value)) {
-      return `Invalid value for ${key}`;
+      return profileProblems.invalidValue(key);
     }
     if (typeof value !== 'string') continue;
     const field = profileFields.find(({ attribute }) => attribute === key);
-    if (value.length > (field?.maxLength ?? bounds.value)) return `The value for ${key} is too long`;
+    if (value.length > (field?.maxLength ?? bounds.value)) return profileProblems.tooLong(key);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: line breaks are allowed in an address, the others nowhere.
-    if (/[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]/.test(value)) return `Invalid value for ${key}`;
-    if (field && !kinds[field.kind ?? 'text'].accepts(value)) return field.message ?? `Invalid value for ${key}`;
+    if (/[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]/.test(value)) return profileProblems.invalidValue(key);
+    if (field && !kinds[field.kind ?? 'text'].accepts(value)) return field.message ?? profileProblems.invalidValue(key);
   }
   return null;
 }
@@ -80,15 +79,134 @@ function isDay(text: string): boolean {
 
 /** @returns what is wrong with the name of an app, or `null` */
 export function appProblem(app: string): string | null {
-  return /^[A-Za-z0-9][\w.-]{0,63}$/.test(app) && !app.startsWith('_restricted') ? null : 'Invalid app';
+  return /^[A-Za-z0-9][\w.-]{0,63}$/.test(app) && !app.startsWith('_restricted') ? null : profileProblems.invalidApp;
 }
 
 /** The JSON of an extended profile, or what is wrong with it. */
 export function extendedText(value: unknown): { readonly text: string } | { readonly problem: string } {
   const text = value === undefined ? undefined : JSON.stringify(value);
-  if (text === undefined) return { problem: 'No data' };
-  return Buffer.byteLength(text) > bounds.extended ? { problem: 'Too much data' } : { text };
+  if (text === undefined) return { problem: profileProblems.noData };
+  return Buffer.byteLength(text) > bounds.extended ? { problem: profileProblems.tooMuchData } : { text };
 }
 
 /** Extended profiles of one reader at most. */
 export const mostApps = bounds.apps;
+
+/** Phone numbers of the United States as readers type them (spec section 9: eleven digits, the country fixed). */
+
+/** What one digit more or less of a number looks like. */
+const shape = /^1?(\d{0,3})(\d{0,3})(\d{0,4})$/;
+
+/**
+ * A number as it is typed, in its form: `+1 (212) 555-0183`, or as much of that as there is. The country's 1 is put before it where it is
+ * missing. What begins with another country's `+` is left alone, and is no number.
+ */
+export function formatUsPhone(text: string): string {
+  const digits = text.replace(/\D/g, '');
+  if (/^\s*\+(?!\s*1)\s*\d/.test(text)) return text;
+  const own = digits.startsWith('1') ? digits.slice(1) : digits;
+  const [, area = '', exchange = '', line = ''] = shape.exec(own.slice(0, 10)) ?? [];
+  if (area === '') return digits === '' && !text.includes('+') ? '' : '+1 ';
+  if (exchange === '') return area.length < 3 ? `+1 (${area}` : `+1 (${area})`;
+  return line === '' ? `+1 (${area}) ${exchange}` : `+1 (${area}) ${exchange}-${line}`;
+}
+
+/**
+ * The eleven digits of what was typed.
+ *
+ * @returns empty when nothing was, `null` when it is no number (spec section 8: "Invalid phone number")
+ */
+export function usPhoneDigits(text: string): string | null {
+  const digits = text.replace(/\D/g, '');
+  if (digits === '' || (digits === '1' && /^\s*\+1\s*$/.test(text))) return '';
+  return /^[\d\s().+-]*$/.test(text) && /^1\d{10}$/.test(digits) ? digits : null;
+}
+
+/**
+ * The fields of a reader's profile: the one list of what the form asks for. The form, its checks, the account service and the browser's
+ * copies read it.
+ */
+
+export interface ProfileField {
+  /** Name of the form's field. */
+  readonly name: string;
+  /** Name in the stored profile and in the account calls (spec section 3, "Profile"). */
+  readonly attribute: string;
+  /** Key of the browser's copy (spec section 3, "Locally stored on profile save"). */
+  readonly copy: (typeof profileCopyKeys)[number];
+  readonly label: string;
+  /** What the form shows; `text` when left out. */
+  readonly kind?: 'text' | 'date' | 'phone';
+  readonly autoComplete?: string;
+  /** Longest value as it is stored. */
+  readonly maxLength: number;
+  /** Whether two such fields stand in one row. */
+  readonly half?: boolean;
+  /** What is said about a value that is refused; what takes any text needs none. */
+  readonly message?: string;
+}
+
+export const profileFields: readonly ProfileField[] = [
+  {
+    name: 'first_name',
+    attribute: 'first_name',
+    copy: 'firstName',
+    label: 'First name',
+    autoComplete: 'given-name',
+    maxLength: 100,
+    half: true,
+  },
+  {
+    name: 'last_name',
+    attribute: 'last_name',
+    copy: 'lastName',
+    label: 'Last name',
+    autoComplete: 'family-name',
+    maxLength: 100,
+    half: true,
+  },
+  {
+    name: 'phone',
+    attribute: 'phone-number',
+    copy: 'phone',
+    label: 'Phone',
+    kind: 'phone',
+    autoComplete: 'tel',
+    maxLength: 11,
+    half: true,
+    message: profileProblems.invalidPhone,
+  },
+  {
+    name: 'birthday',
+    attribute: 'date_of_birth',
+    copy: 'birthday',
+    label: 'Date of birth',
+    kind: 'date',
+    autoComplete: 'bday',
+    maxLength: 10,
+    half: true,
+    message: profileProblems.invalidBirthday,
+  },
+  {
+    name: 'address',
+    attribute: 'address',
+    copy: 'address',
+    label: 'Address',
+    autoComplete: 'address-line1',
+    maxLength: 1000,
+  },
+];
+
+/**
+ * Copies of the profile in this browser (spec section 3), for the site's own scripts and widgets. Storage that is full or blocked takes
+ * none; nothing depends on them.
+ */
+export function storeProfileCopies(profile: Profile, email: string, trackingId: string): void {
+  try {
+    for (const { copy, attribute } of profileFields) localStorage.setItem(copy, String(profile[attribute] ?? ''));
+    const others = { email, username: String(profile.first_name ?? ''), token: trackingId, trackingId };
+    for (const [key, value] of Object.entries(others)) localStorage.setItem(key, value);
+  } catch {
+    forgetProfileCopies();
+  }
+}

@@ -1,12 +1,15 @@
 /**
- * Links, codes and the keys of social sign-ins: each proves something once, within ten minutes. Only HMACs of them are kept.
- * Everything is decided by single statements that change a row, so that of many who come at once one wins.
+ * Links, codes and the keys of social sign-ins: each proves something once, within ten minutes. Only HMACs of them are stored. Each is
+ * used up by a single statement that changes a row, so that of several requests at once only one succeeds.
  */
 import { sql } from 'kysely';
+import { newCode, newToken, same } from '../crypto.server.ts';
 import type { AccountsTransaction, Queries } from '../database.ts';
-import { type Hmacs, newCode, newToken, same } from '../hmacs.server.ts';
+import type { Dependencies } from './dependencies.server.ts';
 import { guessesPerCode, proofSeconds } from './model.ts';
 import type { Provider, Purpose } from './service.ts';
+
+type State = Pick<Dependencies, 'hmacs' | 'now'>;
 
 export interface LinkProof {
   readonly email: string;
@@ -14,13 +17,13 @@ export interface LinkProof {
   readonly redirect: string;
 }
 
-/** Who a provider says it is. */
+/** The user as a provider describes them. */
 export interface SocialProof {
   readonly provider: Provider;
-  /** The provider's number of the person. */
+  /** The provider's number of the user. */
   readonly subject: string;
   readonly email: string;
-  /** Whether the provider has seen that the person reads the mail there. */
+  /** Whether the provider has checked that the user reads mail at this address. */
   readonly verified: boolean;
   readonly firstName: string | null;
   readonly lastName: string | null;
@@ -28,177 +31,151 @@ export interface SocialProof {
 
 export type LinkState = LinkProof | 'unknown' | 'expired' | 'used';
 
-export interface Proofs {
-  /** @returns the token for the mail */
-  newLink(tx: AccountsTransaction, link: LinkProof): Promise<string>;
-  peekLink(db: Queries, token: string): Promise<LinkState>;
-  /** Uses it up, for whoever comes first. */
-  spendLink(tx: AccountsTransaction, token: string): Promise<LinkState>;
-  /** Whether a link fails for the first time; asked once it has. */
-  failsFirst(tx: AccountsTransaction, token: string): Promise<boolean>;
-  /** Whether an unused link, whatever it was asked for, is on its way or in the mailbox. */
-  hasLink(db: Queries, email: string): Promise<boolean>;
+const row = ({ hmacs, now }: State, kind: 'link' | 'code' | 'social', email: string) => ({
+  kind,
+  subject: hmacs.subject(email),
+  tries: 0,
+  created: now(),
+  expires: now() + proofSeconds * 1000,
+  used: null,
+});
 
-  /** The newest code is the one that counts. @returns six digits for the mail */
-  newCode(tx: AccountsTransaction, email: string, purpose: Purpose): Promise<string>;
-  /**
-   * Tries a code. A wrong one counts, at most {@link guessesPerCode} are looked at.
-   *
-   * @param use whether the right one is used up
-   * @returns what it was asked for; `null` when it is wrong, expired, used, never sent or tried too often
-   */
-  tryCode(
-    tx: AccountsTransaction,
-    email: string,
-    purposes: readonly Purpose[],
-    code: string,
-    use: boolean,
-  ): Promise<Purpose | null>;
-
-  /** @returns the state key */
-  newSocial(tx: AccountsTransaction, proof: SocialProof): Promise<string>;
-  spendSocial(tx: AccountsTransaction, key: string): Promise<SocialProof | null>;
-
-  /** Forgets all that was sent to an address. */
-  forget(tx: AccountsTransaction, email: string): Promise<void>;
+async function stateOf({ now }: State, db: Queries, id: string): Promise<LinkState> {
+  const found = await db
+    .selectFrom('proofs')
+    .selectAll()
+    .where('id', '=', id)
+    .where('kind', '=', 'link')
+    .executeTakeFirst();
+  if (!found) return 'unknown';
+  if (found.used !== null) return 'used';
+  if (found.expires <= now()) return 'expired';
+  return JSON.parse(found.payload) as LinkProof;
 }
 
-/** @param now epoch milliseconds */
-export function createProofs(hmacs: Hmacs, now: () => number): Proofs {
-  const row = (kind: 'link' | 'code' | 'social', email: string) => ({
-    kind,
-    subject: hmacs.subject(email),
-    tries: 0,
-    created: now(),
-    expires: now() + proofSeconds * 1000,
-    used: null,
-  });
+/** Marks a row as used, unless it is used or expired. */
+const consume = ({ now }: State, tx: AccountsTransaction, id: string) =>
+  tx
+    .updateTable('proofs')
+    .set({ used: now() })
+    .where('id', '=', id)
+    .where('used', 'is', null)
+    .where('expires', '>', now())
+    .returning('payload')
+    .executeTakeFirst();
 
-  async function stateOf(db: Queries, id: string): Promise<LinkState> {
-    const found = await db
-      .selectFrom('proofs')
-      .selectAll()
-      .where('id', '=', id)
-      .where('kind', '=', 'link')
-      .executeTakeFirst();
-    if (!found) return 'unknown';
-    if (found.used !== null) return 'used';
-    if (found.expires <= now()) return 'expired';
-    return JSON.parse(found.payload) as LinkProof;
+/** @returns the token for the mail */
+export async function addLink(state: State, tx: AccountsTransaction, link: LinkProof): Promise<string> {
+  const token = newToken();
+  const id = state.hmacs.token('link', token);
+  const { email, purpose } = link;
+  await tx
+    .insertInto('proofs')
+    .values({ ...row(state, 'link', email), id, purpose, secret: null, payload: JSON.stringify(link) })
+    .execute();
+  return token;
+}
+
+export const readLink = (state: State, db: Queries, token: string): Promise<LinkState> =>
+  stateOf(state, db, state.hmacs.token('link', token));
+
+/** Uses a link up. */
+export async function spendLink(state: State, tx: AccountsTransaction, token: string): Promise<LinkState> {
+  const id = state.hmacs.token('link', token);
+  const used = await consume(state, tx, id);
+  return used ? (JSON.parse(used.payload) as LinkProof) : stateOf(state, tx, id);
+}
+
+/** Whether a link that failed has failed for the first time; the second call says no. */
+export async function failsFirst({ hmacs }: State, tx: AccountsTransaction, token: string): Promise<boolean> {
+  const first = await tx
+    .updateTable('proofs')
+    .set({ tries: 1 })
+    .where('id', '=', hmacs.token('link', token))
+    .where('tries', '=', 0)
+    .returning('id')
+    .executeTakeFirst();
+  return first !== undefined;
+}
+
+/** Whether an unused link was mailed to an address, for any purpose. */
+export async function hasLink({ hmacs, now }: State, db: Queries, email: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('proofs')
+    .select('id')
+    .where('subject', '=', hmacs.subject(email))
+    .where('kind', '=', 'link')
+    .where('used', 'is', null)
+    .where('expires', '>', now())
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** Makes a code that replaces the address's last one. @returns six digits for the mail */
+export async function addCode(state: State, tx: AccountsTransaction, email: string, purpose: Purpose): Promise<string> {
+  const code = newCode();
+  const sending = newToken();
+  const subject = state.hmacs.subject(email);
+  const secret = state.hmacs.code(subject, sending, code);
+  const made = { ...row(state, 'code', email), purpose, secret, payload: sending };
+  // One code of an address is valid at a time, because five would be five times as easy to guess. It is one row, so that this holds
+  // for codes that are sent at the same time, too.
+  await tx
+    .insertInto('proofs')
+    .values({ ...made, id: `code:${subject}` })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(made))
+    .execute();
+  return code;
+}
+
+/**
+ * Tries a code. A wrong one counts; at most {@link guessesPerCode} are compared.
+ *
+ * @param use whether the right one is used up
+ * @returns what it was asked for; `null` when it is wrong, expired, used, never sent or tried too often
+ */
+export async function tryCode(
+  { hmacs, now }: State,
+  tx: AccountsTransaction,
+  email: string,
+  purposes: readonly Purpose[],
+  code: string,
+  use: boolean,
+): Promise<Purpose | null> {
+  const subject = hmacs.subject(email);
+  // The try is counted before the code is compared, so that requests at the same time cannot try more often.
+  const open = await tx
+    .updateTable('proofs')
+    .set({ tries: sql<number>`tries + 1` })
+    .where('subject', '=', subject)
+    .where('kind', '=', 'code')
+    .where('purpose', 'in', purposes)
+    .where('used', 'is', null)
+    .where('expires', '>', now())
+    .where('tries', '<', guessesPerCode)
+    .returning(['id', 'secret', 'purpose', 'payload'])
+    .execute();
+  for (const { id, secret, purpose, payload } of open) {
+    if (secret === null || !same(secret, hmacs.code(subject, payload, code))) continue;
+    const right = use ? { used: now() } : { tries: sql<number>`tries - 1` };
+    await tx.updateTable('proofs').set(right).where('id', '=', id).execute();
+    return purpose as Purpose;
   }
+  return null;
+}
 
-  /** Marks a row as used, if it can be. */
-  const consume = (tx: AccountsTransaction, id: string) =>
-    tx
-      .updateTable('proofs')
-      .set({ used: now() })
-      .where('id', '=', id)
-      .where('used', 'is', null)
-      .where('expires', '>', now())
-      .returning('payload')
-      .executeTakeFirst();
+/** @returns the state key */
+export async function addSocialKey(state: State, tx: AccountsTransaction, proof: SocialProof): Promise<string> {
+  const key = newToken();
+  const id = state.hmacs.token('social', key);
+  await tx
+    .insertInto('proofs')
+    .values({ ...row(state, 'social', proof.email), id, purpose: '', secret: null, payload: JSON.stringify(proof) })
+    .execute();
+  return key;
+}
 
-  return {
-    async newLink(tx, link) {
-      const token = newToken();
-      await tx
-        .insertInto('proofs')
-        .values({
-          ...row('link', link.email),
-          id: hmacs.token('link', token),
-          purpose: link.purpose,
-          secret: null,
-          payload: JSON.stringify(link),
-        })
-        .execute();
-      return token;
-    },
-    peekLink: (db, token) => stateOf(db, hmacs.token('link', token)),
-    async spendLink(tx, token) {
-      const id = hmacs.token('link', token);
-      const used = await consume(tx, id);
-      return used ? (JSON.parse(used.payload) as LinkProof) : stateOf(tx, id);
-    },
-    async failsFirst(tx, token) {
-      const first = await tx
-        .updateTable('proofs')
-        .set({ tries: 1 })
-        .where('id', '=', hmacs.token('link', token))
-        .where('tries', '=', 0)
-        .returning('id')
-        .executeTakeFirst();
-      return first !== undefined;
-    },
-    async hasLink(db, email) {
-      const found = await db
-        .selectFrom('proofs')
-        .select('id')
-        .where('subject', '=', hmacs.subject(email))
-        .where('kind', '=', 'link')
-        .where('used', 'is', null)
-        .where('expires', '>', now())
-        .executeTakeFirst();
-      return found !== undefined;
-    },
-
-    async newCode(tx, email, purpose) {
-      const code = newCode();
-      const sending = newToken();
-      const subject = hmacs.subject(email);
-      const made = { ...row('code', email), purpose, secret: hmacs.code(subject, sending, code), payload: sending };
-      // One code is open to guesses at a time: five of them would be five times as easy to hit. One row, so that it is one also
-      // of many that are sent at once.
-      await tx
-        .insertInto('proofs')
-        .values({ ...made, id: `code:${subject}` })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet(made))
-        .execute();
-      return code;
-    },
-    async tryCode(tx, email, purposes, code, use) {
-      const subject = hmacs.subject(email);
-      // The try is taken before anything is compared: whoever comes at the same time finds it gone.
-      const open = await tx
-        .updateTable('proofs')
-        .set({ tries: sql<number>`tries + 1` })
-        .where('subject', '=', subject)
-        .where('kind', '=', 'code')
-        .where('purpose', 'in', purposes)
-        .where('used', 'is', null)
-        .where('expires', '>', now())
-        .where('tries', '<', guessesPerCode)
-        .returning(['id', 'secret', 'purpose', 'payload'])
-        .execute();
-      for (const { id, secret, purpose, payload } of open) {
-        if (secret === null || !same(secret, hmacs.code(subject, payload, code))) continue;
-        const right = use ? { used: now() } : { tries: sql<number>`tries - 1` };
-        await tx.updateTable('proofs').set(right).where('id', '=', id).execute();
-        return purpose as Purpose;
-      }
-      return null;
-    },
-
-    async newSocial(tx, proof) {
-      const key = newToken();
-      await tx
-        .insertInto('proofs')
-        .values({
-          ...row('social', proof.email),
-          id: hmacs.token('social', key),
-          purpose: '',
-          secret: null,
-          payload: JSON.stringify(proof),
-        })
-        .execute();
-      return key;
-    },
-    async spendSocial(tx, key) {
-      const used = await consume(tx, hmacs.token('social', key));
-      return used ? (JSON.parse(used.payload) as SocialProof) : null;
-    },
-
-    async forget(tx, email) {
-      await tx.deleteFrom('proofs').where('subject', '=', hmacs.subject(email)).execute();
-    },
-  };
+export async function spendSocialKey(state: State, tx: AccountsTransaction, key: string): Promise<SocialProof | null> {
+  const used = await consume(state, tx, state.hmacs.token('social', key));
+  return used ? (JSON.parse(used.payload) as SocialProof) : null;
 }

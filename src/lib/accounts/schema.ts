@@ -6,12 +6,19 @@
  */
 import { z } from 'zod';
 import type { Verification } from '../email-verification/model.ts';
-import type { Place } from '../geo/model.ts';
-import { returnPath } from '../http/return-path.ts';
-import { codeKeys, type providers, tokenExchangeKey } from './model.ts';
-import type { Caller, Credentials, Delivery, Profile, Purpose } from './service.ts';
+import { returnPath } from '../http/origin.ts';
+import type { providers } from './model.ts';
+import {
+  type Caller,
+  type Credentials,
+  codeKeys,
+  type Delivery,
+  type Profile,
+  type Purpose,
+  tokenExchangeKey,
+} from './service.ts';
 
-/** Longest e-mail address that is looked at; RFC 5321 allows 254. */
+/** Longest email address that is parsed; RFC 5321 allows 254. */
 const address = z.string().trim().min(3).max(320);
 /** Where to come back to: a path, or a whole address under this site. What else comes is taken for `/` later. */
 const target = z.string().max(2048);
@@ -24,7 +31,7 @@ const action = z.enum(['login', 'register', 'completeRegistration']) satisfies z
 
 const identifiers = z.looseObject({ email_address: address });
 
-/** How `/blaize/login` and `/blaize/register` are told who somebody is. */
+/** The proofs that `/blaize/login` and `/blaize/register` take. */
 const validators = z.looseObject({
   ...(Object.fromEntries(codeKeys.map((key) => [key, z.string().max(64).optional()])) as Record<
     (typeof codeKeys)[number],
@@ -166,7 +173,10 @@ export interface CreateAnswer {
 export type VerificationAnswer = Verification;
 
 /** 200 of GET /api/geo. */
-export interface GeoAnswer extends Place {
+export interface GeoAnswer {
+  /** Two capital letters (ISO 3166-1 alpha-2); `null` when unknown. */
+  readonly country: string | null;
+  readonly city: string | null;
   /** The browser's own network address, as the site sees it; spares the question to a trace service. */
   readonly ip: string;
 }
@@ -202,7 +212,7 @@ interface Metered extends Use {
   readonly remainingCredits: number;
 }
 
-/** What somebody may read, and why (vendors.md 1.9). */
+/** What a reader may read, and why (vendors.md 1.9). */
 export interface AccessDetails {
   readonly authenticated: boolean;
   readonly accessDecisions: Readonly<Record<string, boolean>>;

@@ -1,10 +1,13 @@
 /** Sends links and codes: within the limits, for one purpose each, with the mail stored in the same transaction. */
 import { randomUUID } from 'node:crypto';
-import { returnPath } from '../http/return-path.ts';
-import { countAgainst, type Dependencies, fail, invalidEmail, limited, ok } from './dependencies.server.ts';
+import { returnPath } from '../http/origin.ts';
+import { audit, countAgainst, type Dependencies, fail, invalidEmail, limited, ok } from './dependencies.server.ts';
 import { accountMessages } from './messages.ts';
 import { normalEmail, proofSeconds } from './model.ts';
+import { addCode, addLink, hasLink } from './proofs.server.ts';
 import type { Accounts, Caller, Delivery, Outcome } from './service.ts';
+import { openSession } from './sessions.server.ts';
+import { createUser, userByEmail } from './users.server.ts';
 
 const minutes = proofSeconds / 60;
 
@@ -18,7 +21,7 @@ export function createSending(deps: Dependencies): Pick<Accounts, 'exists' | 'se
       if (email === null) return invalidEmail;
       const over = await countAgainst(deps, 'exists', { address: caller.address });
       if (over) return limited(over);
-      return ok((await deps.users.byEmail(deps.database.db, email)) !== null);
+      return ok((await userByEmail(deps.database.db, email)) !== null);
     },
     sendLink: (delivery) => send(deps, 'link', delivery),
     sendCode: (delivery) => send(deps, 'code', delivery),
@@ -26,7 +29,7 @@ export function createSending(deps: Dependencies): Pick<Accounts, 'exists' | 'se
   };
 }
 
-/** What the email check says against an address that has no account yet; `null`: nothing. */
+/** Why the email check refuses an address that has no account yet; `null`: it doesn't. */
 async function refusal({ verification }: Dependencies, email: string): Promise<Outcome<never> | null> {
   const answer = await verification?.verify(email);
   if (!answer || answer.verified) return null;
@@ -35,17 +38,17 @@ async function refusal({ verification }: Dependencies, email: string): Promise<O
 }
 
 async function send(deps: Dependencies, kind: 'link' | 'code', delivery: Delivery): Promise<Outcome<null>> {
-  const { database, users, proofs, outbox, audit, siteUrl } = deps;
+  const { database, outbox, siteUrl } = deps;
   const email = normalEmail(delivery.email);
   if (email === null) return invalidEmail;
   const { purpose, caller } = delivery;
-  const user = await users.byEmail(database.db, email);
+  const user = await userByEmail(database.db, email);
   const sendsNothing = purpose === 'register' ? user !== null : user === null;
-  // What sends nothing does not count for the address: it would use up the owner's links and leave none in the mailbox.
+  // A request that mails nothing does not count for the address: it would use up the owner's links without mailing one.
   const over = await countAgainst(deps, kind, { address: caller.address, ...(!sendsNothing && { email }) });
   if (over) {
-    // A stranger's requests must not lock the owner out: the links that they caused are in the owner's mailbox.
-    if (kind === 'link' && over.scope === 'email' && (await proofs.hasLink(database.db, email))) return ok(null);
+    // Requests of strangers must not lock the owner out: the links that they caused are in the owner's mailbox.
+    if (kind === 'link' && over.scope === 'email' && (await hasLink(deps, database.db, email))) return ok(null);
     return limited(over);
   }
   if (sendsNothing) return fail({ kind: user ? 'exists' : 'unknown-user' });
@@ -56,13 +59,13 @@ async function send(deps: Dependencies, kind: 'link' | 'code', delivery: Deliver
   await database.transaction(async (tx) => {
     if (kind === 'link') {
       const redirect = returnPath(delivery.redirect, siteUrl);
-      const token = await proofs.newLink(tx, { email, purpose, redirect });
+      const token = await addLink(deps, tx, { email, purpose, redirect });
       await outbox.enqueue(tx, { kind, to: email, url: linkUrl(siteUrl, token), purpose, minutes });
     } else {
-      const code = await proofs.newCode(tx, email, purpose);
+      const code = await addCode(deps, tx, email, purpose);
       await outbox.enqueue(tx, { kind, to: email, code, minutes });
     }
-    await audit(tx, { event: `${kind} sent`, userId: user?.id, email, caller, detail: purpose });
+    await audit(deps, tx, { event: `${kind} sent`, userId: user?.id, email, caller, detail: purpose });
   });
   outbox.nudge();
   return ok(null);
@@ -75,30 +78,30 @@ async function create(
   redirect: string | undefined,
   how: 'enter' | undefined,
 ): ReturnType<Accounts['create']> {
-  const { database, users, proofs, sessions, outbox, audit, siteUrl } = deps;
+  const { database, outbox, siteUrl } = deps;
   const email = normalEmail(text);
   if (email === null) return invalidEmail;
   const who = { address: caller.address, email };
   const over = await countAgainst(deps, 'create', who);
   if (over) return limited(over);
-  if (await users.byEmail(database.db, email)) return fail({ kind: 'exists' });
+  if (await userByEmail(database.db, email)) return fail({ kind: 'exists' });
   const refused = await refusal(deps, email);
   if (refused) return refused;
   // Many readers share a network address. The limit on mail must not keep one of them from paying: the link can be sent again later.
   const withoutMail = await countAgainst(deps, 'confirmation', who);
   if (withoutMail && how !== 'enter') return limited(withoutMail);
   const made = await database.transaction(async (tx) => {
-    const user = await users.create(tx, { email, verified: false });
+    const user = await createUser(deps, tx, email, false);
     if (!user) return null;
     if (!withoutMail) {
       const purpose = 'completeRegistration';
-      const token = await proofs.newLink(tx, { email, purpose, redirect: returnPath(redirect, siteUrl) });
+      const token = await addLink(deps, tx, { email, purpose, redirect: returnPath(redirect, siteUrl) });
       await outbox.enqueue(tx, { kind: 'link', to: email, url: linkUrl(siteUrl, token), purpose, minutes });
     }
-    await audit(tx, { event: 'account made', userId: user.id, email, caller, detail: 'by address' });
+    await audit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: 'by address' });
     if (how !== 'enter') return {};
-    const opened = await sessions.open(tx, user, caller);
-    await audit(tx, { event: 'sign-in', userId: user.id, caller, detail: 'new account' });
+    const opened = await openSession(deps, tx, user, caller);
+    await audit(deps, tx, { event: 'sign-in', userId: user.id, caller, detail: 'new account' });
     return { signedIn: { ...opened, created: true } };
   });
   if (!made) return fail({ kind: 'exists' });

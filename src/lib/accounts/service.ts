@@ -3,6 +3,12 @@
  * what throws is a fault of ours or of the database.
  */
 
+/** Keys of `validators` under which a six-digit code is taken; the first is the one that our own screens send. */
+export const codeKeys = ['code', 'email_otp', 'otp'] as const;
+
+/** Key of `validators` for a social sign-in that has not become an account yet. */
+export const tokenExchangeKey = 'token_exchange';
+
 /** Where a call comes from: for limits, the audit trail and the reader's list of sessions. */
 export interface Caller {
   /** Network address as the front knows it. */
@@ -62,7 +68,7 @@ export interface SessionSummary {
   readonly device: string;
 }
 
-/** How somebody proves who they are. Exactly one is looked at, in this order. */
+/** How a user proves an address. Exactly one is used, in this order. */
 export interface Validators {
   /** State key of a social sign-in that has not become an account yet. */
   readonly tokenExchange?: string;
@@ -100,7 +106,7 @@ export type SocialEnd =
     };
 
 export interface Accounts {
-  /** Whether there is a user with this address. Limited, for it tells strangers who reads the paper. */
+  /** Whether there is a user with this address. Limited, because the answer tells strangers who has an account. */
   exists(email: string, caller: Caller): Promise<Outcome<boolean>>;
   /** Mails a link. Unknown users of a `login` are `unknown-user`. */
   sendLink(delivery: Delivery): Promise<Outcome<null>>;
@@ -112,8 +118,8 @@ export interface Accounts {
   /** `exists` when there is such a user already. */
   register(credentials: Credentials): Promise<Outcome<SignedIn>>;
   /**
-   * Makes an account by its address alone and mails a link to confirm it. Signs nobody in unless told to, for somebody who is
-   * about to pay: the account is new and holds nothing, and whoever proves the address later gets it without that session.
+   * Makes an account with an address alone and mails a link to confirm it. With `enter` it also signs in, for a user who is about to pay:
+   * the new account is empty, and the owner who proves the address later gets it without that session.
    *
    * @param redirect path within the site that the link leads to
    * @param how `enter` opens a session of the new account

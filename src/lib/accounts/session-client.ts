@@ -1,4 +1,4 @@
-/** The account calls of a page that nobody has touched yet; apart from the others, so that a page carries no more than these. */
+/** The account calls that a page makes before a touch; apart from the others, so that a page loads no more than these. */
 import { type Answer, ask } from '../http/ask.ts';
 import type {
   FeatureDecisionsAnswer,
@@ -22,7 +22,7 @@ export const featureDecisions = (
 export const recogniseMe = (email: string): Promise<Answer<MessageAnswer | null>> =>
   ask('/zephr/recognise-me', { body: { identifiers: { email_address: email } } satisfies IdentifiersBody });
 
-/** Puts right what a payment or a sign-up has left half done; nobody looks at the answer (spec section 4). */
+/** Completes a payment or a sign-up that was interrupted; the answer is not used (spec section 4). */
 export const repair = (): Promise<Answer<RepairAnswer>> => ask('/api/v1/me/repair', { keepalive: true });
 
 /** Signs out, everywhere unless told otherwise (spec section 6). */
@@ -31,7 +31,7 @@ export const logout = (where: LogoutBody['where'] = 'EVERYWHERE'): Promise<Answe
 
 /** What a page does for a reader without being asked: the repair call, and a newsletter's hint who is coming. */
 
-/** Query parameter of a newsletter's links with the reader's e-mail address. */
+/** Query parameter of a newsletter's links with the reader's email address. */
 const recognised = 'recognized_email';
 
 /** When the repair call was made last is kept under this name. */

@@ -1,23 +1,21 @@
 /** Who is reading, as the browser knows it (spec sections 3 and 6): made from the access details of a decision. */
 
 import type { AccessDetails } from './schema.ts';
-import type { VisitorKind } from './visitor.ts';
+import { type Product, products, type VisitorKind } from './visitor.ts';
 
 export type UserType = 'anonymous' | 'registered' | 'customer';
-/** Paid products, the highest first (spec section 4). The one order of tiers. */
-export const productsByRank = ['founder', 'member', 'reader'] as const;
-export type Product = (typeof productsByRank)[number];
+/** The highest first. */
+export const productsByRank = products.toReversed();
 
-/** Products that are paid for, by their names on the wire. */
-export const productSlugs: Readonly<Record<Product, string>> = {
+/** Names of the products in the account calls. */
+export const productSlugs = {
   founder: 'sun-founder',
   member: 'sun-member',
   reader: 'sun-reader',
-};
+} as const satisfies Record<Product, string>;
 
 /** Rank of a product by its name on the wire, from 0 for the lowest tier; -1 for what is none of ours. */
-export const tierRank = (slug: string): number =>
-  productsByRank.toReversed().findIndex((product) => productSlugs[product] === slug);
+export const tierRank = (slug: string): number => products.findIndex((product) => productSlugs[product] === slug);
 
 /** Free articles that are counted. */
 export interface Trial {
@@ -57,7 +55,7 @@ export interface Session {
   readonly timeTrials: readonly TimeTrial[];
 }
 
-/** Nobody in particular: the default of every access decision that failed (spec section 4). */
+/** An anonymous reader: also the result of every access decision that failed (spec section 4). */
 export const anonymousSession: Session = {
   status: 'anonymous',
   activeProduct: null,
@@ -72,7 +70,7 @@ export const anonymousSession: Session = {
   timeTrials: [],
 };
 
-/** As long as nobody has answered. */
+/** Until the server has answered. */
 export const loadingSession: Session = { ...anonymousSession, status: 'loading' };
 
 /** What a decision says about access. The vendor's script in the browser writes `isAuthenticated` (vendors.md 1.9). */
@@ -82,7 +80,7 @@ export type AccessFacts = Partial<Pick<AccessDetails, 'authenticated' | 'activeP
   readonly timeTrials?: Readonly<Record<string, Partial<AccessDetails['timeTrials'][string]>>>;
 };
 
-/** The session that access details describe; `null` or nonsense is nobody. */
+/** The session that access details describe; anonymous for `null` and invalid values. */
 export function sessionOf(facts: AccessFacts | null | undefined): Session {
   const trials = Object.entries(facts?.trials ?? {}).map(([id, trial]) => ({
     id,
@@ -131,7 +129,7 @@ function wireTime(text: string | undefined): number | null {
 export const visitorOf = ({ isAuthenticated, activeProduct }: Session): VisitorKind | null =>
   isAuthenticated ? (activeProduct ?? 'registered') : null;
 
-/** User type, active product and trialing flag (spec section 3, "Session"); `null` while nobody has answered. */
+/** User type, active product and trialing flag (spec section 3, "Session"); `null` until the server has answered. */
 export const sessionTuple = ({
   status,
   activeProduct,

@@ -1,27 +1,55 @@
 /**
- * Turns proofs into sessions. The first proof of an address takes away what was stored under the account before by someone who
- * had not proved it, as the list of personal data says (unless this very browser is signed in to the account).
+ * Turns proofs into sessions. The first proof of an address deletes what was stored under the account before, as the list of personal
+ * data says, unless the browser that proves it is signed in to the account.
  */
 import type { AccountsTransaction } from '../database.ts';
-import { countAgainst, type Dependencies, fail, invalidEmail, limited, ok } from './dependencies.server.ts';
+import {
+  audit,
+  countAgainst,
+  type Dependencies,
+  fail,
+  invalid,
+  invalidEmail,
+  limited,
+  ok,
+} from './dependencies.server.ts';
 import { accountMessages } from './messages.ts';
 import { normalEmail, proofSeconds } from './model.ts';
 import { profileProblem } from './profile.ts';
-import type { SocialProof } from './proofs.server.ts';
+import {
+  addLink,
+  failsFirst,
+  readLink,
+  type SocialProof,
+  spendLink,
+  spendSocialKey,
+  tryCode,
+} from './proofs.server.ts';
 import { linkUrl } from './sending.server.ts';
 import type { Accounts, Caller, Credentials, Outcome, Profile, Purpose, SignedIn } from './service.ts';
-import type { User } from './users.server.ts';
+import { isSignedInAs, openSession } from './sessions.server.ts';
+import {
+  addIdentity,
+  addToProfile,
+  confirmUser,
+  createUser,
+  lockUser,
+  readProfile,
+  type User,
+  userByEmail,
+  userByIdentity,
+} from './users.server.ts';
 
 type SignIn = Pick<Accounts, 'checkCode' | 'login' | 'register' | 'peekLink' | 'useLink'>;
 
-/** Who signs in, and what goes into the profile with it. */
+/** The caller who signs in, and attributes for the profile. */
 interface Request {
   readonly attributes: Profile;
   readonly caller: Caller;
 }
 
 const wrongCode = fail({ kind: 'invalid-code' });
-const staleKey = fail({ kind: 'invalid', message: accountMessages.staleSocial });
+const staleKey = invalid(accountMessages.staleSocial);
 const everyPurpose: readonly Purpose[] = ['login', 'register', 'completeRegistration'];
 
 export function createSignIn(deps: Dependencies): SignIn {
@@ -29,13 +57,13 @@ export function createSignIn(deps: Dependencies): SignIn {
     checkCode: (text, code, caller) =>
       withCode(text, code, (email, digits) =>
         tryingCode(deps, email, caller, async (tx) =>
-          (await deps.proofs.tryCode(tx, email, everyPurpose, digits, false)) ? ok(null) : wrongCode,
+          (await tryCode(deps, tx, email, everyPurpose, digits, false)) ? ok(null) : wrongCode,
         ),
       ),
     login: (credentials) => signIn(deps, credentials, 'login'),
     register: (credentials) => signIn(deps, credentials, 'register'),
     async peekLink(token) {
-      const state = await deps.proofs.peekLink(deps.database.db, token);
+      const state = await readLink(deps, deps.database.db, token);
       return typeof state === 'string' ? fail({ kind: `link-${state}` }) : ok(state);
     },
     useLink: (token, caller) => useLink(deps, token, caller),
@@ -48,7 +76,7 @@ async function signIn(
   how: 'login' | 'register',
 ): Promise<Outcome<SignedIn>> {
   const problem = profileProblem(attributes);
-  if (problem) return fail({ kind: 'invalid', message: problem });
+  if (problem) return invalid(problem);
   const request = { attributes, caller };
   const byCode = how === 'login' ? loginByCode : registerByCode;
   const outcome =
@@ -61,15 +89,15 @@ async function signIn(
 
 /** Opens a session. @param how for the audit trail */
 async function enter(
-  { sessions, audit }: Dependencies,
+  deps: Dependencies,
   tx: AccountsTransaction,
   user: User,
   caller: Caller,
   created: boolean,
   how: string,
 ): Promise<SignedIn> {
-  const opened = await sessions.open(tx, user, caller);
-  await audit(tx, { event: 'sign-in', userId: user.id, caller, detail: how });
+  const opened = await openSession(deps, tx, user, caller);
+  await audit(deps, tx, { event: 'sign-in', userId: user.id, caller, detail: how });
   return { ...opened, created };
 }
 
@@ -78,23 +106,19 @@ const welcome = ({ outbox }: Dependencies, tx: AccountsTransaction, to: string, 
   return outbox.enqueue(tx, { kind: 'welcome', to, firstName: typeof name === 'string' && name !== '' ? name : null });
 };
 
-/** Records that the owner of the address is here. */
+/** Confirms the address of an account: its owner has proved it. */
 async function proved(deps: Dependencies, tx: AccountsTransaction, id: string, caller: Caller): Promise<User | null> {
-  const { users, sessions, profiles, others, audit } = deps;
-  const user = await users.lock(tx, id);
+  const user = await lockUser(deps, tx, id);
   if (!user || user.emailVerified) return user;
-  if (!(await sessions.belongs(tx, caller.cookies, id))) {
-    await users.disown(tx, id);
-    await others.disown(tx, id);
-  }
-  await users.confirm(tx, id);
-  await audit(tx, { event: 'address confirmed', userId: id, caller });
-  await welcome(deps, tx, user.email, await profiles.read(tx, id));
+  if (!(await isSignedInAs(deps, tx, caller.cookies, id))) await deps.personalData.disown(tx, id);
+  await confirmUser(deps, tx, id);
+  await audit(deps, tx, { event: 'address confirmed', userId: id, caller });
+  await welcome(deps, tx, user.email, await readProfile(tx, id));
   return { ...user, emailVerified: true };
 }
 
 async function owner(deps: Dependencies, tx: AccountsTransaction, email: string, caller: Caller): Promise<User | null> {
-  const found = await deps.users.byEmail(tx, email);
+  const found = await userByEmail(tx, email);
   return found && proved(deps, tx, found.id, caller);
 }
 
@@ -106,10 +130,10 @@ async function join(
   { attributes, caller }: Request,
   how: string,
 ): Promise<SignedIn | null> {
-  const user = await deps.users.create(tx, { email, verified: true });
+  const user = await createUser(deps, tx, email, true);
   if (!user) return null;
-  await deps.profiles.add(tx, user.id, attributes);
-  await deps.audit(tx, { event: 'account made', userId: user.id, email, caller, detail: how });
+  await addToProfile(deps, tx, user.id, attributes);
+  await audit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: how });
   await welcome(deps, tx, email, attributes);
   return enter(deps, tx, user, caller, true, how);
 }
@@ -117,7 +141,7 @@ async function join(
 /**
  * Signs in the user that a provider identifies.
  *
- * @param proof its email is empty when the provider told none: that opens only an account that is connected already
+ * @param proof without an email when the provider gave none; it then opens only an account that is connected already
  * @returns `null` when there is no account that it may open
  */
 export async function signInBySocial(
@@ -126,22 +150,21 @@ export async function signInBySocial(
   { provider, subject, email, verified }: SocialProof,
   caller: Caller,
 ): Promise<SignedIn | null> {
-  const { users } = deps;
-  const known = await users.byIdentity(tx, provider, subject);
+  const known = await userByIdentity(tx, provider, subject);
   if (known) {
     const user =
-      verified && known.email === email ? await proved(deps, tx, known.id, caller) : await users.lock(tx, known.id);
+      verified && known.email === email ? await proved(deps, tx, known.id, caller) : await lockUser(deps, tx, known.id);
     // Read again now that the row is locked: the owner may just have removed the connection of a stranger.
-    const connected = user && (verified || (await users.byIdentity(tx, provider, subject))?.id === user.id);
+    const connected = user && (verified || (await userByIdentity(tx, provider, subject))?.id === user.id);
     if (user && connected) {
-      await users.addIdentity(tx, user.id, provider, subject);
+      await addIdentity(deps, tx, user.id, provider, subject);
       return enter(deps, tx, user, caller, false, provider);
     }
   }
   // An address that the provider has not checked opens nothing.
   const user = verified ? await owner(deps, tx, email, caller) : null;
   if (!user) return null;
-  await users.addIdentity(tx, user.id, provider, subject);
+  await addIdentity(deps, tx, user.id, provider, subject);
   return enter(deps, tx, user, caller, false, provider);
 }
 
@@ -151,21 +174,21 @@ async function registerBySocial(
   proof: SocialProof,
   { attributes, caller }: Request,
 ): Promise<SignedIn | null> {
-  const { users, profiles, proofs, outbox, audit, siteUrl } = deps;
+  const { outbox, siteUrl } = deps;
   const { provider, subject, email, verified, firstName, lastName } = proof;
-  const user = await users.create(tx, { email, verified });
+  const user = await createUser(deps, tx, email, verified);
   if (!user) return null;
-  await users.addIdentity(tx, user.id, provider, subject);
+  await addIdentity(deps, tx, user.id, provider, subject);
   const names = {
     ...(firstName && { first_name: firstName }),
     ...(lastName && { last_name: lastName }),
   };
-  await profiles.add(tx, user.id, { ...(profileProblem(names) ? {} : names), ...attributes });
-  await audit(tx, { event: 'account made', userId: user.id, email, caller, detail: provider });
+  await addToProfile(deps, tx, user.id, { ...(profileProblem(names) ? {} : names), ...attributes });
+  await audit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: provider });
   if (verified) await welcome(deps, tx, email, { ...names, ...attributes });
   else {
     const purpose = 'completeRegistration';
-    const token = await proofs.newLink(tx, { email, purpose, redirect: '/' });
+    const token = await addLink(deps, tx, { email, purpose, redirect: '/' });
     const url = linkUrl(siteUrl, token);
     await outbox.enqueue(tx, { kind: 'link', to: email, url, purpose, minutes: proofSeconds / 60 });
   }
@@ -182,7 +205,7 @@ async function bySocialKey(
   const over = await countAgainst(deps, 'register', { address: request.caller.address });
   if (over) return limited(over);
   return deps.database.transaction(async (tx) => {
-    const proof = await deps.proofs.spendSocial(tx, key);
+    const proof = await spendSocialKey(deps, tx, key);
     if (!proof) return staleKey;
     const known = await signInBySocial(deps, tx, proof, request.caller);
     if (known) return ok(known);
@@ -198,7 +221,7 @@ async function withCode<T>(
   use: (email: string, code: string) => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
   if (text === undefined || code === undefined) {
-    return fail({ kind: 'invalid', message: accountMessages.codeAndEmail });
+    return invalid(accountMessages.codeAndEmail);
   }
   const email = normalEmail(text);
   if (email === null) return invalidEmail;
@@ -208,49 +231,48 @@ async function withCode<T>(
 
 /** Counts a try of a code before it is compared, and takes the count back unless the code was wrong. */
 async function tryingCode<T>(
-  { database, limiter, log, audit }: Dependencies,
+  deps: Dependencies,
   email: string,
   caller: Caller,
   attempt: (tx: AccountsTransaction) => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
   const who = { address: caller.address, email };
-  const over = await countAgainst({ limiter, log }, 'guess', who);
+  const over = await countAgainst(deps, 'guess', who);
   if (over) return limited(over);
-  const outcome = await database.transaction(async (tx) => {
+  const outcome = await deps.database.transaction(async (tx) => {
     const made = await attempt(tx);
     if (!made.ok && made.failure.kind === 'invalid-code') {
-      await audit(tx, { event: 'sign-in failed', email, caller, detail: 'code' });
+      await audit(deps, tx, { event: 'sign-in failed', email, caller, detail: 'code' });
     }
     return made;
   });
-  if (outcome.ok || outcome.failure.kind !== 'invalid-code') await limiter.giveBack('guess', who);
+  if (outcome.ok || outcome.failure.kind !== 'invalid-code') await deps.limiter.giveBack('guess', who);
   return outcome;
 }
 
 const loginByCode = (deps: Dependencies, email: string, code: string, { attributes, caller }: Request) =>
   tryingCode(deps, email, caller, async (tx): Promise<Outcome<SignedIn>> => {
-    if (!(await deps.proofs.tryCode(tx, email, ['login', 'completeRegistration'], code, true))) return wrongCode;
+    if (!(await tryCode(deps, tx, email, ['login', 'completeRegistration'], code, true))) return wrongCode;
     const user = await owner(deps, tx, email, caller);
     if (!user) return fail({ kind: 'unknown-user' });
-    await deps.profiles.add(tx, user.id, attributes);
+    await addToProfile(deps, tx, user.id, attributes);
     return ok(await enter(deps, tx, user, caller, false, 'code'));
   });
 
 const registerByCode = (deps: Dependencies, email: string, code: string, request: Request) =>
   tryingCode(deps, email, request.caller, async (tx): Promise<Outcome<SignedIn>> => {
-    if (!(await deps.proofs.tryCode(tx, email, ['register'], code, true))) return wrongCode;
+    if (!(await tryCode(deps, tx, email, ['register'], code, true))) return wrongCode;
     const joined = await join(deps, tx, email, request, 'code');
     return joined ? ok(joined) : fail({ kind: 'exists' });
   });
 
 async function useLink(deps: Dependencies, token: string, caller: Caller): ReturnType<Accounts['useLink']> {
-  const { proofs } = deps;
   const outcome = await deps.database.transaction(async (tx): ReturnType<Accounts['useLink']> => {
-    const link = await proofs.spendLink(tx, token);
+    const link = await spendLink(deps, tx, token);
     if (typeof link === 'string') {
       // Recorded once, or one link could fill the trail.
-      if (link !== 'unknown' && (await proofs.failsFirst(tx, token))) {
-        await deps.audit(tx, { event: 'sign-in failed', caller, detail: `link ${link}` });
+      if (link !== 'unknown' && (await failsFirst(deps, tx, token))) {
+        await audit(deps, tx, { event: 'sign-in failed', caller, detail: `link ${link}` });
       }
       return fail({ kind: `link-${link}` });
     }

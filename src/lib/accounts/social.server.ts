@@ -1,11 +1,11 @@
 /** Sign-in with Google and Facebook: sends the browser there, recognizes it when it returns, and says how it ended (vendors.md 1.8). */
-import { newToken, same } from '../hmacs.server.ts';
-import { readCookies, setCookie } from '../http/cookies.ts';
-import { tooManyTries } from '../http/rate-limit.ts';
-import { returnPath } from '../http/return-path.ts';
-import { countAgainst, type Dependencies } from './dependencies.server.ts';
+import { newToken, same } from '../crypto.server.ts';
+import { tooManyTries } from '../http/answer.ts';
+import { readCookies, setCookie } from '../http/cookies.server.ts';
+import { returnPath } from '../http/origin.ts';
+import { audit, countAgainst, type Dependencies } from './dependencies.server.ts';
 import { accountMessages } from './messages.ts';
-import type { SocialProof } from './proofs.server.ts';
+import { addSocialKey, type SocialProof } from './proofs.server.ts';
 import type { Accounts, Caller, Provider, SocialEnd } from './service.ts';
 import { signInBySocial } from './sign-in.server.ts';
 import type { Attempt, SocialProvider } from './social-providers.server.ts';
@@ -29,11 +29,10 @@ interface Ticket {
   readonly expires: number;
 }
 
-/** @param secure whether the site is served over HTTPS */
-export function createSocial(deps: Dependencies, available: readonly SocialProvider[], secure: boolean): Social {
+export function createSocial(deps: Dependencies, available: readonly SocialProvider[]): Social {
   const providers = new Map(available.map((provider) => [provider.id, provider]));
   const cookie = (name: string, value: string, maxAge = attemptSeconds): string =>
-    setCookie(name, value, { maxAge, httpOnly: true, secure, path: cookiePath });
+    setCookie(name, value, { maxAge, httpOnly: true, secure: deps.secure, path: cookiePath });
 
   return {
     providers: [...providers.keys()],
@@ -63,7 +62,7 @@ export function createSocial(deps: Dependencies, available: readonly SocialProvi
       if (over) return failure(tooManyTries(over.retryAfter), returnTo);
       const proof = await proofOf(deps, provider, state, url.searchParams);
       if (typeof proof === 'string') {
-        await deps.audit(deps.database.db, { event: 'sign-in failed', caller, detail: `${id} ${proof}` });
+        await audit(deps, deps.database.db, { event: 'sign-in failed', caller, detail: `${id} ${proof}` });
         return failure(proof === 'denied' ? accountMessages.canceled : accountMessages.failed, returnTo);
       }
       const end = await endOf(deps, proof, { ...caller, cookies: header }, returnTo);
@@ -138,9 +137,9 @@ function endOf(deps: Dependencies, proof: SocialProof, caller: Caller, returnTo:
     const signedIn = await signInBySocial(deps, tx, proof, caller);
     if (signedIn) return { action: 'login', signedIn, returnTo };
     if (proof.email === '') {
-      await deps.audit(tx, { event: 'sign-in failed', caller, detail: `${proof.provider} without an address` });
+      await audit(deps, tx, { event: 'sign-in failed', caller, detail: `${proof.provider} without an address` });
       return null;
     }
-    return { action: 'register', identifier: proof.email, stateKey: await deps.proofs.newSocial(tx, proof), returnTo };
+    return { action: 'register', identifier: proof.email, stateKey: await addSocialKey(deps, tx, proof), returnTo };
   });
 }

@@ -9,7 +9,7 @@ export interface UsersTable {
   name: string;
   /** Lower case. */
   email: string;
-  /** 1 once somebody proved to read the mail that is sent there. */
+  /** 1 once a user proved to read the mail that is sent there. */
   emailVerified: number;
   /** Always null. */
   image: string | null;
@@ -96,7 +96,7 @@ export interface AuditTable {
   at: number;
   event: string;
   user_id: string | null;
-  /** HMAC of the e-mail address. */
+  /** HMAC of the email address. */
   subject: string | null;
   /** HMAC of the network address. */
   place: string | null;

@@ -1,139 +1,220 @@
-/** Users, their sessions and their connections to social providers: rows that are read and written inside the caller's transaction. */
+/** Rows of users, their connections to social providers, and their profiles, plain and extended (vendors.md 1.6). */
 import { randomUUID } from 'node:crypto';
 import type { AccountsTransaction, Queries } from '../database.ts';
-import type { Provider } from './service.ts';
+import { audit, type Dependencies, invalid, ok } from './dependencies.server.ts';
+import { accountMessages, profileProblems } from './messages.ts';
+import { appProblem, extendedText, fits, mostApps, profileProblem } from './profile.ts';
+import type { Outcome, Profile, Provider, Session } from './service.ts';
 import type { UsersTable } from './tables.ts';
 
 export type User = Pick<UsersTable, 'id' | 'email' | 'trackingId'> & { readonly emailVerified: boolean };
-
-export interface NewUser {
-  /** In its normal form. */
-  readonly email: string;
-  readonly verified: boolean;
-}
-
-export interface NewSession {
-  readonly userId: string;
-  /** HMAC of what the cookie carries. */
-  readonly token: string;
-  readonly device: string;
-  /** Epoch milliseconds. */
-  readonly expires: number;
-}
-
-export type Users = ReturnType<typeof createUsers>;
 
 const columns = ['users.id', 'users.email', 'users.emailVerified', 'users.trackingId'] as const;
 type Row = Pick<UsersTable, 'id' | 'email' | 'emailVerified' | 'trackingId'>;
 const userOf = (row: Row | undefined): User | null => (row ? { ...row, emailVerified: row.emailVerified === 1 } : null);
 
-/** @param now epoch milliseconds; these tables hold it as ISO text */
-export function createUsers(now: () => number) {
-  const isoNow = (): string => new Date(now()).toISOString();
+/** These tables hold times as ISO text. */
+const isoNow = ({ now }: Pick<Dependencies, 'now'>): string => new Date(now()).toISOString();
 
-  return {
-    async byEmail(db: Queries, email: string): Promise<User | null> {
-      return userOf(await db.selectFrom('users').select(columns).where('email', '=', email).executeTakeFirst());
-    },
+export async function userByEmail(db: Queries, email: string): Promise<User | null> {
+  return userOf(await db.selectFrom('users').select(columns).where('email', '=', email).executeTakeFirst());
+}
 
-    async byIdentity(db: Queries, provider: Provider, subject: string): Promise<User | null> {
-      const found = await db
-        .selectFrom('identities')
-        .innerJoin('users', 'users.id', 'identities.userId')
-        .select(columns)
-        .where('identities.providerId', '=', provider)
-        .where('identities.accountId', '=', subject)
-        .executeTakeFirst();
-      return userOf(found);
-    },
+export async function userByIdentity(db: Queries, provider: Provider, subject: string): Promise<User | null> {
+  const found = await db
+    .selectFrom('identities')
+    .innerJoin('users', 'users.id', 'identities.userId')
+    .select(columns)
+    .where('identities.providerId', '=', provider)
+    .where('identities.accountId', '=', subject)
+    .executeTakeFirst();
+  return userOf(found);
+}
 
-    /** Reads a user and locks the row until the transaction ends, so that two sign-ins to it run one after the other. */
-    async lock(tx: AccountsTransaction, id: string): Promise<User | null> {
-      const found = await tx
-        .updateTable('users')
-        .set({ updatedAt: isoNow() })
-        .where('id', '=', id)
-        .returning(columns)
-        .executeTakeFirst();
-      return userOf(found);
-    },
+/** Reads a user and locks the row until the transaction ends, so that two sign-ins to it run one after the other. */
+export async function lockUser(
+  deps: Pick<Dependencies, 'now'>,
+  tx: AccountsTransaction,
+  id: string,
+): Promise<User | null> {
+  const found = await tx
+    .updateTable('users')
+    .set({ updatedAt: isoNow(deps) })
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirst();
+  return userOf(found);
+}
 
-    /** @returns `null` when there is such a user already; of two at once the second waits here */
-    async create(tx: AccountsTransaction, { email, verified }: NewUser): Promise<User | null> {
-      const at = isoNow();
-      const made = await tx
-        .insertInto('users')
-        .values({
-          id: randomUUID(),
-          name: '',
-          email,
-          emailVerified: verified ? 1 : 0,
-          createdAt: at,
-          updatedAt: at,
-          trackingId: randomUUID(),
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .returning(columns)
-        .executeTakeFirst();
-      return userOf(made);
-    },
+/**
+ * @param email in its normal form
+ * @returns `null` when there is such a user already; of two calls at once the second waits here
+ */
+export async function createUser(
+  deps: Dependencies,
+  tx: AccountsTransaction,
+  email: string,
+  verified: boolean,
+): Promise<User | null> {
+  const at = isoNow(deps);
+  const made = await tx
+    .insertInto('users')
+    .values({
+      id: randomUUID(),
+      name: '',
+      email,
+      emailVerified: verified ? 1 : 0,
+      createdAt: at,
+      updatedAt: at,
+      trackingId: randomUUID(),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(columns)
+    .executeTakeFirst();
+  return userOf(made);
+}
 
-    /** Records that the user has proved to own the address. */
-    async confirm(tx: AccountsTransaction, id: string): Promise<void> {
-      await tx.updateTable('users').set({ emailVerified: 1, updatedAt: isoNow() }).where('id', '=', id).execute();
-    },
+/** Records that the user has proved to own the address. */
+export async function confirmUser(deps: Dependencies, tx: AccountsTransaction, id: string): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set({ emailVerified: 1, updatedAt: isoNow(deps) })
+    .where('id', '=', id)
+    .execute();
+}
 
-    /** Deletes the account's own rows that were made before its address was proved. */
-    async disown(tx: AccountsTransaction, id: string): Promise<void> {
-      await tx.deleteFrom('sessions').where('userId', '=', id).execute();
-      await tx.deleteFrom('identities').where('userId', '=', id).execute();
-      await tx.deleteFrom('profiles').where('user_id', '=', id).execute();
-      await tx.deleteFrom('extended_profiles').where('user_id', '=', id).execute();
-    },
+/** Connects an account at a provider, unless it is connected to a user already. No token of the provider is kept. */
+export async function addIdentity(
+  deps: Dependencies,
+  tx: AccountsTransaction,
+  userId: string,
+  provider: Provider,
+  subject: string,
+): Promise<void> {
+  const at = isoNow(deps);
+  await tx
+    .insertInto('identities')
+    .values({
+      id: randomUUID(),
+      userId,
+      providerId: provider,
+      accountId: subject,
+      createdAt: at,
+      updatedAt: at,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
 
-    /** Connects an account at a provider, unless it is connected to a user already. No token of the provider is kept. */
-    async addIdentity(tx: AccountsTransaction, userId: string, provider: Provider, subject: string): Promise<void> {
-      const at = isoNow();
-      await tx
-        .insertInto('identities')
-        .values({
-          id: randomUUID(),
-          userId,
-          providerId: provider,
-          accountId: subject,
-          createdAt: at,
-          updatedAt: at,
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
-    },
+export async function readProfile(db: Queries, userId: string): Promise<Profile> {
+  const row = await db.selectFrom('profiles').select('data').where('user_id', '=', userId).executeTakeFirst();
+  return row ? (JSON.parse(row.data) as Profile) : {};
+}
 
-    async openSession(tx: AccountsTransaction, { userId, token, device, expires }: NewSession) {
-      const id = randomUUID();
-      const createdAt = now();
-      const at = new Date(createdAt).toISOString();
-      await tx
-        .insertInto('sessions')
-        .values({
-          id,
-          userId,
-          token,
-          userAgent: device,
-          createdAt: at,
-          updatedAt: at,
-          expiresAt: new Date(expires).toISOString(),
-        })
-        .execute();
-      return { id, createdAt };
-    },
+async function writeProfile(
+  { now }: Dependencies,
+  tx: AccountsTransaction,
+  userId: string,
+  profile: Profile,
+): Promise<void> {
+  const values = { data: JSON.stringify(profile), updated: now() };
+  await tx
+    .insertInto('profiles')
+    .values({ user_id: userId, ...values })
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet(values))
+    .execute();
+}
 
-    async endSession(tx: AccountsTransaction, token: string): Promise<void> {
-      await tx.deleteFrom('sessions').where('token', '=', token).execute();
-    },
+/** Records a change at most once a minute, so that a user cannot fill the audit trail. */
+async function auditChange(
+  deps: Dependencies,
+  tx: AccountsTransaction,
+  userId: string,
+  detail?: string,
+): Promise<void> {
+  const recent = await tx
+    .selectFrom('audit')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('event', '=', 'profile changed')
+    .where('at', '>', deps.now() - 60_000)
+    .where('detail', 'is not distinct from', detail ?? null)
+    .executeTakeFirst();
+  if (!recent) await audit(deps, tx, { event: 'profile changed', userId, detail });
+}
 
-    /** With every row that refers to it. */
-    async remove(tx: AccountsTransaction, id: string): Promise<void> {
-      await tx.deleteFrom('users').where('id', '=', id).execute();
-    },
-  };
+/** Adds attributes that were checked already to a profile; a profile that would become too large stays as it is. */
+export async function addToProfile(
+  deps: Dependencies,
+  tx: AccountsTransaction,
+  userId: string,
+  profile: Profile,
+): Promise<void> {
+  if (Object.keys(profile).length === 0) return;
+  const merged = { ...(await readProfile(tx, userId)), ...profile };
+  if (fits(merged)) await writeProfile(deps, tx, userId, merged);
+}
+
+export async function saveProfile(
+  deps: Dependencies,
+  { userId }: Session,
+  profile: Profile,
+  how: 'merge' | 'replace',
+): Promise<Outcome<null>> {
+  const problem = profileProblem(profile);
+  if (problem) return invalid(problem);
+  return deps.database.transaction(async (tx) => {
+    // Locked, so that of two merges at once neither undoes the other.
+    if (!(await lockUser(deps, tx, userId))) return invalid(accountMessages.accountGone);
+    const next = how === 'merge' ? { ...(await readProfile(tx, userId)), ...profile } : profile;
+    if (!fits(next)) return invalid(profileProblems.tooManyFields);
+    await writeProfile(deps, tx, userId, next);
+    await auditChange(deps, tx, userId);
+    return ok(null);
+  });
+}
+
+/** @returns `null` when the app has stored none */
+export async function readExtendedProfile(
+  { database }: Dependencies,
+  { userId }: Session,
+  app: string,
+): Promise<unknown> {
+  const row = await database.db
+    .selectFrom('extended_profiles')
+    .select('data')
+    .where('user_id', '=', userId)
+    .where('app', '=', app)
+    .executeTakeFirst();
+  return row ? (JSON.parse(row.data) as unknown) : null;
+}
+
+export async function saveExtendedProfile(
+  deps: Dependencies,
+  { userId }: Session,
+  app: string,
+  value: unknown,
+): Promise<Outcome<null>> {
+  const problem = appProblem(app);
+  if (problem) return invalid(problem);
+  const made = extendedText(value);
+  if ('problem' in made) return invalid(made.problem);
+  return deps.database.transaction(async (tx) => {
+    if (!(await lockUser(deps, tx, userId))) return invalid(accountMessages.accountGone);
+    const others = await tx
+      .selectFrom('extended_profiles')
+      .select('app')
+      .where('user_id', '=', userId)
+      .where('app', '<>', app)
+      .execute();
+    if (others.length >= mostApps) return invalid(profileProblems.tooManyApps);
+    const values = { data: made.text, updated: deps.now() };
+    await tx
+      .insertInto('extended_profiles')
+      .values({ user_id: userId, app, ...values })
+      .onConflict((conflict) => conflict.columns(['user_id', 'app']).doUpdateSet(values))
+      .execute();
+    await auditChange(deps, tx, userId, 'extended');
+    return ok(null);
+  });
 }

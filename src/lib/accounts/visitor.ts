@@ -3,8 +3,12 @@
  * `data-visitor` on `<html>` carries it to the styles. A hint and no proof: nothing is granted for it.
  */
 
+/** Paid products, the highest tier last (spec section 4): the one order of tiers. */
+export const products = ['reader', 'member', 'founder'] as const;
+export type Product = (typeof products)[number];
+
 /** Kinds beyond anonymous, the highest last (spec section 6). Without a hint a reader is anonymous. */
-export const visitorKinds = ['registered', 'subscriber', 'reader', 'member', 'founder'] as const;
+export const visitorKinds = ['registered', 'subscriber', ...products] as const;
 export type VisitorKind = (typeof visitorKinds)[number];
 
 /** Under this name tabs share what they know of their reader: storage, lock and channel (session-client.ts). */
@@ -26,7 +30,7 @@ export function readVisitor(cookies: string): VisitorKind | null {
  */
 export const visitorScript = `{const m=/${form}/.exec(document.cookie);if(m)document.documentElement.dataset.visitor=m[1]}`;
 
-/** Groups of readers that see the same furniture, as values of `data-for` (src/styles/visitor.css; spec section 6). */
+/** Groups of readers that see the same furniture, as values of `data-for` (src/styles/base.css; spec section 6). */
 
 export const seenBy = {
   /** Sign In. */

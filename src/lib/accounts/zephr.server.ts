@@ -9,7 +9,7 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { publication } from '../../publication.ts';
 import { type Grant, grantOf, registeredGrant } from '../access/entitlements.ts';
-import { readCookies, setCookie } from '../http/cookies.ts';
+import { readCookies, setCookie } from '../http/cookies.server.ts';
 import type { Logger } from '../logging.ts';
 import { tenantMessages } from './messages.ts';
 import { trackingCookie } from './model.ts';
@@ -22,7 +22,7 @@ export interface Tenant {
   /**
    * Passes a request on and its answer back; 502 or 504 with a sentence when the tenant cannot be reached.
    *
-   * @param target path with query; @param client network address of whoever asks
+   * @param target path with query; @param client network address of the caller
    */
   pass(incoming: IncomingMessage, outgoing: ServerResponse, target: string, client: string): Promise<void>;
   close(): Promise<void>;
@@ -32,7 +32,7 @@ export interface Tenant {
 export interface TenantSettings {
   /** Key of `validators` under which it takes a code; without it readers sign in by link only. */
   readonly codeKey: string | null;
-  /** Path that says whether a code is right, without using it up; without it signing in says so. */
+  /** Path that checks a code without using it up; without such a path signing in checks it. */
   readonly codeCheckPath: string | null;
   /** Path that says whether an address has an account; without it a link to sign in is tried first. */
   readonly userInfoPath: string | null;
@@ -213,7 +213,7 @@ function siteLocation(location: string, tenantUrl: string): string {
   return to.origin === base.origin && /^https?:/i.test(location) ? to.pathname + to.search + to.hash : location;
 }
 
-/** Whether a `Set-Cookie` line takes the cookie away. A tenant says so by the time alone (vendors.md 1.0). */
+/** Whether a `Set-Cookie` line removes the cookie. A tenant does that by the expiry alone (vendors.md 1.0). */
 function isOver(line: string): boolean {
   const attribute = (name: string) => new RegExp(`;\\s*${name}\\s*=\\s*([^;]*)`, 'i').exec(line)?.[1] ?? '';
   const seconds = Number.parseInt(attribute('max-age'), 10);

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { consentValue, type OptionalPurpose, readConsent } from '../consent/model.ts';
-import { adSizes, adSteps, adTargeting, adUnit } from './model.ts';
+import { adSizes, adSteps, adTargeting, adUnit } from './ads.ts';
 
 const consent = (...granted: OptionalPurpose[]) =>
   readConsent(`privacy-choices=${consentValue(granted, false)}`, false);

@@ -1,6 +1,6 @@
 /**
- * A sanitized body as blocks: where an advertisement may stand between two paragraphs, and whether the first paragraph can
- * carry a drop cap. Works on markup as DOM serialisers write it (every element closed, attributes quoted).
+ * A sanitized body as blocks: where an advertisement may stand between two paragraphs, and whether the first paragraph can have a drop
+ * cap. The markup must be serialized DOM (every element closed, attributes quoted).
  */
 
 /** One top-level piece of a body. */
@@ -26,7 +26,7 @@ const voidElements = new Set([
   'wbr',
 ]);
 
-/** The top-level elements of a body in order, with what stands bare between them. Joined they give the body back. */
+/** The top-level elements of a body and the text between them, in order. Joined, they are the body again. */
 export function blocks(html: string): Block[] {
   const found: Block[] = [];
   let depth = 0;
@@ -60,17 +60,18 @@ export function blocks(html: string): Block[] {
   return found;
 }
 
-/** Text of a piece of markup, entities left as they are; for counting, never for printing. */
+/** Text of a piece of markup with its entities; for counting, not for display. */
 const bare = (html: string): string => html.replace(tag, '').replace(/\s+/gu, ' ').trim();
 
 /** Characters between two advertisements in the text, about four screens of a phone. */
 const distance = 2800;
 
 /**
- * Cuts a body for advertisements between its paragraphs: never beside a heading, picture, quotation or list, never before
- * the third paragraph or behind the last but one, and never two within about 450 words.
+ * Cuts a body for advertisements between its paragraphs: never next to a heading, picture, quotation or list, never before the third
+ * paragraph or after the last but one, and never two within about 450 words.
  *
- * @param most how many cuts at most; the answer has one part more than cuts, and at least one
+ * @param most most cuts
+ * @returns one part more than cuts
  */
 export function partsForAds(html: string, most: number): string[] {
   const all = blocks(html).filter((block) => block.name !== '' || block.html.trim() !== '');
@@ -94,14 +95,14 @@ export function partsForAds(html: string, most: number): string[] {
   return parts;
 }
 
-/** Whether a body begins with a paragraph of Latin letters long enough to hold a drop cap of three lines. */
+/** Whether a body begins with a paragraph of Latin letters that is long enough for a drop cap of three lines. */
 export function takesDropCap(html: string): boolean {
   const first = blocks(html).find((block) => block.name !== '' || block.html.trim() !== '');
   if (first?.name !== 'p' || /^<p[^>]*\s(?:dir|style)=/iu.test(first.html)) return false;
-  // Emphasis around the first letter would stretch the initial's style over both; an editor's note is set like that.
+  // Emphasis around the first letter breaks the style of the initial; editors' notes begin like that.
   if (/^<p[^>]*>\s*<(?!a\b)/iu.test(first.html)) return false;
   const text = bare(first.html);
-  // "PORT AUBURN, Mo. — ": a dateline has capitals of its own.
+  // "PORT AUBURN, Mo. — ": a dateline already begins with capitals.
   if (/^\p{Lu}[\p{Lu}\s.’'-]+\p{Lu}.{0,24}?[—–]/u.test(text)) return false;
   return /^["'“‘]?\p{Script=Latin}/u.test(text) && text.length >= 180;
 }

@@ -1,19 +1,19 @@
 /**
- * What this browser has kept of a reader who signs out: what they were writing, and the stories that could be read without a network.
- * The next reader of the browser may be another. A session that only expired leaves both: its reader has not left.
+ * Deletes what this browser stores for a user who signs out: drafts, and stories for reading offline. The next user of the browser may
+ * be another person. A session that only expired deletes nothing.
  */
 import { forgetDrafts } from '../comments/drafts.ts';
 
-/** Where the service worker keeps stories, and their pictures (src/client/story-worker.ts). */
+/** Caches of the service worker for stories and their pictures (src/client/story-worker.ts). */
 export const keptStories = 'broadsheet-stories';
 const keptPictures = 'broadsheet-pictures';
 
-/** Removes the stories, whether the worker knows of this page or not: of one that was reloaded past it, it hears nothing. */
+/** Deletes the stories without the service worker, which may not control this page. */
 export async function forgetStories(): Promise<void> {
   try {
     await Promise.all([keptStories, keptPictures].map((name) => caches.delete(name)));
   } catch {
-    // Without storage there is none.
+    // The browser has no cache storage, so nothing is stored.
   }
 }
 

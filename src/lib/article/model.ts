@@ -1,14 +1,14 @@
-/** An article as pages, feeds and data about it describe it: its wall, headline, standfirst, language and share links. */
-import { isWalled } from '../access/article.ts';
+/** Rules of an article's display: free or not, headline size, standfirst, language and share links. */
+import { isWalled } from '../access/model.ts';
 import type { Card } from '../content/model.ts';
 
 /** True when readers need no account before reading; `default` is public, and only metered. */
 export const isFree = (access: Card['access']): boolean => !isWalled(access);
 
-/** Class of the element that holds what is behind a wall, or stands in its place; structured data names it. */
+/** Class of the element with the paid text, or of the element in its place; structured data names it. */
 export const walledClass = 'walled';
 
-/** How large a headline is set: the longer, the smaller, so that it stays a headline and never fills the window. */
+/** Size of a headline: the longer, the smaller, so that it never fills the window. */
 export type HeadlineSize = 'large' | 'medium' | 'small';
 
 /** Counted in characters as a reader counts them. */
@@ -18,9 +18,9 @@ export function headlineSize(title: string): HeadlineSize {
   return length <= 120 ? 'medium' : 'small';
 }
 
-/** Letters by which two openings are taken for the same. */
+/** Number of letters by which two openings count as the same. */
 const telling = 40;
-/** How far into a body its opening is looked for, in characters of markup: behind a picture, its caption and a heading. */
+/** Characters of a body's markup in which its opening is searched: a picture, its caption and a heading may come first. */
 const opening = 6000;
 
 const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
@@ -38,18 +38,14 @@ export function standfirstOf(excerpt: string, bodyHtml: string): string {
   return body.includes(said.slice(0, telling)) ? '' : excerpt;
 }
 
-/**
- * The language of a text that is not in the paper's: a story in Arabic needs `lang` and `dir` of its own, for screen readers to change
- * their voice and for lines to begin at the right side. Only scripts that say by themselves which way they run and what is read.
- */
-
+/** Language of a text that is not in the newspaper's: it needs its own `lang` for screen readers and `dir` for the lines. */
 export interface TextLanguage {
   /** BCP 47. */
   readonly lang: string;
   readonly dir: 'ltr' | 'rtl';
 }
 
-/** The first that most of a text's letters are of; kana comes before Han, which Japanese has, too. */
+/** Scripts that imply a language; the first that most letters belong to counts. Kana comes before Han, which Japanese also uses. */
 const scripts: readonly (TextLanguage & { readonly letters: RegExp })[] = [
   { lang: 'ar', dir: 'rtl', letters: /\p{Script=Arabic}/gu },
   { lang: 'he', dir: 'rtl', letters: /\p{Script=Hebrew}/gu },
@@ -62,11 +58,11 @@ const scripts: readonly (TextLanguage & { readonly letters: RegExp })[] = [
   { lang: 'ru', dir: 'ltr', letters: /\p{Script=Cyrillic}/gu },
 ];
 
-/** Persian and Urdu have letters that Arabic has not. */
+/** Letters that Persian and Urdu have and Arabic doesn't. */
 const persian = /[پچژگ]/u;
 const urdu = /[ٹڈڑںے]/u;
 
-/** @returns `null` for a text of the paper's own script, or of none that says its language */
+/** @returns `null` for a text in the newspaper's script, or in one that implies no language */
 export function languageOf(text: string): TextLanguage | null {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   if (letters === 0) return null;
@@ -80,18 +76,21 @@ export function languageOf(text: string): TextLanguage | null {
   return null;
 }
 
-/** Plain links by which a story is passed on; nothing is loaded from anywhere before one is followed. */
-
 export interface ShareLink {
   readonly name: string;
   readonly href: string;
 }
 
-/** @param url whole address of the story; @param paper name of the newspaper */
+/**
+ * Plain links to share a story; nothing is loaded from other sites before a click.
+ *
+ * @param url full address of the story
+ * @param paper name of the newspaper
+ */
 export function shareLinks(url: string, title: string, paper: string): readonly ShareLink[] {
   const query = (parameters: Readonly<Record<string, string>>): string =>
     Object.entries(parameters)
-      // Mail programs take a plus sign for a plus sign.
+      // Not URLSearchParams: mail programs don't read a plus sign as a space.
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
       .join('&');
   return [

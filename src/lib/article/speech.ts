@@ -1,16 +1,16 @@
-/** What is read aloud, in pieces that a browser's voice does not choke on, and which voice reads it. */
+/** Text for reading aloud, in pieces that browsers can speak, and the choice of a voice. */
 
-/** Some voices of Chrome fall silent after a quarter of a minute. */
+/** Most characters of a piece: some voices of Chrome stop after 15 seconds. */
 const longest = 220;
 
 /** A piece of a text block. */
 export interface Piece {
   readonly text: string;
-  /** Which block it is of. */
+  /** Index of its block. */
   readonly block: number;
 }
 
-/** Blocks of text as pieces: whole sentences where they are short enough, never a word in two. */
+/** Blocks of text as pieces: whole sentences where they are short enough, never a part of a word. */
 export function piecesOf(blocks: readonly string[], language: string): readonly Piece[] {
   return blocks.flatMap((text, block) =>
     sentences(text.replace(/\s+/gu, ' ').trim(), language).flatMap((sentence) =>

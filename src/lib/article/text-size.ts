@@ -1,6 +1,6 @@
-/** How large a story's text is set, as each browser remembers it. Styles are in `src/styles/text-size.css`. */
+/** How large a story's text is set, as each browser remembers it. Styles are in `src/components/article/Tools.astro`. */
 
-/** From the smallest; the one without a mark on `<html>` is the paper's own. */
+/** From the smallest; the standard size has no attribute on `<html>`. */
 export const textSizes = [
   { name: 'small', label: 'Small' },
   { name: '', label: 'Standard' },
@@ -12,8 +12,8 @@ export const textSizes = [
 export const textSizeName = 'text-size';
 
 /**
- * Script of an article's head: marks `<html>` before the first paint, so that the text does not jump, and says where nothing can be
- * read aloud. Its text is fixed, for the policy of a page names it by its hash.
+ * Script in an article's head: sets the text size on `<html>` before the first paint, and marks browsers that can't read aloud. The
+ * content security policy names it by its hash, so its text is constant.
  */
 export const readingScript =
   "{const d=document.documentElement.dataset;try{const s=localStorage['text-size'];if(s)d.textSize=s}catch{}if(!window.speechSynthesis)d.mute=''}";

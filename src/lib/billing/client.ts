@@ -1,16 +1,17 @@
 /**
- * The checkout calls that the browser makes (spec section 7, "Checkout"). Every function answers with a value and never throws;
- * see {@link Answer}. What a refusal says beside its sentence is read by {@link refusalOf}.
+ * The browser's checkout calls (spec section 7, "Checkout"). They return {@link Answer} and never throw; {@link refusalOf} reads the
+ * details of a refusal.
  */
 import { type Answer, ask, type Refused } from '../http/ask.ts';
 import type {
   BillsAnswer,
   CheckoutError,
+  ChurnAnswer,
   ConfirmationAnswer,
   CouponAnswer,
-  KeptCardAnswer,
   PlansAnswer,
   QuoteAnswer,
+  SavedCardAnswer,
   SetupIntentAnswer,
   Shipping,
   ShippingAnswer,
@@ -19,15 +20,15 @@ import type {
   SubscriptionAnswer,
   SwitchAnswer,
   TaxAddress,
-} from './wire.ts';
+} from './schema.ts';
 
-/** Money moves: such an answer may take as long as a bank does. Milliseconds. */
+/** Timeout of calls that wait for a bank, milliseconds. */
 const patience = 30_000;
 
-/** What can be bought, the key and the script of the card fields. */
+/** The plans on sale, with Stripe's publishable key and script. */
 export const plans = (): Promise<Answer<PlansAnswer>> => ask('/api/v1/checkout/plans');
 
-/** In which currency, and where the buyer lives. */
+/** The currency, and the address that tax depends on. */
 export interface Terms {
   readonly currency: string;
   readonly address: TaxAddress | null;
@@ -43,7 +44,7 @@ export const quote = (
     body: { plan_id: planId, currency, ...(couponCode && { couponCode }), ...(address && { address }) },
   });
 
-/** Whether a coupon is good for a plan. */
+/** Whether a coupon is valid for a plan. */
 export const coupon = (couponCode: string, planId: string): Promise<Answer<CouponAnswer>> =>
   ask('/api/v1/checkout/get-coupon', { body: { couponCode, plan_id: planId } });
 
@@ -72,19 +73,22 @@ export const switchPlan = ({ planId, prorationDate, ...rest }: Switch): Promise<
 /** The reader's subscription; 401 without a session. */
 export const subscription = (): Promise<Answer<SubscriptionAnswer>> => ask('/api/v1/me/subscription');
 
-/** Goes on after a cancellation, or with the present plan where another is planned. */
+/** Takes back a cancellation or a planned change. */
 export const resume = (): Promise<Answer<SubscriptionAnswer>> =>
   ask('/api/v1/me/subscription/resume', { body: {}, patience });
 
-/** Cancels at the end of what is paid. @param reason what the reader says */
+/** Cancels at the end of the paid time. @param reason the reader's words */
 export const cancel = (reason: string): Promise<Answer<SubscriptionAnswer>> =>
   ask('/api/v1/me/subscription/cancel', { body: { reason: reason.slice(0, 500) }, patience });
 
-/** Bills, newest first. @param after the last that is known */
+/** The retention widget's signature for the reader's customer. */
+export const churnHash = (email: string): Promise<Answer<ChurnAnswer>> => ask('/api/churnkey', { body: { email } });
+
+/** Invoices, newest first. @param after id of the last one of the page before */
 export const bills = (after: string | null): Promise<Answer<BillsAnswer>> =>
   ask(`/api/v1/me/invoices${after === null ? '' : `?${new URLSearchParams({ after })}`}`);
 
-/** Notes where a subscription came from (spec section 3). Goes on when the page is left. */
+/** Stores where a subscription came from (spec section 3), also when the reader leaves the page. */
 export const saveMetadata = (
   subscriptionId: string,
   metadata: Readonly<Record<string, string>>,
@@ -96,15 +100,15 @@ export const shipping = (): Promise<Answer<ShippingAnswer>> => ask('/api/v1/me/s
 export const saveShipping = (address: Shipping): Promise<Answer<ShippingAnswer>> =>
   ask('/api/v1/me/shipping', { body: address });
 
-/** Secret of a setup intent, with which a card is kept for later. */
+/** The secret of a setup intent, to save a card. */
 export const setupIntent = (): Promise<Answer<SetupIntentAnswer>> =>
   ask('/zephr/payment/stripe/setupIntentSecret', { body: {}, patience });
 
-/** Makes a card the one that is charged, and tries what is open once more; the bank may ask about that. */
-export const chargePaymentMethod = (paymentMethod: string): Promise<Answer<KeptCardAnswer>> =>
+/** Makes a card the one that is charged, and pays open invoices with it; the bank may have to confirm. */
+export const chargePaymentMethod = (paymentMethod: string): Promise<Answer<SavedCardAnswer>> =>
   ask('/api/v1/me/payment-method', { body: { payment_method: paymentMethod }, patience });
 
-/** What a checkout call says no with; only fields of the right kind. */
+/** The details of a refused call; fields of another type are ignored. */
 export function refusalOf({ body, message }: Refused): Partial<CheckoutError> & { readonly error?: string } {
   const given: Record<string, unknown> = typeof body === 'object' && body !== null ? { ...body } : {};
   const text = (field: string) => (typeof given[field] === 'string' ? { [field]: given[field] as string } : {});

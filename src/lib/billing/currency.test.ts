@@ -1,12 +1,11 @@
 /** Prices in the reader's currency: amounts, the publisher's words with them, and the hint that cached pages go by. */
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { catalogue } from '../plans/testing.ts';
+import { catalog } from '../plans/testing.ts';
 import { currencies, currencyScript, currencyStyle, priceIn } from './currency.ts';
-import { currencyHint, readCurrency } from './currency-hint.ts';
-import type { Price } from './wire.ts';
+import { currencyHint, type Price, readCurrency } from './schema.ts';
 
-const penny = catalogue.find(({ zephrPlanId }) => zephrPlanId === 'reader-penny') as Price;
+const penny = catalog.find(({ zephrPlanId }) => zephrPlanId === 'reader-penny') as Price;
 const sold: Price = {
   ...penny,
   currencies: { gbp: 10_000, eur: 11_050 },

@@ -1,27 +1,27 @@
-/** Prices in the currency of where a reader is. Stripe keeps the amounts beside the price (`currency_options`). Pure. */
+/** Prices in a reader's currency, from the price's `currency_options` at Stripe. Pure functions. */
 import { publication } from '../../publication.ts';
 import { formatMoney, formatSum } from '../money.ts';
-import type { KnownPrice } from './state.ts';
-import type { Price, Promotion } from './wire.ts';
+import type { Price, Promotion } from './schema.ts';
+import type { KnownPrice } from './subscription-model.ts';
 
-/** All that readers can be charged in, the standard one first. */
+/** All currencies on sale, the standard one first. */
 export const currencies: readonly string[] = [
   ...new Set([publication.billing.currencies.standard, ...Object.values(publication.billing.currencies.byCountry)]),
 ];
 
-/** What is charged in a country. @param country two capital letters; `null`: not known */
+/** The currency of a country. @param country two capital letters; `null`: not known */
 export function currencyOf(country: string | null): string {
   const { byCountry, standard } = publication.billing.currencies;
   return (country !== null && byCountry[country]) || standard;
 }
 
-/** A price as it is sold in a currency; where it is not, as it is. */
+/** A price in a currency; unchanged if it isn't sold in that currency. */
 export function priceIn(price: Price, currency: string | undefined): Price {
   const amount = currency === undefined ? undefined : price.currencies?.[currency];
   if (amount === undefined || currency === undefined) return price;
   const currencies = { ...price.currencies, [price.currency]: price.unit_amount };
   const promotion = price.promotion && promotionIn(price.promotion, price.currency, currency);
-  // A first time that is not sold in it keeps the whole price in its own.
+  // If the promotion isn't sold in that currency, the whole price stays in its own.
   if (price.promotion && !promotion) return price;
   const other = { ...price, currency, unit_amount: amount, currencies, promotion };
   return { ...other, pennySubheading: termsIn(price, other) };
@@ -33,11 +33,11 @@ function promotionIn(promotion: Promotion, own: string, currency: string): Promo
   return { ...promotion, amount, currencies: { ...promotion.currencies, [own]: promotion.amount } };
 }
 
-/** Sums that the words on a price may name. */
+/** Sums that a price's text may name. */
 const sumsOf = ({ unit_amount: full, promotion }: Price): readonly number[] =>
   promotion ? [full, promotion.amount, promotion.amount / promotion.days] : [full];
 
-/** The publisher's words on a promotion in another currency; where they name a sum that is none of the price's, none: ours stand in. */
+/** The publisher's text on a promotion in another currency; `null` if it names a sum that isn't the price's. */
 function termsIn(own: Price, other: Price): string | null {
   const sums = sumsOf(other);
   const known = new Map(
@@ -56,7 +56,7 @@ function termsIn(own: Price, other: Price): string | null {
   return unknown ? null : (text ?? null);
 }
 
-/** As {@link priceIn}, of what was bought: a subscription keeps the currency that it was begun in. */
+/** {@link priceIn} for a stored price: a subscription keeps its currency. */
 export function knownIn(price: KnownPrice, currency: string): KnownPrice {
   const amount = price.currencies?.[currency];
   return amount === undefined ? price : { ...price, currency, amount };
@@ -64,7 +64,7 @@ export function knownIn(price: KnownPrice, currency: string): KnownPrice {
 
 /**
  * Script of the document's head, as `visitorScript` of accounts/visitor.ts: marks `<html>` with a currency that is not the standard one
- * before the first paint. Nothing where all is sold in one.
+ * before the first paint. Empty if there is one currency only.
  */
 export const currencyScript =
   currencies.length === 1

@@ -1,13 +1,14 @@
-/** What readers are told by billing, in one place. `failed` and `wrong` are given by the specification word for word. */
+/** What billing says to readers. `failed` is given by the specification word for word, like the common messages. */
+import { common } from '../http/messages.ts';
+
 export const messages = {
+  ...common,
   failed: 'Payment has failed - please check your card details, or try another payment method.',
-  wrong: 'Something went wrong. Please try again.',
   deleted: 'This account is deleted.',
 
   /** Billing is switched off. */
   off: 'You can’t subscribe just now. Please try again in a few minutes.',
   taxPlace: 'We couldn’t work out the tax for this address. Check your country and ZIP or postal code.',
-  otherSite: 'This form was sent from another site. Please send it from here.',
 
   planGone: 'We no longer offer this plan. Please choose another.',
   address: 'Tell us first where to deliver the paper.',
@@ -17,6 +18,7 @@ export const messages = {
   busy: 'A payment is under way. Wait a moment, then try again.',
   amountChanged: 'The amount has changed. Please check it and try again.',
   unknownSubscription: 'We can’t find this subscription.',
+  alreadyCanceled: 'Your subscription is already canceled.',
   unconfirmed:
     'Confirm your email address first: open the link we mailed you, or sign in with your email again to get a new one.',
   waiting: 'Your bank hasn’t confirmed the payment yet. Wait a moment, then try again.',
@@ -26,15 +28,25 @@ export const messages = {
   paused: 'Billing for your subscription is paused. You can change your plan once it resumes.',
   offerOver: 'This offer is no longer open. Your subscription hasn’t changed.',
   unknownInvoice: 'We can’t find this invoice.',
+  invoiceUnavailable: 'We can’t load this invoice right now. Please try again in a minute.',
 } as const;
 
 export const couponMessages = {
   unknown: 'We don’t recognize this coupon. Check the spelling and try again.',
   expired: 'This coupon has expired.',
-  /** Used up or ended between our own check and Stripe's. */
+  /** It expired or was used up after our own check. */
   invalid: 'This coupon isn’t valid anymore.',
   used: 'This coupon has been used up.',
   otherPlan: 'This coupon isn’t for this plan.',
   otherReader: 'This coupon is for another reader.',
   firstTime: 'This coupon is for new subscribers.',
+} as const;
+
+/** The retention widget (/cancel). */
+export const retention = {
+  notUsed: 'This site doesn’t use the retention widget. Cancel at /cancel.',
+  unchanged: 'Your subscription hasn’t changed.',
+  canceled: 'Your subscription is canceled. You keep full access until the end of your paid period.',
+  cancel: 'Cancel subscription',
+  account: 'Your account',
 } as const;

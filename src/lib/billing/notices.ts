@@ -1,9 +1,17 @@
-/** Which mail a state of a subscription causes, and under which name each is sent only once. Pure. */
+/** The mail that follows from the state of a subscription, each under a key that is used once. Pure functions. */
 import type { Message } from '../mail/model.ts';
-import { entitlementOf, isEnding, isPaused, isRunning, paidUntil, type StripeState } from './state.ts';
-import { isInGoodStanding, isOverdue } from './status.ts';
+import {
+  entitlementOf,
+  isEnding,
+  isInGoodStanding,
+  isOverdue,
+  isPaused,
+  isRunning,
+  paidUntil,
+  type StripeState,
+} from './subscription-model.ts';
 
-/** Without the address: that is the reader's present one. */
+/** Mail goes to the reader's current address, so it isn't part of the message. */
 export type BillingMessage = Extract<
   Message,
   { readonly kind: 'receipt' | 'renewal-notice' | 'payment-failed' | 'cancelled' | 'welcome-tier' }
@@ -16,7 +24,7 @@ export interface Notice {
 }
 
 const day = 24 * 60 * 60 * 1000;
-/** What is older is not mailed: when an account with many subscriptions is connected, no reader gets mail about last year. */
+/** Older events aren't mailed: after a Stripe account with many subscriptions is connected, no reader gets mail about last year. */
 const newsMs = 3 * day;
 
 export interface NoticeRules {
@@ -24,7 +32,7 @@ export interface NoticeRules {
   readonly renewalNoticeDays: number;
 }
 
-/** @param now epoch milliseconds @param announced whether Stripe has said that the next bill is near */
+/** @param now epoch milliseconds @param announced whether Stripe has announced the next bill */
 export function noticesOf(state: StripeState, now: number, rules: NoticeRules, announced = false): readonly Notice[] {
   const open = entitlementOf(state, now, rules.graceDays);
   const until = paidUntil(state);
@@ -71,7 +79,7 @@ function receipts(state: StripeState, now: number): Notice[] {
     }));
 }
 
-/** A renewal that failed; a first payment that fails is told on the screen. */
+/** A failed renewal; a failed first payment is shown on the page. */
 function failed(state: StripeState, now: number, until: number | null): Notice[] {
   if (!isOverdue(state)) return [];
   const invoice = state.invoices.find(({ status, attempted }) => status === 'open' && attempted);
@@ -85,10 +93,10 @@ function failed(state: StripeState, now: number, until: number | null): Notice[]
   ];
 }
 
-/** Name of the note that a cancellation was told. */
+/** Key of the mail about a cancellation. */
 export const cancelledKey = ({ id }: Pick<StripeState, 'id'>, until: number): string => `cancelled:${id}:${until}`;
 
-/** Once for each paid time: when it is cancelled, or when it ends without having been. Told anew when it was taken back in between. */
+/** Once for each paid period: when it is canceled, or ends without a cancellation. Resuming deletes the key. */
 function cancelled(state: StripeState, now: number, until: number | null): Notice[] {
   const ended = state.status === 'canceled';
   if (until === null || (!ended && !(isRunning(state) && isEnding(state)))) return [];
@@ -99,9 +107,9 @@ function cancelled(state: StripeState, now: number, until: number | null): Notic
 
 function renewal(state: StripeState, now: number, withinMs: number): Notice[] {
   const renewing = isInGoodStanding(state) && !isEnding(state) && !isPaused(state);
-  // A notice is sent once: it waits until Stripe has said the amount.
+  // A notice is sent once, so it waits for Stripe's amount.
   if (state.amountPending) return [];
-  // What is billed again within a few days anyway, such as each week, is not announced.
+  // Short intervals, such as a week, aren't announced.
   const left = state.periodEnd - now;
   if (!renewing || state.nextAmount === 0 || left <= 0 || left > withinMs) return [];
   if (state.periodEnd - state.periodStart < 14 * day) return [];

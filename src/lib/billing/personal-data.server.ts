@@ -1,15 +1,14 @@
-/** What billing keeps of a user. What was paid for stays with the account whose address is proven later; invoices stay at Stripe. */
+/** What billing stores about a user. Purchases stay with the account when its address is proven later; invoices stay at Stripe. */
 import type { AccountsTransaction } from '../database.ts';
-import type { Logger } from '../logging.ts';
 import type { PersonalData } from '../personal-data.ts';
 import type { BillingDependencies } from './engine/dependencies.ts';
 import { forgetLeaving, leavingOf } from './engine/retention.server.ts';
-import type { Billing } from './service.ts';
-import { entitlementOf, type StripeState, subscriptionOf } from './state.ts';
+import { entitlementOf, type StripeState, subscriptionOf } from './subscription-model.ts';
 
+/** @param erase deletes what the site stores about a customer, and has Stripe delete it */
 export const billingData = (
-  billing: Pick<Billing, 'exportData' | 'forget'> & Pick<PersonalData, 'disown'>,
-  log: Pick<Logger, 'error'>,
+  dependencies: BillingDependencies,
+  erase: (userId: string) => Promise<void>,
 ): PersonalData => ({
   tables: {
     customers: 'kept',
@@ -18,17 +17,12 @@ export const billingData = (
     billing_notices: 'kept',
     cancellations: 'gone',
   },
-  export: async ({ userId }) => ({ billing: await billing.exportData(userId) }),
-  erase: ({ userId }) => billing.forget(userId),
-  // What was under way while the account was deleted is found now.
-  erased: ({ userId }) =>
-    billing.forget(userId).catch((error: unknown) => {
-      log.error({ err: error }, 'What a reader bought while the account was deleted could not be looked for');
-    }),
-  disown: billing.disown,
+  export: async ({ userId }) => ({ billing: await exportReader(dependencies, userId) }),
+  erase: ({ userId }) => erase(userId),
+  disown: (tx, userId) => disownReader(dependencies, tx, userId),
 });
 
-/** Forgets a reader here, and adds a job that erases the customer at Stripe. Runs within the lock of the reader. */
+/** Deletes what the site stores, and adds a job that erases the customer at Stripe. Runs within the user's lock. */
 export async function forgetReader(dependencies: BillingDependencies, userId: string): Promise<void> {
   const { database, customers, promotions, subscriptions } = dependencies;
   const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
@@ -37,7 +31,7 @@ export async function forgetReader(dependencies: BillingDependencies, userId: st
     if (user) await promotions.keep(tx, user.email, states);
     await customers.forget(tx, userId);
     await forgetLeaving(tx, userId);
-    // What was bought and charged stays, without saying by whom.
+    // Purchases and charges stay, without the user.
     await tx.updateTable('subscriptions').set({ user_id: null }).where('user_id', '=', userId).execute();
     await tx.updateTable('billing_notices').set({ user_id: null }).where('user_id', '=', userId).execute();
     await tx
@@ -54,7 +48,7 @@ export async function forgetReader(dependencies: BillingDependencies, userId: st
   });
 }
 
-export async function exportReader(
+async function exportReader(
   { database: { db }, customers, subscriptions, rules, now }: BillingDependencies,
   userId: string,
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -80,8 +74,8 @@ export async function exportReader(
   };
 }
 
-/** Deletes the shipping address that was saved before the e-mail address was proven, unless paid print goes there. */
-export async function disownReader(
+/** Deletes the shipping address that was saved before the email address was proven, unless a paid print edition goes there. */
+async function disownReader(
   { customers, rules, now }: BillingDependencies,
   tx: AccountsTransaction,
   userId: string,

@@ -1,15 +1,15 @@
 /**
- * Tables of billing, made by `src/server/migrations/billing.ts`. Stripe holds the truth about money; here is who buys what
- * (`purchases`, written before Stripe is asked), and what Stripe said last (`subscriptions`).
+ * Tables of billing, made by `src/server/migrations/billing.ts`: who buys what (`purchases`, written before Stripe is called), and
+ * Stripe's last state (`subscriptions`).
  */
 
 export interface CustomersTable {
   user_id: string;
-  /** `cus_…`; `null` until Stripe has made one. */
+  /** `cus_…`; `null` until Stripe has created it. */
   customer: string | null;
-  /** Where the printed paper goes, JSON; `null`: nowhere. */
+  /** The shipping address, JSON; `null`: there is none. */
   shipping: string | null;
-  /** 1 once Stripe has this address too. */
+  /** 1 once Stripe has this address. */
   shipping_sent: number;
   updated: number;
 }
@@ -24,20 +24,20 @@ export type PurchaseState =
 
 export interface PurchasesTable {
   id: string;
-  /** `null` once the reader is forgotten. */
+  /** `null` after the account was deleted. */
   user_id: string | null;
   kind: 'subscribe' | 'switch';
   /** `zephrPlanId`. */
   plan: string;
   price: string;
-  /** Number of the decision to buy, made by the screen. */
+  /** Id of the decision to buy, made in the browser. */
   attempt: string | null;
   state: PurchaseState;
-  /** Part of the keys under which Stripe is asked to write: the same round is the same write. */
+  /** Part of the idempotency keys: the same round is the same request. */
   round: number;
   /** As the reader typed it. */
   coupon: string | null;
-  /** `pm_…` of the newest try. */
+  /** `pm_…` of the last try. */
   payment_method: string | null;
   subscription: string | null;
   /** `zephrPlanId` of a switch's earlier plan. */
@@ -46,21 +46,21 @@ export interface PurchasesTable {
   updated: number;
 }
 
-/** What Stripe said when it was asked last, never what an event carried. */
+/** Stripe's answer to our last request, never the content of an event. */
 export interface SubscriptionsTable {
   id: string;
   customer: string;
-  /** `null`: no reader of ours, or one who is deleted. */
+  /** `null`: not a reader of this site, or a deleted account. */
   user_id: string | null;
-  /** Our number of the grant, made with the row. */
+  /** Our id of the access that it gives, made with the row. */
   grant_id: string;
   /** A `StripeState`, JSON; `null` until the first answer. */
   state: string | null;
-  /** What a difference from Stripe's would be seen by, see `digestOf`. */
+  /** Shows a difference from Stripe's state, see `digestOf`. */
   digest: string | null;
-  /** When it is billed next; `null`: not by itself. */
+  /** When it renews; `null`: it doesn't. */
   renews: number | null;
-  /** Number of the newest question and of the newest answer that was kept. */
+  /** Number of the last request, and of the last answer that was stored. */
   asked: number;
   answered: number;
   updated: number;
@@ -73,7 +73,7 @@ export interface StripeEventsTable {
   received: number;
 }
 
-/** What was mailed, so that it is mailed once. */
+/** What was mailed, so that each message is sent once. */
 export interface BillingNoticesTable {
   /** For instance `receipt:in_…`. */
   key: string;
@@ -81,25 +81,25 @@ export interface BillingNoticesTable {
   at: number;
 }
 
-/** Single values: the catalogue, when something was done last, disputes that are open. */
+/** Single values: the catalog, times of the last run, open disputes. */
 export interface BillingNotesTable {
   key: string;
   value: string;
   at: number;
 }
 
-/** Made by `0005-cancellations.ts`: readers who were about to leave, and what came of it. Operators see counts alone. */
+/** Cancellations that readers began, with their outcome. Operators see only counts. */
 export interface CancellationsTable {
   id: string;
-  /** `null` once the reader is forgotten; their own words go then, too. */
+  /** `null` after the account was deleted; `words` is deleted with it. */
   user_id: string | null;
   subscription: string;
   /** `zephrPlanId`. */
   plan: string;
-  /** One of `leavingReasons`; `null`: skipped. */
+  /** One of `cancelReasons`; `null`: skipped. */
   reason: string | null;
   words: string | null;
-  /** A `StayOffer`, JSON; `null`: none was made. */
+  /** A `RetentionOffer`, JSON; `null`: none was made. */
   offer: string | null;
   outcome: 'open' | 'stayed' | 'cancelled' | 'resumed';
   created: number;

@@ -1,16 +1,16 @@
-/** A card of an article as the site's JSON calls give it (spec section 3, "Article card"): search, popular, featured, saved. */
+/** An article's card in JSON responses (spec section 3, "Article card"): popular, featured, saved. */
 import { z } from 'zod';
 import type { Card } from '../content/model.ts';
 import { imageUrl } from '../images/url.ts';
 
-/** Pixels; the widest that a card is shown at, on a dense screen. */
+/** Largest width of a card's picture on a dense screen, pixels. */
 const cardPictureWidth = 640;
 
 export const articleCard = z.object({
   id: z.number().int(),
   slug: z.string(),
   title: z.string(),
-  /** `url` is a path of the picture service: originals may say where they were taken. */
+  /** `url` is a path of the picture service, because originals may hold their location. */
   image: z.object({ url: z.string(), alt: z.string() }).nullable(),
   author: z.object({ name: z.string() }).nullable(),
   /** Beyond the specification, for the line above a headline. */
@@ -20,11 +20,11 @@ export const articleCard = z.object({
 });
 export type ArticleCard = z.infer<typeof articleCard>;
 
-/** What `/api/v1/articles/popular/list`, `/api/v1/articles/featured` and the reader's saved articles answer with. */
+/** Response of `/api/v1/articles/popular/list`, `/api/v1/articles/featured` and the user's saved articles. */
 export const cardsAnswer = z.object({ articles: z.array(articleCard) });
 export type CardsAnswer = z.infer<typeof cardsAnswer>;
 
-/** The part of a card of the content store that browsers are told. */
+/** The public part of a card of the content store. */
 export const articleCardOf = ({ id, slug, title, image, author, section, date }: Card): ArticleCard => ({
   id,
   slug,

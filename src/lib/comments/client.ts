@@ -1,8 +1,8 @@
-/** Comments in the browser: the calls, which return values and never throw. */
+/** Calls of the comments in the browser. They return values and never throw. */
 import { type Answer, ask, type Refused } from '../http/ask.ts';
 import { commentFailed, type EditBody, type MineAnswer, type OwnAnswer, type PostBody } from './schema.ts';
 
-/** WordPress may take its time, and the server waits for it: longer than the server does. */
+/** Milliseconds; longer than the server waits for WordPress. */
 const patience = 30_000;
 
 export const myComments = (articleId: number): Promise<Answer<MineAnswer>> =>
@@ -26,7 +26,7 @@ export function refusedMessage({ status, message }: Refused): string {
   return message ?? commentFailed.wrong;
 }
 
-/** Which field the server has named, if any. */
+/** The field that the server rejected, if it named one. */
 export function refusedField({ body }: Refused): 'name' | 'content' | null {
   const field: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'field') : null;
   return field === 'name' || field === 'content' ? field : null;

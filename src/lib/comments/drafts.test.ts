@@ -7,7 +7,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const day = 86_400_000;
 
-it('keeps what was typed with its number, for a week, each answer apart', () => {
+it('keeps a text with its id for a week, separately for each reply', () => {
   keepDraft(7, 0, { text: 'Well', key: 'key-one' }, 0);
   keepDraft(7, 3, { text: 'Indeed', key: 'key-two' }, 0);
   expect(readDraft(7, 0, 6 * day)).toEqual({ text: 'Well', key: 'key-one' });
@@ -48,7 +48,7 @@ it('remembers under which articles a comment waits, the newest fifty', () => {
   expect(localStorage.getItem('comments-waiting')).toBeNull();
 });
 
-it('makes numbers that the server takes, no two alike', () => {
+it('makes unique ids that the server accepts', () => {
   const keys = Array.from({ length: 100 }, newDraftKey);
   expect(new Set(keys).size).toBe(100);
   for (const key of keys) expect(key).toMatch(/^[\w-]{8,64}$/);

@@ -1,15 +1,15 @@
 /**
- * Drafts that survive a reload, and the articles where a comment waits. Apart from the calls: the header's sign-out forgets drafts, and
- * every page would load the calls with it.
+ * Drafts that survive a reload, and the articles where a comment waits for approval. A module of its own, because the sign-out in the
+ * header of every page loads it.
  */
 
 export interface KeptDraft {
   readonly text: string;
-  /** Number of the draft: sent again under it, it is the same comment. */
+  /** Id of the draft: sent again under it, it is the same comment. */
   readonly key: string;
 }
 
-/** Milliseconds that a draft is kept. */
+/** How long a draft is kept, milliseconds. */
 const keptFor = 7 * 24 * 60 * 60 * 1000;
 const prefix = 'comment-draft:';
 const waitingName = 'comments-waiting';
@@ -24,7 +24,7 @@ function attempt<T>(action: () => T): T | null {
   }
 }
 
-/** A new number for a draft. */
+/** A new id for a draft. */
 export const newDraftKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
@@ -50,7 +50,7 @@ export function dropDraft(articleId: number, parentId: number): void {
   attempt(() => localStorage.removeItem(nameOf(articleId, parentId)));
 }
 
-/** Everything that was typed in this browser, and where something waits: for when its reader leaves. */
+/** Deletes all drafts and notes of waiting comments, when the user signs out. */
 export function forgetDrafts(): void {
   attempt(() => {
     for (const name of Object.keys(localStorage))
@@ -58,7 +58,7 @@ export function forgetDrafts(): void {
   });
 }
 
-/** Articles under which a comment of this browser waits: only there the page asks for it by itself. */
+/** Articles where a comment of this browser waits: only there the page loads the user's comments by itself. */
 const readWaiting = (): readonly string[] =>
   (attempt(() => localStorage.getItem(waitingName)) ?? '').split(',').filter((id) => id !== '');
 

@@ -1,14 +1,13 @@
-/** Rules of comments that need neither the server nor the browser: how texts and names are cleaned and checked, the orders of threads, and addresses. */
-
+/** Rules of comments: how texts and names are cleaned and checked, the orders of threads, and addresses. */
 import { pageHref } from '../paging.ts';
 import { commentInvalid } from './schema.ts';
 
-// What cannot be seen, or turns the text around it; the joiners stay, for emoji and some scripts are made with them.
+// Invisible characters and those that change the direction of the text. Joiners stay: emoji and some scripts need them.
 const unseen =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds them
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 const joiners = /[\u200c\u200d]{2,}/gu;
-/** More marks on one letter than any language has. */
+/** More marks on one letter than any language uses. */
 const heaps = /(\p{M}{4})\p{M}+/gu;
 
 const cleaned = (text: string): string =>
@@ -19,7 +18,7 @@ const cleaned = (text: string): string =>
     .replace(joiners, (found) => found[0] ?? '')
     .replace(heaps, '$1');
 
-/** A comment as it is kept and sent: paragraphs apart by one empty line, no white space at the ends. */
+/** A comment as it is stored and sent: one empty line between paragraphs, no white space at the ends. */
 export const cleanComment = (text: string): string =>
   cleaned(text.replace(/\r\n|[\r\u2028\u2029]/gu, '\n'))
     .replace(/[^\S\n]+/gu, ' ')
@@ -30,10 +29,7 @@ export const cleanComment = (text: string): string =>
 /** Length as a reader counts: by code point. */
 export const lengthOf = (text: string): number => [...text].length;
 
-/**
- * A comment as WordPress takes it: its signs of markup are signs again, so that what a reader types is what others read.
- * WordPress makes the paragraphs.
- */
+/** A comment as HTML for WordPress, escaped so that readers see what the author typed. WordPress makes the paragraphs. */
 export const asMarkup = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
@@ -42,18 +38,18 @@ export const longestName = 50;
 
 export const cleanName = (name: string): string => cleaned(name).replace(/\s+/gu, ' ').trim();
 
-/** What is wrong with a name that stands above a comment, a sentence for the reader; `null` when nothing is. */
+/** What is wrong with a commenter's name, a message for the user; `null` when nothing is. */
 export function nameProblem(name: string): string | null {
   if (name === '') return commentInvalid.noName;
   const length = lengthOf(name);
   if (length < shortestName || !/\p{L}/u.test(name)) return commentInvalid.shortName;
   if (length > longestName) return commentInvalid.longName(longestName);
-  // An address is no name, and everyone would read it.
+  // An email or web address would be public.
   if (/@|:\/\/|\bwww\./iu.test(name)) return commentInvalid.addressAsName;
   return null;
 }
 
-/** First and last letter of a name's words, for the mark beside a comment. */
+/** First letters of a name's first and last word, for the mark beside a comment. */
 export function initialsOf(name: string): string {
   const words = name.match(/\p{L}[\p{L}\p{M}'’-]*/gu) ?? [];
   const first = [...(words[0] ?? '')][0] ?? '';
@@ -68,38 +64,38 @@ export function tintOf(name: string, count: number): number {
   return sum % count;
 }
 
-/** In which order the threads of an article are read. */
+/** Order of the threads under an article. */
 export type CommentSort = 'newest' | 'oldest' | 'replies';
 
-/** All orders with their names, the usual one first. */
+/** All orders with their names, the default first. */
 export const commentSorts: readonly { readonly sort: CommentSort; readonly name: string }[] = [
   { sort: 'newest', name: 'Newest' },
   { sort: 'oldest', name: 'Oldest' },
   { sort: 'replies', name: 'Most replies' },
 ];
 
-/** The order that an address asks for; `null`: it asks for one that there is not. The usual one has the plain address. */
+/** The order that an address asks for; `null`: an unknown one. The default order has no parameter. */
 export function sortOf(params: URLSearchParams): CommentSort | null {
   const given = params.get('sort');
   if (given === null) return 'newest';
   return given === 'oldest' || given === 'replies' ? given : null;
 }
 
-/** Where the comments of an article are read page by page. */
+/** Address of a page of an article's comments. */
 export const commentsPath = (slug: string, page = 1, sort: CommentSort = 'newest'): string =>
   pageHref(`/article/${slug}/comments${sort === 'newest' ? '' : `?sort=${sort}`}`, page);
 
-/** Where one comment is read with all its replies. */
+/** Address of one comment with all its replies. */
 export const threadPath = (slug: string, comment: number, page = 1): string =>
   pageHref(`/article/${slug}/comments/${comment}`, page);
 
-/** The page on which comments are written, changed and reported without a script; both ends of its form. */
+/** The page where comments are written, edited and reported without JavaScript; its form posts to it. */
 export const commentForm = '/account/comment';
 
 /**
  * Address of that page.
  *
- * @param what the comment that is answered, or reported; an own one that is changed, by our number; nothing: a new one
+ * @param what the comment that is replied to or reported, or the user's own one that is edited, by our id; nothing: a new comment
  */
 export function commentFormPath(
   articleId: number,
@@ -111,7 +107,7 @@ export function commentFormPath(
   return `${commentForm}?${query}`;
 }
 
-/** Number of a comment from its address; `null` when what is given is none. WordPress counts comments on without end. */
+/** Id of a comment or article from an address; `null` when the text is no id. */
 export const commentNumber = (given: string): number | null => (/^[1-9]\d{0,14}$/u.test(given) ? Number(given) : null);
 
 /** "1 comment", "1,204 comments". */

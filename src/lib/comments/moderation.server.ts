@@ -1,16 +1,16 @@
 /**
- * Client of WordPress's comment moderation: WordPress is the store of comments (spec section 7; vendors.md 2.3; docs/content-api.md). What comes back
- * in its edit context holds addresses; only a comment's number and state are read out of it.
+ * Client of WordPress's comment moderation (spec section 7; vendors.md 2.3; docs/content-api.md): WordPress stores the comments. Its
+ * responses hold addresses of users, so only a comment's id and state are read from them.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
 export interface ModerationSettings {
-  /** Address of WordPress without a slash at its end. */
+  /** Address of WordPress, without a trailing slash. */
   readonly url: string;
   readonly user: string;
   readonly password: string;
-  /** Milliseconds after which no answer is waited for. */
+  /** Time limit of a request, milliseconds. */
   readonly patienceMs?: number;
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -19,9 +19,9 @@ export type ModerationStatus = 'approved' | 'hold' | 'spam' | 'trash';
 
 export type ModerationAnswer =
   | { readonly ok: true; readonly id: number; readonly status: ModerationStatus }
-  /** WordPress says no; `code` is its own word for why. */
+  /** WordPress refuses; `code` is its error code. */
   | { readonly ok: false; readonly kind: 'refused'; readonly status: number; readonly code: string }
-  /** No answer, or none that makes sense: it may have been done all the same. */
+  /** No response, or an invalid one: WordPress may have done it nevertheless. */
   | { readonly ok: false; readonly kind: 'unavailable'; readonly why: string };
 
 export interface NewComment {
@@ -31,35 +31,35 @@ export interface NewComment {
   readonly email: string;
   /** Whether the user has confirmed the address. WordPress trusts earlier comments of an address only then. */
   readonly confirmed: boolean;
-  /** Network address of the reader, and the browser: spam filters judge by them. */
+  /** Network address and browser of the user, for spam filters. */
   readonly address: string;
   readonly userAgent: string | null;
-  /** Markup, see text.ts. */
+  /** HTML, see `asMarkup` in model.ts. */
   readonly content: string;
   /** Epoch milliseconds. */
   readonly date: number;
-  /** Our own number of it: the plugin makes one comment of it, however often it comes. */
+  /** Our id: the plugin makes one comment of it, however often it is sent. */
   readonly key: string;
 }
 
 export interface Moderation {
   post(comment: NewComment): Promise<ModerationAnswer>;
-  /** Changes the words; whether it has to be approved anew is WordPress's to say. */
+  /** Changes the text; WordPress decides whether it must be approved again. */
   edit(id: number, content: string): Promise<ModerationAnswer>;
-  /** Puts it into the bin. */
+  /** Moves it to the trash. */
   remove(id: number): Promise<ModerationAnswer>;
-  /** The comment with our own number; refused with 404 where WordPress has none. */
+  /** The comment with our id; refused with 404 where WordPress has none. */
   find(key: string): Promise<ModerationAnswer>;
-  /** What became of a comment. */
+  /** The state of a comment. */
   look(id: number): Promise<ModerationAnswer>;
-  /** Says how many readers have reported it; from `holdAt` reports on that no editor has seen, it waits for approval again. */
+  /** Sends the number of reports; from `holdAt` reports that no editor has seen, the comment waits for approval again. */
   report(id: number, count: number, holdAt: number): Promise<ModerationAnswer>;
-  /** Takes name, e-mail and network address from it. */
+  /** Removes its author's name, email and network address. */
   erase(id: number): Promise<ModerationAnswer>;
 }
 
 const usualPatienceMs = 12_000;
-/** A comment and what plugins put beside it. */
+/** Characters: a comment and what plugins add to it. */
 const longestAnswer = 512 * 1024;
 
 const answered = z.object({
@@ -111,7 +111,6 @@ function postedComment(comment: NewComment): PostedComment {
   return posted;
 }
 
-/** Talks to one WordPress. */
 export function createModeration(settings: ModerationSettings): Moderation {
   const { url, user, password, patienceMs = usualPatienceMs, fetch = globalThis.fetch } = settings;
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
@@ -130,7 +129,7 @@ export function createModeration(settings: ModerationSettings): Moderation {
         method,
         headers,
         body: body && JSON.stringify(body),
-        // A redirect would turn POST into GET, and take the password elsewhere.
+        // A redirect would turn POST into GET and send the password to another server.
         redirect: 'error',
         signal: AbortSignal.timeout(patienceMs),
       });
@@ -146,7 +145,7 @@ export function createModeration(settings: ModerationSettings): Moderation {
       return { ok: false, kind: 'unavailable', why: `status ${response.status} without a comment` };
     }
     const code = z.object({ code: z.string() }).safeParse(json);
-    // Only WordPress itself has codes: anything else stands in its way.
+    // Only WordPress itself sends codes; a response without one comes from a proxy.
     if (!code.success || response.status >= 500 || response.status === 429) {
       return { ok: false, kind: 'unavailable', why: `status ${response.status}` };
     }

@@ -1,10 +1,10 @@
 /**
  * The page on which comments are written, edited, deleted and reported without JavaScript: handles what was posted, and says what the
- * page shows. Whatever goes wrong, the form comes back with everything that was typed.
+ * page shows. After any failure, the form is shown again with everything that was typed.
  */
 
 import type { AstroGlobal } from 'astro';
-import { requireReader } from '../accounts/guard.server.ts';
+import { requireReader } from '../accounts/routes.server.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Article, Comment, ContentReader } from '../content/model.ts';
 import { type Next, plainText, postedForm } from '../http/form.server.ts';
@@ -57,7 +57,7 @@ interface Refused {
 const noAnswer: MineAnswer = { name: '', mayWrite: true, comments: [], reported: [] };
 const notFound = (): Response => new Response(null, { status: 404 });
 
-/** Handles a post and gathers what the page shows. A response where the page is not to be rendered. */
+/** Handles a post and gathers what the page shows; a response where the page is not rendered. */
 export async function commentPage(page: Page): Promise<CommentForm | Response> {
   if (page.request.method !== 'POST') {
     const given = givenBy(page, page.url.searchParams);
@@ -103,7 +103,7 @@ async function handlePost(
   return { given, session, status, problem: messageOf(next) };
 }
 
-/** @param problem what is wrong with the form that was posted; `null`: nothing was */
+/** @param problem what is wrong with the posted form; `null`: nothing was posted */
 async function show(
   { locals, response }: Page,
   { article, comments, parent, report, edit, text }: Given,

@@ -23,14 +23,14 @@ import {
 } from './service.ts';
 import type { CommentPostsTable } from './tables.ts';
 
-/** Longer than the moderation waits for an answer: after that the draft is no longer being sent. */
+/** Longer than the time limit of a request to WordPress: after that, no request is sending the draft. */
 export const claimMs = 30_000;
 const day = 24 * 60 * 60 * 1000;
 
-/** Profile attribute of the name that a reader has chosen for comments. */
+/** Profile attribute of the name that a user chose for comments. */
 export const nameAttribute = 'display_name';
 
-/** Name above a reader's comments: the chosen one, else first and last name; never the e-mail address. '' where there is none. */
+/** Name of a user's comments: the chosen one, else first and last name, never the email address; '' where there is none. */
 export async function nameOf({ accounts }: Pick<CommentDependencies, 'accounts'>, session: Session): Promise<string> {
   const profile = await accounts.profile(session);
   const text = (key: string): string => cleanName(String(profile[key] ?? ''));
@@ -38,7 +38,7 @@ export async function nameOf({ accounts }: Pick<CommentDependencies, 'accounts'>
   return nameProblem(name) === null ? name : '';
 }
 
-/** The words as they are kept, or what is wrong with them. */
+/** The text as it is stored, or what is wrong with it. */
 export function checkedWords(content: string, longest: number): CommentOutcome<string> {
   const words = cleanComment(content);
   const length = lengthOf(words);
@@ -55,7 +55,7 @@ type Claimed =
 
 export interface Posting {
   post(session: Session, draft: Draft, caller: Caller): Promise<CommentOutcome<OwnComment>>;
-  /** Notes that WordPress has a comment that nothing was known of. */
+  /** Records a comment that WordPress has, although its response was lost. */
   settle(row: CommentPostsTable, answer: Extract<ModerationAnswer, { ok: true }>): Promise<CommentPostsTable>;
 }
 
@@ -108,7 +108,7 @@ async function post(
     checked: time,
   });
   if (claimed.kind === 'failed') {
-    // A duplicate is no further comment.
+    // A duplicate must not count against the rate limit.
     if (counted) await limiter.giveBack('comment', sender);
     return failed(claimed.failure);
   }
@@ -249,7 +249,7 @@ async function record(
   // A row that is not claimed may be sent again at once.
   if (answer.kind === 'unavailable') {
     await change({ claimed: 0 });
-    log.warn({ why: answer.why }, 'WordPress did not take a comment; its author was asked to try again');
+    log.warn({ why: answer.why }, 'WordPress did not accept a comment; its author was asked to try again');
     return failed({ kind: 'unavailable' });
   }
   // A spam filter dropped it; sending it again changes nothing.
@@ -261,7 +261,7 @@ async function record(
     await change({ claimed: 0 });
     return failed(failure);
   }
-  // WordPress took it the first time and can't say under which id: it waits for the editors like any other.
+  // WordPress accepted it the first time and can't name its id: it waits for the editors like any other comment.
   if (failure.kind === 'duplicate' && again) {
     return done(ownOf(await change({ state: 'waiting', claimed: 0 }), rules, now()));
   }

@@ -1,11 +1,11 @@
-/** JSON routes of the comments: who may call, what the content store knows of an article, and outcomes as answers. */
+/** What the JSON routes of the comments share: who may call, the article's place in the content store, and responses. */
 import type { APIRoute } from 'astro';
 import { z } from 'zod';
-import { unconfirmed } from '../accounts/forms.ts';
+import { unconfirmed } from '../accounts/model.ts';
 import type { Session } from '../accounts/service.ts';
 import type { ContentReader } from '../content/model.ts';
-import { type Answer, refuse } from '../http/answer.ts';
-import { tooManyTries } from '../http/rate-limit.ts';
+import { type Answer, refuse, tooManyTries } from '../http/answer.ts';
+
 import { type Call, signedInRoute } from '../http/routes.server.ts';
 import { commentRefused, draftPattern, type EditBody, type PostBody } from './schema.ts';
 import type { CommentFailure, CommentOutcome, Comments, Place } from './service.ts';
@@ -25,7 +25,7 @@ export const editBody = z.looseObject({ content } satisfies Record<keyof EditBod
 
 type Commenting<Body> = Call<Body> & { readonly session: Session; readonly comments: Comments };
 
-/** A call for readers who are signed in; others get 401. 503 where comments are off. */
+/** A route for signed-in users; others get 401. 503 where comments are off. */
 export const commentCall = <Schema extends z.ZodType = z.ZodUnknown>(
   rules: { readonly body?: Schema; readonly limit?: number },
   handle: (call: Commenting<z.output<Schema>>) => Promise<Answer>,
@@ -35,10 +35,10 @@ export const commentCall = <Schema extends z.ZodType = z.ZodUnknown>(
     return comments ? handle({ ...call, comments }) : refusalOf({ kind: 'unavailable' });
   });
 
-/** Bytes of a body with the longest comment, in whatever script. */
+/** Bytes of a body with the longest comment, in any script. */
 export const longestBody = 32 * 1024;
 
-/** Where a comment is to stand; `null`: there is no such article, or no such comment under it. */
+/** The place of a new comment; `null`: the article, or the comment under it, doesn't exist. */
 export function placeOf(content: ContentReader, articleId: number, parentId: number): Place | null {
   const card = content.articles({ ids: [articleId] }).items[0];
   const article = card && content.article(card.slug);
@@ -47,7 +47,7 @@ export function placeOf(content: ContentReader, articleId: number, parentId: num
   return { articleId, open: article.commentsOpen, parentId };
 }
 
-/** Whether readers see a comment, by WordPress's number. */
+/** Whether readers see a comment, by WordPress's id. */
 export const isPublished =
   (content: ContentReader) =>
   (id: number): boolean =>
@@ -65,7 +65,7 @@ const answers: Readonly<Record<Exclude<CommentFailure['kind'], 'invalid' | 'limi
   unavailable: [503, commentRefused.unavailable],
 };
 
-/** The sentence for the reader. */
+/** The message for the user. */
 export function messageOf(failure: CommentFailure): string {
   if (failure.kind === 'invalid') return failure.message;
   if (failure.kind === 'limited') return tooManyTries(failure.retryAfter);
@@ -83,7 +83,7 @@ export function refusalOf(failure: CommentFailure): Answer {
   return privateAnswer(refuse(answers[failure.kind][0], message, retry));
 }
 
-/** An answer for one reader alone. */
+/** A response for one user alone. */
 export const privateAnswer = (answer: Answer): Answer => ({
   ...answer,
   headers: { ...answer.headers, 'Cache-Control': 'no-store, private' },

@@ -3,7 +3,7 @@
 /** POST /api/v1/comments; `postBody` in routes.server.ts checks it. */
 export interface PostBody {
   articleId: number;
-  /** Comment that it answers; 0 or absent: none. */
+  /** Comment that it replies to; 0 or absent: none. */
   parentId?: number;
   content: string;
   /** Name to show above it; the profile's name unless given. */
@@ -33,10 +33,10 @@ export const commentFields = {
 /** Ids of drafts. */
 export const draftPattern = /^[\w-]{8,64}$/;
 
-/** A comment of the reader who asks. */
+/** One of the caller's own comments. */
 export interface OwnComment {
   readonly id: string;
-  /** WordPress's number, by which the page knows it; `null` while that is not known. */
+  /** WordPress's id, which the page uses; `null` until it is known. */
   readonly commentId: number | null;
   readonly articleId: number;
   readonly parentId: number;
@@ -47,27 +47,27 @@ export interface OwnComment {
   readonly status: 'waiting' | 'published' | 'declined';
   /** ISO 8601. */
   readonly date: string;
-  /** Until when it may be changed and taken back, ISO 8601; `null`: not any more. */
+  /** Until when its author may edit or delete it, ISO 8601; `null`: no longer. */
   readonly changeableUntil: string | null;
 }
 
 /** GET /api/v1/comments/mine?article= */
 export interface MineAnswer {
-  /** Name that stood above the last comment, or that of the profile; '' where there is none. */
+  /** Name of the last comment, or of the profile; '' where there is none. */
   readonly name: string;
-  /** Whether the reader may write comments; those who do not pay may not, where the paper says so. */
+  /** Whether the user may comment; a publication may allow subscribers only. */
   readonly mayWrite: boolean;
   readonly comments: readonly OwnComment[];
-  /** Numbers of the comments under the article that the reader has reported. */
+  /** WordPress's ids of the comments that the user has reported. */
   readonly reported: readonly number[];
 }
 
-/** 201 of a comment that was taken, 200 of one that was changed. */
+/** 201 for a new comment, 200 for an edited one. */
 export interface OwnAnswer {
   readonly comment: OwnComment;
 }
 
-/** State of the reader's own comments. */
+/** State of the user's own comments. */
 export const commentStates = {
   waiting: 'Waiting for approval. Only you can see it.',
   published: 'Published.',
@@ -83,7 +83,7 @@ export const commentDone = {
   reported: 'Thank you. Our editors will look at the comment.',
 } as const;
 
-/** Why WordPress, or the rules, did not take a comment. */
+/** Why WordPress or our rules refused a comment. */
 export const commentRefused = {
   unavailable: 'We couldn’t send your comment to our editors. It’s saved here. Try again in a few minutes.',
   closed: 'Comments on this article are closed.',
@@ -100,7 +100,7 @@ export const commentRefused = {
   reservedName: 'This name belongs to our newsroom or looks like it. Please use your own name.',
 } as const;
 
-/** What the form finds, in the browser and on the server. */
+/** What the checks of the form find, in the browser and on the server. */
 export const commentInvalid = {
   empty: 'Please write something first.',
   noName: 'Please enter the name to show with your comment.',
@@ -113,7 +113,7 @@ export const commentInvalid = {
 export const tooLong = (by: number): string =>
   `Please shorten your comment by ${by.toLocaleString('en-US')} character${by === 1 ? '' : 's'}.`;
 
-/** Where no answer came that says more. The browser keeps what was typed. */
+/** When the server sends no message of its own. The browser keeps what was typed. */
 export const commentFailed = {
   offline: 'We couldn’t reach the server. Your comment is saved here. Check your connection and try again.',
   signedOut: 'You’re signed out. Sign in in another tab, then send this again. Your comment is saved here.',
@@ -122,6 +122,24 @@ export const commentFailed = {
 
 /** On the page and in the form. */
 export const commentLabels = {
+  yourComment: 'Your comment',
+  yourReply: 'Your reply',
+  yourComments: 'Your comments',
+  postComment: 'Post comment',
+  postReply: 'Post reply',
+  postingAs: 'Posting as',
+  changeName: 'Change name',
+  inReplyTo: 'In reply to this comment',
+  editComment: 'Edit your comment',
+  edit: 'Edit',
+  delete: 'Delete',
+  save: 'Save',
+  cancel: 'Cancel',
+  close: 'Close',
+  report: 'Report',
+  sending: 'Sending…',
+  /** @param count of characters; below 0: over the limit */
+  left: (count: number): string => (count < 0 ? `${-count} characters too many.` : `${count} characters left.`),
   subscribersOnly: 'Subscribers can comment. Everyone can read.',
   freeAccount: 'An account is free. All it takes is an email address.',
   reviewed: 'Editors read comments before they appear.',

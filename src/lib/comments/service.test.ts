@@ -93,7 +93,7 @@ onBothEngines('comments', (engines) => {
     expect((await mine(ben)).comments).toEqual([]);
   });
 
-  it('is one comment for one draft, however many send it', async () => {
+  it('is one comment for each draft, however many requests send it', async () => {
     const { post, moderation } = await open();
     const all = await Promise.all([1, 2, 3, 4].map(() => post({ draft: 'draft-one' })));
     expect(moderation.all()).toHaveLength(1);
@@ -110,7 +110,7 @@ onBothEngines('comments', (engines) => {
     expect(moderation.all()).toHaveLength(2);
   });
 
-  it('loses nothing while WordPress is away, and posts nothing twice when its answer is lost', async () => {
+  it('loses nothing while WordPress is unavailable, and posts nothing twice when a response is lost', async () => {
     const { post, moderation, mine } = await open();
     moderation.trouble = 'down';
     expect(failure(await post({ draft: 'draft-one' }))).toBe('unavailable');
@@ -129,7 +129,7 @@ onBothEngines('comments', (engines) => {
     }
   });
 
-  it('finds out by itself what became of a draft whose author went away', async () => {
+  it('looks up a draft whose response was lost', async () => {
     const { post, moderation, comments, clock, mine, database } = await open();
     moderation.trouble = 'lost';
     await post({ draft: 'draft-one' });
@@ -197,7 +197,7 @@ onBothEngines('comments', (engines) => {
     expect(JSON.stringify(outcome)).not.toContain('secret');
   });
 
-  it('checks words, name, place and standing before anything is sent', async () => {
+  it('checks text, name, place and permission before a request is sent', async () => {
     const { post, moderation, paying, session } = await open({ level: 'subscriber' });
     expect(failure(await post())).toBe('subscribers-only');
     paying.add(session.userId);
@@ -211,7 +211,7 @@ onBothEngines('comments', (engines) => {
     expect((await post({ content: '👍' })).ok).toBe(true);
   });
 
-  it('takes the name of the profile, and a chosen one before it; never the address', async () => {
+  it('uses the chosen name, else the name of the profile, never the address', async () => {
     const { post, accounts, session, mine, moderation } = await open();
     expect((await mine()).name).toBe('');
     await accounts.saveProfile(session, { first_name: 'Ada', last_name: 'King' }, 'merge');
@@ -223,7 +223,7 @@ onBothEngines('comments', (engines) => {
     expect((await accounts.profile(session)).display_name).toBe('Countess');
   });
 
-  it('may be changed and taken back by its author for five minutes, and by nobody else', async () => {
+  it('can be edited and deleted by its author, and only by the author, for five minutes', async () => {
     const { post, comments, session, join, moderation, clock, mine } = await open();
     const { id, commentId } = value(await post());
     moderation.moderate(commentId ?? 0, 'approved');
@@ -259,7 +259,7 @@ onBothEngines('comments', (engines) => {
     const dropped = { content: 'Buy now.', draft: 'draft-that-is-spam' };
     expect(value(await post(dropped))).toMatchObject({ status: 'declined' });
     const before = moderation.asked.length;
-    // Sent again, nobody is asked again.
+    // Sent again, it causes no further request.
     expect(value(await post(dropped))).toMatchObject({ status: 'declined' });
     expect(moderation.asked).toHaveLength(before);
     expect((await mine()).comments.map(({ status }) => status).sort()).toEqual(['declined', 'waiting']);
@@ -313,7 +313,7 @@ onBothEngines('comments', (engines) => {
     await comments.stop();
   });
 
-  it('takes words that were mended after all was settled for a change, and later for another comment', async () => {
+  it('treats a corrected text of a sent draft as an edit, and later as another comment', async () => {
     const { post, comments, moderation, clock, mine } = await open();
     const lose = async (draft: string, content: string) => {
       moderation.trouble = 'lost';
@@ -351,7 +351,7 @@ onBothEngines('comments', (engines) => {
     expect(kinds.slice(-2)).toEqual(['limited', 'limited']);
   });
 
-  it('is not taken before the address is confirmed, neither a new one nor a change', async () => {
+  it('is refused before the address is confirmed, a new one as well as an edit', async () => {
     const { post, comments, moderation, session } = await open();
     const unconfirmed = { ...session, emailVerified: false };
     expect(failure(await post({}, unconfirmed))).toBe('unconfirmed');
@@ -360,7 +360,7 @@ onBothEngines('comments', (engines) => {
     expect(failure(await comments.edit(unconfirmed, id, 'Other words.', caller()))).toBe('unconfirmed');
   });
 
-  it('is not taken under the name of the paper or of an author, however it is spelled', async () => {
+  it('is refused under the name of the newspaper or an author, in any spelling', async () => {
     const { post, moderation, accounts, session } = await open({}, ['The Sun', 'Grace Miller']);
     for (const name of ['The Sun', 'Тhе Ѕun', 'Grасе Мillеr']) {
       expect(await post({ name }), name).toMatchObject({ ok: false, failure: { kind: 'invalid', field: 'name' } });
@@ -381,7 +381,7 @@ onBothEngines('comments', (engines) => {
     value(await post({ content: 'Something new.', draft: 'draft-other' }));
   });
 
-  it('counts no reports of accounts whose address nobody has shown to be theirs', async () => {
+  it('counts no reports of accounts with an unconfirmed address', async () => {
     const { post, comments, accounts, moderation, database } = await open();
     const { commentId } = value(await post());
     moderation.moderate(commentId ?? 0, 'approved');
@@ -411,7 +411,7 @@ onBothEngines('comments', (engines) => {
     expect(all.filter(({ ok }) => !ok).map(failure)).toEqual(Array.from({ length: 6 }, () => 'limited'));
   });
 
-  it('gives a reader everything, and forgets them at WordPress too, even when it is away at first', async () => {
+  it('exports everything, and erases the name at WordPress too, even if that is unavailable at first', async () => {
     const { post, comments, session, moderation, clock, database } = await open();
     value(await post({ content: 'Kept words.' }));
     moderation.trouble = 'lost';
@@ -424,7 +424,7 @@ onBothEngines('comments', (engines) => {
     ]);
     expect(reported).toMatchObject([{ comment: 4711 }]);
     moderation.trouble = 'down';
-    await comments.personalData.erase(session);
+    await comments.personalData.erase(session, null);
     expect(await exported(comments, session)).toEqual({ written: [], reported: [] });
     moderation.trouble = 'none';
     for (let hour = 0; hour < 3; hour++) {
@@ -443,7 +443,7 @@ onBothEngines('comments', (engines) => {
     await comments.stop();
   });
 
-  it('forgets them at WordPress too where a comment was still on its way when they left', async () => {
+  it('erases the name at WordPress too if a comment was being sent when the account was deleted', async () => {
     const { post, comments, session, moderation, clock, slow } = await open();
     const arrived = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -454,7 +454,7 @@ onBothEngines('comments', (engines) => {
     };
     const posting = post();
     await arrived.promise;
-    await comments.personalData.erase(session);
+    await comments.personalData.erase(session, null);
     await comments.tasks.round();
     held.resolve();
     await posting;

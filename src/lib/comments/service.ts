@@ -1,4 +1,4 @@
-/** The comments service as routes see it, what its modules depend on, and how WordPress's answers become outcomes. */
+/** The comments service as routes see it, the dependencies of its modules, and how WordPress's responses become outcomes. */
 import type { Accounts, Caller, Session } from '../accounts/service.ts';
 import type { WalledLevel } from '../content/model.ts';
 import type { Database } from '../database.ts';
@@ -9,58 +9,57 @@ import { commentRefused, type MineAnswer, type OwnComment } from './schema.ts';
 import type { CommentPostsTable } from './tables.ts';
 
 export type CommentFailure =
-  /** The words or the name are not as they should be; `field` says which. */
+  /** The text or the name is invalid; `field` says which. */
   | { readonly kind: 'invalid'; readonly field: 'content' | 'name'; readonly message: string }
   | { readonly kind: 'closed' }
-  /** The article, or the comment that is answered, reported or changed, is not there. */
+  /** The article, or the comment that is replied to, reported or edited, doesn't exist. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'subscribers-only' }
-  /** The time in which it may be changed is over. */
+  /** The time for edits is over. */
   | { readonly kind: 'too-late' }
-  /** The same draft is being sent at this moment. */
+  /** Another request is sending the same draft. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'own' }
-  /** The user's address isn't confirmed: such accounts cost nothing, and a few reports take a comment down. */
+  /** The user's address isn't confirmed: such accounts cost nothing, and a few reports hide a comment. */
   | { readonly kind: 'unconfirmed' }
   | { readonly kind: 'limited'; readonly retryAfter: number }
-  /** WordPress does not answer; nothing is lost, and the same draft may be sent again. */
+  /** WordPress is unavailable; nothing is lost, and the same draft may be sent again. */
   | { readonly kind: 'unavailable' };
 
 export type CommentOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: CommentFailure };
 
-/** An article and a comment as far as the content store knows them; looked up by the route. */
+/** Where a comment belongs; the route looks it up in the content store. */
 export interface Place {
   readonly articleId: number;
   readonly open: boolean;
-  /** Comment that is answered; 0: none. */
+  /** Comment that it replies to; 0: none. */
   readonly parentId: number;
 }
 
 export interface Draft {
-  /** `null`: there is no such article, or no such comment under it. */
+  /** `null`: the article, or the comment under it, doesn't exist. */
   readonly place: Place | null;
   readonly content: string;
   readonly name?: string | undefined;
-  /** The browser's number of the draft; without one the words themselves are it. */
+  /** The browser's id of the draft; without one it is made from the text. */
   readonly draft?: string | undefined;
 }
 
 export interface Comments {
-  /** Hands a comment to WordPress. The same draft again is the same comment, whatever became of the first answer. */
+  /** Sends a comment to WordPress. The same draft again is the same comment, even if the first response was lost. */
   post(session: Session, draft: Draft, caller: Caller): Promise<CommentOutcome<OwnComment>>;
   edit(session: Session, id: string, content: string, caller: Caller): Promise<CommentOutcome<OwnComment>>;
-  /** Takes a comment back. */
   remove(session: Session, id: string): Promise<CommentOutcome<null>>;
-  /** @param isPublished whether the page shows a comment, by WordPress's number */
+  /** @param isPublished whether the page shows a comment, by WordPress's id */
   mine(session: Session, articleId: number, isPublished: (id: number) => boolean): Promise<MineAnswer>;
-  /** Tells the editors of a comment that readers see. Twice is once. */
+  /** Reports a published comment to the editors; once for each user. */
   report(session: Session, commentId: number, caller: Caller): Promise<CommentOutcome<null>>;
 }
 
-/** The paper's rules, `publication.comments`. */
+/** `publication.comments`. */
 export interface CommentRules {
   readonly level: WalledLevel;
   readonly longest: number;
@@ -75,9 +74,9 @@ export interface CommentDependencies {
   readonly limiter: Limiter;
   readonly rules: CommentRules;
   readonly accounts: Pick<Accounts, 'profile' | 'saveProfile'>;
-  /** Names that readers may not write under: those of the paper and its authors. */
+  /** Names that users may not use: those of the newspaper and its authors. */
   readonly reservedNames?: () => readonly string[];
-  /** Whether a reader pays. */
+  /** Whether a user is a subscriber. */
   readonly isPaying: (session: Session) => Promise<boolean>;
   readonly log: Logger;
   /** Epoch milliseconds. */
@@ -90,11 +89,11 @@ export const failed = (failure: CommentFailure): { readonly ok: false; readonly 
 });
 export const done = <T>(value: T): CommentOutcome<T> => ({ ok: true, value });
 
-/** What a state at WordPress is called here. Spam says nothing to who wrote it. */
+/** WordPress's state as ours. The author of spam sees no difference. */
 export const stateOf = (status: ModerationStatus): 'waiting' | 'published' | 'declined' =>
   status === 'approved' ? 'published' : status === 'trash' ? 'declined' : 'waiting';
 
-/** WordPress's refusal as a failure; `away` where it is no reader's doing. */
+/** WordPress's refusal as a failure; `unavailable` where the user didn't cause it. */
 export function failureOf(refused: Extract<ModerationAnswer, { kind: 'refused' }>): CommentFailure {
   const { code } = refused;
   if (/duplicate/.test(code)) return { kind: 'duplicate' };
@@ -117,7 +116,7 @@ export function failureOf(refused: Extract<ModerationAnswer, { kind: 'refused' }
   return { kind: 'unavailable' };
 }
 
-/** End of the time in which its author may change a comment, epoch milliseconds. */
+/** Until when its author may edit a comment, epoch milliseconds. */
 export const changeableUntil = (created: number, rules: Pick<CommentRules, 'editMinutes'>): number =>
   created + rules.editMinutes * 60_000;
 

@@ -1,32 +1,32 @@
-/** Tables of the comments, made by `src/server/migrations/comments.ts`. The words that readers see lie in WordPress. */
+/** Tables of the comments, made by `src/server/migrations/reading.ts`. The words that readers see lie in WordPress. */
 
-/** What a reader has written here, so that it is theirs to see before the editors have, to change and to take along. */
+/** A user's comments, for showing them before approval, for edits and for the export. */
 export interface CommentPostsTable {
   id: string;
   user_id: string;
-  /** The browser's own number of the draft: sent twice, it is one comment. */
+  /** The browser's id of the draft: sent twice, it is one comment. */
   draft: string;
   article_id: number;
-  /** Comment that it answers; 0: none. */
+  /** Comment that it replies to; 0: none. */
   parent_id: number;
-  /** Name that stands above it. */
+  /** Name shown with it. */
   name: string;
   content: string;
-  /** `sending`: not known yet whether WordPress has it; `waiting` for the editors; `declined` by them; `removed` by its author. */
+  /** `sending`: WordPress has not responded yet; `waiting` for the editors; `declined` by them; `removed` by its author. */
   state: 'sending' | 'waiting' | 'published' | 'declined' | 'removed';
   wordpress_id: number | null;
   /** When it was last sent, epoch milliseconds; 0: no request is sending it. */
   claimed: number;
   created: number;
   edited: number | null;
-  /** When WordPress was last asked what became of it. */
+  /** When WordPress was last asked for its state. */
   checked: number;
 }
 
-/** Who has reported which comment; one row for each, whatever they do. */
+/** One report for each user and comment. */
 export interface CommentReportsTable {
   user_id: string;
-  /** WordPress's number. */
+  /** WordPress's id. */
   comment_id: number;
   at: number;
 }

@@ -84,7 +84,34 @@ export function grantedByForm(
 }
 
 /**
- * Script of the document's head: writes what is allowed on `<html>` before the first paint (`data-consent`, without it nobody has
+ * Script of the document's head: writes what is allowed on `<html>` before the first paint (`data-consent`, without it no choice was
  * chosen; `data-ads`: advertising is; `data-gpc`). Its text is fixed, for the policy of a page names it by its hash. It says what {@link readConsent} does.
  */
 export const consentScript = `{const d=document.documentElement.dataset,g=navigator.globalPrivacyControl===true,m=/${form}/.exec(document.cookie);if(g)d.gpc='';if(m){const w=m[1].split('.'),c=w.filter(p=>p&&p!='gpc'&&!(g&&!w.includes('gpc')&&'${gpcPurposes.join(' ')}'.includes(p)));d.consent=c.join(' ');if(c.includes('advertising'))d.ads=''}}`;
+
+/** The form by which readers choose what third parties may do (components/PrivacyBanner.astro, pages/privacy-choices.astro), and its texts. */
+
+/** Names of its fields: the button that was pressed (`all`, `none` or `chosen`), the purposes that are ticked, where it leads. */
+export const consentFields = { choice: 'choice', purpose: 'purpose', returnTo: 'return' } as const;
+
+export const privacyPage = '/privacy-choices';
+/** Where the form is sent. */
+export const privacyAction = `${privacyPage}/save`;
+
+export const purposeTexts: Readonly<Record<OptionalPurpose, { name: string; short: string; long: string }>> = {
+  measurement: {
+    name: 'Measurement',
+    short: 'Which stories are read, and by what kind of reader.',
+    long: 'We learn which stories are read, and whether by subscribers or by passers-by. It helps us decide what to publish. We never share your name and address.',
+  },
+  marketing: {
+    name: 'Marketing',
+    short: 'Notifications, rewards for recommending us, appointments.',
+    long: 'Breaking news as notifications, rewards for recommending us, and appointments that you book without leaving the page.',
+  },
+  advertising: {
+    name: 'Advertising',
+    short: 'Advertisements from an ad server, which may be chosen for you.',
+    long: 'Advertisements come from an ad server, which may choose them for you and keeps cookies to do so. We tell it the section and the article, and what kind of reader you are.',
+  },
+};

@@ -1,8 +1,7 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CspReports, createCspReports } from './collector.server.ts';
-import { readReport } from './model.ts';
+import { type CspReports, createCspReports, readReport } from './collector.server.ts';
 
 const siteUrl = 'https://paper.example';
 const legacy = (fields: object = {}) => ({

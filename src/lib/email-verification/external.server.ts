@@ -1,8 +1,9 @@
 /**
- * Asks an external service whether a mailbox exists. Kickbox is spoken as it is (docs.kickbox.com, "Single verification API"). For any
- * other vendor there is a contract of our own, which a few lines of glue fulfill (docs/operations.md): `GET <url>?email=…` with
+ * Checks of email addresses that ask others: DNS, and an external service that knows whether a mailbox exists. Kickbox is supported
+ * (docs.kickbox.com, "Single verification API"); any other vendor needs a small adapter (docs/operations.md): `GET <url>?email=…` with
  * `Authorization: Bearer <key>` answers `{"result": "deliverable" | "undeliverable" | "unknown", "suggestion": string | null}`.
  */
+import { Resolver } from 'node:dns/promises';
 import { z } from 'zod';
 import type { Logger } from '../logging.ts';
 
@@ -25,7 +26,7 @@ export interface ExternalOptions extends ExternalSettings {
   readonly now?: () => number;
 }
 
-/** Every verdict but these two leaves the address as it is: `risky`, and whatever a vendor adds later. */
+/** Any other result, such as `risky`, counts as `unknown`. */
 const result = z
   .string()
   .transform((word): ExternalAnswer['result'] =>
@@ -62,11 +63,11 @@ const vendors: Readonly<
   },
 };
 
-/** After so many failures in a row the service is left alone for a while, in milliseconds; then one question tries it again. */
+/** After so many failures in a row the service is not asked for a while (milliseconds); then one request tries it again. */
 const breaker = { failures: 5, restMs: 30_000 };
 const unknown: ExternalAnswer = { result: 'unknown', suggestion: null };
 
-/** Asks about one address. @throws for anything that is no verdict; {@link problemOf} says what it was, without the address and the key */
+/** Asks about one address. @throws when there is no result; {@link problemOf} names the cause without the address and the key */
 export async function askVerifier(
   { vendor: name, url, key }: ExternalSettings,
   email: string,
@@ -84,7 +85,7 @@ export async function askVerifier(
   return vendor.answer.parse(await response.json());
 }
 
-/** @returns a function that never throws; `unknown` when the service is away */
+/** @returns a function that never throws; `unknown` when the service does not answer */
 export function createExternalCheck(options: ExternalOptions): (email: string) => Promise<ExternalAnswer> {
   const { log, patienceMs = 2000, now = Date.now } = options;
   let failures = 0;
@@ -92,11 +93,11 @@ export function createExternalCheck(options: ExternalOptions): (email: string) =
 
   return async (email) => {
     if (now() < restsUntil) return unknown;
-    // One question at a time tries a service that has rested; the others do not wait for it.
+    // After the pause one request at a time tries the service; the others don't wait for it.
     if (failures >= breaker.failures) restsUntil = now() + breaker.restMs;
     try {
       const result = await askVerifier(options, email, patienceMs);
-      if (failures >= breaker.failures) log.info({}, 'The e-mail verifier answers again');
+      if (failures >= breaker.failures) log.info({}, 'The email verifier answers again');
       failures = 0;
       restsUntil = 0;
       return result;
@@ -104,10 +105,10 @@ export function createExternalCheck(options: ExternalOptions): (email: string) =
       failures++;
       if (failures === breaker.failures) {
         restsUntil = now() + breaker.restMs;
-        // The address, and with Kickbox the key, stand in the URL of the request: only the kind of trouble is told.
+        // The URL of the request holds the address and, with Kickbox, the key: only the kind of error is logged.
         log.warn(
           { problem: problemOf(error) },
-          'The e-mail verifier is left alone for a while; addresses count as verified',
+          'The email verifier fails; it is not asked for a while, and addresses count as verified',
         );
       }
       return unknown;
@@ -115,11 +116,91 @@ export function createExternalCheck(options: ExternalOptions): (email: string) =
   };
 }
 
-/** What kept a verifier from a verdict. */
+/** Why the verifier gave no result. */
 export function problemOf(error: unknown): string {
   if (error instanceof z.ZodError) return 'its answer has another form';
   if (error instanceof SyntaxError) return 'its answer is no JSON';
   const { name, message, cause } = error as Error & { cause?: { code?: string } };
   if (name === 'TimeoutError') return 'it does not answer in time';
   return cause?.code ?? (message.startsWith('it ') ? message : name);
+}
+
+/** Whether a domain takes mail, by DNS: RFC 5321 section 5.1 (MX, else its address) and RFC 7505 (null MX). */
+export type MailDomain = 'takes-mail' | 'takes-none' | 'unknown';
+
+/** The part of Node's resolver that is asked. */
+export type Dns = Pick<Resolver, 'resolveMx' | 'resolve4' | 'resolve6'>;
+
+export interface MailDomainOptions {
+  readonly dns?: Dns;
+  /** Longest wait in milliseconds. */
+  readonly patienceMs?: number;
+  readonly now?: () => number;
+}
+
+/** How long an answer counts, in milliseconds. */
+const lifetimes: Readonly<Record<MailDomain, number>> = {
+  'takes-mail': 3_600_000,
+  'takes-none': 300_000,
+  unknown: 30_000,
+};
+const mostKept = 5000;
+/** A domain that takes mail: where the resolver does not find it, DNS does not work. */
+const control = 'gmail.com';
+
+/** @returns a function that never throws */
+export function createMailDomainCheck(options: MailDomainOptions = {}): (domain: string) => Promise<MailDomain> {
+  const { dns = new Resolver({ timeout: 700, tries: 2 }), patienceMs = 1500, now = Date.now } = options;
+  const kept = new Map<string, { readonly until: number; readonly answer: Promise<MailDomain> }>();
+
+  function ask(domain: string): Promise<MailDomain> {
+    const known = kept.get(domain);
+    if (known && known.until > now()) return known.answer;
+    const answer = lookUp(dns, domain);
+    const keep = (until: number) => {
+      kept.delete(domain);
+      kept.set(domain, { until, answer });
+      const eldest = kept.keys().next();
+      if (kept.size > mostKept && !eldest.done) kept.delete(eldest.value);
+    };
+    // Other callers meanwhile wait for the same answer.
+    keep(Number.POSITIVE_INFINITY);
+    void answer.then((result) => keep(now() + lifetimes[result]));
+    return answer;
+  }
+
+  async function judged(domain: string): Promise<MailDomain> {
+    const answer = await ask(domain);
+    // A resolver that finds no domain at all, as behind some firewalls, is ignored.
+    return answer === 'takes-none' && (await ask(control)) !== 'takes-mail' ? 'unknown' : answer;
+  }
+
+  return async (domain) => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<MailDomain>((resolve) => {
+      timer = setTimeout(() => resolve('unknown'), patienceMs);
+    });
+    const answer = await Promise.race([judged(domain), late]);
+    clearTimeout(timer);
+    return answer;
+  };
+}
+
+/** Codes of node:dns for a domain or a record that does not exist. */
+const absent = new Set(['ENOTFOUND', 'ENODATA']);
+const codeOf = (error: unknown): string => String((error as { code?: unknown }).code);
+
+async function lookUp(dns: Dns, domain: string): Promise<MailDomain> {
+  try {
+    const records = await dns.resolveMx(domain);
+    return records.some(({ exchange }) => exchange !== '' && exchange !== '.') ? 'takes-mail' : 'takes-none';
+  } catch (error) {
+    if (codeOf(error) === 'ENOTFOUND') return 'takes-none';
+    if (codeOf(error) !== 'ENODATA') return 'unknown';
+  }
+  const addresses = await Promise.allSettled([dns.resolve4(domain), dns.resolve6(domain)]);
+  if (addresses.some((one) => one.status === 'fulfilled' && one.value.length > 0)) return 'takes-mail';
+  return addresses.every((one) => one.status === 'fulfilled' || absent.has(codeOf(one.reason)))
+    ? 'takes-none'
+    : 'unknown';
 }

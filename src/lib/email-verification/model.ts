@@ -1,11 +1,27 @@
-/** Whether an e-mail address is one that a letter can reach (spec sections 3, 5 and 7, `POST /api/verification`). */
+/** Whether an email address can receive mail (spec sections 3, 5 and 7, `POST /api/verification`). */
+
+/** What is wrong with an address. */
+export const verificationMessages = {
+  missing: 'Please enter your email address.',
+  noAt: 'An email address has an @ in it, as in name@example.com.',
+  nothingBefore: 'Something is missing before the @.',
+  nothingAfter: 'Something is missing after the @, such as example.com.',
+  accents: 'Please use an address without accents before the @. We can’t send mail to others yet.',
+  before: 'Please check the part before the @.',
+  after: 'Please check the part after the @. It looks like example.com.',
+  disposable: 'This address is temporary. Please use one that you keep.',
+  noMail: (domain: string) => `We can’t send mail to ${domain}. Please check the part after the @.`,
+  noMailbox: 'We couldn’t find this mailbox. Please check the address for typos.',
+  /** Spec section 8. */
+  suggestion: (email: string) => `Did you mean ${email}?`,
+} as const;
 
 /** The answer of `POST /api/verification`, as it goes over the wire. */
 export interface Verification {
   readonly verified: boolean;
-  /** What was probably meant, a whole address; `null` when nothing better is known. */
+  /** The address that was probably meant; `null` where there is none. */
   readonly suggestedEmail: string | null;
-  /** What to show beside the field; empty when there is nothing to say. */
+  /** What to show beside the field; may be empty. */
   readonly message: string;
 }
 
@@ -34,22 +50,22 @@ export interface Flaw {
 /** RFC 5321's lengths; of RFC 5322's forms those that people have: no quotes, no comments, no address literals. */
 export function readEmail(text: string): Parts | Flaw {
   const email = text.trim();
-  if (email === '') return { flaw: 'Please enter your e-mail address.' };
+  if (email === '') return { flaw: verificationMessages.missing };
   const at = email.lastIndexOf('@');
-  if (at < 0) return { flaw: 'An e-mail address has an @ in it, as in name@example.com.' };
+  if (at < 0) return { flaw: verificationMessages.noAt };
   const local = email.slice(0, at);
   const domain = email.slice(at + 1).toLowerCase();
-  if (local === '') return { flaw: 'Something is missing before the @.' };
-  if (domain === '') return { flaw: 'Something is missing after the @, such as example.com.' };
+  if (local === '') return { flaw: verificationMessages.nothingBefore };
+  if (domain === '') return { flaw: verificationMessages.nothingAfter };
   if (/[^\x21-\x7e]/u.test(local) && !/[\s\p{C}]/u.test(local)) {
-    return { flaw: 'Please use an address without accents before the @; ours cannot write to others yet.' };
+    return { flaw: verificationMessages.accents };
   }
   if (local.length > 64 || !/^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+$/iu.test(local) || /^\.|\.\.|\.$/u.test(local)) {
-    return { flaw: 'Please check the part before the @.' };
+    return { flaw: verificationMessages.before };
   }
   const asciiDomain = toAscii(domain);
   if (asciiDomain === null || local.length + 1 + asciiDomain.length > 254) {
-    return { flaw: 'Please check the part after the @; it looks like example.com.' };
+    return { flaw: verificationMessages.after };
   }
   return { local, domain, asciiDomain };
 }
@@ -63,9 +79,9 @@ function toAscii(domain: string): string | null {
   return fit && !/^\d+$/u.test(labels.at(-1) ?? '') ? ascii : null;
 }
 
-/** The address with what slips in by accident put right: spaces, commas for points, doubled signs; `null` when that is not enough. */
+/** The address without common typing errors: spaces, commas for points, doubled signs; `null` when it is still invalid. */
 export function mended(text: string): string | null {
-  // Longer than anything that one slip made of an address.
+  // Longer than any address with a typing error.
   if (text.length > 320) return null;
   const email = text
     .replace(/^mailto:/iu, '')

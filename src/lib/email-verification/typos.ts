@@ -1,9 +1,9 @@
 /**
- * Slips of the hand in the names of the large mail services. A suggestion stands between a reader and the paper, so that the rule is
- * narrow: one slip in a short name, two in a long one, and never in the name of a service that exists.
+ * Typing errors in the names of the large mail services. A wrong suggestion would keep a user out, so the rule is narrow: one error in a
+ * short name, two in a long one, and none in the name of a service that exists.
  */
 
-/** Services whose names are mistyped every day. */
+/** Services whose names are often mistyped. */
 const targets = [
   'gmail.com',
   'googlemail.com',
@@ -25,7 +25,7 @@ const targets = [
   'hotmail.co.uk',
 ];
 
-/** Services that are near a target and are meant as they are written. */
+/** Services whose names are close to a target's. */
 const real = new Set([
   ...targets,
   'aol.com',
@@ -74,7 +74,7 @@ const real = new Set([
   'outlook.jp',
 ]);
 
-/** Slips that squatters have registered: that the domain takes mail says nothing. */
+/** Misspelled domains that squatters have registered: they take mail and are still errors. */
 const squatted = new Set(
   [
     'gmial',
@@ -121,7 +121,7 @@ const squatted = new Set(
   ].map((name) => `${name}.com`),
 );
 
-/** Endings that no domain has. */
+/** Endings that don't exist. */
 const endings: Readonly<Record<string, string>> = {
   con: 'com',
   cmo: 'com',
@@ -143,13 +143,13 @@ const endings: Readonly<Record<string, string>> = {
   rog: 'org',
 };
 
-/** Endings that exist, and that are not meant behind the name of a service that has another. */
+/** Endings that exist, but are an error after the name of a service with another ending. */
 const nearEndings = ['co', 'cm', 'om', 'c', 'ne', 'et'];
 
 export interface Typo {
-  /** What was probably meant. */
+  /** The domain that was probably meant. */
   readonly domain: string;
-  /** Whether that is so even if the typed domain takes mail. */
+  /** Whether it is an error even if the typed domain takes mail. */
   readonly certain: boolean;
 }
 
@@ -180,9 +180,9 @@ export function typoOf(domain: string): Typo | null {
 }
 
 /**
- * Slips between two words: a letter too many, one missing, another one, or two in the wrong order (optimal string alignment).
+ * Typing errors between two words: a letter too many, missing, replaced, or two swapped (optimal string alignment).
  *
- * @param most above which the number does not matter
+ * @param most the result is exact up to this number
  */
 export function distance(from: string, to: string, most: number): number {
   if (Math.abs(from.length - to.length) > most) return most + 1;

@@ -1,10 +1,8 @@
-/** The checks of an e-mail address, cheap ones first. Whatever cannot be asked counts as verified: nobody is kept out by an outage. */
+/** The checks of an email address, cheap ones first. A check that gets no answer counts as passed, so that an outage keeps no user out. */
 
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
-import type { ExternalAnswer } from './external.server.ts';
-import type { MailDomain } from './mail-domain.server.ts';
-import type { EmailVerification, Verification } from './model.ts';
-import { mended, readEmail } from './model.ts';
+import type { ExternalAnswer, MailDomain } from './external.server.ts';
+import { type EmailVerification, mended, readEmail, type Verification, verificationMessages } from './model.ts';
 import { typoOf } from './typos.ts';
 
 export interface VerificationOptions {
@@ -16,11 +14,10 @@ export interface VerificationOptions {
 
 const verified: Verification = { verified: true, suggestedEmail: null, message: '' };
 const refused = (message: string): Verification => ({ verified: false, suggestedEmail: null, message });
-/** The words are those of the specification's error catalogue. */
 const suggested = (email: string): Verification => ({
   verified: false,
   suggestedEmail: email,
-  message: `Did you mean ${email}?`,
+  message: verificationMessages.suggestion(email),
 });
 
 export function createEmailVerification({ mailDomain, external }: VerificationOptions): EmailVerification {
@@ -29,27 +26,24 @@ export function createEmailVerification({ mailDomain, external }: VerificationOp
       const parts = readEmail(text);
       if ('flaw' in parts) return withoutForm(text) ?? refused(parts.flaw);
       const { local, domain, asciiDomain } = parts;
-      // First: squatters put throw-away mailboxes under slips of the hand.
+      // First, because squatters run disposable mailboxes under misspelled names.
       const typo = typoOf(domain);
       if (typo?.certain) return suggested(`${local}@${typo.domain}`);
       if (isDisposable(asciiDomain)) {
-        return refused(
-          'This address is from a service that throws its mail away. Please use one that you will still have tomorrow.',
-        );
+        return refused(verificationMessages.disposable);
       }
-      // DNS and the service are asked together: what a reader waits for is the slower of the two.
+      // DNS and the service are asked at the same time, so that the user waits for the slower one only.
       const [takes, answer] = await Promise.all([
         mailDomain?.(asciiDomain) ?? 'unknown',
         external?.(`${local}@${asciiDomain}`) ?? null,
       ]);
-      // A company may be called almost like a mail service; if it takes mail, it is meant.
+      // A company's name may look like that of a mail service; a domain that takes mail is what the user meant.
       if (typo && takes !== 'takes-mail') return suggested(`${local}@${typo.domain}`);
-      if (takes === 'takes-none')
-        return refused(`We cannot send mail to ${domain}. Please check the part after the @.`);
+      if (takes === 'takes-none') return refused(verificationMessages.noMail(domain));
       if (answer?.result !== 'undeliverable') return verified;
       const better = answer.suggestion;
       if (better && !('flaw' in readEmail(better)) && better !== `${local}@${domain}`) return suggested(better);
-      return refused('We could not find this mailbox. Please check the address for a slip of the hand.');
+      return refused(verificationMessages.noMailbox);
     },
   };
 }

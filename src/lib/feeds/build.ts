@@ -1,10 +1,8 @@
-/** Which articles are in which feed: the paper's, each section's and each author's. */
-
+/** The feeds of the newspaper, its sections and its authors. */
 import { publication } from '../../publication.ts';
 import type { Author, Card, ContentReader, Section } from '../content/model.ts';
 import { imageUrl } from '../images/url.ts';
-import { type FeedDocument, type FeedItem, feedForms } from './model.ts';
-import { textAnswer, writeFeed } from './write.ts';
+import { type FeedDocument, type FeedItem, feedForms, textAnswer, writeFeed } from './write.ts';
 
 const itemsPerFeed = 30;
 const pictureWidth = 1200;
@@ -25,7 +23,7 @@ export const authorFeed = (author: Pick<Author, 'slug' | 'name'>): FeedListing =
   base: `/author/${author.slug}/`,
 });
 
-/** Every feed that the paper offers, in the order in which the about page lists them. */
+/** All feeds, in the order of the about page. */
 export const allFeeds = (content: ContentReader): FeedListing[] => [
   paperFeed,
   ...content.sections().map(sectionFeed),
@@ -57,7 +55,7 @@ export function feedItem(card: Card, siteUrl: string): FeedItem {
   };
 }
 
-/** The whole paper's feed, or that of a section or an author; `null` when there is no such section or author. */
+/** The newspaper's feed, or that of a section or author; `null` when the section or author doesn't exist. */
 export function buildFeed(
   content: ContentReader,
   siteUrl: string,
@@ -84,7 +82,7 @@ export function buildFeed(
   };
 }
 
-/** Answers a request for one form of a feed: 404 for an unknown file, section or author. */
+/** The response for one form of a feed: 404 for an unknown file, section or author. */
 export function answerFeed(
   content: ContentReader,
   siteUrl: string,

@@ -1,8 +1,9 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { Author, Card, ContentReader, Section } from '../content/model.ts';
 import { answerFeed, buildFeed } from './build.ts';
-import { newsSitemap, robotsTxt, sitemap, sitemapIndex } from './sitemap.ts';
+import { adsTxt, newsSitemap, robotsTxt, securityTxt, sitemap, sitemapIndex } from './sitemap.ts';
+
 import { escapeXml, writeFeed } from './write.ts';
 
 const site = 'https://paper.example';
@@ -209,4 +210,38 @@ test('robots.txt keeps robots from what is personal and names the sitemaps', () 
 test('no text can break XML', () => {
   expect(escapeXml('a\u0000b\u001fc\ud800d\ufffee<&>"\'')).toBe('abcde&lt;&amp;&gt;&quot;&apos;');
   expect(escapeXml('🗞️')).toBe('🗞️');
+});
+
+describe('ads.txt', () => {
+  it('names who may sell', () => {
+    const text = adsTxt('https://sun.example', ['google.com, pub-1, DIRECT, f08c47fec0942fa0']);
+    expect(text.split('\n')).toContain('google.com, pub-1, DIRECT, f08c47fec0942fa0');
+    expect(text).not.toContain('placeholder');
+    expect(text).toContain('ownerdomain=sun.example\n');
+  });
+
+  it('declares that there are no sellers', () => {
+    expect(adsTxt('https://sun.example', [])).toContain(
+      '\nplaceholder.example.com, placeholder, DIRECT, placeholder\n',
+    );
+  });
+});
+
+describe('security.txt', () => {
+  const now = Date.parse('2026-11-23T10:20:30Z');
+  const fields = new Map(
+    securityTxt('https://sun.example', now)
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/: (.*)/s, 2) as [string, string]),
+  );
+
+  it('has what RFC 9116 requires', () => {
+    expect(fields.get('Contact')).toMatch(/^mailto:\S+@\S+$/);
+    expect(fields.get('Canonical')).toBe('https://sun.example/.well-known/security.txt');
+  });
+
+  it('expires within a year, counted from now', () => {
+    expect(fields.get('Expires')).toBe('2027-05-22T00:00:00Z');
+  });
 });

@@ -1,11 +1,9 @@
-/** Sitemaps by sitemaps.org's protocol, and Google's news sitemap. */
-
+/** Files for robots: sitemaps (sitemaps.org), Google's news sitemap, robots.txt, ads.txt and security.txt. */
 import { publication } from '../../publication.ts';
 import type { Card, ContentReader } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
 import { pathsOf } from '../http/fixed-pages.ts';
-import { articlesPerSitemap } from './model.ts';
-import { type XmlNode, xmlDocument } from './write.ts';
+import { articlesPerSitemap, type XmlNode, xmlDocument } from './write.ts';
 
 /** Google reads at most this many from a news sitemap. */
 const newsLimit = 1000;
@@ -113,8 +111,8 @@ export function newsSitemap(content: ContentReader, siteUrl: string, now: number
 }
 
 /**
- * Beginnings of addresses that robots have no business with: what is personal, calls, forms, and pages that there are once for each
- * story and that lead nowhere else. Links to them say nofollow as well.
+ * Prefixes of paths that robots must not fetch: personal pages, calls, forms, and pages of each story that lead nowhere else. Links to
+ * them are nofollow as well.
  */
 const closedToRobots = [
   '/api/',
@@ -129,10 +127,47 @@ const closedToRobots = [
   ...pathsOf('closedToRobots'),
 ];
 
-/** robots.txt: what is closed to robots, and where the sitemaps are. */
+/** robots.txt: paths that are closed to robots, and the sitemaps. */
 export const robotsTxt = (siteUrl: string): string => `User-agent: *
 ${closedToRobots.map((path) => `Disallow: ${path}`).join('\n')}
 
 Sitemap: ${siteUrl}/sitemap.xml
 Sitemap: ${siteUrl}/news-sitemap.xml
 `;
+
+/**
+ * ads.txt (IAB Tech Lab, version 1.1). A newspaper without sellers declares that with the format's placeholder record; without the file,
+ * any company could offer its space.
+ *
+ * @param sellers records such as `google.com, pub-0000000000000000, DIRECT, f08c47fec0942fa0`
+ */
+export function adsTxt(siteUrl: string, sellers: readonly string[] = publication.ads.sellers): string {
+  const records = sellers.length > 0 ? sellers : ['placeholder.example.com, placeholder, DIRECT, placeholder'];
+  const lines = [
+    `# ${publication.name}: who may sell advertising on this site`,
+    ...records,
+    `contact=${publication.contact.email}`,
+    `ownerdomain=${new URL(siteUrl).hostname}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Days that a security.txt is valid; the standard recommends less than a year. */
+const validDays = 180;
+
+/**
+ * security.txt (RFC 9116).
+ *
+ * @param now epoch milliseconds
+ */
+export function securityTxt(siteUrl: string, now: number): string {
+  const day = 86_400_000;
+  const expires = new Date((Math.floor(now / day) + validDays) * day).toISOString().replace('.000Z', 'Z');
+  const lines = [
+    `Contact: mailto:${publication.contact.security}`,
+    `Expires: ${expires}`,
+    `Preferred-Languages: ${publication.language.split('-')[0]}`,
+    `Canonical: ${siteUrl}/.well-known/security.txt`,
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,5 +1,4 @@
 /** Writes feeds as RSS, Atom and JSON, with the little XML that feeds and sitemaps need: elements as values, escaped once. */
-import { type FeedDocument, type FeedFile, type FeedItem, lastChange } from './model.ts';
 
 /** An element: its name, its attributes (those with `null` are left out), its text or children. */
 export type XmlNode = readonly [
@@ -8,13 +7,13 @@ export type XmlNode = readonly [
   children: string | readonly (XmlNode | null)[],
 ];
 
-// XML 1.0 has no way to write these, escaped or not.
+// XML 1.0 can't hold these characters, not even escaped.
 const unwritable =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
 
-/** Text as XML may carry it, in an element or in an attribute. */
+/** Text escaped for an element or attribute of XML. */
 export const escapeXml = (text: string): string =>
   text.replace(unwritable, '').replace(/[&<>"']/g, (character) => entities[character] as string);
 
@@ -171,13 +170,68 @@ function writeJson(feed: FeedDocument): string {
   )}\n`;
 }
 
-/** An id that outlives a change of slug, as feed readers need it (RFC 4151). */
+/** An id that stays when the slug changes, for feed readers (RFC 4151). */
 function stableId(feed: FeedDocument, item: FeedItem): string {
   return `tag:${new URL(feed.homeUrl).hostname},${item.published.slice(0, 10)}:article:${item.id}`;
 }
 
-/** Answers for machines: text of a media type, or a plain 404. */
+/** A response of a media type, or a plain 404. */
 export const textAnswer = (body: string | null, type: string): Response =>
   body === null
     ? new Response('Not found.\n', { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } })
     : new Response(body, { headers: { 'content-type': `${type}; charset=utf-8` } });
+
+/** An article in a feed. Feeds hold standfirsts, never bodies, so that no paid text can leak. */
+export interface FeedItem {
+  readonly id: number;
+  readonly title: string;
+  /** Absolute, canonical. */
+  readonly url: string;
+  /** Plain text, possibly empty. */
+  readonly summary: string;
+  readonly author: { readonly name: string; readonly url: string } | null;
+  readonly sections: readonly string[];
+  /** Absolute address of a picture that exists as JPEG, PNG or WebP for any client. */
+  readonly image: {
+    readonly url: string;
+    readonly alt: string;
+    readonly width: number;
+    readonly height: number;
+  } | null;
+  /** UTC, ISO 8601. */
+  readonly published: string;
+  readonly modified: string;
+}
+
+export interface FeedDocument {
+  readonly title: string;
+  readonly description: string;
+  /** Page of which this is the feed, absolute. */
+  readonly homeUrl: string;
+  /** Address of this feed without its file name, absolute, ending in a slash. */
+  readonly baseUrl: string;
+  readonly language: string;
+  readonly siteName: string;
+  readonly iconUrl: string;
+  /** Newest first. */
+  readonly items: readonly FeedItem[];
+}
+
+/** The three forms of every feed: file name, media type and name. */
+export const feedForms = [
+  { file: 'rss.xml', type: 'application/rss+xml', name: 'RSS' },
+  { file: 'atom.xml', type: 'application/atom+xml', name: 'Atom' },
+  { file: 'feed.json', type: 'application/feed+json', name: 'JSON Feed' },
+] as const;
+
+export type FeedFile = (typeof feedForms)[number]['file'];
+
+/** When anything in the feed last changed; a feed without items has not changed since the epoch. */
+export const lastChange = (feed: FeedDocument): string =>
+  feed.items
+    .map((item) => item.modified)
+    .sort()
+    .at(-1) ?? '1970-01-01T00:00:00Z';
+
+/** Articles in one sitemap; the protocol allows 50,000, and a smaller one is faster to render. */
+export const articlesPerSitemap = 5000;

@@ -1,4 +1,4 @@
-/** How the home page is composed: which stories stand where. Pure; the page asks the mirror and hands the answers in. */
+/** Composition of the front page: which stories stand where. The page reads the stories from the content store. */
 import type { Card, FeaturedStory, Section, TopStories } from '../content/model.ts';
 
 /**
@@ -26,14 +26,14 @@ export function layoutOf(slug: string, position: number, chosen: Readonly<Record
   return chosen[slug] ?? plainLayouts[position % plainLayouts.length] ?? 'row';
 }
 
-/** The story that leads: the editors' choice, else the newest. `null` while the paper has none at all. */
+/** The lead story: the editors' choice, else the newest. `null` without any story. */
 export function leadStory(top: TopStories, newest: readonly Card[]): FeaturedStory | null {
   if (top.featured) return top.featured;
   const first = newest[0];
   return first ? { ...first, breaking: false, bulleted: false, featuredExcerpt: first.excerpt } : null;
 }
 
-/** Lines of a bulleted excerpt: one per line, bullets that editors typed themselves taken off. */
+/** Lines of a bulleted excerpt, without bullets that editors typed. */
 export const bulletLines = (text: string): string[] =>
   text
     .split('\n')
@@ -60,7 +60,7 @@ export function topBlock(others: readonly Card[]): TopBlock {
   return { below, row: others.slice(at, at + 4) };
 }
 
-/** The first story with a picture takes the lead of a front whose place for it is a large picture. */
+/** Moves the first story with a picture to the lead of a front that starts with a large picture. */
 export function pictureFirst(cards: readonly Card[]): readonly Card[] {
   const index = cards.findIndex((card) => card.image !== null);
   const lead = cards[index];
@@ -68,8 +68,7 @@ export function pictureFirst(cards: readonly Card[]): readonly Card[] {
 }
 
 /**
- * Cuts a list into rows of `size` so that no row is left with a single story among empty cells: the last two rows share
- * what there is.
+ * Cuts a list into rows of `size`. The last two rows share their stories, so that none has a single story among empty cells.
  */
 export function evenRows<T>(items: readonly T[], size: number): T[][] {
   const rows: T[][] = [];
@@ -83,20 +82,20 @@ export function evenRows<T>(items: readonly T[], size: number): T[][] {
   return rows;
 }
 
-/** What a section could show on the home page, newest first. */
+/** Stories that a section could show on the front page, newest first. */
 export interface Candidates {
   readonly section: Section;
   readonly cards: readonly Card[];
-  /** How many stories the section has in all. */
+  /** Number of all stories of the section. */
   readonly total: number;
 }
 
 /**
- * Gives every story to one section, so that none stands twice on the page. Many stories belong to several sections.
- * Opinion (the red sections) chooses first, so that it stays apart from the news; then those with the fewest to choose
- * from, else the small sections at the end would go empty. The order of sections and of stories within each stays.
+ * Assigns every story to one section, so that none stands twice on the page. Many stories belong to several sections. Opinion (the red
+ * sections) comes first, so that it stays separate from the news; then the sections with the fewest stories, which would stay empty
+ * otherwise. The order of sections and of stories within each stays.
  *
- * @param taken ids of stories that stand elsewhere on the page
+ * @param taken ids of stories elsewhere on the page
  */
 export function shareOut(
   candidates: readonly Candidates[],
@@ -115,14 +114,14 @@ export function shareOut(
   return candidates.map(({ section }) => ({ section, cards: chosen.get(section) ?? [] }));
 }
 
-/** A layout for as few stories as there are: those that want more would leave columns empty. */
+/** The layout for a number of stories: most layouts would leave columns empty with one or two. */
 export function fitLayout(layout: FrontLayout, count: number): FrontLayout {
   if (layout === 'editorials' || layout === 'half') return layout;
   if (count === 1) return 'wide';
   return count === 2 && layout !== 'voices' ? 'row' : layout;
 }
 
-/** Neighbouring fronts of half width in pairs; every other front, and a half without a neighbour, alone. */
+/** Pairs neighboring fronts of half width; all others stand alone. */
 export function pairHalves(fronts: readonly Front[]): Front[][] {
   const lines: Front[][] = [];
   for (const front of fronts) {

@@ -1,9 +1,9 @@
-/** The small grid drawn on a crossword's card: decoration in the manner of a real grid, the same for the same puzzle. */
+/** The decorative grid on a crossword's card, always the same for the same puzzle. */
 
 /**
  * Black squares of a grid with the half-turn symmetry of American crosswords, row by row.
  *
- * @param seed a number of the puzzle, such as its id
+ * @param seed the puzzle's id
  * @param size cells along one side, odd
  */
 export function gridMotif(seed: number, size = 9): boolean[][] {
@@ -14,7 +14,7 @@ export function gridMotif(seed: number, size = 9): boolean[][] {
     if (line) line[column] = true;
     if (opposite) opposite[size - 1 - column] = true;
   };
-  // A small linear congruential generator: what matters is that the same puzzle is always drawn the same.
+  // A linear congruential generator, so that the same puzzle always gets the same grid.
   let state = (Math.imul(seed + 1, 2_654_435_761) ^ 0x9e37_79b9) >>> 0;
   const next = (bound: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

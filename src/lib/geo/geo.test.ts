@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createGeo } from './geo.server.ts';
-import { cityOf, countryOf } from './model.ts';
+import { cityOf, countryOf, createGeo } from './geo.server.ts';
 
 const headers = new Headers({ 'cf-ipcountry': 'US', 'cf-ipcity': 'New York' });
 

@@ -2,8 +2,7 @@
  * One call of the browser to the site, as a value: what came, or why not. Nothing here throws, and nothing takes for
  * granted that an error has a JSON body: gateways and vendors answer with pages (vendors.md 1.1).
  */
-
-import { retryAfter } from '../jobs/retry.ts';
+import { retryAfter } from '../jobs/tasks.ts';
 
 export interface Granted<T> {
   readonly ok: true;
@@ -17,7 +16,7 @@ export interface Refused {
   readonly status: number;
   /** What the server says to a reader; `null` when it says nothing that could be shown. */
   readonly message: string | null;
-  /** Seconds until it is worth trying again, where the server says so. */
+  /** Seconds until it is worth trying again, where the server sends them. */
   readonly retryAfter: number | null;
   /** The address that was probably meant, where the server suggests one. */
   readonly suggestedEmail: string | null;

@@ -5,7 +5,7 @@
 import type { APIContext, APIRoute, AstroGlobal } from 'astro';
 import { z } from 'zod';
 import type { Caller, Session } from '../accounts/service.ts';
-import { refuse } from './answer.ts';
+import { refuse, tooManyTries } from './answer.ts';
 import { type Next, plainText, postedForm, seeOther } from './form.server.ts';
 import {
   checkFields,
@@ -16,7 +16,6 @@ import {
   readFields,
   type Values,
 } from './form-fields.ts';
-import { tooManyTries } from './rate-limit.ts';
 import { callerOf, jsonRoute } from './routes.server.ts';
 
 /** Who sent a form, and what came with it besides its fields. */
@@ -98,7 +97,7 @@ async function submit<Name extends string>(
     const { retryAfter } = delivery;
     return { ok: false, status: 429, message: tooManyTries(retryAfter), retryAfter, values };
   } catch (error) {
-    services.log.error({ err: error, page: form.page }, 'A form could not be stored');
+    services.log.error({ err: error, page: form.page }, "A form couldn't be stored");
     return failed;
   }
 }

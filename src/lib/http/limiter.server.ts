@@ -1,11 +1,11 @@
 /**
- * The rate limiter of the whole product: counts against the limits of model.ts, atomically, where each is kept
+ * The rate limiter of the whole site: counts against the limits of limits.ts, atomically, where each is kept
  * (docs/decisions/0025-rate-limiter.md).
  */
-import { type RateLimiterLike, RateLimiterRes } from 'rate-limiter-flexible';
+import { sql } from 'kysely';
+import { type RateLimiterLike, RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { Logger } from '../logging.ts';
-import { type CountIn, DatabaseWindows, MemoryWindows } from './limit-windows.server.ts';
 import type { Limit, LimitName, Limits } from './limits.ts';
 
 /** A /48 of IPv6 may do what so many of its networks may: else one connection could fill the limits of everyone. */
@@ -64,6 +64,22 @@ class Refusal extends Error {
   }
 }
 
+interface LimiterState {
+  readonly database: Database;
+  readonly keys: Keys;
+  readonly limits: Limits;
+  readonly now: () => number;
+  readonly log: Pick<Logger, 'warn'> | undefined;
+  readonly fairnessPatienceMs: number;
+  readonly inDatabase: Map<string, DatabaseWindows>;
+  readonly inMemory: Map<string, MemoryWindows>;
+  /** Windows that are known to be full, by key: a flood is refused without a write for each of its calls. */
+  readonly full: Map<string, { readonly until: number; readonly known: number }>;
+  /** Whether the last count in the database failed. */
+  unavailable: boolean;
+  restUntil: number;
+}
+
 /**
  * @param now epoch milliseconds
  * @param fairnessPatienceMs longest wait for a count of fairness before memory counts instead
@@ -76,114 +92,135 @@ export function createLimiter(
   log?: Pick<Logger, 'warn'>,
   fairnessPatienceMs: number = patienceMs,
 ): Limiter {
-  const inDatabase = new Map<string, DatabaseWindows>();
-  const inMemory = new Map<string, MemoryWindows>();
-  /** Windows that are known to be full, by key: a flood is turned away without a write for each of its calls. */
-  const full = new Map<string, { readonly until: number; readonly known: number }>();
-  let away = false;
-  let restUntil = Number.NEGATIVE_INFINITY;
-
-  const secondsTo = (until: number): number => Math.max(1, Math.ceil((until - now()) / 1000));
-
-  function steps(name: LimitName, who: Who): readonly Step[] {
-    const { address, email, overall } = limits[name];
-    const list: Step[] = [];
-    if (address && who.address !== undefined) {
-      list.push(['address', `${name}:address:${keys.place(who.address)}`, address]);
-      const block = keys.block(who.address);
-      const ofBlock = { most: address.most * networksOfBlock, seconds: address.seconds };
-      if (block !== null) list.push(['address', `${name}:block:${block}`, ofBlock]);
-    }
-    if (email && who.email !== undefined) list.push(['email', `${name}:email:${keys.subject(who.email)}`, email]);
-    if (overall) list.push(['overall', `${name}:overall`, overall]);
-    return list;
-  }
-
-  function knownOver(list: readonly Step[]): Over | null {
-    for (const [scope, key] of list) {
-      const { until, known } = full.get(key) ?? { until: 0, known: 0 };
-      if (known > now()) return { scope, retryAfter: secondsTo(until) };
-      full.delete(key);
-    }
-    return null;
-  }
-
-  /** Runs a transaction that nothing but fairness depends on: it is not waited for where PostgreSQL is slow. */
-  async function patiently(work: Work): Promise<void> {
-    if (performance.now() < restUntil) throw new Error('Limits are counted in memory just now.');
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error('PostgreSQL took too long to count.')), fairnessPatienceMs);
-    try {
-      await Promise.race([database.transaction(work), late.promise]);
-    } catch (error) {
-      if (!(error instanceof Refusal)) restUntil = performance.now() + restMs;
-      throw error;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  /** Runs what counts where the limit is kept; in memory while the database does not answer. */
-  async function keep(name: LimitName, list: readonly Step[], act: Act): Promise<void> {
-    const { kept = 'database' } = limits[name];
-    const work: Work = async (tx) => {
-      for (const step of list) {
-        await act(
-          windowsOf(inDatabase, step, (limit) => new DatabaseWindows(limit, now)),
-          step,
-          { tx },
-        );
-      }
-    };
-    if (kept === 'database' || (kept === 'shared' && database.engine === 'postgres')) {
-      try {
-        // What guards codes and cards waits: else a burst would be counted a second time, in memory.
-        await (kept === 'database' ? database.transaction(work) : patiently(work));
-        away = false;
-        return;
-      } catch (error) {
-        if (error instanceof Refusal) throw error;
-        if (!away) log?.warn({ err: error }, 'Limits are counted in memory until the database answers');
-        away = true;
-      }
-    }
-    const done: Step[] = [];
-    const windows = (step: Step): MemoryWindows => windowsOf(inMemory, step, (limit) => new MemoryWindows(limit));
-    try {
-      for (const step of list) {
-        done.push(step);
-        await act(windows(step), step);
-      }
-    } catch (error) {
-      // As a transaction is rolled back.
-      for (const step of done) await windows(step).reward(step[1]);
-      throw error;
-    }
-  }
-
+  const state: LimiterState = {
+    database,
+    keys,
+    limits,
+    now,
+    log,
+    fairnessPatienceMs,
+    inDatabase: new Map(),
+    inMemory: new Map(),
+    full: new Map(),
+    unavailable: false,
+    restUntil: Number.NEGATIVE_INFINITY,
+  };
   return {
-    async count(name, who) {
-      const list = steps(name, who);
-      const known = knownOver(list);
-      if (known) return known;
-      try {
-        await keep(name, list, consume);
-        return null;
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        const [scope, key] = error.at;
-        const until = now() + error.left;
-        if (full.size >= mostFull) full.clear();
-        full.set(key, { until, known: limits[name].reserved ? Math.min(until, now() + reservedMs) : until });
-        return { scope, retryAfter: secondsTo(until) };
-      }
-    },
+    count: (name, who) => count(state, name, who),
     async giveBack(name, who) {
-      const list = steps(name, who);
-      await keep(name, list, async (windows, [, key], options) => void (await windows.reward(key, 1, options)));
-      for (const [, key] of list) full.delete(key);
+      const steps = stepsOf(state, name, who);
+      await runSteps(
+        state,
+        name,
+        steps,
+        async (windows, [, key], options) => void (await windows.reward(key, 1, options)),
+      );
+      for (const [, key] of steps) state.full.delete(key);
     },
   };
+}
+
+async function count(state: LimiterState, name: LimitName, who: Who): Promise<Over | null> {
+  const { full, limits, now } = state;
+  const steps = stepsOf(state, name, who);
+  const known = knownOver(state, steps);
+  if (known) return known;
+  try {
+    await runSteps(state, name, steps, consume);
+    return null;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const [scope, key] = error.at;
+    const until = now() + error.left;
+    if (full.size >= mostFull) full.clear();
+    full.set(key, { until, known: limits[name].reserved ? Math.min(until, now() + reservedMs) : until });
+    return { scope, retryAfter: secondsTo(state, until) };
+  }
+}
+
+const secondsTo = ({ now }: LimiterState, until: number): number => Math.max(1, Math.ceil((until - now()) / 1000));
+
+/** The windows that one call is counted in. */
+function stepsOf({ limits, keys }: LimiterState, name: LimitName, who: Who): readonly Step[] {
+  const { address, email, overall } = limits[name];
+  const list: Step[] = [];
+  if (address && who.address !== undefined) {
+    list.push(['address', `${name}:address:${keys.place(who.address)}`, address]);
+    const block = keys.block(who.address);
+    const ofBlock = { most: address.most * networksOfBlock, seconds: address.seconds };
+    if (block !== null) list.push(['address', `${name}:block:${block}`, ofBlock]);
+  }
+  if (email && who.email !== undefined) list.push(['email', `${name}:email:${keys.subject(who.email)}`, email]);
+  if (overall) list.push(['overall', `${name}:overall`, overall]);
+  return list;
+}
+
+function knownOver(state: LimiterState, steps: readonly Step[]): Over | null {
+  const { full, now } = state;
+  for (const [scope, key] of steps) {
+    const { until, known } = full.get(key) ?? { until: 0, known: 0 };
+    if (known > now()) return { scope, retryAfter: secondsTo(state, until) };
+    full.delete(key);
+  }
+  return null;
+}
+
+/** Runs a transaction that only fairness depends on, for a limited time: a slow PostgreSQL must not delay the caller. */
+async function withinPatience(state: LimiterState, work: Work): Promise<void> {
+  if (performance.now() < state.restUntil) throw new Error('Limits are counted in memory for now.');
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Error('PostgreSQL took too long to count.')),
+    state.fairnessPatienceMs,
+  );
+  try {
+    await Promise.race([state.database.transaction(work), late.promise]);
+  } catch (error) {
+    if (!(error instanceof Refusal)) state.restUntil = performance.now() + restMs;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Counts where the limit is kept; in memory while the database doesn't respond. */
+async function runSteps(state: LimiterState, name: LimitName, steps: readonly Step[], act: Act): Promise<void> {
+  const { database, log, inDatabase, now } = state;
+  const { kept = 'database' } = state.limits[name];
+  if (kept === 'database' || (kept === 'shared' && database.engine === 'postgres')) {
+    const work: Work = async (tx) => {
+      for (const step of steps) {
+        const windows = windowsOf(inDatabase, step, (limit) => new DatabaseWindows(limit, now));
+        await act(windows, step, { tx });
+      }
+    };
+    try {
+      // A limit that protects codes and cards waits: otherwise a burst would be counted a second time, in memory.
+      await (kept === 'database' ? database.transaction(work) : withinPatience(state, work));
+      state.unavailable = false;
+      return;
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      if (!state.unavailable) log?.warn({ err: error }, 'Limits are counted in memory until the database responds');
+      state.unavailable = true;
+    }
+  }
+  await runInMemory(state, steps, act);
+}
+
+async function runInMemory({ inMemory }: LimiterState, steps: readonly Step[], act: Act): Promise<void> {
+  const done: Step[] = [];
+  const windows = (step: Step): MemoryWindows => windowsOf(inMemory, step, (limit) => new MemoryWindows(limit));
+  try {
+    for (const step of steps) {
+      done.push(step);
+      await act(windows(step), step);
+    }
+  } catch (error) {
+    // As a transaction is rolled back.
+    for (const step of done) await windows(step).reward(step[1]);
+    throw error;
+  }
 }
 
 type Windows = Pick<RateLimiterLike, 'consume' | 'reward'>;
@@ -203,5 +240,105 @@ async function consume(windows: Windows, step: Step, options?: CountIn): Promise
     await windows.consume(step[1], 1, options);
   } catch (rejected) {
     throw rejected instanceof RateLimiterRes ? new Refusal(step, rejected.msBeforeNext) : rejected;
+  }
+}
+
+// Windows are counted in the accounts database, or in the memory of one process.
+
+/** A row as the library reads it: `expire` by the clock of the machine. */
+interface Counted {
+  readonly rows: readonly [{ readonly points: number; readonly expire: number }];
+}
+
+/** Passed through the library to the statement. */
+export interface CountIn {
+  readonly tx: AccountsTransaction;
+}
+
+/**
+ * Windows in the accounts database: the library's limiter for PostgreSQL, with its statement for both engines, in our transaction
+ * and by a clock that tests can set. One statement counts, so that a limit holds across processes.
+ */
+export class DatabaseWindows extends RateLimiterPostgres {
+  readonly #now: () => number;
+
+  /** @param now epoch milliseconds */
+  constructor({ most, seconds }: Limit, now: () => number) {
+    super({
+      storeClient: {},
+      storeType: 'client',
+      tableName: 'limits',
+      tableCreated: true,
+      clearExpiredByTimeout: false,
+      keyPrefix: '',
+      points: most,
+      duration: seconds,
+    });
+    this.#now = now;
+  }
+
+  /** Called by the library to count, or with negative points to take back. */
+  async _upsert(key: string, points: number, duration: number, _force: boolean, { tx }: CountIn): Promise<Counted> {
+    const now = this.#now();
+    const { count, until } = points < 0 ? await takeBack(tx, key, now) : await add(tx, key, now, duration);
+    return { rows: [{ points: count, expire: until - now + Date.now() }] };
+  }
+}
+
+async function add(tx: AccountsTransaction, key: string, now: number, duration: number) {
+  return tx
+    .insertInto('limits')
+    .values({ key, since: now, until: now + duration, count: 1 })
+    .onConflict((conflict) =>
+      conflict.column('key').doUpdateSet({
+        count: sql<number>`case when limits.until <= ${now} then 1 else limits.count + 1 end`,
+        since: sql<number>`case when limits.until <= ${now} then excluded.since else limits.since end`,
+        until: sql<number>`case when limits.until <= ${now} then excluded.until else limits.until end`,
+      }),
+    )
+    .returning(['count', 'until'])
+    .executeTakeFirstOrThrow();
+}
+
+async function takeBack(tx: AccountsTransaction, key: string, now: number) {
+  const left = await tx
+    .updateTable('limits')
+    .set({ count: sql<number>`count - 1` })
+    .where('key', '=', key)
+    .where('count', '>', 0)
+    .returning(['count', 'until'])
+    .executeTakeFirst();
+  return left ?? { count: 0, until: now };
+}
+
+/** Windows of one limit remembered at most: a flood from many networks must not fill the memory. */
+const mostRemembered = 20_000;
+
+/** Windows in memory, bounded: the least recently used is forgotten first. */
+export class MemoryWindows extends RateLimiterMemory {
+  /** Keys in the order of their last use. */
+  readonly #used = new Set<string>();
+  readonly #most: number;
+
+  constructor({ most, seconds }: Limit, remembered = mostRemembered) {
+    super({ points: most, duration: seconds, keyPrefix: '' });
+    this.#most = remembered;
+  }
+
+  override consume(key: string, points?: number): Promise<RateLimiterRes> {
+    this.#used.delete(key);
+    this.#used.add(key);
+    if (this.#used.size > this.#most) {
+      const [oldest = ''] = this.#used;
+      this.#used.delete(oldest);
+      void this.delete(oldest);
+    }
+    return super.consume(key, points);
+  }
+
+  /** Takes back what was counted; what was not counted here gives no credit. */
+  override async reward(key: string, points?: number): Promise<RateLimiterRes> {
+    const counted = await this.get(key);
+    return counted && counted.consumedPoints > 0 ? super.reward(key, points) : super.penalty(key, 0);
   }
 }

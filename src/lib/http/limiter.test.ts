@@ -2,10 +2,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
+import { createHmacs } from '../crypto.server.ts';
 import { type Database, DatabaseUnavailable } from '../database.ts';
-import { createHmacs } from '../hmacs.server.ts';
-import { MemoryWindows } from './limit-windows.server.ts';
-import { createLimiter, type Limiter } from './limiter.server.ts';
+import { createLimiter, type Limiter, MemoryWindows } from './limiter.server.ts';
 import { defaultLimits, type LimitName, type LimitSet, type Limits } from './limits.ts';
 import { blockOf, networkOf } from './network.ts';
 

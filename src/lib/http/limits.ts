@@ -1,6 +1,6 @@
 /**
  * Rate limits of the whole product, as configuration: how often, within which time, for whom. They are fixed windows that begin
- * with the first call; a caller over a limit is told when its window ends.
+ * with the first call; the refusal says when the window ends.
  *
  * They are checked in the order address, e-mail, overall, and the first that is over ends it: a caller over the limit of an
  * address does not use up an e-mail's or everyone's. An address is an IPv4 address or an IPv6 /64; all those of a /48 together
@@ -54,7 +54,7 @@ export type LimitName =
   | 'report'
   | 'search'
   | 'reading'
-  | 'library'
+  | 'saved'
   | 'operator'
   | 'csp';
 
@@ -180,7 +180,7 @@ export const defaultLimits: Limits = {
     address: { most: 240, seconds: minutes(60) },
   },
   /** Calls about saved and read stories, of one account: far above what fingers do. */
-  library: {
+  saved: {
     kept: 'process',
     email: { most: 240, seconds: 60 },
   },

@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
-import { comesFromHere } from './origin.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/world/runs.ts';
+import { comesFromHere, returnPath } from './origin.ts';
 
 const site = 'https://paper.example';
 const here = (headers: Record<string, string>) => comesFromHere(new Headers(headers), site);
@@ -28,4 +30,80 @@ it.each([
   { cookie: 'a=b' },
 ])('%j is not', (headers: object) => {
   expect(here(headers as Record<string, string>)).toBe(false);
+});
+
+describe('the way back', () => {
+  it.each([
+    ['/', '/'],
+    ['/article/a?page=2#end', '/article/a?page=2#end'],
+    ['https://paper.example/article/a', '/article/a'],
+    ['/dashboard/account', '/dashboard/account'],
+    ['/search?q=https://other.example', '/search?q=https://other.example'],
+    ['/accounting', '/accounting'],
+    ['/account/subscribed?letters=a', '/account/subscribed?letters=a'],
+  ])('%s is kept', (wanted, path) => {
+    expect(returnPath(wanted, site)).toBe(path);
+  });
+
+  it.each([
+    null,
+    undefined,
+    '',
+    'article/a',
+    '//other.example',
+    '///other.example',
+    '/\\other.example',
+    '\\\\other.example',
+    '/\t/other.example',
+    '/\n/other.example',
+    ' /a',
+    '/..//other.example',
+    '/a/..//other.example',
+    '/.//other.example',
+    'https://other.example/',
+    'https://paper.example.other.example/',
+    'https://paper.example@other.example/',
+    'https://user@paper.example/a',
+    'http://paper.example/a',
+    'https:other.example',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    '/blaize/oauth/google',
+    '/zephr/x',
+    '/api/v1/me/export',
+    '/account/link-sent',
+    '/socialLogin?return=/socialLogin',
+    `/${'a'.repeat(2000)}`,
+  ])('%j leads home', (wanted) => {
+    expect(returnPath(wanted, site)).toBe('/');
+  });
+
+  it('never leads to another site, whatever is asked for', () => {
+    const part = fc.constantFrom(
+      '/',
+      '\\',
+      '..',
+      '.',
+      '//',
+      'other.example',
+      '@',
+      ':',
+      '?',
+      '#',
+      '%2f',
+      '%5c',
+      '\t',
+      'a',
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+        const path = returnPath(parts.join(''), site);
+        expect(path.startsWith('/')).toBe(true);
+        expect(new URL(path, site).origin).toBe(site);
+        // As a browser resolves it from another page, too.
+        expect(new URL(path, `${site}/a/b`).origin).toBe(site);
+      }),
+      { numRuns: runs(500, 20_000) },
+    );
+  });
 });

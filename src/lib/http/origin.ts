@@ -5,8 +5,8 @@
  * Every current browser sends `Origin` with POST, PUT, PATCH and DELETE, and `Sec-Fetch-Site` over https. So:
  * - `Sec-Fetch-Site`, where it is sent, must be `same-origin`;
  * - `Origin`, where it is sent, must be the site's (`null` only beside `Sec-Fetch-Site: same-origin`: a page without referrer);
- * - with neither, the caller is no browser (a script, a native app): it may call as long as it brings no cookies. Whoever has
- *   cookies and is no browser sends `Origin: <SITE_URL>`.
+ * - with neither, the caller is no browser (a script, a native app): it may call as long as it brings no cookies. A client with
+ *   cookies that is no browser sends `Origin: <SITE_URL>`.
  *
  * @param siteUrl origin of the site
  */
@@ -17,4 +17,30 @@ export function comesFromHere(headers: Headers, siteUrl: string): boolean {
   if (origin === 'null') return fetchSite === 'same-origin';
   if (origin !== null) return origin === new URL(siteUrl).origin;
   return fetchSite === 'same-origin' || !headers.has('cookie');
+}
+
+// Where a reader returns after signing in: a path of this site.
+
+/** What no reader wants to come back to: calls, and the pages of signing in themselves. Some pages below /account are none of these. */
+const notAPlace =
+  /^\/(?:blaize|zephr|api|-|account(?!\/(?:subscribed|card|comment|saved)$)|socialLogin|image|_assets)(?:\/|$)/i;
+
+/** Longest path that is carried along. */
+const longest = 1024;
+
+/**
+ * @param wanted a path, or a whole address under this site (vendors.md 1.3)
+ * @param siteUrl origin of the site
+ * @returns path, query and fragment; `/` for whatever leads elsewhere
+ */
+export function returnPath(wanted: string | null | undefined, siteUrl: string): string {
+  if (!wanted || wanted.length > longest || !/^(?:\/|https?:\/\/)/i.test(wanted)) return '/';
+  // The parser drops tabs and line ends within an address; an address with them is not a path of this site.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\x00-\x20\x7f\\]/.test(wanted) || !URL.canParse(wanted, siteUrl)) return '/';
+  const url = new URL(wanted, siteUrl);
+  if (url.origin !== new URL(siteUrl).origin || url.username || url.password) return '/';
+  // `/..//host` has become `//host` by now, which a browser takes for another site.
+  if (url.pathname.startsWith('//') || notAPlace.test(url.pathname)) return '/';
+  return url.pathname + url.search + url.hash;
 }

@@ -1,8 +1,8 @@
 /**
- * One POST to somebody else's service, bounded in time and size, with every failure as a value. Redirects are not followed:
+ * One POST to a vendor, bounded in time and size, with every failure as a value. Redirects are not followed:
  * the request carries a credential that must not reach another host.
  */
-import { retryAfter } from '../jobs/retry.ts';
+import { retryAfter } from '../jobs/tasks.ts';
 
 export interface PostRequest {
   readonly url: string;

@@ -6,7 +6,7 @@ import type { APIContext, APIRoute } from 'astro';
 import type { z } from 'zod';
 import type { Accounts, Caller, Session } from '../accounts/service.ts';
 import { type Answer, refuse, signInFirst, unavailable } from './answer.ts';
-import { readJson } from './body.server.ts';
+import { readJson } from './form.server.ts';
 import { comesFromHere } from './origin.ts';
 
 /** What a route's handler is given. */

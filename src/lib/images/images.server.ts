@@ -10,12 +10,14 @@ import { networkOf } from '../http/network.ts';
 import { type Logger, warnOncePerHost } from '../logging.ts';
 import { createFairQueue, type FairQueue, QueueFull } from '../workers/fair-queue.ts';
 import { type DiskCache, openDiskCache } from './disk-cache.server.ts';
-import { createRefusals, refusalAnswer } from './refusals.server.ts';
 import {
   type Caller,
+  createRefusals,
   ImageError,
   type ImageSource,
   openImageSource,
+  type Refusals,
+  refusalAnswer,
   type SourceOptions,
   trustedConnections,
 } from './source.server.ts';
@@ -74,203 +76,242 @@ const waitingPictures = { waitingPerClient: 128, waiting: 1024 };
 const readable = new Set(['jpeg', 'png', 'webp', 'heif', 'gif', 'tiff']);
 const isAvif = (meta: Metadata): boolean => meta.format !== 'heif' || meta.compression === 'av1';
 
-/** Opens the service. Nothing is fetched until somebody asks. */
+interface ImagesState {
+  readonly log: Logger;
+  readonly maxPixels: number;
+  readonly source: ImageSource;
+  readonly cache: DiskCache;
+  readonly refusals: Refusals;
+  readonly fetching: FairQueue;
+  readonly resizing: FairQueue;
+  /** Files that are being created or fetched, by name. */
+  readonly flights: Map<string, Promise<Buffer>>;
+  /** Files that wait in a client's queue, by file name and client. */
+  readonly queued: Map<string, Promise<Buffer>>;
+  made: number;
+}
+
+/** Opens the service. Nothing is fetched before the first request. */
 export async function createImages(options: ImagesOptions): Promise<Images> {
-  const { log } = options;
+  const { log, concurrency = 3 } = options;
+  const state: ImagesState = {
+    log,
+    maxPixels: options.maxPixels ?? 64_000_000,
+    source: openImageSource({
+      allowedHosts: options.allowedHosts,
+      ...(options.trustedHost && { trustedHost: options.trustedHost }),
+      ...(options.resolve && { resolve: options.resolve }),
+      maxSourceBytes: options.maxSourceBytes ?? 32 * 1048576,
+      timeoutMs: options.timeoutMs ?? 10_000,
+    }),
+    cache: await openDiskCache(options.dir, options.maxBytes, options.now),
+    refusals: createRefusals(options.now ?? Date.now),
+    fetching: createFairQueue({ atOnce: trustedConnections, perClient: 2, ...waitingPictures }),
+    resizing: createFairQueue({ atOnce: concurrency, perClient: Math.max(1, concurrency - 1), ...waitingPictures }),
+    flights: new Map(),
+    queued: new Map(),
+    made: 0,
+  };
   const warn = warnOncePerHost(log);
-  const maxPixels = options.maxPixels ?? 64_000_000;
-  const source: ImageSource = openImageSource({
-    allowedHosts: options.allowedHosts,
-    ...(options.trustedHost && { trustedHost: options.trustedHost }),
-    ...(options.resolve && { resolve: options.resolve }),
-    maxSourceBytes: options.maxSourceBytes ?? 32 * 1048576,
-    timeoutMs: options.timeoutMs ?? 10_000,
-  });
-  const cache: DiskCache = await openDiskCache(options.dir, options.maxBytes, options.now);
-  const resizesAtOnce = options.concurrency ?? 3;
-  const fetching = createFairQueue({ atOnce: trustedConnections, perClient: 2, ...waitingPictures });
-  const resizing = createFairQueue({
-    atOnce: resizesAtOnce,
-    perClient: Math.max(1, resizesAtOnce - 1),
-    ...waitingPictures,
-  });
-  const refusals = createRefusals(options.now ?? Date.now);
-  /** Files that are being made or fetched. */
-  const flights = new Map<string, Promise<Buffer>>();
-  /** Files that wait for a client's turn, by both. */
-  const turns = new Map<string, Promise<Buffer>>();
-  let made = 0;
-
-  /** Makes a file once at a time; everybody who asks meanwhile gets the same bytes. */
-  function once(name: string, maxAgeMs: number | undefined, make: () => Promise<Buffer>): Promise<Buffer> {
-    const flying = flights.get(name);
-    if (flying) return flying;
-    const flight = (async () => {
-      const kept = await cache.get(name, maxAgeMs);
-      if (kept) return kept;
-      const bytes = await make();
-      await cache.put(name, bytes).catch((error) => log.error({ err: error }, 'A picture could not be kept on disk'));
-      return bytes;
-    })().finally(() => flights.delete(name));
-    flights.set(name, flight);
-    return flight;
-  }
-
-  /** A file from the cache, from a flight that has begun, or made in the client's turn. */
-  function inTurn(
-    queue: FairQueue,
-    client: string,
-    { name, maxAgeMs }: { readonly name: string; readonly maxAgeMs?: number },
-    make: () => Promise<Buffer>,
-  ): Promise<Buffer> {
-    const key = `${name} ${client}`;
-    const known = flights.get(name) ?? turns.get(key);
-    if (known) return known;
-    const turn = (async () => {
-      const kept = await cache.get(name, maxAgeMs);
-      return kept ?? (await queue.run(client, () => once(name, maxAgeMs, make)));
-    })()
-      .catch((error: unknown) => {
-        throw error instanceof QueueFull ? new ImageError(503, 'Too many pictures wait to be made.') : error;
-      })
-      .finally(() => turns.delete(key));
-    turns.set(key, turn);
-    return turn;
-  }
-
-  async function fetchOriginal(url: URL, name: string, caller: Caller): Promise<Buffer> {
-    try {
-      return await source.fetch(url.href, caller);
-    } catch (error) {
-      // An old original is better than none while its host is down.
-      const kept = error instanceof ImageError && error.status >= 500 ? await cache.get(name) : null;
-      if (kept) return kept;
-      throw error;
-    }
-  }
-
-  const originalName = (url: URL): string => `${digest(url.href)}.src`;
-
-  /** The original for readers: in the client's turn, and not again and again where there is none. */
-  function original(url: URL, client: string): Promise<Buffer> {
-    const name = originalName(url);
-    return inTurn(fetching, client, { name, maxAgeMs: originalsMaxAge }, async () => {
-      // Meanwhile another client may have learned that there is none.
-      const refused = refusals.known(url.href);
-      if (refused) throw refused;
-      const wait = refusals.waitOf(client);
-      if (wait > 0) throw new ImageError(503, 'Too many pictures that do not exist.', { retryAfter: wait });
-      try {
-        return await fetchOriginal(url, name, 'readers');
-      } catch (error) {
-        if (error instanceof ImageError) {
-          refusals.note(url.href, error);
-          refusals.count(client);
-        }
-        throw error;
-      }
-    });
-  }
-
-  /** The original for ingest: beside the readers' queue and connections, whatever was refused to them. */
-  async function originalForIngest(url: URL): Promise<Buffer> {
-    const name = originalName(url);
-    const bytes = await once(name, originalsMaxAge, () => fetchOriginal(url, name, 'ingest'));
-    refusals.forget(url.href);
-    return bytes;
-  }
-
-  /** Opens bytes as a picture of a kind that we serve. SVG never gets here as a picture: it is a program. */
-  async function open(bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> {
-    const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error', animated: false });
-    let meta: Metadata;
-    try {
-      meta = await picture.metadata();
-    } catch (error) {
-      if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
-      throw new ImageError(415, 'The original is not a picture that can be read.', { cause: error });
-    }
-    if (!readable.has(meta.format ?? '') || !isAvif(meta)) {
-      throw new ImageError(415, `The original is ${meta.format ?? 'unknown'}, which is not served here.`);
-    }
-    if ((meta.width ?? 0) * (meta.height ?? 0) > maxPixels) {
-      throw new ImageError(413, 'The original has too many pixels.');
-    }
-    return { picture, meta };
-  }
-
-  async function resize({ url, width, height, quality }: Wish, wanted: Format | 'original', client: string) {
-    const { picture, meta } = await open(await original(url, client));
-    const format = wanted === 'original' ? (meta.hasAlpha ? 'png' : 'jpeg') : wanted;
-    try {
-      const turned = picture.rotate();
-      const sized = height
-        ? turned.resize({ width, height, fit: 'cover', position: 'attention' })
-        : turned.resize({ width, withoutEnlargement: true });
-      const bytes = await encode(sized, format, quality).timeout({ seconds: 20 }).toBuffer();
-      made++;
-      return bytes;
-    } catch (error) {
-      if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
-      throw new ImageError(422, 'The original is damaged.', { cause: error });
-    }
-  }
-
-  async function pictureFor(wish: Wish, wanted: Format | 'original', client: string): Promise<Buffer> {
-    const name = `${digest(`${wish.url.href} ${wish.width} ${wish.height} ${wish.quality}`)}.${wanted}`;
-    const kept = await cache.get(name);
-    if (kept) return kept;
-    const refused = refusals.known(wish.url.href);
-    if (refused) throw refused;
-    // On disk before a place among the resizes is taken: those must not wait for a slow host.
-    await original(wish.url, client);
-    try {
-      return await inTurn(resizing, client, { name }, () => resize(wish, wanted, client));
-    } catch (error) {
-      if (error instanceof ImageError && error.status < 500) refusals.note(wish.url.href, error);
-      throw error;
-    }
-  }
-
   return {
     async handle(params, accept, ifNoneMatch = null, client = '') {
       try {
-        const wish = readParams(params, source);
-        // Crawlers of social networks take JPEG, whatever they say that they accept.
-        const wanted = wish.height ? 'jpeg' : negotiate(accept);
-        const body = await pictureFor(wish, wanted, networkOf(client));
-        const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-        const headers = {
-          'content-type': contentType(wanted, body),
-          'cache-control': 'public, max-age=2592000, stale-while-revalidate=86400',
-          vary: 'Accept',
-          etag,
-          // A picture opened by itself can run nothing.
-          'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-          'x-content-type-options': 'nosniff',
-        };
-        if (ifNoneMatch?.split(/\s*,\s*/).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag)) {
-          return { status: 304, headers, body: '' };
-        }
-        return { status: 200, headers: { ...headers, 'content-length': String(body.length) }, body };
+        return await respond(state, params, accept, ifNoneMatch, client);
       } catch (error) {
         return refusalAnswer(error, log);
       }
     },
     async measure(url) {
       try {
-        const { meta } = await open(await originalForIngest(source.check(url)));
+        const { meta } = await open(state, await originalForIngest(state, state.source.check(url)));
         const turned = (meta.orientation ?? 1) >= 5;
         if (!meta.width || !meta.height) return null;
         return turned ? { width: meta.height, height: meta.width } : { width: meta.width, height: meta.height };
       } catch (error) {
-        warn('A picture could not be measured', url, { reason: (error as Error).message });
+        warn("A picture couldn't be measured", url, { reason: (error as Error).message });
         return null;
       }
     },
-    made: () => made,
-    close: () => source.close(),
+    made: () => state.made,
+    close: () => state.source.close(),
   };
+}
+
+async function respond(
+  state: ImagesState,
+  params: URLSearchParams,
+  accept: string | null,
+  ifNoneMatch: string | null,
+  client: string,
+): Promise<ImageAnswer> {
+  const wish = readParams(params, state.source);
+  // Crawlers of social networks need JPEG, whatever their Accept header says.
+  const wanted = wish.height ? 'jpeg' : negotiate(accept);
+  const body = await pictureFor(state, wish, wanted, networkOf(client));
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const headers = {
+    'content-type': contentType(wanted, body),
+    'cache-control': 'public, max-age=2592000, stale-while-revalidate=86400',
+    vary: 'Accept',
+    etag,
+    // A picture that is opened as a page can run nothing.
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    'x-content-type-options': 'nosniff',
+  };
+  if (ifNoneMatch?.split(/\s*,\s*/).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag)) {
+    return { status: 304, headers, body: '' };
+  }
+  return { status: 200, headers: { ...headers, 'content-length': String(body.length) }, body };
+}
+
+async function pictureFor(
+  state: ImagesState,
+  wish: Wish,
+  wanted: Format | 'original',
+  client: string,
+): Promise<Buffer> {
+  const { cache, refusals, resizing } = state;
+  const name = `${digest(`${wish.url.href} ${wish.width} ${wish.height} ${wish.quality}`)}.${wanted}`;
+  const kept = await cache.get(name);
+  if (kept) return kept;
+  const refused = refusals.known(wish.url.href);
+  if (refused) throw refused;
+  // On disk before it takes a place in the queue of resizes, which must not wait for a slow host.
+  await original(state, wish.url, client);
+  try {
+    return await queue(state, resizing, client, { name }, () => resize(state, wish, wanted, client));
+  } catch (error) {
+    if (error instanceof ImageError && error.status < 500) refusals.note(wish.url.href, error);
+    throw error;
+  }
+}
+
+/** Creates a file once at a time; concurrent callers get the same bytes. */
+function once(
+  { flights, cache, log }: ImagesState,
+  name: string,
+  maxAgeMs: number | undefined,
+  make: () => Promise<Buffer>,
+): Promise<Buffer> {
+  const flying = flights.get(name);
+  if (flying) return flying;
+  const flight = (async () => {
+    const kept = await cache.get(name, maxAgeMs);
+    if (kept) return kept;
+    const bytes = await make();
+    await cache.put(name, bytes).catch((error) => log.error({ err: error }, "A picture couldn't be stored on disk"));
+    return bytes;
+  })().finally(() => flights.delete(name));
+  flights.set(name, flight);
+  return flight;
+}
+
+/** A file from the cache, from a flight that has begun, or created when it is the client's turn. */
+function queue(
+  state: ImagesState,
+  fairQueue: FairQueue,
+  client: string,
+  { name, maxAgeMs }: { readonly name: string; readonly maxAgeMs?: number },
+  make: () => Promise<Buffer>,
+): Promise<Buffer> {
+  const { flights, queued, cache } = state;
+  const key = `${name} ${client}`;
+  const known = flights.get(name) ?? queued.get(key);
+  if (known) return known;
+  const turn = (async () => {
+    const kept = await cache.get(name, maxAgeMs);
+    return kept ?? (await fairQueue.run(client, () => once(state, name, maxAgeMs, make)));
+  })()
+    .catch((error: unknown) => {
+      throw error instanceof QueueFull ? new ImageError(503, 'Too many pictures are waiting.') : error;
+    })
+    .finally(() => queued.delete(key));
+  queued.set(key, turn);
+  return turn;
+}
+
+const originalName = (url: URL): string => `${digest(url.href)}.src`;
+
+async function fetchOriginal({ source, cache }: ImagesState, url: URL, name: string, caller: Caller): Promise<Buffer> {
+  try {
+    return await source.fetch(url.href, caller);
+  } catch (error) {
+    // An old original is better than none while its host is down.
+    const kept = error instanceof ImageError && error.status >= 500 ? await cache.get(name) : null;
+    if (kept) return kept;
+    throw error;
+  }
+}
+
+/** The original for readers: in the client's turn, and not again and again where it doesn't exist. */
+function original(state: ImagesState, url: URL, client: string): Promise<Buffer> {
+  const { refusals, fetching } = state;
+  const name = originalName(url);
+  return queue(state, fetching, client, { name, maxAgeMs: originalsMaxAge }, async () => {
+    // A request of another client may have been refused meanwhile.
+    const refused = refusals.known(url.href);
+    if (refused) throw refused;
+    const wait = refusals.waitOf(client);
+    if (wait > 0) throw new ImageError(503, "Too many requests for pictures that don't exist.", { retryAfter: wait });
+    try {
+      return await fetchOriginal(state, url, name, 'readers');
+    } catch (error) {
+      if (error instanceof ImageError) {
+        refusals.note(url.href, error);
+        refusals.count(client);
+      }
+      throw error;
+    }
+  });
+}
+
+/** The original for ingest, outside the readers' queue, connections and refusals. */
+async function originalForIngest(state: ImagesState, url: URL): Promise<Buffer> {
+  const name = originalName(url);
+  const bytes = await once(state, name, originalsMaxAge, () => fetchOriginal(state, url, name, 'ingest'));
+  state.refusals.forget(url.href);
+  return bytes;
+}
+
+/** Opens bytes as a picture of a kind that is served. SVG is none: it can run scripts. */
+async function open({ maxPixels }: ImagesState, bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> {
+  const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error', animated: false });
+  let meta: Metadata;
+  try {
+    meta = await picture.metadata();
+  } catch (error) {
+    if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
+    throw new ImageError(415, "The original isn't a readable picture.", { cause: error });
+  }
+  if (!readable.has(meta.format ?? '') || !isAvif(meta)) {
+    throw new ImageError(415, `The original is ${meta.format ?? 'unknown'}, which is not served here.`);
+  }
+  if ((meta.width ?? 0) * (meta.height ?? 0) > maxPixels) {
+    throw new ImageError(413, 'The original has too many pixels.');
+  }
+  return { picture, meta };
+}
+
+async function resize(
+  state: ImagesState,
+  { url, width, height, quality }: Wish,
+  wanted: Format | 'original',
+  client: string,
+): Promise<Buffer> {
+  const { picture, meta } = await open(state, await original(state, url, client));
+  const format = wanted === 'original' ? (meta.hasAlpha ? 'png' : 'jpeg') : wanted;
+  try {
+    const turned = picture.rotate();
+    const sized = height
+      ? turned.resize({ width, height, fit: 'cover', position: 'attention' })
+      : turned.resize({ width, withoutEnlargement: true });
+    const bytes = await encode(sized, format, quality).timeout({ seconds: 20 }).toBuffer();
+    state.made++;
+    return bytes;
+  } catch (error) {
+    if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
+    throw new ImageError(422, 'The original is damaged.', { cause: error });
+  }
 }
 
 /** What one request asks for. `height` is given only for a crop. */

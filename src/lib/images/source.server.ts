@@ -1,15 +1,15 @@
 /**
- * Fetches the original of a picture, trusting nobody: only hosts that the operator allowed, every redirect checked
- * again, no private address behind a public name, bounded in time and bytes.
+ * Fetches the original of a picture: only from hosts that the operator allowed, with every redirect checked, from no private address
+ * behind a public name, bounded in time and bytes.
  */
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
+import type { Logger } from '../logging.ts';
 
 /**
- * Why a picture was refused, for the log. Only the sentence of a 400, which is about the parameters, is shown to the caller
- * (refusals.server.ts).
+ * Why a picture was refused, for the log. Only the message of a 400, which is about the parameters, is shown to the caller.
  */
 export class ImageError extends Error {
   readonly status: number;
@@ -111,113 +111,110 @@ const hiddenSeparator = /%(?:2f|5c|00|25)/i;
 export const trustedConnections = 4;
 const imageTypes = /^image\/(jpeg|jpg|pjpeg|png|webp|avif|gif|tiff)\s*(;|$)/i;
 
+interface SourceState {
+  readonly options: SourceOptions;
+  /** Hosts in lower case. */
+  readonly allowed: ReadonlySet<string>;
+  readonly publicOnly: Readonly<Record<Caller, Dispatcher>>;
+  readonly trusted: Readonly<Record<Caller, Dispatcher>>;
+}
+
 /** Opens a fetcher of originals with its own connections. */
 export function openImageSource(options: SourceOptions): ImageSource {
-  const resolve = options.resolve ?? ((hostname: string) => lookup(hostname, { all: true }));
-  const allowed = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
-
-  // The address that was checked is the address that is connected to: a second look-up could answer otherwise.
   const publicAgent = (): Dispatcher =>
-    new Agent({
-      connect: {
-        timeout: 5000,
-        lookup: (hostname, _options, callback) => {
-          resolve(hostname).then(
-            (found) => {
-              const bad = found.find((entry) => isPrivateAddress(entry.address));
-              if (found.length === 0 || bad) {
-                callback(new ImageError(403, `The address of ${hostname} is not public.`) as NodeJS.ErrnoException, []);
-              } else callback(null, found);
-            },
-            (error: NodeJS.ErrnoException) => callback(error, []),
-          );
-        },
-      },
-    });
-  const publicOnly: Readonly<Record<Caller, Dispatcher>> = { readers: publicAgent(), ingest: publicAgent() };
+    new Agent({ connect: { timeout: 5000, lookup: publicLookup(options.resolve) } });
   const trustedAgent = (): Dispatcher => new Agent({ connections: trustedConnections, connect: { timeout: 5000 } });
-  const trusted: Readonly<Record<Caller, Dispatcher>> = { readers: trustedAgent(), ingest: trustedAgent() };
-
-  function check(text: string): URL {
-    let url: URL;
-    try {
-      url = new URL(text);
-    } catch {
-      throw new ImageError(400, 'The parameter "url" must be an absolute http or https address.');
-    }
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-      throw new ImageError(400, 'The parameter "url" must be an absolute http or https address.');
-    }
-    if (url.username || url.password)
-      throw new ImageError(400, 'The address must not carry a user name or a password.');
-    // Neither part tells one picture from another; each new one would be fetched, made and kept again.
-    url.hash = '';
-    if (url.host === options.trustedHost) {
-      const anywhere = allowed.has(url.host);
-      if (
-        !imageFile.test(url.pathname) ||
-        hiddenSeparator.test(url.pathname) ||
-        !(anywhere || uploads.test(url.pathname))
-      )
-        throw new ImageError(403, 'The address is no upload of WordPress.');
-      url.search = '';
-      return url;
-    }
-    if (!allowed.has(url.host)) throw new ImageError(403, `Pictures from ${url.host} are not served here.`);
-    const bare = url.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(bare) && isPrivateAddress(bare)) throw new ImageError(403, `The address ${bare} is not public.`);
-    return url;
-  }
-
-  function checkRedirect(location: string, from: URL): URL {
-    try {
-      return check(new URL(location, from).href);
-    } catch (error) {
-      throw new ImageError(403, 'The original redirects to an address that is not served here.', { cause: error });
-    }
-  }
-
-  async function fetchBytes(text: string, caller: Caller): Promise<Buffer> {
-    const signal = AbortSignal.timeout(options.timeoutMs);
-    let url = check(text);
-    try {
-      for (let hop = 0; hop <= maxRedirects; hop += 1) {
-        const answer = await request(url, {
-          dispatcher: url.host === options.trustedHost ? trusted[caller] : publicOnly[caller],
-          headers: { accept: 'image/avif,image/webp,image/*;q=0.8' },
-          signal,
-        });
-        const location = answer.headers.location;
-        if (answer.statusCode >= 300 && answer.statusCode < 400 && typeof location === 'string') {
-          answer.body.on('error', () => {}).destroy();
-          // WordPress itself may redirect within its host; nobody may redirect us into a private network.
-          url = checkRedirect(location, url);
-          continue;
-        }
-        if (answer.statusCode !== 200) {
-          answer.body.on('error', () => {}).destroy();
-          throw answer.statusCode === 404 || answer.statusCode === 410
-            ? new ImageError(404, 'The original of this picture does not exist.')
-            : new ImageError(502, `The host of the original answered ${answer.statusCode}.`);
-        }
-        return await readBounded(answer, options.maxSourceBytes);
-      }
-      throw new ImageError(502, `The original redirects more than ${maxRedirects} times.`);
-    } catch (error) {
-      if (error instanceof ImageError) throw error;
-      if (signal.aborted)
-        throw new ImageError(504, 'The host of the original did not answer in time.', { cause: error });
-      throw new ImageError(502, 'The original could not be fetched.', { cause: error });
-    }
-  }
-
+  const state: SourceState = {
+    options,
+    allowed: new Set(options.allowedHosts.map((host) => host.toLowerCase())),
+    publicOnly: { readers: publicAgent(), ingest: publicAgent() },
+    trusted: { readers: trustedAgent(), ingest: trustedAgent() },
+  };
+  const agents = [...Object.values(state.publicOnly), ...Object.values(state.trusted)];
   return {
-    check,
-    fetch: fetchBytes,
+    check: (url) => check(state, url),
+    fetch: (url, caller) => fetchBytes(state, url, caller),
     close: async () => {
-      await Promise.all([...Object.values(publicOnly), ...Object.values(trusted)].map((agent) => agent.destroy()));
+      await Promise.all(agents.map((agent) => agent.destroy()));
     },
   };
+}
+
+/** Resolves public addresses only. The checked address is the one connected to: a second look-up could give another. */
+function publicLookup(
+  resolve: NonNullable<SourceOptions['resolve']> = (hostname) => lookup(hostname, { all: true }),
+): LookupFunction {
+  return (hostname, _options, callback) => {
+    resolve(hostname).then(
+      (found) => {
+        const bad = found.find((entry) => isPrivateAddress(entry.address));
+        if (found.length === 0 || bad) {
+          callback(new ImageError(403, `The address of ${hostname} is not public.`) as NodeJS.ErrnoException, []);
+        } else callback(null, found);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, []),
+    );
+  };
+}
+
+function check({ options: { trustedHost }, allowed }: SourceState, text: string): URL {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
+    throw new ImageError(400, 'The parameter "url" must be an absolute http or https address.');
+  }
+  if (url.username || url.password)
+    throw new ImageError(400, 'The address must not contain a user name or a password.');
+  // Addresses of one picture must be equal; each new one would be fetched, resized and stored again.
+  url.hash = '';
+  if (url.host === trustedHost) {
+    const isUpload = allowed.has(url.host) || uploads.test(url.pathname);
+    if (!imageFile.test(url.pathname) || hiddenSeparator.test(url.pathname) || !isUpload)
+      throw new ImageError(403, "The address isn't an upload of WordPress.");
+    url.search = '';
+    return url;
+  }
+  if (!allowed.has(url.host)) throw new ImageError(403, `Pictures from ${url.host} are not served here.`);
+  const bare = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(bare) && isPrivateAddress(bare)) throw new ImageError(403, `The address ${bare} is not public.`);
+  return url;
+}
+
+/** WordPress may redirect within its host; no redirect may lead into a private network. */
+function checkRedirect(state: SourceState, location: string, from: URL): URL {
+  try {
+    return check(state, new URL(location, from).href);
+  } catch (error) {
+    throw new ImageError(403, 'The original redirects to an address that is not served here.', { cause: error });
+  }
+}
+
+async function fetchBytes(state: SourceState, text: string, caller: Caller): Promise<Buffer> {
+  const { options, trusted, publicOnly } = state;
+  const signal = AbortSignal.timeout(options.timeoutMs);
+  let url = check(state, text);
+  try {
+    for (let hop = 0; hop <= maxRedirects; hop += 1) {
+      const answer = await request(url, {
+        dispatcher: url.host === options.trustedHost ? trusted[caller] : publicOnly[caller],
+        headers: { accept: 'image/avif,image/webp,image/*;q=0.8' },
+        signal,
+      });
+      if (answer.statusCode === 200) return await readBounded(answer, options.maxSourceBytes);
+      answer.body.on('error', () => {}).destroy();
+      const { location } = answer.headers;
+      if (answer.statusCode < 300 || answer.statusCode >= 400 || typeof location !== 'string') {
+        throw answer.statusCode === 404 || answer.statusCode === 410
+          ? new ImageError(404, "The original of this picture doesn't exist.")
+          : new ImageError(502, `The host of the original responded with ${answer.statusCode}.`);
+      }
+      url = checkRedirect(state, location, url);
+    }
+    throw new ImageError(502, `The original redirects more than ${maxRedirects} times.`);
+  } catch (error) {
+    if (error instanceof ImageError) throw error;
+    if (signal.aborted) throw new ImageError(504, "The host of the original didn't respond in time.", { cause: error });
+    throw new ImageError(502, "The original couldn't be fetched.", { cause: error });
+  }
 }
 
 async function readBounded(answer: Dispatcher.ResponseData, limit: number): Promise<Buffer> {
@@ -237,4 +234,91 @@ async function readBounded(answer: Dispatcher.ResponseData, limit: number): Prom
   } finally {
     answer.body.on('error', () => {}).destroy();
   }
+}
+
+// Refused pictures: remembered for a while, counted per client, and their response.
+
+export interface Refusals {
+  /** Why a picture was refused a short while ago; `null`: it may be tried. */
+  known(url: string): ImageError | null;
+  note(url: string, error: ImageError): void;
+  forget(url: string): void;
+  /** Counts a picture that does not exist against the client that asked for it. */
+  count(client: string): void;
+  /** Seconds for which a client has to wait because too many did not exist; 0: none. */
+  waitOf(client: string): number;
+}
+
+/** Milliseconds for which a refusal is believed: a missing file may come, a file that is no picture seldom becomes one. */
+const missingMs = 60_000;
+const unfitMs = 300_000;
+const awayMs = 5000;
+const mostRemembered = 10_000;
+/** New names of pictures that do not exist, for one client in a minute. Each costs WordPress a page. */
+const mostMissing = 60;
+const minuteMs = 60_000;
+
+/** @param now epoch milliseconds */
+export function createRefusals(now: () => number): Refusals {
+  const remembered = new Map<string, { readonly error: ImageError; readonly until: number }>();
+  let counts = new Map<string, number>();
+  let minute = 0;
+
+  const counted = (): Map<string, number> => {
+    const current = Math.floor(now() / minuteMs);
+    if (current !== minute) {
+      minute = current;
+      counts = new Map();
+    }
+    return counts;
+  };
+
+  return {
+    known(url) {
+      const entry = remembered.get(url);
+      return entry && entry.until > now() ? entry.error : null;
+    },
+    note(url, error) {
+      const ms = error.status >= 500 ? awayMs : error.status === 404 ? missingMs : unfitMs;
+      remembered.delete(url);
+      remembered.set(url, { error, until: now() + ms });
+      if (remembered.size <= mostRemembered) return;
+      const [oldest] = remembered.keys();
+      if (oldest !== undefined) remembered.delete(oldest);
+    },
+    forget: (url) => void remembered.delete(url),
+    count(client) {
+      const all = counted();
+      all.set(client, (all.get(client) ?? 0) + 1);
+    },
+    waitOf(client) {
+      if ((counted().get(client) ?? 0) < mostMissing) return 0;
+      return Math.ceil((minuteMs - (now() % minuteMs)) / 1000);
+    },
+  };
+}
+
+/** Seconds after which to try again, where nothing else is said. */
+const retryAfter = 10;
+
+/** The response to a refused request: only whether to try again. The reason goes to the log. */
+export function refusalAnswer(error: unknown, log: Logger) {
+  const known = error instanceof ImageError ? error : null;
+  if (!known) log.error({ err: error }, 'A picture request failed');
+  else if (known.status >= 500)
+    log.warn({ status: known.status, reason: known.message, cause: String(known.cause ?? '') }, 'No picture');
+  const status = known === null ? 500 : known.status >= 500 ? 503 : known.status === 400 ? 400 : 404;
+  const sentences: Record<number, string> = {
+    400: known?.message ?? '',
+    404: 'This picture isn’t available.',
+    500: 'This picture couldn’t be made.',
+    503: 'This picture isn’t available right now. Try again in a moment.',
+  };
+  const headers: Record<string, string> = {
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': status === 404 ? 'public, max-age=60' : 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+  if (status === 503) headers['retry-after'] = String(known?.retryAfter ?? retryAfter);
+  return { status, headers, body: `${sentences[status]}\n` };
 }

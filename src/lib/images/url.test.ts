@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { imageSrcset, imageUrl } from './url.ts';
+import { describe, expect, it, test } from 'vitest';
+import { imageSrcset, imageUrl, placeholderColour } from './url.ts';
 
 describe('addresses of pictures', () => {
   test('the original is encoded', () => {
@@ -22,4 +22,8 @@ describe('addresses of pictures', () => {
       '1200w',
     ]);
   });
+});
+
+it('takes turns in white, gold and red', () => {
+  expect([0, 1, 2, 3, 4].map(placeholderColour)).toEqual(['white', 'gold', 'red', 'white', 'gold']);
 });

@@ -35,3 +35,9 @@ export function imageSrcset(url: string, originalWidth: number | null, from = 25
   }
   return widths.map((width) => `${imageUrl(url, width)} ${width}w`).join(', ');
 }
+
+/** Colours of what stands in place of a picture that a story has not got, in their turn (spec section 9). */
+const colours = ['white', 'gold', 'red'] as const;
+
+/** @param turn position among the placeholders of a page, from 0 */
+export const placeholderColour = (turn: number): (typeof colours)[number] => colours[turn % colours.length] ?? 'white';

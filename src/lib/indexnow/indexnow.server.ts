@@ -2,18 +2,9 @@
  * Tells search engines of new addresses through IndexNow, which passes them on to all that take part. A hint and no more: it
  * is tried a few times and then given up, because their own crawl finds the page anyway.
  */
-
 import { postJson } from '../http/post.server.ts';
 import { createDeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
-import {
-  announceable,
-  type IndexNowSettings,
-  indexNowBatch,
-  indexNowUrl,
-  isIndexNowKey,
-  isPublicOrigin,
-} from './model.ts';
 
 export interface IndexNowStats {
   /** Why nothing is announced, in words for the operator; `null` when it is on. */
@@ -28,7 +19,7 @@ export interface IndexNowStats {
 
 export interface IndexNow {
   /**
-   * Announces addresses of this site; returns at once. The caller leaves out what nobody may read: drafts, withdrawn and
+   * Announces addresses of this site; returns at once. The caller leaves out what is not public: drafts, withdrawn and
    * restricted pages. Addresses of other hosts are not sent.
    */
   announce(urls: Iterable<string>): void;
@@ -138,4 +129,59 @@ export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tun
     },
     close: queue.close,
   };
+}
+
+// The key, its file, and which addresses may be announced (indexnow.org/documentation).
+
+export interface IndexNowSettings {
+  /** Setting INDEXNOW_KEY: 8 to 128 letters, digits and dashes, made up by the publisher. */
+  readonly key: string;
+  /** Public origin of the site. */
+  readonly siteUrl: string;
+  /** Setting INDEXNOW_URL; {@link indexNowUrl} unless given. */
+  readonly url?: string | undefined;
+}
+
+export const indexNowUrl = 'https://api.indexnow.org/indexnow';
+
+/** Most addresses in one request. */
+export const indexNowBatch = 10_000;
+
+export const isIndexNowKey = (key: string): boolean => /^[A-Za-z0-9-]{8,128}$/.test(key);
+
+/**
+ * The file by which search engines check that the key belongs to the site: served as `text/plain; charset=utf-8`.
+ *
+ * @returns `null` for a key that is none
+ */
+export const keyFile = (key: string): { readonly path: string; readonly body: string } | null =>
+  isIndexNowKey(key) ? { path: `/${key}.txt`, body: key } : null;
+
+/**
+ * Whether search engines could reach the origin at all. A laptop, an address in a private network and the names that are
+ * reserved for tests (RFC 2606, RFC 6761, RFC 6762, RFC 9476) are not announced.
+ */
+export function isPublicOrigin(siteUrl: string): boolean {
+  if (!URL.canParse(siteUrl)) return false;
+  const { protocol, hostname, port } = new URL(siteUrl);
+  if (protocol !== 'https:' || port !== '') return false;
+  // Search engines index names; a numeric address is a test.
+  if (/^[\d.]+$/.test(hostname) || hostname.startsWith('[')) return false;
+  if (!hostname.includes('.')) return false;
+  if (/(?:^|\.)example\.(?:com|net|org)$/.test(hostname)) return false;
+  return !/\.(?:test|example|invalid|localhost|local|internal|alt|onion|home\.arpa)$/.test(hostname);
+}
+
+/** Full addresses of those that belong to the site, each once and without a fragment. Paths are taken too. */
+export function announceable(urls: Iterable<string>, siteUrl: string): string[] {
+  const origin = new URL(siteUrl).origin;
+  const all = new Set<string>();
+  for (const text of urls) {
+    if (!URL.canParse(text, origin)) continue;
+    const url = new URL(text, origin);
+    if (url.origin !== origin) continue;
+    url.hash = '';
+    all.add(url.href);
+  }
+  return [...all];
 }

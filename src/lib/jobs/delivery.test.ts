@@ -107,7 +107,7 @@ describe('trouble', () => {
     expect(queue.stats()).toMatchObject({ pending: 0, accepted: 1, problem: null });
   });
 
-  test('waits as long as it is told to, within an hour', async () => {
+  test('obeys Retry-After up to an hour', async () => {
     const { queue, batches, answer } = stand();
     queue.add(['a']);
     await vi.advanceTimersByTimeAsync(250);
@@ -208,7 +208,7 @@ describe('closing', () => {
     expect(queue.stats()).toMatchObject({ pending: 0, failed: 1 });
   });
 
-  test('breaks off what takes too long', async () => {
+  test('aborts a request that takes too long', async () => {
     const { queue } = stand({ closeMs: 5000 });
     queue.add(['a', 'b']);
     await vi.advanceTimersByTimeAsync(250);

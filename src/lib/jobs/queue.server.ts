@@ -4,7 +4,7 @@
  * dead letters, without subject and payload, until they are pruned.
  */
 import { randomUUID } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Updateable } from 'kysely';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import type { JobsTable, QueueName } from './tables.ts';
@@ -25,7 +25,7 @@ export interface NewJob<Kind extends string> {
   readonly once?: boolean;
 }
 
-/** A job that this process holds until it says what came of it, or until the lease ends. */
+/** A job that this process has claimed, until it reports the result or the lease ends. */
 export interface Job<Kind extends string> {
   readonly id: string;
   readonly kind: Kind;
@@ -40,7 +40,7 @@ export interface Job<Kind extends string> {
 
 export interface Waiting {
   readonly count: number;
-  /** Epoch milliseconds of the oldest, and when the next is due; `null` when nothing waits. */
+  /** Epoch milliseconds of the oldest job, and when the next is due; `null` when none waits. */
   readonly oldest: number | null;
   readonly due: number | null;
 }
@@ -54,20 +54,20 @@ export interface JobQueue<Kind extends string> {
   release(job: Job<Kind>, due: number, counted?: boolean): Promise<void>;
   /** Deletes a job that is done. One that was added again meanwhile is due at once. */
   complete(job: Job<Kind>): Promise<void>;
-  /** Ends a job and keeps its outcome; subject and payload are forgotten. @returns `false` when another process has claimed it */
+  /** Ends a job and stores its outcome without subject and payload. @returns `false` when another process has claimed it */
   end(job: Job<Kind>, outcome: string, detail: string | null): Promise<boolean>;
-  /** Ends what is past its time and not being worked on. @returns how many of each kind */
+  /** Ends expired jobs that no process works on. @returns how many of each kind */
   expire(): Promise<Readonly<Record<string, number>>>;
-  /** Deletes what ended before `before`, some at a time. @param goOn asked before each step */
+  /** Deletes jobs that ended before `before`, in steps. @param goOn called before each step */
   prune(before: number, goOn: () => boolean): Promise<void>;
-  /** Deletes what waits about a subject. */
+  /** Deletes the jobs of a subject. */
   forget(db: Db, subject: string): Promise<void>;
   waiting(): Promise<Waiting>;
 }
 
 /** Milliseconds after which a claimed job may be claimed by another process; longer than any job may take. */
 export const leaseMs = 120_000;
-/** Rows that are pruned at once: few enough that no other writer waits long. */
+/** Rows of one deletion: few enough that no other writer waits long. */
 const pruneStep = 2000;
 
 const ended: Updateable<JobsTable> = { payload: null, subject: null, claim: null };
@@ -133,7 +133,7 @@ export function createJobQueue<Kind extends string>(
           )
           .executeTakeFirstOrThrow();
         more = Number(numDeletedRows) === pruneStep;
-        await turn();
+        await nextTurn();
       }
     },
     async forget(transaction, subject) {
@@ -169,14 +169,14 @@ async function addJob<Kind extends string>(db: Db, queue: QueueName, job: NewJob
       conflict.column('id').doUpdateSet((is) => ({
         causes: is('jobs.causes', '+', 1),
         tries: 0,
-        // A job that had ended begins anew.
+        // A job that had ended starts again.
         subject,
         payload,
         expires,
         ended: null,
         outcome: null,
         detail: null,
-        // A job that is worked on keeps its lease, and runs again after it. One that waits never waits longer than before.
+        // A claimed job keeps its lease and runs again after it. A waiting job never waits longer than before.
         due: is
           .case()
           .when('jobs.claim', 'is not', null)

@@ -46,7 +46,7 @@ onBothEngines('the job queue', (engines) => {
     expect((await jobs.claim(1)).map(({ subject }) => subject)).toEqual(['urgent']);
   });
 
-  it('is claimed again when its process died, and the first one has no say in it any more', async () => {
+  it('is claimed again when its process died, and the first process can no longer end it', async () => {
     const database = await engines.open();
     const clock = { now: 100 };
     const jobs = queue(database, clock);
@@ -83,7 +83,7 @@ onBothEngines('the job queue', (engines) => {
     expect(await jobs.waiting()).toMatchObject({ count: 0 });
   });
 
-  it('begins anew when it was given up and is added again', async () => {
+  it('starts again when it was given up and is added again', async () => {
     const database = await engines.open();
     const jobs = queue(database, { now: 1 });
     const again = { kind: 'one', subject: 'again', once: true } as const;

@@ -8,16 +8,16 @@ export interface JobsTable {
   queue: QueueName;
   /** One of the kinds of its queue. */
   kind: string;
-  /** What it is about: an address, a comment's number; `null` once the job has ended. */
+  /** What the job is about, such as an address or a comment's id; `null` once the job has ended. */
   subject: string | null;
-  /** What the worker needs besides; `null` where there is nothing, and once the job has ended. */
+  /** Further data for the worker; `null` where there is none, and once the job has ended. */
   payload: string | null;
   /** 0 goes first. */
   priority: number;
   created: number;
   /** When it may be tried next; while it is claimed, the end of the lease. */
   due: number;
-  /** After this it is dropped and never tried; `null`: it is tried until it is done. */
+  /** After this time the job is dropped; `null`: it is retried until it succeeds. */
   expires: number | null;
   /** Claim of the process that works on it; `null` while it waits. */
   claim: string | null;

@@ -1,6 +1,6 @@
-/** Mail as the rest of the house sees it: a message is written down in the caller's transaction and sent later, with retry. */
+/** Mail as features see it: a message is stored in the caller's transaction and sent later, with retries. */
 
-/** A message by its kind; the words and the look are the mail's own business. */
+/** A message by its kind; texts and design are in `messages/`. */
 export type Message =
   | {
       readonly kind: 'link';
@@ -15,7 +15,7 @@ export type Message =
   | SupportMail
   | BillingMail;
 
-/** A story as a newsletter tells it. */
+/** A story in a newsletter. */
 export interface NewsletterStory {
   readonly title: string;
   /** May be empty. */
@@ -30,13 +30,13 @@ export interface NewsletterStory {
   readonly minutes: number;
 }
 
-/** What one day's newsletter says, the same for all who get it. */
+/** A day's issue of a newsletter, the same for all readers. */
 export interface NewsletterIssue {
-  /** Name of the letter, for instance `Morning Sun`. */
+  /** Name of the newsletter, such as `Morning Sun`. */
   readonly letter: string;
   /** One word, for the `List-Id`. */
   readonly slug: string;
-  /** The day in words. */
+  /** The day as text. */
   readonly day: string;
   /** The first one leads. */
   readonly stories: readonly NewsletterStory[];
@@ -45,13 +45,13 @@ export interface NewsletterIssue {
 interface NewsletterMail extends NewsletterIssue {
   readonly kind: 'newsletter';
   readonly to: string;
-  /** Whole address that ends it by one POST (RFC 8058), and shows a page with a button to whoever opens it. */
+  /** Full address that unsubscribes by one POST (RFC 8058); opened in a browser, it shows a page with a button. */
   readonly unsubscribe: string;
-  /** After so many minutes it is yesterday's. */
+  /** Minutes after which it is no longer sent. */
   readonly minutes: number;
 }
 
-/** What a reader wrote to the newspaper with a form. */
+/** A reader's message from a form. */
 interface SupportMail {
   readonly kind: 'support';
   /** Address of the department, such as the support inbox. */
@@ -61,7 +61,7 @@ interface SupportMail {
   /** What the message is about, such as the address of a story. */
   readonly about?: string;
   readonly name: string;
-  /** Where an answer goes. */
+  /** Address for the reply. */
   readonly email: string;
   /** Empty when the form doesn't ask for it. */
   readonly phone: string;
@@ -89,7 +89,7 @@ type BillingMail =
       readonly tax?: TaxPart | null;
       readonly currency: string;
       readonly paidAt: number;
-      /** `null`: nothing will be billed any more. */
+      /** `null`: there will be no further bill. */
       readonly nextBill: { readonly at: number; readonly amount: number; readonly tax?: TaxPart | null } | null;
     }
   | {
@@ -106,12 +106,12 @@ type BillingMail =
       readonly to: string;
       readonly plan: string;
       readonly amount: number;
-      /** Tax within it; mails from before tax was told apart have none. */
+      /** Tax within it; older queued mail has none. */
       readonly tax?: TaxPart | null;
       readonly currency: string;
-      /** When it is tried again; `null`: not by itself. */
+      /** When the payment is retried; `null`: it is not. */
       readonly nextAttempt: number | null;
-      /** Until when the paper stays open. */
+      /** Until when the subscriber keeps access. */
       readonly until: number;
     }
   | {
@@ -119,7 +119,7 @@ type BillingMail =
       readonly to: string;
       readonly plan: string;
       readonly until: number;
-      /** Whether that time is over, as after a renewal that could not be paid. */
+      /** Whether that time is over, as after a failed renewal. */
       readonly over?: boolean;
     }
   | {
@@ -132,16 +132,16 @@ type BillingMail =
     };
 
 export interface Outbox<Transaction> {
-  /** Writes a message down in the caller's transaction; it is sent soon after the commit. */
+  /** Stores a message in the caller's transaction; it is sent soon after the commit. */
   enqueue(transaction: Transaction, message: Message): Promise<void>;
-  /** Takes back, in the caller's transaction, what waits for an address, and what is kept of what was sent to it. */
+  /** Deletes, in the caller's transaction, all messages to an address and their results. */
   forget(transaction: Transaction, to: string): Promise<void>;
-  /** Says that something was committed: look at once. */
+  /** Sends waiting messages at once; call it after the commit. */
   nudge(): void;
-  /** Messages that wait, and since when the oldest does (epoch milliseconds). */
+  /** Number of waiting messages, and the time of the oldest (epoch milliseconds). */
   waiting(): Promise<{ readonly count: number; readonly oldest: number | null }>;
   start(): void;
-  /** Lets a message that is being sent end. */
+  /** Stops after the messages that are being sent. */
   stop(): Promise<void>;
 }
 
@@ -151,10 +151,42 @@ export interface Publisher {
   readonly motto: string;
   /** BCP 47. */
   readonly language: string;
-  /** In which dates are told. */
+  /** Time zone of dates. */
   readonly timeZone: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly siteUrl: string;
-  /** Where readers write to. */
+  /** Address for questions of readers. */
   readonly contact: string;
 }
+
+/** The address of a sender, as in the headers of a message. */
+export interface Sender {
+  /** Shown beside the address; may be empty. */
+  readonly name: string;
+  readonly address: string;
+}
+
+/** Control characters and Unicode line separators. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds them
+const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u;
+
+/** One bare address: no name, no list, no quotes, no comments, no white space. */
+export function isAddress(text: string): boolean {
+  return (
+    text.length <= 254 &&
+    !control.test(text) &&
+    /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]{1,253}$/u.test(text) &&
+    !/^\.|\.@|\.\.|@\.|@-|\.$/u.test(text)
+  );
+}
+
+/** Reads `The Sun <news@example.com>` or `news@example.com`; `null` when it is neither. */
+export function readSender(text: string): Sender | null {
+  const match = /^(?:([^<>]*?)\s*<([^<>]+)>|([^<>]+))$/u.exec(text.trim());
+  const name = (match?.[1] ?? '').replace(/^"(.*)"$/u, '$1').trim();
+  const address = (match?.[2] ?? match?.[3] ?? '').trim();
+  return isAddress(address) && !control.test(name) ? { name, address } : null;
+}
+
+/** Text for a header: control characters become spaces. */
+export const oneLine = (text: string): string => text.replace(new RegExp(`${control.source}+`, 'gu'), ' ').trim();

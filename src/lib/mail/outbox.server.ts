@@ -5,22 +5,23 @@
  * In normal operation each message is sent once. A process that dies between the mail server's receipt and the end of the job
  * leaves a message that is sent again, with the same `Message-ID`.
  */
+
+import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
-import { createJobQueue, type Job, type Waiting } from '../jobs/queue.server.ts';
-import { backOff } from '../jobs/retry.ts';
+import { createJobQueue, type Job, type JobQueue, type Waiting } from '../jobs/queue.server.ts';
+import { backOff } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
-import { createSealer } from '../sealed.server.ts';
-import { isAddress } from './address.ts';
 import { renderMessage } from './messages/messages.ts';
-import type { Message, Outbox, Publisher } from './model.ts';
+import { isAddress, type Message, type Outbox, type Publisher } from './model.ts';
+
 import type { Delivered, MailTransport } from './smtp.server.ts';
 
 export interface MailStats {
-  /** Messages since the start, by how they ended. */
+  /** Messages since the start, by result. */
   readonly sent: number;
   readonly refused: number;
   readonly expired: number;
-  /** Tries that failed and are repeated. */
+  /** Failed tries that will be repeated. */
   readonly failedTries: number;
   /** Messages that wait, and since when the oldest does (epoch milliseconds); a few seconds old. */
   readonly waiting: number;
@@ -34,14 +35,14 @@ export interface OutboxOptions {
   /** `null`: no mail server is configured; messages wait until they expire. */
   readonly transport: MailTransport | null;
   readonly paper: Publisher;
-  /** Seals what waits: who reads the database alone learns no link and no code. */
+  /** Encrypts waiting messages: the database alone reveals no link and no code. */
   readonly secret: string;
   readonly log: Logger;
-  /** Messages sent at once, at most; the transport has as many connections. */
+  /** Most messages sent at once; the transport has as many connections. */
   readonly concurrency?: number;
-  /** Milliseconds between two looks when nobody nudges. */
+  /** Milliseconds between two polls of the queue without a nudge. */
   readonly pollMs?: number;
-  /** First and longest wait after the mail server was away, milliseconds. */
+  /** First and longest wait while the mail server is unavailable, milliseconds. */
   readonly backOffMs?: readonly [first: number, longest: number];
   readonly now?: () => number;
 }
@@ -55,230 +56,264 @@ type MailJob = Job<MailKind>;
 
 const minute = 60_000;
 const purpose = 'mail';
-/** A job is dropped by its time in the table; the seal only has to last longer. */
+/** The job expires by its time in the table; its encryption only has to last longer. */
 const graceSeconds = 3600;
 /** How long a message without a link or a code may wait for the mail server. */
-const letterLife = 3 * 24 * 60 * minute;
-/** How long it is known what became of a message. */
+const letterMs = 3 * 24 * 60 * minute;
+/** How long the result of a message is stored. */
 const keptMs = 7 * 24 * 60 * minute;
 const pruneEveryMs = 60 * minute;
-/** How long {@link Outbox.stop} waits for what is being sent. */
+/** How long {@link Outbox.stop} waits for messages that are being sent. */
 const stopMs = 8000;
 const longestSealed = 64 * 1024;
-/** First and longest wait when the server does not take one message now; a code must not wait longer than it lives. */
+/** First and longest wait when the server does not accept one message now; a code must not wait longer than it is valid. */
 const laterMs = [5000, minute] as const;
-/** The same when a limit of the account is used up. */
+/** The same when a limit of the mail account is reached. */
 const limitedMs = [minute, 60 * minute] as const;
 
+interface State {
+  readonly options: OutboxOptions;
+  readonly jobs: JobQueue<MailKind>;
+  readonly sealer: Sealer;
+  readonly now: () => number;
+  readonly counts: { sent: number; refused: number; expired: number; failedTries: number };
+  readonly sending: Set<Promise<void>>;
+  readonly stopping: AbortController;
+  running: boolean;
+  timer: NodeJS.Timeout | undefined;
+  polling: Promise<void> | null;
+  pollAgain: boolean;
+  waiting: Waiting;
+  /** While the mail server doesn't respond: how often it was tried, and when it is tried next. */
+  silence: { readonly tries: number; readonly until: number };
+  problem: string | null;
+  /** Whether the last poll failed. */
+  unreadable: boolean;
+  prunedAt: number;
+  pruning: Promise<void>;
+}
+
 export function openOutbox(options: OutboxOptions): RunningOutbox {
-  const {
-    database,
-    transport,
-    paper,
-    secret,
-    log,
-    concurrency = 4,
-    pollMs = 5000,
-    backOffMs = [500, 15_000],
-    now = Date.now,
-  } = options;
+  const { database, transport, secret, now = Date.now } = options;
   const jobs = createJobQueue<MailKind>(database, 'mail', now);
   const sealer = createSealer({ secrets: [secret], longest: longestSealed, now });
-  const counts = { sent: 0, refused: 0, expired: 0, failedTries: 0 };
-  const sending = new Set<Promise<void>>();
-  const stopping = new AbortController();
-  let running = false;
-  let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> | null = null;
-  let again = false;
-  let state: Waiting = { count: 0, oldest: null, due: null };
-  /** Since the mail server was last heard: how often it was asked, and when it is asked next. */
-  let silence = { tries: 0, until: 0 };
-  let problem: string | null = null;
-  /** Whether the last look failed. */
-  let unread = false;
-  let prunedAt = Number.NEGATIVE_INFINITY;
-  let pruning: Promise<void> = Promise.resolve();
-
-  /** Looks now, or once more when a look is under way. */
-  function nudge(): void {
-    if (!running) return;
-    if (looking) {
-      again = true;
-      return;
-    }
-    clearTimeout(timer);
-    looking = look()
-      .catch((error: unknown) => {
-        // Once: the database says itself what is wrong with it, and may be away for hours.
-        if (!unread) log.warn({ err: error }, 'The outbox cannot be read now; it is looked at every second');
-        unread = true;
-        state = { ...state, due: now() + 1000 };
-      })
-      .finally(() => {
-        looking = null;
-        if (!running) return;
-        if (again) {
-          again = false;
-          nudge();
-          return;
-        }
-        const due =
-          free() > 0 ? Math.max(state.due ?? Number.POSITIVE_INFINITY, silence.until) : Number.POSITIVE_INFINITY;
-        timer = setTimeout(nudge, Math.max(10, Math.min(due - now(), pollMs)));
-        timer.unref();
-      });
-  }
-
-  /** How many more may be sent now; while the server is silent one message asks for all. */
-  const free = (): number => (transport ? (silence.tries > 0 ? 1 : concurrency) - sending.size : 0);
-
-  async function look(): Promise<void> {
-    note(await jobs.expire());
-    if (now() - prunedAt > pruneEveryMs) {
-      prunedAt = now();
-      pruning = jobs
-        .prune(now() - keptMs, () => running)
-        .catch((error: unknown) => log.warn({ err: error }, 'What became of old messages could not be forgotten yet'));
-    }
-    if (transport && free() > 0 && silence.until <= now()) {
-      for (const job of await jobs.claim(free())) {
-        const delivering = deliver(job, transport).finally(() => {
-          sending.delete(delivering);
-          nudge();
-        });
-        sending.add(delivering);
-      }
-    }
-    state = await jobs.waiting();
-    unread = false;
-  }
-
-  function note(expired: Readonly<Record<string, number>>): void {
-    for (const [kind, messages] of Object.entries(expired)) {
-      counts.expired += messages;
-      log.warn({ kind, messages, problem }, 'Messages could not be sent in time and were dropped');
-    }
-  }
-
-  async function deliver(job: MailJob, by: MailTransport): Promise<void> {
-    const result = await attempt(job, by);
-    // A message that is too late is not sent: it says nothing of the mail server.
-    if (result.kind !== 'down' && result.kind !== 'expired') heard();
-    // A message that was interrupted by stopping was not refused.
-    if (stopping.signal.aborted && result.kind !== 'sent') return settle(() => jobs.release(job, now(), false));
-    if (result.kind === 'sent' || result.kind === 'refused' || result.kind === 'expired') {
-      const { kind } = result;
-      const detail = 'detail' in result ? result.detail : null;
-      if (kind === 'expired') note({ [job.kind]: 1 });
-      else counts[kind]++;
-      if (kind === 'refused') {
-        log.warn({ kind: job.kind, detail, domain: domainOf(job.subject) }, 'A message was refused for good');
-      }
-      return settle(async () => {
-        if (await jobs.end(job, kind, detail)) return;
-        log.warn({ kind: job.kind }, 'A message was taken over while it was being sent; it may arrive twice');
-      });
-    }
-    counts.failedTries++;
-    if (result.kind === 'later') {
-      const { detail, limited } = result;
-      const [first, longest] = limited ? limitedMs : laterMs;
-      const wait = backOff(job.tries, first, longest);
-      const note = { kind: job.kind, detail, tries: job.tries, waitMs: wait };
-      if (limited) log.warn(note, 'A message has to wait: the mail server says that the account sends too much');
-      else log.info(note, 'A message has to wait');
-      return settle(() => jobs.release(job, now() + wait));
-    }
-    silent(result.problem);
-    return settle(() => jobs.release(job, now(), false));
-  }
-
-  /** `null` when it was sealed under a secret that is gone. */
-  function messageOf({ kind, subject, payload }: MailJob): Message | null {
-    const rest = sealer.open(purpose, payload ?? undefined) as Omit<Message, 'kind' | 'to'> | null;
-    return rest === null ? null : ({ kind, to: subject, ...rest } as Message);
-  }
-
-  async function attempt(job: MailJob, by: MailTransport): Promise<Delivered | { kind: 'expired' }> {
-    const left = (job.expires ?? Number.POSITIVE_INFINITY) - now();
-    if (left <= 0) return { kind: 'expired' };
-    const message = messageOf(job);
-    if (!message) return { kind: 'refused', detail: 'sealed under another ACCOUNTS_SECRET' };
-    try {
-      const rendered = renderMessage(message, paper, Math.ceil(left / minute));
-      return await by.send(job.id, job.subject, rendered, stopping.signal);
-    } catch (error) {
-      log.error({ err: error, kind: job.kind }, 'A message could not be written');
-      return { kind: 'refused', detail: 'not written' };
-    }
-  }
-
-  function heard(): void {
-    if (problem !== null) log.info({}, 'The mail server takes mail again');
-    problem = null;
-    silence = { tries: 0, until: 0 };
-  }
-
-  function silent(why: string): void {
-    if (why !== problem) log.error({ problem: why }, 'Mail cannot be sent; it waits');
-    problem = why;
-    // Several that were under way together are one silence.
-    if (silence.until > now()) return;
-    const tries = silence.tries + 1;
-    silence = { tries, until: now() + backOff(Math.min(tries, 20), ...backOffMs) };
-  }
-
-  /** Writes down what came of a message, however long the database is away: what was sent must not be sent again. */
-  async function settle(write: () => Promise<void>): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await write();
-      } catch (error) {
-        if (tries === 1) log.warn({ err: error }, 'What came of a message cannot be written down yet');
-        if (stopping.signal.aborted && tries > 3) return;
-        await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 50 * tries)));
-      }
-    }
-  }
+  const outbox: State = {
+    options,
+    jobs,
+    sealer,
+    now,
+    counts: { sent: 0, refused: 0, expired: 0, failedTries: 0 },
+    sending: new Set(),
+    stopping: new AbortController(),
+    running: false,
+    timer: undefined,
+    polling: null,
+    pollAgain: false,
+    waiting: { count: 0, oldest: null, due: null },
+    silence: { tries: 0, until: 0 },
+    problem: null,
+    unreadable: false,
+    prunedAt: Number.NEGATIVE_INFINITY,
+    pruning: Promise.resolve(),
+  };
 
   return {
     async enqueue(transaction, message) {
-      if (!isAddress(message.to)) throw new Error('A message is addressed to something that is no e-mail address.');
-      const life = 'minutes' in message ? message.minutes * minute : letterLife;
+      if (!isAddress(message.to)) throw new Error('The recipient of a message is not an email address.');
+      const lifeMs = 'minutes' in message ? message.minutes * minute : letterMs;
       const { kind, to, ...rest } = message;
       await jobs.add(transaction, {
         kind,
         subject: to,
-        // Sealed: the database alone reveals no link and no code.
-        payload: sealer.seal(purpose, rest, Math.ceil(life / 1000) + graceSeconds),
+        payload: sealer.seal(purpose, rest, Math.ceil(lifeMs / 1000) + graceSeconds),
         // A code never waits behind a newsletter.
         priority: kind === 'newsletter' ? 1 : 0,
-        expires: now() + life,
+        expires: now() + lifeMs,
       });
     },
     forget: jobs.forget,
-    nudge,
+    nudge: () => nudge(outbox),
     async waiting() {
       const { count, oldest } = await jobs.waiting();
       return { count, oldest };
     },
-    stats: () => ({ ...counts, waiting: state.count, oldest: state.oldest, problem }),
+    stats: () => ({
+      ...outbox.counts,
+      waiting: outbox.waiting.count,
+      oldest: outbox.waiting.oldest,
+      problem: outbox.problem,
+    }),
     start() {
-      running = true;
-      nudge();
+      outbox.running = true;
+      nudge(outbox);
     },
     async stop() {
-      running = false;
-      clearTimeout(timer);
-      await looking;
-      await pruning;
-      const limit = setTimeout(() => stopping.abort(), stopMs);
-      while (sending.size > 0) await Promise.all(sending);
+      outbox.running = false;
+      clearTimeout(outbox.timer);
+      await outbox.polling;
+      await outbox.pruning;
+      const limit = setTimeout(() => outbox.stopping.abort(), stopMs);
+      while (outbox.sending.size > 0) await Promise.all(outbox.sending);
       clearTimeout(limit);
       transport?.close();
     },
   };
+}
+
+/** Polls the queue now, or once more after the poll that is running. */
+function nudge(outbox: State): void {
+  const { now } = outbox;
+  const { log, pollMs = 5000 } = outbox.options;
+  if (!outbox.running) return;
+  if (outbox.polling) {
+    outbox.pollAgain = true;
+    return;
+  }
+  clearTimeout(outbox.timer);
+  outbox.polling = poll(outbox)
+    .catch((error: unknown) => {
+      // Logged once: the database reports its own faults, and may be unavailable for hours.
+      if (!outbox.unreadable) log.warn({ err: error }, 'The outbox cannot be read; it is tried again every second');
+      outbox.unreadable = true;
+      outbox.waiting = { ...outbox.waiting, due: now() + 1000 };
+    })
+    .finally(() => {
+      outbox.polling = null;
+      if (!outbox.running) return;
+      if (outbox.pollAgain) {
+        outbox.pollAgain = false;
+        nudge(outbox);
+        return;
+      }
+      const never = Number.POSITIVE_INFINITY;
+      const due = free(outbox) > 0 ? Math.max(outbox.waiting.due ?? never, outbox.silence.until) : never;
+      outbox.timer = setTimeout(() => nudge(outbox), Math.max(10, Math.min(due - now(), pollMs))).unref();
+    });
+}
+
+/** How many more messages may be sent now; while the mail server doesn't respond, one at a time. */
+function free({ options: { transport, concurrency = 4 }, silence, sending }: State): number {
+  return transport ? (silence.tries > 0 ? 1 : concurrency) - sending.size : 0;
+}
+
+async function poll(outbox: State): Promise<void> {
+  const { jobs, now, sending } = outbox;
+  const { transport, log } = outbox.options;
+  countExpired(outbox, await jobs.expire());
+  if (now() - outbox.prunedAt > pruneEveryMs) {
+    outbox.prunedAt = now();
+    outbox.pruning = jobs
+      .prune(now() - keptMs, () => outbox.running)
+      .catch((error: unknown) => log.warn({ err: error }, 'Deleting old results of mail failed and will be retried'));
+  }
+  if (transport && free(outbox) > 0 && outbox.silence.until <= now()) {
+    for (const job of await jobs.claim(free(outbox))) {
+      const delivering = deliver(outbox, job, transport).finally(() => {
+        sending.delete(delivering);
+        nudge(outbox);
+      });
+      sending.add(delivering);
+    }
+  }
+  outbox.waiting = await jobs.waiting();
+  outbox.unreadable = false;
+}
+
+function countExpired({ counts, problem, options }: State, expired: Readonly<Record<string, number>>): void {
+  for (const [kind, messages] of Object.entries(expired)) {
+    counts.expired += messages;
+    options.log.warn({ kind, messages, problem }, 'Messages could not be sent in time and were dropped');
+  }
+}
+
+async function deliver(outbox: State, job: MailJob, transport: MailTransport): Promise<void> {
+  const { jobs, now, counts } = outbox;
+  const { log } = outbox.options;
+  const result = await attempt(outbox, job, transport);
+  // A message that came too late was not sent: it says nothing about the mail server.
+  if (result.kind !== 'down' && result.kind !== 'expired') noteResponse(outbox);
+  // A message that was interrupted by the stop was not refused.
+  if (outbox.stopping.signal.aborted && result.kind !== 'sent')
+    return settle(outbox, () => jobs.release(job, now(), false));
+  switch (result.kind) {
+    case 'sent':
+    case 'refused':
+    case 'expired': {
+      const { kind } = result;
+      const detail = 'detail' in result ? result.detail : null;
+      if (kind === 'expired') countExpired(outbox, { [job.kind]: 1 });
+      else counts[kind]++;
+      if (kind === 'refused')
+        log.warn({ kind: job.kind, detail, domain: domainOf(job.subject) }, 'The mail server refused a message');
+      return settle(outbox, async () => {
+        if (await jobs.end(job, kind, detail)) return;
+        log.warn({ kind: job.kind }, 'Another process took over a message that was being sent; it may arrive twice');
+      });
+    }
+    case 'later': {
+      counts.failedTries++;
+      const { detail, limited } = result;
+      const [first, longest] = limited ? limitedMs : laterMs;
+      const waitMs = backOff(job.tries, first, longest);
+      const note = { kind: job.kind, detail, tries: job.tries, waitMs };
+      if (limited) log.warn(note, 'A message has to wait: the sending limit of the mail account is reached');
+      else log.info(note, 'A message has to wait');
+      return settle(outbox, () => jobs.release(job, now() + waitMs));
+    }
+    case 'down':
+      counts.failedTries++;
+      noteSilence(outbox, result.problem);
+      return settle(outbox, () => jobs.release(job, now(), false));
+  }
+}
+
+async function attempt(
+  { sealer, now, stopping, options: { paper, log } }: State,
+  job: MailJob,
+  transport: MailTransport,
+): Promise<Delivered | { kind: 'expired' }> {
+  const left = (job.expires ?? Number.POSITIVE_INFINITY) - now();
+  if (left <= 0) return { kind: 'expired' };
+  const rest = sealer.open(purpose, job.payload ?? undefined) as Omit<Message, 'kind' | 'to'> | null;
+  if (!rest) return { kind: 'refused', detail: 'sealed under another ACCOUNTS_SECRET' };
+  try {
+    const message = { kind: job.kind, to: job.subject, ...rest } as Message;
+    const rendered = renderMessage(message, paper, Math.ceil(left / minute));
+    return await transport.send(job.id, job.subject, rendered, stopping.signal);
+  } catch (error) {
+    log.error({ err: error, kind: job.kind }, 'A message could not be rendered');
+    return { kind: 'refused', detail: 'not written' };
+  }
+}
+
+function noteResponse(outbox: State): void {
+  if (outbox.problem !== null) outbox.options.log.info({}, 'The mail server accepts mail again');
+  outbox.problem = null;
+  outbox.silence = { tries: 0, until: 0 };
+}
+
+function noteSilence(outbox: State, problem: string): void {
+  const { backOffMs: [first, longest] = [500, 15_000], log } = outbox.options;
+  if (problem !== outbox.problem) log.error({ problem }, 'Mail cannot be sent; it waits');
+  outbox.problem = problem;
+  // Messages that were sent at the same time fail together and count once.
+  if (outbox.silence.until > outbox.now()) return;
+  const tries = outbox.silence.tries + 1;
+  outbox.silence = { tries, until: outbox.now() + backOff(Math.min(tries, 20), first, longest) };
+}
+
+/** Records a result, however long the database is unavailable: a sent message must not be sent again. */
+async function settle({ options, stopping }: State, write: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (tries === 1)
+        options.log.warn({ err: error }, 'The result of a message could not be stored; it will be retried');
+      if (stopping.signal.aborted && tries > 3) return;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 50 * tries)));
+    }
+  }
 }
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);

@@ -29,7 +29,7 @@ interface Try {
   readonly message: Rendered;
 }
 
-/** A transport that does what it is told. */
+/** A transport with results that a test sets. */
 function fakeTransport(answer: (one: Try, count: number) => Delivered | Promise<Delivered> = () => sent) {
   const tries: Try[] = [];
   let now = 0;
@@ -107,7 +107,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(tries.at(-1)?.message.headers).toMatchObject({ 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' });
   });
 
-  it('keeps what waits from whoever reads the database alone', async () => {
+  it('stores waiting messages encrypted', async () => {
     const database = await engines.open();
     const { transport, tries } = fakeTransport();
     const box = open(database, transport);
@@ -134,7 +134,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect((await rows(database))[0]?.detail).toContain('ACCOUNTS_SECRET');
   });
 
-  it('forgets the words and the address of what was sent', async () => {
+  it('deletes text and address of a sent message', async () => {
     const database = await engines.open();
     const box = open(database, fakeTransport().transport);
     await write(database, box, code('ada@example.com', '987654'));
@@ -148,7 +148,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(box.stats()).toMatchObject({ sent: 1, refused: 0, expired: 0, failedTries: 0 });
   });
 
-  it('forgets what became of messages after a week, some at a time', async () => {
+  it('deletes results after a week, in steps', async () => {
     const database = await engines.open();
     const ended = (id: number, at: number) => ({
       id: String(id),
@@ -204,7 +204,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(most.together).toBeLessThanOrEqual(12);
   }, 30_000);
 
-  it('asks a silent server with one message at a time, and sends all when it is back', async () => {
+  it('tries a silent server with one message at a time, and sends all when it responds', async () => {
     const database = await engines.open();
     let away = true;
     const { transport, tries } = fakeTransport(() => (away ? down : sent));
@@ -262,7 +262,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     await box.stop();
   });
 
-  it('does not repeat what was refused for good, and goes on with the others', async () => {
+  it('does not retry a refused message, and sends the others', async () => {
     const database = await engines.open();
     const { transport, tries } = fakeTransport(({ to }) =>
       to.startsWith('gone') ? { kind: 'refused', detail: '550 5.1.1' } : sent,
@@ -303,7 +303,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(new Set(tries.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('takes over what a process that died was sending, not before its time', async () => {
+  it('takes over the message of a process that died when the lease has ended', async () => {
     const database = await engines.open();
     let now = Date.now();
     const { transport, tries } = fakeTransport();
@@ -336,7 +336,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(await outcomes(database)).toEqual(['sent']);
   });
 
-  it('takes back what waits for an address, in the caller’s transaction', async () => {
+  it('deletes the messages to an address in the caller’s transaction', async () => {
     const database = await engines.open();
     const box = open(database, null);
     await write(database, box, code('ada@example.com'), code('ben@example.com'), welcome('ada@example.com'));
@@ -344,7 +344,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect((await rows(database)).map((row) => row.subject)).toEqual(['ben@example.com']);
   });
 
-  it('takes no address that could be two, or a header', async () => {
+  it('refuses an address that could be two, or a header', async () => {
     const database = await engines.open();
     const box = open(database, null);
     for (const to of [
@@ -352,7 +352,7 @@ onBothEnginesAlone('the outbox', (engines) => {
       'ada@example.com, eve@example.com',
       'Ada <ada@example.com>',
     ]) {
-      await expect(write(database, box, code(to))).rejects.toThrow('no e-mail address');
+      await expect(write(database, box, code(to))).rejects.toThrow('not an email address');
     }
     expect(await rows(database)).toEqual([]);
   });
@@ -370,7 +370,7 @@ onBothEnginesAlone('the outbox', (engines) => {
 
   if (engines.engine === 'sqlite') return;
 
-  it('sends nothing twice when the database goes away in between', async () => {
+  it('sends nothing twice when the database becomes unavailable in between', async () => {
     const database = await engines.open();
     const reached = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<Delivered>();

@@ -1,8 +1,8 @@
-/** Hands messages to a mail server (SMTP, RFC 5321) and says what came of it. */
+/** Sends messages to a mail server (SMTP, RFC 5321) and classifies the result. */
 import { createTransport } from 'nodemailer';
 import { isLoopback } from '../http/network.ts';
-import { oneLine, type Sender } from './address.ts';
 import type { Rendered } from './messages/layout.ts';
+import { oneLine, type Sender } from './model.ts';
 
 export interface SmtpSettings {
   readonly host: string;
@@ -16,26 +16,26 @@ export interface SmtpSettings {
 export interface MailSettings {
   readonly smtp: SmtpSettings;
   readonly from: Sender;
-  /** Where answers go, when not to the sender. */
+  /** Address for replies, if not the sender. */
   readonly replyTo: Sender | null;
 }
 
 export type Delivered =
   | { readonly kind: 'sent' }
-  /** The server will never take this message. `detail` is its answer in numbers. */
+  /** The server will never accept this message. `detail` is its status code. */
   | { readonly kind: 'refused'; readonly detail: string }
-  /** The server does not take this message now. `limited`: a limit of the account is used up, which takes minutes to hours. */
+  /** The server does not accept this message now. `limited`: the account's sending limit is reached, for minutes to hours. */
   | { readonly kind: 'later'; readonly detail: string; readonly limited: boolean }
-  /** The server takes nothing now: it is away, or a setting is wrong. `problem` is for the operator. */
+  /** The server accepts nothing now: it is unavailable, or a setting is wrong. `problem` is for the operator. */
   | { readonly kind: 'down'; readonly problem: string };
 
 export interface MailTransport {
-  /** @param id of the message; the same for every try, so that a mailbox can tell that two are one */
+  /** @param id of the message; the same for every try, so that a mailbox recognizes a duplicate */
   send(id: string, to: string, message: Rendered, signal: AbortSignal): Promise<Delivered>;
   close(): void;
 }
 
-/** Milliseconds. A server that is slower than this is as good as away. */
+/** Milliseconds. A slower server counts as unavailable. */
 const patience = { connect: 10_000, silence: 20_000, whole: 60_000, idle: 20_000 };
 
 /** @param connections open at once, at most */
@@ -43,11 +43,11 @@ export function openTransport({ smtp, from, replyTo }: MailSettings, connections
   const mailer = createTransport({
     pool: true,
     maxConnections: connections,
-    // Trying again is the outbox's business.
+    // The outbox retries.
     maxRequeues: 0,
     idleTimeout: patience.idle,
     ...connectionOf(smtp),
-    // What a message says is never a file or an address to fetch from.
+    // Message content must never be read from a file or URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -86,7 +86,7 @@ export function openTransport({ smtp, from, replyTo }: MailSettings, connections
   };
 }
 
-/** How a server is spoken to: with TLS whenever a password is sent to another machine. */
+/** Connection settings: with TLS whenever a password is sent to another machine. */
 const connectionOf = (smtp: SmtpSettings) => ({
   host: smtp.host,
   port: smtp.port,
@@ -106,14 +106,14 @@ interface SmtpError extends Error {
   readonly responseCode?: number;
 }
 
-/** What an error means. The server's words may repeat the address, so only its numbers are kept. */
+/** Classifies an error. The server's text may repeat the address, so only its status codes are kept. */
 export function verdict(error: SmtpError): Delivered {
   const { code = '', command = '', responseCode, response = '' } = error;
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/u.exec(response)?.[1];
   const detail = [responseCode, enhanced].filter(Boolean).join(' ') || code;
   const aboutMessage = /^(?:RCPT TO|DATA|BDAT|MESSAGE)/u.test(command) || code === 'EMESSAGE';
   if (responseCode !== undefined && aboutMessage) {
-    // 421 is the server closing down; 503 is about the session, not about the message.
+    // 421 means that the server closes; 503 is about the session, not about the message.
     if (responseCode === 421 || responseCode === 503)
       return { kind: 'down', problem: `The mail server answers ${detail}.` };
     const limited = responseCode >= 500 && isLimit(enhanced, response);
@@ -123,10 +123,10 @@ export function verdict(error: SmtpError): Delivered {
   if (responseCode !== undefined && !enhanced?.startsWith('5.7.') && isLimit(enhanced, response)) {
     return {
       kind: 'down',
-      problem: `The mail server takes no more for now (${detail}): see the account's sending limit.`,
+      problem: `The mail server accepts no more for now (${detail}): see the account's sending limit.`,
     };
   }
-  // A certificate that is not believed ends the connection like any other trouble of the socket.
+  // An untrusted certificate ends the connection like any other socket error.
   const encryption = code === 'ETLS' || /certificate|altnames/iu.test(error.message);
   return { kind: 'down', problem: problemOf(encryption ? 'ETLS' : code, command, detail) };
 }

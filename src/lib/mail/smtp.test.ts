@@ -111,7 +111,7 @@ describe('what the server does', () => {
     expect(await send(by)).toEqual({ kind: 'sent' });
   });
 
-  it('is slow, and the sender is told to stop', async () => {
+  it('is slow, and the sender is stopped', async () => {
     await fail({ mode: 'slow', delay: 60_000 });
     const by = transport();
     const stop = new AbortController();
@@ -163,7 +163,7 @@ describe('a vendor’s server, which wants encryption and a password', () => {
     expect(await letters()).toHaveLength(0);
   });
 
-  it('takes nothing without a user, and the operator is told which setting that is', async () => {
+  it('refuses mail without a user, and the problem names the setting', async () => {
     await vendor({ encryption: 'starttls' });
     trust();
     const by = transport({ host: 'localhost', auth: null });
@@ -189,7 +189,7 @@ describe('what an error means', () => {
     [
       { code: 'EENVELOPE', command: 'MAIL FROM', responseCode: 550, response: '550 5.4.5 Daily quota exceeded' },
       'down',
-      /takes no more for now \(550 5\.4\.5\)/,
+      /accepts no more for now \(550 5\.4\.5\)/,
     ],
     [{ code: 'ETLS' }, 'down', /cannot be encrypted/],
     [{ code: 'EDNS' }, 'down', /name is not found/],

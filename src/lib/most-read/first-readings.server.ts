@@ -1,7 +1,7 @@
 /**
- * Tells the first reading of an article from an address in a day from the next ones. What it remembers is bounded, is in the memory
- * of this process only, and is kept under a key that is made anew every day and never written down: it cannot be told afterwards
- * who has read what. A restart forgets it, and of several processes each counts a reader once.
+ * Distinguishes the first reading of an article from an address in a day from later ones. The memory is bounded, in this process only,
+ * and hashed under a key that changes every day and is never stored, so that it can't show who has read what. A restart clears it, and
+ * each of several processes counts a reader once.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { blockOf, networkOf } from '../http/network.ts';
@@ -16,7 +16,7 @@ export interface FirstReadings {
 export interface FirstReadingsRules {
   /** Readings of one article from one IPv6 /48, which is 65,536 networks of one connection, in a day. */
   readonly perBlock: number;
-  /** Readings remembered, 200,000 unless given; the older half is forgotten when there are more. */
+  /** Readings remembered, 200,000 unless given; above that, the older half is forgotten. */
   readonly remembered?: number;
 }
 
@@ -44,11 +44,11 @@ export function createFirstReadings(rules: FirstReadingsRules, now: () => number
     blocks = new Map();
   }
 
-  /** Whether one more of a block is within the bound. */
+  /** Whether one more reading of a block is within the limit. */
   function within(name: string): boolean {
     const before = blocks.get(name) ?? 0;
     if (before >= perBlock) return false;
-    // A caller with so many addresses has all there is; then what is known is worth nothing any more.
+    // A caller with so many addresses can avoid the limit in any case, so the memory is cleared.
     if (before === 0 && blocks.size >= mostBlocks) blocks.clear();
     blocks.set(name, before + 1);
     return true;

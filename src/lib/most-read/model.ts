@@ -1,23 +1,23 @@
-/** The most read as routes and pages see it (`most-read.server.ts` makes the service), and the parameters of its calls. */
+/** The most read articles: the service as routes and pages see it, its parameters, and what the browser has counted. */
 import type { Card, ContentReader } from '../content/model.ts';
 
 export interface TopQuery {
   /** How many at most; 10 unless given (spec section 9), never more than 50. */
   readonly limit?: number | undefined;
-  /** Slug of a section; all of the paper unless given. */
+  /** Slug of a section; the whole newspaper unless given. */
   readonly section?: string | undefined;
-  /** The reader of a page that is stored, so that it carries the tags of what it shows; one of its own otherwise. */
+  /** Content reader of a cached page, so that the page gets the tags of what it shows. */
   readonly reader?: ContentReader | undefined;
 }
 
 export type Counted =
-  /** Counted now; lists show it within a second or two. */
+  /** Counted; lists show it within two seconds. */
   | 'counted'
-  /** The same network has read this article today. */
+  /** The same network has already read this article today. */
   | 'again'
   /** More than a person reads. */
   | 'limited'
-  /** There is no such article, or it is not published. */
+  /** The article doesn't exist or isn't published. */
   | 'unknown';
 
 export interface MostRead {
@@ -28,22 +28,37 @@ export interface MostRead {
    */
   count(article: number, address: string): Promise<Counted>;
   /**
-   * What is read most, the first most. Every story begins with one reading at the moment of its publication, so that there is
-   * a list before the first reading, and new stories come before old ones.
+   * The most read articles, the first most. Every article starts with one reading at its publication, so that there is a list
+   * before the first reading, and new articles come before old ones.
    */
   top(query?: TopQuery): readonly Card[];
   /**
-   * What pages print as most read: changes at most every `publication.mostRead.refreshMinutes`, and pages that print it are
-   * made anew only when it does.
+   * The list on pages: it changes at most every `publication.mostRead.refreshMinutes`, and only then are its pages rendered again.
    *
    * @param query.reader of the page
    */
   list(query: TopQuery & { readonly reader: ContentReader }): readonly Card[];
 }
 
-/** A whole number above 0 that is no longer than an id; `null`: it is none. */
+/** An id from a text; `null`: the text is none. */
 export const idOf = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
 
-/** `limit`: the service bounds it; what is no number is as if it were not there. */
+/** `limit` of a call; the service bounds it, and an invalid one is ignored. */
 export const limitOf = (text: string | null): number | undefined => idOf(text ?? undefined) ?? undefined;
+
+/** Most ids in `trackedArticles`, the browser's JSON array of articles it has counted, newest last. */
+const most = 500;
+
+/** @param text from the storage; an invalid one counts as an empty list */
+export function parseTracked(text: string | null): readonly number[] {
+  try {
+    const read: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(read) ? read.map(Number).filter((id) => Number.isSafeInteger(id) && id > 0) : [];
+  } catch {
+    return [];
+  }
+}
+
+export const withTracked = (tracked: readonly number[], article: number): readonly number[] =>
+  [...tracked.filter((one) => one !== article), article].slice(-most);

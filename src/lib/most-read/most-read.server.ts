@@ -1,18 +1,19 @@
 /**
- * Counts readings in memory, writes them every second, and makes the lists of the most read. `kill -9` loses what was counted since
- * the last writing and nothing else; a database that is away loses nothing, for what could not be written waits.
+ * Counts readings in memory, writes them every second, and makes the lists of the most read. `kill -9` loses the readings since the
+ * last write and nothing else; while the database is unavailable, readings wait in memory.
  */
-import { setImmediate as breathe } from 'node:timers/promises';
-import type { Card, ContentReader } from '../content/model.ts';
-import { tag } from '../content/tags.ts';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { z } from 'zod';
+import { type Card, type ContentReader, tag } from '../content/model.ts';
+
 import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
-import { type RepeatedTask, repeat } from '../jobs/repeat.ts';
+import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import { createFirstReadings } from './first-readings.server.ts';
-import { changedLists, readLists, writeLists } from './lists.server.ts';
 import type { MostRead, TopQuery } from './model.ts';
-import { openScores, type Ranked, scoreOf, together } from './scores.server.ts';
+import { openScores, type Ranked, type Scores, scoreOf, together } from './scores.server.ts';
 
 export interface MostReadRules {
   /** Hours in which a reading loses half of its weight. */
@@ -20,7 +21,7 @@ export interface MostReadRules {
   /** Entries of a list unless a caller says otherwise, and at most. */
   readonly list: number;
   readonly most: number;
-  /** Minutes that the lists on pages stay as they are, at least. */
+  /** Fewest minutes between two changes of the lists on pages. */
   readonly refreshMinutes: number;
   /** Readings of one article that count within a day from one IPv6 /48. */
   readonly perBlock: number;
@@ -32,9 +33,9 @@ export interface MostReadOptions {
   readonly reader: () => ContentReader;
   readonly rules: MostReadRules;
   readonly limiter: Pick<Limiter, 'count'>;
-  /** Where the lists on pages are kept. */
+  /** File of the lists on pages. */
   readonly file: string;
-  /** Told which tags have changed; pages that carry them are to be made anew. */
+  /** Called with the tags of the lists that changed; pages that carry them must be rendered again. */
   readonly onChange: (tags: ReadonlySet<string>) => void;
   readonly log: Logger;
   /** Epoch milliseconds. */
@@ -42,155 +43,72 @@ export interface MostReadOptions {
 }
 
 export interface RunningMostRead extends MostRead {
-  /** Begins to write, and to look at what others have written. */
+  /** Starts to write readings and to read those of other processes. */
   start(): void;
-  /** Writes what is counted, and stops. */
+  /** Writes the counted readings and stops. */
   stop(): Promise<void>;
-  /** One turn now: writes what is counted, reads what there is, and renews the lists on pages when it is time. */
+  /** One round now: writes the counted readings, reads the scores, and renews the lists on pages when they are due. */
   turn(): Promise<void>;
 }
 
 const everyMs = 1000;
-/** What other processes have counted is looked up this often, in milliseconds. */
+/** How often the readings of other processes are looked up, milliseconds. */
 const lookMs = 15_000;
 const tidyMs = 3_600_000;
-/** A list stays as it is so long, in milliseconds, and so many are remembered. */
+/** How long a list is remembered, milliseconds, and how many are. */
 const recentMs = 2000;
 const mostRecent = 200;
-/** Highest articles that are held in memory; lists of sections are picked out of them. */
+/** Highest articles that are kept in memory; the lists of sections are picked out of them. */
 const held = 2000;
 const pickedAtOnce = 50;
-/** Articles with readings that wait for the database; more than any paper has in one outage. */
+/** Most articles whose readings wait for the database; more than any newspaper has in one outage. */
 const mostWaiting = 20_000;
+
+interface State {
+  readonly options: MostReadOptions;
+  readonly now: () => number;
+  /** Milliseconds. */
+  readonly halfLife: number;
+  readonly scores: Scores;
+  /** Readings by article that are not written yet. */
+  waiting: Map<number, number>;
+  highest: readonly Ranked[];
+  /** Lists that were made a moment ago. Cards are read each time, so that a withdrawn article is never shown. */
+  readonly recent: Map<string, { readonly of: readonly Ranked[]; readonly at: number; readonly ids: number[] }>;
+  /** The lists on pages. */
+  onPages: StoredLists;
+  readAt: number;
+  tidiedAt: number;
+  /** Whether the scores were read since the start. */
+  known: boolean;
+  failing: boolean;
+}
 
 /** Opens the service; nothing is written or read before `start`. */
 export function createMostRead(options: MostReadOptions): RunningMostRead {
-  const { rules, log, now = Date.now } = options;
+  const { rules, log, limiter, reader: readerNow, now = Date.now } = options;
   const halfLife = rules.halfLifeHours * 3_600_000;
-  const scores = openScores(options.database, halfLife);
   const firstReadings = createFirstReadings(rules, now);
-  let waiting = new Map<number, number>();
-  let highest: readonly Ranked[] = [];
-  let { made, lists } = readLists(options.file);
-  let looked = false;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let tidiedAt = Number.NEGATIVE_INFINITY;
-  let troubled = false;
+  const state: State = {
+    options,
+    now,
+    halfLife,
+    scores: openScores(options.database, halfLife),
+    waiting: new Map(),
+    highest: [],
+    recent: new Map(),
+    onPages: readLists(options.file),
+    readAt: Number.NEGATIVE_INFINITY,
+    tidiedAt: Number.NEGATIVE_INFINITY,
+    known: false,
+    failing: false,
+  };
   let turning: Promise<void> | null = null;
   let repeated: RepeatedTask | undefined;
 
-  const bounded = (limit: number | undefined): number =>
-    limit === undefined || !Number.isFinite(limit) ? rules.list : Math.min(rules.most, Math.max(1, Math.trunc(limit)));
-
-  /** The highest that are published, and in the section where one is named. */
-  function pick(limit: number, section: string | undefined): Card[] {
-    const cards: Card[] = [];
-    for (let at = 0; at < highest.length && cards.length < limit; at += pickedAtOnce) {
-      const ids = highest.slice(at, at + pickedAtOnce).map(({ article }) => article);
-      cards.push(
-        ...options.reader().articles({ ids, limit: ids.length, ...(section !== undefined && { section }) }).items,
-      );
-    }
-    return cards;
-  }
-
-  /** Lists that were just made; cards are read anew each time, so that nothing that was withdrawn is shown. */
-  const recent = new Map<string, { readonly of: readonly Ranked[]; readonly at: number; readonly ids: number[] }>();
-
-  /** One list of a section serves every shorter one: the length that a caller wants doesn't decide how often a list is made. */
-  function topIds({ limit, section }: Pick<TopQuery, 'limit' | 'section'>): readonly number[] {
-    const wanted = bounded(limit);
-    const most = wanted <= rules.list ? rules.list : rules.most;
-    const key = `${most} ${section ?? ''}`;
-    const known = recent.get(key);
-    if (known && known.of === highest && Math.abs(now() - known.at) < recentMs) return known.ids.slice(0, wanted);
-    const ids = ranked(most, section);
-    if (recent.size >= mostRecent) recent.clear();
-    recent.set(key, { of: highest, at: now(), ids });
-    return ids.slice(0, wanted);
-  }
-
-  function ranked(most: number, section: string | undefined): number[] {
-    const newest = options.reader().articles({ limit: most, ...(section !== undefined && { section }) }).items;
-    // A few more than are wanted: newer ones may come before them.
-    const candidates = new Map([...pick(2 * most, section), ...newest].map((card) => [card.id, card]));
-    const heat = new Map(highest.map((ranked) => [ranked.article, ranked.heat]));
-    const at = now();
-    return [...candidates.values()]
-      .map(({ id, date }) => {
-        const asPublished = scoreOf(1, Math.min(at, Date.parse(date)), halfLife);
-        return { id, heat: together(heat.get(id) ?? Number.NEGATIVE_INFINITY, asPublished) };
-      })
-      .sort((a, b) => b.heat - a.heat || b.id - a.id)
-      .slice(0, most)
-      .map(({ id }) => id);
-  }
-
-  const cardsOf = (reader: ContentReader, ids: readonly number[]): readonly Card[] =>
-    reader.articles({ ids, limit: ids.length }).items;
-
-  async function write(): Promise<void> {
-    if (waiting.size === 0) return;
-    const batch = waiting;
-    waiting = new Map();
-    try {
-      await scores.add(batch, now());
-    } catch (error) {
-      for (const [article, readings] of batch) waiting.set(article, (waiting.get(article) ?? 0) + readings);
-      throw error;
-    }
-    lookedAt = Number.NEGATIVE_INFINITY;
-  }
-
-  async function look(): Promise<void> {
-    if (now() - lookedAt < lookMs) return;
-    if (now() - tidiedAt > tidyMs) {
-      await scores.tidy(now());
-      tidiedAt = now();
-    }
-    highest = await scores.highest(held);
-    lookedAt = now();
-    looked = true;
-  }
-
-  async function renew(): Promise<void> {
-    // Nothing is known of what was read before the database has answered once.
-    if (!looked) return;
-    const age = now() - made;
-    // A clock that was set back must not stop the lists.
-    if (age >= 0 && age < rules.refreshMinutes * 60_000) return;
-    const content = options.reader();
-    if (!content.edition().ready) return;
-    const names = ['', ...content.sections().map(({ slug }) => slug)];
-    const after = new Map<string, readonly number[]>();
-    for (const name of names) {
-      after.set(name, topIds({ limit: rules.list, section: name || undefined }));
-      // A request for a page in between doesn't wait for all of them.
-      await breathe();
-    }
-    const changed = changedLists(lists, after);
-    lists = after;
-    made = now();
-    writeLists(options.file, { made, lists }, log);
-    if (changed.length > 0) options.onChange(new Set(changed.map(tag.popular)));
-  }
-
-  async function once(): Promise<void> {
-    try {
-      await write();
-      await look();
-      await renew();
-      if (troubled) log.info({}, 'MostRead is written again');
-      troubled = false;
-    } catch (error) {
-      if (!troubled) log.warn({ err: error }, 'MostRead cannot be written or read just now; readings wait in memory');
-      troubled = true;
-    }
-  }
-
   async function turn(): Promise<void> {
     await turning;
-    turning ??= once().finally(() => {
+    turning ??= round(state).finally(() => {
       turning = null;
     });
     await turning;
@@ -198,25 +116,26 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
 
   return {
     async count(article, address) {
-      if (await options.limiter.count('reading', { address })) return 'limited';
-      if (options.reader().articles({ ids: [article], limit: 1 }).items.length === 0) return 'unknown';
+      if (await limiter.count('reading', { address })) return 'limited';
+      if (readerNow().articles({ ids: [article], limit: 1 }).items.length === 0) return 'unknown';
       const passage = firstReadings.pass(article, address);
       if (passage !== 'passed') return passage;
+      const { waiting } = state;
       if (waiting.size >= mostWaiting && !waiting.has(article)) return 'limited';
       waiting.set(article, (waiting.get(article) ?? 0) + 1);
       return 'counted';
     },
-    top: (query = {}) => cardsOf(query.reader ?? options.reader(), topIds(query)),
+    top: (query = {}) => cardsOf(query.reader ?? readerNow(), topIds(state, query)),
     list({ limit, section = '', reader }) {
       reader.note(tag.popular(section));
-      const most = bounded(limit);
-      const ids = lists.get(section);
+      const most = bounded(rules, limit);
+      const ids = state.onPages.lists.get(section);
       if (!ids) {
-        // Before the first list the newest stand in for it, and the page changes with them.
+        // Before there is a list, the newest articles replace it, and the page changes with them.
         return reader.articles({ limit: most, ...(section && { section }) }).items;
       }
       const cards = cardsOf(reader, ids.slice(0, most));
-      // Where one has been withdrawn the next moves up.
+      // If an article was withdrawn, the next one moves up.
       return cards.length < most ? cardsOf(reader, ids).slice(0, most) : cards;
     },
     turn,
@@ -226,9 +145,161 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     },
     async stop() {
       await repeated?.stop();
-      // A process beside the serving one, such as a newsletter's, has nothing to write, and the lists are not its to make anew.
-      if (repeated || waiting.size > 0) await turn();
-      if (waiting.size > 0) log.error({ articles: waiting.size }, 'Readings could not be written and are lost');
+      // A process that doesn't serve pages, such as the newsletter command, has nothing to write and must not renew the lists.
+      if (repeated || state.waiting.size > 0) await turn();
+      const { size } = state.waiting;
+      if (size > 0) log.error({ articles: size }, 'Readings could not be written and are lost');
     },
   };
+}
+
+const bounded = ({ list, most }: MostReadRules, limit: number | undefined): number =>
+  limit === undefined || !Number.isFinite(limit) ? list : Math.min(most, Math.max(1, Math.trunc(limit)));
+
+const cardsOf = (reader: ContentReader, ids: readonly number[]): readonly Card[] =>
+  reader.articles({ ids, limit: ids.length }).items;
+
+/** A list of a section serves every shorter one, so that the length a caller asks for doesn't decide how often a list is made. */
+function topIds(state: State, { limit, section }: Pick<TopQuery, 'limit' | 'section'>): readonly number[] {
+  const { highest, recent, now } = state;
+  const { rules } = state.options;
+  const wanted = bounded(rules, limit);
+  const most = wanted <= rules.list ? rules.list : rules.most;
+  const key = `${most} ${section ?? ''}`;
+  const known = recent.get(key);
+  if (known && known.of === highest && Math.abs(now() - known.at) < recentMs) return known.ids.slice(0, wanted);
+  const ids = ranked(state, most, section);
+  if (recent.size >= mostRecent) recent.clear();
+  recent.set(key, { of: highest, at: now(), ids });
+  return ids.slice(0, wanted);
+}
+
+function ranked(state: State, most: number, section: string | undefined): number[] {
+  const { options, highest, halfLife } = state;
+  const newest = options.reader().articles({ limit: most, ...(section !== undefined && { section }) }).items;
+  // More candidates than places, because newer articles may come before them.
+  const candidates = new Map([...pick(state, 2 * most, section), ...newest].map((card) => [card.id, card]));
+  const scores = new Map(highest.map(({ article, heat }) => [article, heat]));
+  const at = state.now();
+  return [...candidates.values()]
+    .map(({ id, date }) => {
+      const asPublished = scoreOf(1, Math.min(at, Date.parse(date)), halfLife);
+      return { id, score: together(scores.get(id) ?? Number.NEGATIVE_INFINITY, asPublished) };
+    })
+    .sort((a, b) => b.score - a.score || b.id - a.id)
+    .slice(0, most)
+    .map(({ id }) => id);
+}
+
+/** The highest published articles, of a section where one is named. */
+function pick({ highest, options }: State, limit: number, section: string | undefined): Card[] {
+  const cards: Card[] = [];
+  for (let at = 0; at < highest.length && cards.length < limit; at += pickedAtOnce) {
+    const ids = highest.slice(at, at + pickedAtOnce).map(({ article }) => article);
+    cards.push(
+      ...options.reader().articles({ ids, limit: ids.length, ...(section !== undefined && { section }) }).items,
+    );
+  }
+  return cards;
+}
+
+async function round(state: State): Promise<void> {
+  const { log } = state.options;
+  try {
+    await write(state);
+    await readScores(state);
+    await renewLists(state);
+    if (state.failing) log.info({}, 'Readings are written again');
+    state.failing = false;
+  } catch (error) {
+    if (!state.failing) log.warn({ err: error }, 'Readings cannot be written or read; they wait in memory');
+    state.failing = true;
+  }
+}
+
+async function write(state: State): Promise<void> {
+  const batch = state.waiting;
+  if (batch.size === 0) return;
+  state.waiting = new Map();
+  try {
+    await state.scores.add(batch, state.now());
+  } catch (error) {
+    for (const [article, readings] of batch) state.waiting.set(article, (state.waiting.get(article) ?? 0) + readings);
+    throw error;
+  }
+  state.readAt = Number.NEGATIVE_INFINITY;
+}
+
+async function readScores(state: State): Promise<void> {
+  const { scores, now } = state;
+  if (now() - state.readAt < lookMs) return;
+  if (now() - state.tidiedAt > tidyMs) {
+    await scores.tidy(now());
+    state.tidiedAt = now();
+  }
+  state.highest = await scores.highest(held);
+  state.readAt = now();
+  state.known = true;
+}
+
+async function renewLists(state: State): Promise<void> {
+  const { onPages, now, options } = state;
+  const { rules, log, file, onChange } = options;
+  // Before the database has responded once, no scores are known.
+  if (!state.known) return;
+  const age = now() - onPages.made;
+  // A clock that was set back must not stop the lists.
+  if (age >= 0 && age < rules.refreshMinutes * 60_000) return;
+  const content = options.reader();
+  if (!content.edition().ready) return;
+  const lists = new Map<string, readonly number[]>();
+  for (const name of ['', ...content.sections().map(({ slug }) => slug)]) {
+    lists.set(name, topIds(state, { limit: rules.list, section: name || undefined }));
+    // A request in between must not wait for all lists.
+    await nextTurn();
+  }
+  state.onPages = { made: now(), lists };
+  writeLists(file, state.onPages, log);
+  const changed = changedLists(onPages.lists, lists);
+  if (changed.length > 0) onChange(new Set(changed.map(tag.popular)));
+}
+
+/**
+ * Ids by section; `''` is the whole newspaper. The lists on pages are stored in a file of the data folder beside the stored pages,
+ * so that both still agree after a restart. A deleted file is made again.
+ */
+export type Lists = ReadonlyMap<string, readonly number[]>;
+
+const storedLists = z.object({ made: z.number(), lists: z.record(z.string(), z.array(z.number().int())) });
+
+export interface StoredLists {
+  /** Epoch milliseconds; `-Infinity` before the first. */
+  readonly made: number;
+  readonly lists: Lists;
+}
+
+/** @returns no lists where there is no readable file */
+export function readLists(file: string): StoredLists {
+  try {
+    const { made, lists } = storedLists.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return { made, lists: new Map(Object.entries(lists)) };
+  } catch {
+    return { made: Number.NEGATIVE_INFINITY, lists: new Map() };
+  }
+}
+
+/** Replaces the whole file. If that fails, pages are rendered again after the next restart, and nothing else is lost. */
+export function writeLists(file: string, { made, lists }: StoredLists, log: Logger): void {
+  try {
+    writeFileSync(`${file}.new`, JSON.stringify({ made, lists: Object.fromEntries(lists) }));
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    log.warn({ err: error }, 'The lists of the most read could not be stored');
+  }
+}
+
+/** Sections whose lists differ, in members or order. */
+export function changedLists(before: Lists, after: Lists): string[] {
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].filter((name) => before.get(name)?.join() !== after.get(name)?.join());
 }

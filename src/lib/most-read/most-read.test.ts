@@ -9,8 +9,8 @@ import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createReader } from '../../content/store/reader.server.ts';
 import { withdrawDocument } from '../../content/store/write.server.ts';
 import { publication } from '../../publication.ts';
+import { createHmacs } from '../crypto.server.ts';
 import { type Database, DatabaseUnavailable } from '../database.ts';
-import { createHmacs } from '../hmacs.server.ts';
 import { createLimiter } from '../http/limiter.server.ts';
 import { defaultLimits } from '../http/limits.ts';
 import { silent } from '../logging.ts';
@@ -143,7 +143,7 @@ onBothEngines('mostRead', (engines) => {
     expect(again.ids({ limit: 2 })).toEqual([1020, 1010]);
   });
 
-  it('leaves the lists to the process that serves: one that never began writes none', async () => {
+  it('leaves the lists to the serving process: one that never started writes none', async () => {
     const { read, file, database } = await open();
     await read(1010, 2);
     const before = readFileSync(file, 'utf8');
@@ -153,7 +153,7 @@ onBothEngines('mostRead', (engines) => {
     expect(readFileSync(file, 'utf8')).toBe(before);
   });
 
-  it('keeps what it counts while the database is away', async () => {
+  it('keeps readings while the database is unavailable', async () => {
     const database = await engines.open();
     let away = true;
     const flaky: Pick<Database, 'db' | 'transaction'> = {
@@ -190,7 +190,7 @@ onBothEngines('mostRead', (engines) => {
       await mostRead.turn();
       expect(changes.slice(1)).toEqual([['popular', 'popular:opinion']]);
       expect(list(opened).ids).toEqual([1021, 1010, 1080]);
-      // Nothing has changed since: no page is made anew.
+      // Nothing has changed since: no page is rendered again.
       clock.now += 10 * 60_000;
       await mostRead.turn();
       expect(changes).toHaveLength(2);

@@ -1,7 +1,7 @@
 /**
  * The scores of articles in the database, by which they are ranked. Readings lose half of their weight in every half-life: a reading at time t is worth
  * 2^(t / halfLife), and the score of an article is the binary logarithm of the sum of its readings. New readings are worth more
- * instead of old ones less, so that no score has to be written again as time goes by, and the order is right at any moment. The
+ * instead of old ones less, so that no score has to be written again later, and the order is always right. The
  * logarithm keeps the numbers small. One atomic statement adds readings, whichever process counts them.
  */
 import { sql } from 'kysely';
@@ -17,7 +17,7 @@ export function together(a: number, b: number): number {
   return difference > 64 ? larger : larger + Math.log2(1 + 2 ** -difference);
 }
 
-/** How many readings made just now would be worth as much. */
+/** How many readings made now have the same score. */
 export const readingsNow = (heat: number, now: number, halfLife: number): number => 2 ** (heat - now / halfLife);
 
 export interface Ranked {
@@ -35,13 +35,13 @@ export interface Scores {
   add(readings: ReadonlyMap<number, number>, now: number): Promise<void>;
   /** The highest articles, highest first. */
   highest(limit: number): Promise<readonly Ranked[]>;
-  /** Brings what was written under another half-life to the present one, and drops what has gone cold. */
+  /** Converts scores of another half-life and deletes scores near zero. */
   tidy(now: number): Promise<void>;
 }
 
 /** Rows of one statement; SQLite takes 32,766 values in one. */
 const rowsAtOnce = 500;
-/** What is left of one reading after so many half-lives is nothing. */
+/** After so many half-lives, a score is deleted. */
 const coldAfter = 40;
 
 /** @param halfLife milliseconds */
@@ -57,7 +57,7 @@ export function openScores({ db, transaction }: Pick<Database, 'db' | 'transacti
 
   return {
     async add(readings, now) {
-      // In one order, so that two processes never wait for each other in a ring.
+      // Sorted, so that two processes can't deadlock.
       const rows = [...readings]
         .sort(([a], [b]) => a - b)
         .map(([article_id, total]) => ({
@@ -93,7 +93,7 @@ export function openScores({ db, transaction }: Pick<Database, 'db' | 'transacti
     },
     async tidy(now) {
       await transaction(async (tx) => {
-        // What a reading is worth now stays the same: heat - now / halfLife.
+        // The present weight stays the same: heat - now / halfLife.
         await tx
           .updateTable('popularity')
           .set({

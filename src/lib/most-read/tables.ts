@@ -2,7 +2,7 @@
 
 export interface PopularityTable {
   article_id: number;
-  /** Decayed readings, see heat.ts. */
+  /** The article's score, see scores.server.ts. */
   heat: number;
   /** Half-life under which `heat` was written, milliseconds. */
   half_life: number;

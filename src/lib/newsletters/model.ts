@@ -1,15 +1,15 @@
-/** The newsletters, what a reader may choose to get by mail, and the stories of a day's newsletter. */
+/** The newsletters, the choices of a reader, and the stories of an issue. */
+import type { Session } from '../accounts/service.ts';
 import { mastheadDay } from '../dates.ts';
 import type { NewsletterIssue, NewsletterStory } from '../mail/model.ts';
 
-/** The newsletters of the paper. */
 export interface Newsletter {
   readonly slug: string;
   readonly name: string;
-  /** When it comes. */
+  /** When it is sent. */
   readonly rhythm: string;
   readonly description: string;
-  /** Chosen before the reader chooses. */
+  /** Whether the form starts with it checked. */
   readonly first: boolean;
 }
 
@@ -18,14 +18,14 @@ export const newsletters: readonly Newsletter[] = [
     slug: 'morning',
     name: 'Morning Sun',
     rhythm: 'Before seven, Monday to Saturday',
-    description: 'The news of the night, put in the order in which it matters.',
+    description: 'The overnight news, in order of importance.',
     first: true,
   },
   {
     slug: 'evening',
     name: 'Evening Sun',
     rhythm: 'At half past five, on weekdays',
-    description: 'The best thing that we published that day, and the best that others did.',
+    description: 'The best story we published that day, and the best from elsewhere.',
     first: false,
   },
 ];
@@ -35,14 +35,14 @@ export type Choice = string;
 
 export const offers = 'offers';
 
-/** Every choice there is, in the order in which they are shown. */
+/** All choices, in the order in which they are shown. */
 export const allChoices: readonly Choice[] = [...newsletters.map(({ slug }) => slug), offers];
 
-/** Those of the given that there are, each once, in the order in which they are shown. */
+/** The known ones among the given choices, each once, in the order in which they are shown. */
 export const knownChoices = (given: readonly string[]): readonly Choice[] =>
   allChoices.filter((choice) => given.includes(choice));
 
-/** What a choice is called in a sentence. */
+/** Name of a choice in a sentence. */
 export const choiceName = (choice: Choice): string =>
   newsletters.find(({ slug }) => slug === choice)?.name ?? 'Offers and invitations';
 
@@ -59,10 +59,10 @@ export interface IssueStory {
   readonly minutes: number;
 }
 
-/** Most stories of a newsletter; the evening's has one story and a few more. */
+/** Most stories of a newsletter. */
 const most: Readonly<Record<string, number>> = { morning: 8, evening: 4 };
 const usualMost = 6;
-/** Fewest stories; older ones fill it up. */
+/** Fewest stories; older ones are added to reach it. */
 const least = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -72,7 +72,7 @@ const dayMs = 24 * 60 * 60 * 1000;
  * @param newest newest first
  * @param onTop ids as the editors ordered them
  * @param now epoch milliseconds
- * @returns `null` where there is no story at all
+ * @returns `null` where there is no story
  */
 export function composeIssue(
   letter: Newsletter,
@@ -87,7 +87,7 @@ export function composeIssue(
     const place = onTop.indexOf(id);
     return place < 0 ? onTop.length : place;
   };
-  // Sorting is stable: what the editors did not order stays newest first.
+  // Sorting is stable: stories that the editors didn't order stay newest first.
   const ordered = stories.toSorted((a, b) => rank(a) - rank(b)).slice(0, most[letter.slug] ?? usualMost);
   return { letter: letter.name, slug: letter.slug, day: mastheadDay(now), stories: ordered.map(toStory) };
 }
@@ -100,3 +100,29 @@ const toStory = ({ slug, title, excerpt, section, author, minutes }: IssueStory)
   byline: author?.name ?? '',
   minutes,
 });
+
+const page = '/account/subscribed';
+
+/** The page after a sign-up. @param chosen slugs; without a known one, those that the form starts with */
+export function subscribedPath(chosen: readonly string[]): string {
+  const known = newsletters.filter(({ slug }) => chosen.includes(slug));
+  const slugs = (known.length > 0 ? known : newsletters.filter(({ first }) => first)).map(({ slug }) => slug);
+  return `${page}?letters=${slugs.join('.')}`;
+}
+
+/** The choice in a path of {@link subscribedPath}; `null` for any other path. */
+export function choiceOf(path: string): readonly string[] | null {
+  const url = new URL(path, 'http://paper.invalid');
+  if (url.pathname !== page) return null;
+  const given = url.searchParams.get('letters')?.split('.') ?? [];
+  return newsletters.filter(({ slug }) => given.includes(slug)).map(({ slug }) => slug);
+}
+
+/** Adds the choice of a sign-up to the user's choices. */
+export async function saveChoice(
+  newsletters: { add(session: Session, choices: readonly Choice[]): Promise<void> } | null,
+  session: Session,
+  choice: readonly string[] | null,
+): Promise<void> {
+  if (choice && choice.length > 0) await newsletters?.add(session, choice);
+}

@@ -1,19 +1,19 @@
 /** The newsletter forms and calls: paths, fields, answers and messages. Pages, islands and routes use these. */
 import { publication } from '../../publication.ts';
 
-/** Ends a newsletter by its token (RFC 8058). Mail programs post here without saying where they stand. */
+/** Unsubscribes by a token (RFC 8058). Mail programs post here without an Origin header. */
 export const unsubscribePath = '/account/unsubscribe';
 
-/** The form of all choices, for readers who are signed in. */
+/** The form of all choices, for signed-in users. */
 export const choicesPath = '/account/mail';
 
 /** The same as a call: `PUT {"choices": ["morning"]}`. */
 export const choicesCall = '/api/v1/me/newsletters';
 
-/** Name of the fields, and of the token in an address. */
+/** Names of the form fields, and of the token in an address. */
 export const mailFields = { choice: 'choice', token: 't', again: 'again' } as const;
 
-/** Body of PUT, and answer of GET and PUT {@link choicesCall}: slugs. */
+/** Body of PUT, and response of GET and PUT {@link choicesCall}: slugs. */
 export interface ChoicesAnswer {
   readonly choices: readonly string[];
 }
@@ -44,10 +44,17 @@ export const unsubscribeMessages = {
   choose: 'Choose your newsletters',
 } as const;
 
-export const thanks = `Thank you for subscribing to ${publication.name}`;
-export const nextStep = 'Please check your inbox for a one-click verification link';
+/** The island of the sign-up; the first two are the specification's. */
+export const signUpMessages = {
+  thanks: `Thank you for subscribing to ${publication.name}`,
+  nextStep: 'Please check your inbox for a one-click verification link',
+  label: 'Email address',
+  subscribe: 'Subscribe',
+  busy: 'One moment…',
+  open: (provider: string): string => `Open ${provider}`,
+} as const;
 
-/** Where most readers have their mail (spec section 2, "links to three webmail providers"). */
+/** Webmail providers of most readers (spec section 2, "links to three webmail providers"). */
 export const webmail = [
   { name: 'Gmail', href: 'https://mail.google.com/mail/u/0/' },
   { name: 'Outlook', href: 'https://outlook.live.com/mail/0/' },

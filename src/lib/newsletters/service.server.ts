@@ -1,26 +1,26 @@
-/** The newsletters service: choices in the accounts' database, tokens that end them, and issues on their way to the outbox. */
+/** The newsletters service: choices in the accounts' database, unsubscribe tokens, and sending an issue through the outbox. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Session } from '../accounts/service.ts';
+import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { dayInZone } from '../day-in-zone.ts';
-import { isAddress } from '../mail/address.ts';
-import type { NewsletterIssue, Outbox } from '../mail/model.ts';
+import { isAddress, type NewsletterIssue, type Outbox } from '../mail/model.ts';
+
 import type { PersonalData } from '../personal-data.ts';
-import { createSealer } from '../sealed.server.ts';
 import { type Choice, knownChoices } from './model.ts';
 import { mailFields, unsubscribePath } from './schema.ts';
 
-/** How far an issue has got. */
+/** How far an issue has been sent. */
 export interface Addressed {
-  /** Readers for whom it is handed to the outbox, all runs together. */
+  /** Readers whose copy is in the outbox, of all runs together. */
   readonly readers: number;
-  /** Whether everybody has got it who chose it. */
+  /** Whether all who chose the newsletter are addressed. */
   readonly finished: boolean;
 }
 
 export interface SendOptions {
-  /** Stops between two batches; what is handed over stays, and the next run goes on from there. */
+  /** Stops between two batches; the next run continues from there. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (readers: number, waiting: boolean) => void;
   /** Readers of one transaction; for tests. */
@@ -28,22 +28,22 @@ export interface SendOptions {
 }
 
 export interface Newsletters {
-  /** What a reader has chosen, in the order of `choices.ts`. */
+  /** What a reader has chosen, in the order of `allChoices`. */
   choices(userId: string): Promise<readonly Choice[]>;
-  /** Makes these the choices, and no others. */
+  /** Replaces the choices. */
   choose(session: Session, choices: readonly Choice[]): Promise<void>;
-  /** Adds to what was chosen before. */
+  /** Adds to the choices. */
   add(session: Session, choices: readonly Choice[]): Promise<void>;
-  /** What an unsubscribe token would end; `null` when it is none of ours, or too old. Uses nothing up. */
+  /** The choice that an unsubscribe token would end; `null` for an invalid or expired one. Changes nothing. */
   peek(token: string): Choice | null;
-  /** Ends what the token names, or takes that back. Both may be said twice. @returns as {@link peek} */
+  /** Ends the choice that the token names, or restores it. Both may be repeated. @returns as {@link peek} */
   unsubscribe(token: string): Promise<Choice | null>;
   resubscribe(token: string): Promise<Choice | null>;
   /**
-   * Hands an issue to the outbox for everybody who chose the letter and whose address is confirmed. A letter has one issue a day: the
-   * first call writes it down, every later one goes on with that, and each reader gets it once however many processes call.
+   * Puts an issue into the outbox for all who chose the newsletter and whose address is confirmed. A newsletter has one issue a day:
+   * the first call stores it, later ones continue it, and each reader gets it once however many processes call.
    *
-   * @param compose asked only when the day has no issue yet; `null`: there is nothing to send
+   * @param compose called only when the day has no issue yet; `null`: there is nothing to send
    */
   send(
     slug: string,
@@ -56,7 +56,7 @@ export interface Newsletters {
 export interface NewslettersOptions {
   readonly database: Database;
   readonly outbox: Pick<Outbox<AccountsTransaction>, 'enqueue' | 'nudge' | 'waiting'>;
-  /** Of the accounts; a new one voids the unsubscribe links of mails that were sent. */
+  /** That of the accounts; a new one invalidates the unsubscribe links of sent mail. */
   readonly secret: string;
   readonly siteUrl: string;
   /** Epoch milliseconds; for tests. */
@@ -64,90 +64,35 @@ export interface NewslettersOptions {
 }
 
 const purpose = 'unsubscribe';
-/** A letter's way out works this long, in seconds; the law asks for 30 days. */
+/** How long an unsubscribe link works, seconds; the law requires 30 days. */
 const tokenSeconds = 400 * 24 * 60 * 60;
-/** A newsletter that cannot be sent within this many minutes is yesterday's. */
+/** A newsletter that cannot be sent within so many minutes is dropped. */
 const freshMinutes = 12 * 60;
-/** Letters in the outbox at once: it is never so full that a code would be long in coming. */
+/** Most newsletters in the outbox at once, so that a code never waits long behind them. */
 const mostWaiting = 500;
-/** Issues are remembered this long, so that a day's is not sent twice. */
+/** How long issues are stored, so that none is sent twice. */
 const issuesKeptMs = 30 * 24 * 60 * 60 * 1000;
 const usualBatch = 100;
 
-export function createNewsletters(options: NewslettersOptions): Newsletters {
-  const { database, outbox, siteUrl, now = Date.now } = options;
-  const sealer = createSealer({ secrets: [options.secret], now });
+interface State extends Pick<NewslettersOptions, 'database' | 'outbox' | 'siteUrl'> {
+  readonly sealer: Sealer;
+  readonly now: () => number;
+}
 
-  const linkFor = (userId: string, choice: Choice): string =>
-    `${siteUrl}${unsubscribePath}?${mailFields.token}=${sealer.seal(purpose, [userId, choice], tokenSeconds)}`;
-
-  function open(token: string): { readonly userId: string; readonly choice: Choice } | null {
-    const value = sealer.open(purpose, token);
-    if (!Array.isArray(value)) return null;
-    const [userId, choice] = value as unknown[];
-    // A letter that is not published any more can still be left.
-    return typeof userId === 'string' && typeof choice === 'string' ? { userId, choice } : null;
-  }
-
-  async function put(tx: AccountsTransaction, userId: string, choices: readonly Choice[]): Promise<void> {
-    if (choices.length === 0) return;
-    await tx
-      .insertInto('mail_choices')
-      .values(choices.map((choice) => ({ user_id: userId, choice, since: now() })))
-      .onConflict((conflict) => conflict.columns(['user_id', 'choice']).doNothing())
-      .execute();
-  }
-
-  /** The next readers of an issue, in one transaction with the note of how far it got: each of them once. */
-  const step = (id: string, batch: number): Promise<Addressed> =>
-    database.transaction(async (tx) => {
-      // Held, so that of two who send the same letter one goes on where the other was.
-      const issue = await tx
-        .updateTable('newsletter_issues')
-        .set((is) => ({ addressed: is.ref('addressed') }))
-        .where('id', '=', id)
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      if (issue.finished !== null) return { readers: issue.addressed, finished: true };
-      const readers = await tx
-        .selectFrom('mail_choices')
-        .innerJoin('users', 'users.id', 'mail_choices.user_id')
-        .select(['users.id', 'users.email'])
-        .where('mail_choices.choice', '=', issue.letter)
-        .where('mail_choices.user_id', '>', issue.cursor)
-        .where('users.emailVerified', '=', 1)
-        .orderBy('mail_choices.user_id')
-        .limit(batch)
-        .execute();
-      const content = JSON.parse(issue.content) as NewsletterIssue;
-      let addressed = issue.addressed;
-      for (const { id: userId, email } of readers) {
-        if (!isAddress(email)) continue;
-        addressed++;
-        await outbox.enqueue(tx, {
-          ...content,
-          kind: 'newsletter',
-          to: email,
-          unsubscribe: linkFor(userId, issue.letter),
-          minutes: freshMinutes,
-        });
-      }
-      const finished = readers.length < batch;
-      await tx
-        .updateTable('newsletter_issues')
-        .set({ cursor: readers.at(-1)?.id ?? issue.cursor, addressed, finished: finished ? now() : null })
-        .where('id', '=', id)
-        .execute();
-      return { readers: addressed, finished };
-    });
+export function createNewsletters({
+  database,
+  outbox,
+  siteUrl,
+  secret,
+  now = Date.now,
+}: NewslettersOptions): Newsletters {
+  const { db } = database;
+  const sealer = createSealer({ secrets: [secret], now });
+  const state: State = { database, outbox, siteUrl, sealer, now };
 
   return {
     async choices(userId) {
-      const rows = await database.db
-        .selectFrom('mail_choices')
-        .select('choice')
-        .where('user_id', '=', userId)
-        .execute();
+      const rows = await db.selectFrom('mail_choices').select('choice').where('user_id', '=', userId).execute();
       return knownChoices(rows.map(({ choice }) => choice));
     },
     choose: ({ userId }, choices) =>
@@ -158,71 +103,33 @@ export function createNewsletters(options: NewslettersOptions): Newsletters {
           .where('user_id', '=', userId)
           .$if(wanted.length > 0, (rows) => rows.where('choice', 'not in', wanted))
           .execute();
-        await put(tx, userId, wanted);
+        await put(tx, userId, wanted, now());
       }),
-    add: ({ userId }, choices) => database.transaction((tx) => put(tx, userId, knownChoices(choices))),
+    add: ({ userId }, choices) => database.transaction((tx) => put(tx, userId, knownChoices(choices), now())),
 
-    peek: (token) => open(token)?.choice ?? null,
+    peek: (token) => open(sealer, token)?.choice ?? null,
     async unsubscribe(token) {
-      const named = open(token);
+      const named = open(sealer, token);
       if (!named) return null;
       const { userId, choice } = named;
-      await database.db.deleteFrom('mail_choices').where('user_id', '=', userId).where('choice', '=', choice).execute();
+      await db.deleteFrom('mail_choices').where('user_id', '=', userId).where('choice', '=', choice).execute();
       return choice;
     },
     async resubscribe(token) {
-      const named = open(token);
+      const named = open(sealer, token);
       if (!named) return null;
       await database.transaction(async (tx) => {
         const user = await tx.selectFrom('users').select('id').where('id', '=', named.userId).executeTakeFirst();
-        if (user) await put(tx, named.userId, knownChoices([named.choice]));
+        if (user) await put(tx, named.userId, knownChoices([named.choice]), now());
       });
       return named.choice;
     },
-
-    async send(slug, compose, { signal, onProgress, batch = usualBatch } = {}) {
-      const day = dayInZone(now());
-      const id = `${slug}:${day}`;
-      const known = await database.db
-        .selectFrom('newsletter_issues')
-        .select('id')
-        .where('id', '=', id)
-        .executeTakeFirst();
-      if (!known) {
-        const issue = compose(day);
-        if (!issue) return null;
-        const content = JSON.stringify(issue);
-        await database.db
-          .insertInto('newsletter_issues')
-          .values({ id, letter: slug, day, content, cursor: '', addressed: 0, created: now(), finished: null })
-          .onConflict((conflict) => conflict.column('id').doNothing())
-          .execute();
-        await database.db
-          .deleteFrom('newsletter_issues')
-          .where('created', '<', now() - issuesKeptMs)
-          .execute();
-      }
-      let done: Addressed = { readers: 0, finished: false };
-      while (!signal?.aborted) {
-        const { count } = await outbox.waiting();
-        if (count >= mostWaiting) {
-          onProgress?.(done.readers, true);
-          // Aborting is no fault: what was handed over stays.
-          await wait(500, undefined, signal && { signal }).catch(() => {});
-          continue;
-        }
-        done = await step(id, batch);
-        outbox.nudge();
-        onProgress?.(done.readers, false);
-        if (done.finished) break;
-      }
-      return done;
-    },
+    send: (slug, compose, options) => send(state, slug, compose, options),
 
     personalData: {
       tables: { mail_choices: 'gone' },
       async export({ userId }) {
-        const rows = await database.db
+        const rows = await db
           .selectFrom('mail_choices')
           .select(['choice', 'since'])
           .where('user_id', '=', userId)
@@ -236,3 +143,114 @@ export function createNewsletters(options: NewslettersOptions): Newsletters {
     },
   };
 }
+
+/** The content of an unsubscribe token. A newsletter that is no longer published can still be unsubscribed from. */
+function open(sealer: Sealer, token: string): { readonly userId: string; readonly choice: Choice } | null {
+  const value = sealer.open(purpose, token);
+  if (!Array.isArray(value)) return null;
+  const [userId, choice] = value as unknown[];
+  return typeof userId === 'string' && typeof choice === 'string' ? { userId, choice } : null;
+}
+
+async function put(tx: AccountsTransaction, userId: string, choices: readonly Choice[], since: number): Promise<void> {
+  if (choices.length === 0) return;
+  await tx
+    .insertInto('mail_choices')
+    .values(choices.map((choice) => ({ user_id: userId, choice, since })))
+    .onConflict((conflict) => conflict.columns(['user_id', 'choice']).doNothing())
+    .execute();
+}
+
+async function send(
+  state: State,
+  slug: string,
+  compose: (day: string) => NewsletterIssue | null,
+  { signal, onProgress, batch = usualBatch }: SendOptions = {},
+): Promise<Addressed | null> {
+  const { outbox } = state;
+  const id = await storeIssue(state, slug, compose);
+  if (id === null) return null;
+  let done: Addressed = { readers: 0, finished: false };
+  while (!signal?.aborted) {
+    const { count } = await outbox.waiting();
+    if (count >= mostWaiting) {
+      onProgress?.(done.readers, true);
+      // Aborting is no error: queued copies stay.
+      await wait(500, undefined, signal && { signal }).catch(() => {});
+      continue;
+    }
+    done = await addressNext(state, id, batch);
+    outbox.nudge();
+    onProgress?.(done.readers, false);
+    if (done.finished) break;
+  }
+  return done;
+}
+
+/** Stores today's issue unless it is stored already. @returns its id; `null`: there is nothing to send */
+async function storeIssue(
+  { database: { db }, now }: State,
+  slug: string,
+  compose: (day: string) => NewsletterIssue | null,
+): Promise<string | null> {
+  const day = dayInZone(now());
+  const id = `${slug}:${day}`;
+  const known = await db.selectFrom('newsletter_issues').select('id').where('id', '=', id).executeTakeFirst();
+  if (known) return id;
+  const issue = compose(day);
+  if (!issue) return null;
+  const content = JSON.stringify(issue);
+  await db
+    .insertInto('newsletter_issues')
+    .values({ id, letter: slug, day, content, cursor: '', addressed: 0, created: now(), finished: null })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+  await db
+    .deleteFrom('newsletter_issues')
+    .where('created', '<', now() - issuesKeptMs)
+    .execute();
+  return id;
+}
+
+/** Addresses an issue to the next readers, in one transaction with the record of its progress, so that each gets it once. */
+const addressNext = (
+  { database, outbox, siteUrl, sealer, now }: State,
+  id: string,
+  batch: number,
+): Promise<Addressed> =>
+  database.transaction(async (tx) => {
+    // Locks the row: of two processes that send the same issue, the second continues after the first.
+    const issue = await tx
+      .updateTable('newsletter_issues')
+      .set((is) => ({ addressed: is.ref('addressed') }))
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    if (issue.finished !== null) return { readers: issue.addressed, finished: true };
+    const readers = await tx
+      .selectFrom('mail_choices')
+      .innerJoin('users', 'users.id', 'mail_choices.user_id')
+      .select(['users.id', 'users.email'])
+      .where('mail_choices.choice', '=', issue.letter)
+      .where('mail_choices.user_id', '>', issue.cursor)
+      .where('users.emailVerified', '=', 1)
+      .orderBy('mail_choices.user_id')
+      .limit(batch)
+      .execute();
+    const content = JSON.parse(issue.content) as NewsletterIssue;
+    let addressed = issue.addressed;
+    for (const { id: userId, email } of readers) {
+      if (!isAddress(email)) continue;
+      addressed++;
+      const token = sealer.seal(purpose, [userId, issue.letter], tokenSeconds);
+      const unsubscribe = `${siteUrl}${unsubscribePath}?${mailFields.token}=${token}`;
+      await outbox.enqueue(tx, { ...content, kind: 'newsletter', to: email, unsubscribe, minutes: freshMinutes });
+    }
+    const finished = readers.length < batch;
+    await tx
+      .updateTable('newsletter_issues')
+      .set({ cursor: readers.at(-1)?.id ?? issue.cursor, addressed, finished: finished ? now() : null })
+      .where('id', '=', id)
+      .execute();
+    return { readers: addressed, finished };
+  });

@@ -66,7 +66,7 @@ onBothEngines('the newsletters', (engines) => {
     expect(mail.map(({ to }) => to).toSorted()).toEqual(['ada@example.com', 'ben@example.com', 'cleo@example.com']);
     expect(mail[0]).toMatchObject({ kind: 'newsletter', letter: 'Morning Sun', minutes: 720 });
     expect(new Set(mail.map(({ unsubscribe }) => unsubscribe)).size).toBe(3);
-    // Once more on that day it is the same letter, and nobody gets it again.
+    // Sent again on that day, it is the same issue, and no reader gets it twice.
     expect(await letters.send('morning', () => issue('another'))).toEqual({ readers: 3, finished: true });
     expect(mail).toHaveLength(3);
     clock.now += 24 * 3_600_000;
@@ -148,7 +148,7 @@ onBothEngines('the newsletters', (engines) => {
     expect(await letters.unsubscribe(token)).toBeNull();
   });
 
-  it('forgets the choices with the reader, whose old link then does nothing and harms nobody', async () => {
+  it('deletes the choices with the account, whose old link then does nothing', async () => {
     const { database, house, letters, mail, join } = await open();
     const ada = await join('ada');
     await letters.send('morning', morning);

@@ -1,6 +1,6 @@
-/** Tables of what readers want by mail, made by `src/server/migrations/mail.ts`. */
+/** Tables of the newsletters, made by `src/server/migrations/mail.ts`. */
 
-/** What a reader has chosen; what is not there was not chosen. */
+/** A choice of a reader. */
 export interface MailChoicesTable {
   user_id: string;
   /** Slug of a newsletter, or `offers`. */
@@ -8,18 +8,18 @@ export interface MailChoicesTable {
   since: number;
 }
 
-/** A letter of one day, and how far it has been addressed. */
+/** The issue of one day, and how far it has been sent. */
 export interface NewsletterIssuesTable {
-  /** Letter and day, for instance `morning:2026-11-21`: there is one of each. */
+  /** Newsletter and day, such as `morning:2026-11-21`. */
   id: string;
   letter: string;
-  /** Calendar day in the paper's zone. */
+  /** Calendar day in the newspaper's time zone. */
   day: string;
-  /** What stands in it, JSON. */
+  /** The issue as JSON. */
   content: string;
-  /** Number of the last reader for whom it was handed to the outbox; empty before the first. */
+  /** Id of the last reader whose copy is in the outbox; empty before the first. */
   cursor: string;
-  /** Readers for whom it was handed to the outbox. */
+  /** Readers whose copy is in the outbox. */
   addressed: number;
   created: number;
   finished: number | null;

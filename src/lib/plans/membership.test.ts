@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Subscription } from '../billing/wire.ts';
+import type { Subscription } from '../billing/schema.ts';
 import { boughtOf, mayUpgrade, membershipLabel, subscriptionState } from './membership.ts';
 
 const held = (product: string, print = false) => ({ product, print });

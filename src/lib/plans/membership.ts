@@ -1,6 +1,7 @@
 /** A reader's membership and subscription in words (spec section 4). */
-import { isLive, isOverdue, mayRenew } from '../billing/status.ts';
-import type { Subscription } from '../billing/wire.ts';
+
+import type { Subscription } from '../billing/schema.ts';
+import { isLive, isOverdue, mayRenew } from '../billing/subscription-model.ts';
 import { formatSum, formatTaxed } from '../money.ts';
 import { tiers } from './model.ts';
 

@@ -24,11 +24,81 @@ export const paywall = {
   changesLater: (day: string, plan: string) => `You keep your current plan until ${day}. Then it changes to ${plan}.`,
   changesNow: (plan: string) =>
     `${plan} starts right away. We credit the time you’ve already paid for and charge the rest to your card on file.`,
+  join: 'Join the Sun',
+  upgrade: 'Upgrade',
+  changePlan: 'Change your subscription',
+  changeAtRenewal: 'Change at renewal',
+  steps: { account: 'Account', shipping: 'Shipping', payment: 'Payment' },
+  change: 'Change',
+  edit: 'Edit',
+  loading: 'Loading the subscriptions…',
+  loadingForm: 'Loading the form…',
+  retry: 'Try again',
+  express: 'Express checkout',
+  orCard: 'or pay by card',
+  currentPlan: 'This is your current plan.',
+  account: 'Your account',
+  updateCard: 'Update your card',
+  thanks: 'Thank you. One moment…',
+  welcome: 'Welcome. The whole story is open.',
+  seeMore: 'See what comes with your subscription',
   sumChanged: (sum: string) => `The total is now ${sum}. Please check it, then press the button again if you agree.`,
+} as const;
+
+/** The steps before the payment. */
+export const paywallSteps = {
+  signedInAs: 'Signed in as',
+  aReader: 'a reader',
+  logout: 'Logout',
+  wait: 'One moment…',
+  next: 'Continue',
+  saving: 'Saving…',
+  email: 'Email address',
+  emailNote: 'We’ll send your receipt and sign-in links there.',
+  hasAccount: 'Already have an account?',
+  signIn: 'Sign In',
+  signInAsk: 'Sign in?',
+  backToOrder: 'Back to the order',
+} as const;
+
+/** The order: plan, coupon, address for tax, sums, and the pay button. */
+export const order = {
+  wait: 'One moment…',
+  yourSubscription: 'Your subscription',
+  yearly: 'Yearly',
+  monthly: 'Monthly',
+  withPrint: 'With the weekly print edition by mail',
+  saves: (sum: string) => `Save ${sum} a year`,
+  couponOptional: 'if you have one',
+  apply: 'Apply',
+  applying: 'Applying…',
+  remove: 'Remove',
+  theCoupon: 'the coupon',
+  takesOff: (amount: string) => `takes ${amount} off`,
+  place: 'Where you live',
+  placeNote: 'Sales tax depends on it.',
+  placeMissing: 'Tell us where you live',
+  zip: 'ZIP code',
+  dueToday: 'Due today',
+  dueAfterRenewal: 'Total due after renewal',
+  renewalDate: 'Renewal date',
+  renews: (day: string, sum: string, interval: string) =>
+    `Your subscription renews on ${day} for ${sum}, and again every ${interval}, until you cancel.`,
+  cancelAnyTime: 'You may cancel your subscription at any time.',
+  busy: {
+    paying: 'Paying…',
+    confirming: 'Waiting for your bank…',
+    checking: 'One moment, looking at your payment…',
+  },
 } as const;
 
 /** A card that replaces another (/account/card). */
 export const card = {
+  use: 'Use this card',
+  or: 'or use a card',
+  wait: 'One moment…',
+  confirming: 'Waiting for your bank…',
+  account: 'Your account',
   saved: 'Thank you. We’ll charge this card from now on, and any unpaid invoice is being paid with it.',
 } as const;
 
@@ -48,6 +118,18 @@ export const subscription = {
   invoicesUnavailable: 'We can’t load your invoices right now. Everything else on this page is up to date.',
   noInvoices: 'You have no invoices yet. Your first will appear here after your first charge.',
   invoicesFailed: 'We couldn’t load your invoices.',
+  statuses: { paid: 'Paid', open: 'Not paid yet', uncollectible: 'Not paid' },
+  pay: 'Pay',
+  wait: 'One moment…',
+  olderInvoices: 'Older invoices',
+  updateCard: 'Update your card',
+  resume: 'Resume subscription',
+  keepPlan: 'Keep my current plan',
+  upgrade: 'Upgrade',
+  cancel: 'Cancel',
+  yours: 'Your subscription',
+  byMail: 'Your paper comes by mail.',
+  checkAddress: 'Check the address',
   unknownPlan: 'You’ll find your plan, renewal date and details in your account.',
 } as const;
 
@@ -66,7 +148,12 @@ export const shipping = {
   zipForm: 'A ZIP code has five digits, or nine: 10007 or 10007-1234.',
   /** Spec section 8. */
   phone: 'Invalid phone number',
-  tooLong: (most: number) => `Please use ${most} characters or fewer.`,
+  carrier: 'For the carrier only.',
+  choose: 'Choose…',
+  save: 'Save address',
+  saving: 'Saving…',
+  cancel: 'Cancel',
+  update: 'Update Shipping Address',
   zipElsewhere: (zip: string, state: string) => `${zip} is not in ${state}. Please check the ZIP code and the state.`,
 } as const;
 

@@ -24,9 +24,9 @@ import {
   tiers,
   yearlySaving,
 } from './model.ts';
-import { catalogue, price } from './testing.ts';
+import { catalog, price } from './testing.ts';
 
-const offer = offerOf(catalogue);
+const offer = offerOf(catalog);
 
 test('the tiers are named as the spec names them, in order', () => {
   expect(tiers.map(({ id, name }) => [id, name])).toEqual([
@@ -38,7 +38,7 @@ test('the tiers are named as the spec names them, in order', () => {
 });
 
 describe('the offer', () => {
-  it('is the catalogue, in an order that does not depend on it', () => {
+  it('is the catalog, in an order that does not depend on it', () => {
     expect(offer.open).toBe(true);
     const labels = (of: 'sun-reader' | 'sun-member') => plansOf(offer, of).map(priceLabel);
     expect(labels('sun-reader')).toEqual(['$12/month', '$120/year']);
@@ -96,10 +96,10 @@ test('what a year saves is worked out', () => {
   expect(yearlySaving(offer, 'sun-founder')).toBe(0);
   const dear = [
     price('y', 'sun-reader', { unit_amount: 20_000 }),
-    ...catalogue.filter((each) => each.unit_amount < 2000),
+    ...catalog.filter((each) => each.unit_amount < 2000),
   ];
   expect(yearlySaving(offerOf(dear), 'sun-reader')).toBe(0);
-  const mixed = [price('y', 'sun-reader', { currency: 'eur' }), ...catalogue.filter((each) => each.unit_amount < 2000)];
+  const mixed = [price('y', 'sun-reader', { currency: 'eur' }), ...catalog.filter((each) => each.unit_amount < 2000)];
   expect(yearlySaving(offerOf(mixed), 'sun-reader')).toBe(0);
 });
 
@@ -130,10 +130,10 @@ test('every tier holds more than the one before it', () => {
 });
 
 describe('other currencies', () => {
-  const abroad = catalogue.map((price) => ({ ...price, currencies: { gbp: price.unit_amount - 200 } }));
+  const abroad = catalog.map((price) => ({ ...price, currencies: { gbp: price.unit_amount - 200 } }));
   const offer = offerOf(abroad);
 
-  it('are sold as the catalogue has them, and the standard one where it does not', () => {
+  it('are sold as the catalog has them, and the standard one where it does not', () => {
     expect(planBy(offer, 'sun-reader', 'month')).toMatchObject({ amount: 1200, currency: 'usd' });
     expect(planBy(offerIn(offer, 'gbp'), 'sun-reader', 'month')).toMatchObject({ amount: 1000, currency: 'gbp' });
     expect(planBy(offerIn(offer, 'eur'), 'sun-reader', 'month')).toMatchObject({ amount: 1200, currency: 'usd' });

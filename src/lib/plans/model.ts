@@ -3,12 +3,13 @@
  * without one the list prices here are shown, and nothing can be bought.
  */
 
-import { type VisitorKind, visitorKinds } from '../accounts/visitor.ts';
+import { productSlugs, tierRank } from '../accounts/session.ts';
+import { type Product, type VisitorKind, visitorKinds } from '../accounts/visitor.ts';
 import { currencies, priceIn } from '../billing/currency.ts';
-import type { Price } from '../billing/wire.ts';
+import type { Price } from '../billing/schema.ts';
 import { formatMoney, formatSum } from '../money.ts';
 
-export type TierId = 'sun-reader' | 'sun-member' | 'sun-founder';
+export type TierId = (typeof productSlugs)[Product];
 
 export interface Tier {
   readonly id: TierId;
@@ -261,19 +262,14 @@ export interface PlanLink {
 }
 
 /** Higher tiers have higher ranks. */
-const rankOf = (tier: TierId): number => tiers.findIndex(({ id }) => id === tier);
-const own: Readonly<Partial<Record<VisitorKind, TierId>>> = {
-  reader: 'sun-reader',
-  member: 'sun-member',
-  founder: 'sun-founder',
-};
+const own: Readonly<Partial<Record<VisitorKind, TierId>>> = productSlugs;
 
 /** Kind of reader that has a tier. */
 export const kindOf = (of: TierId): VisitorKind => of.replace('sun-', '') as VisitorKind;
 
 /** Kinds of reader that have more than a tier. */
 export const kindsAbove = (of: TierId): readonly VisitorKind[] =>
-  visitorKinds.filter((kind) => rankOf(own[kind] ?? of) > rankOf(of));
+  visitorKinds.filter((kind) => tierRank(own[kind] ?? of) > tierRank(of));
 
 /** The links into a plan, each for other kinds of readers; founders get none. */
 export function linksOf({ tier, print }: Pick<Plan, 'tier' | 'print'>): readonly PlanLink[] {
@@ -282,7 +278,7 @@ export function linksOf({ tier, print }: Pick<Plan, 'tier' | 'print'>): readonly
     const has = own[kind];
     // A subscriber of an unknown plan: the quote says what it comes to.
     if (!has) return kind === 'subscriber';
-    return rankOf(has) < rankOf(tier) || (has === tier && print);
+    return tierRank(has) < tierRank(tier) || (has === tier && print);
   };
   const above = visitorKinds.filter((kind) => kind !== 'founder' && isUpgrade(kind));
   if (above.length > 0) links.push({ words: 'Upgrade', seenBy: above.join(' '), waits: false });

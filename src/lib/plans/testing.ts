@@ -1,5 +1,5 @@
-/** A catalogue as the payment provider's, for tests. */
-import type { Price } from '../billing/wire.ts';
+/** A catalog as the payment provider's, for tests. */
+import type { Price } from '../billing/schema.ts';
 
 /** A price; tests name only what matters to them. */
 export const price = (zephrPlanId: string, product: string, part: Partial<Price> = {}): Price => ({
@@ -19,7 +19,7 @@ export const price = (zephrPlanId: string, product: string, part: Partial<Price>
 
 const month = { interval: 'month', interval_count: 1 } as const;
 
-export const catalogue: readonly Price[] = [
+export const catalog: readonly Price[] = [
   price('member-print-yearly', 'sun-member', { unit_amount: 28_000, print: true }),
   price('reader-yearly', 'sun-reader'),
   price('reader-monthly', 'sun-reader', { unit_amount: 1200, recurring: month }),

@@ -1,19 +1,19 @@
-/** The calls about saved and read articles that the browser makes. Values, never errors. */
+/** Calls about saved and read articles from the browser. They return values and never throw. */
 import { type Answer, ask } from '../http/ask.ts';
-import type { ReadingAnswer, ReadingBody, SavedState } from './schema.ts';
+import type { ReadingAnswer, ReadingBody, SavedState } from './model.ts';
 
 const saved = (id: number): string => `/api/v1/me/saved/${id}`;
 
-/** Whether the reader has saved an article. */
+/** Whether the user has saved an article. */
 export const isSaved = (id: number): Promise<Answer<SavedState>> => ask(saved(id));
 
-/** Saves an article. 401: the reader is not signed in; the site remembers the wish for an hour. The request outlives the page. */
+/** Saves an article. 401: not signed in; the site remembers the article for an hour. The request outlives the page. */
 export const saveArticle = (id: number): Promise<Answer<SavedState>> =>
   ask(saved(id), { method: 'PUT', keepalive: true });
 
 export const unsaveArticle = (id: number): Promise<Answer<SavedState>> => ask(saved(id), { method: 'DELETE' });
 
-/** Notes that an article was read. */
+/** Records that an article was read. */
 export const noteReading = (articleId: number): Promise<Answer<ReadingAnswer>> =>
   ask('/api/v1/me/history', { body: { articleId } satisfies ReadingBody, keepalive: true });
 

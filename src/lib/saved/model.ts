@@ -1,10 +1,10 @@
-/** What a reader saves for later and has read: the service as routes see it, and one page of a list as cards. */
+/** Saved articles and the reading history: the service as routes see it, a page of a list, and the bodies of the calls. */
+import { z } from 'zod';
+import { cardsAnswer } from '../cards/wire.ts';
 import type { Card, ContentReader } from '../content/model.ts';
-
-/** What a reader keeps for later, and what the reader has read, as routes see it. */
 import type { PersonalData } from '../personal-data.ts';
 
-export interface LibraryRules {
+export interface SavedStoriesRules {
   /** Articles that one reader may save. */
   readonly saved: number;
   /** Days that a reading is kept. */
@@ -13,28 +13,28 @@ export interface LibraryRules {
   readonly history: number;
 }
 
-/** An article by its number: whether it is still there, the edition knows. */
+/** An article by its id; the content store knows whether it is still published. */
 export interface Kept {
   readonly articleId: number;
   /** Epoch milliseconds. */
   readonly at: number;
 }
 
-export interface Library {
-  readonly rules: LibraryRules;
-  /** `full`: the reader has saved as many as there may be. Saving again changes nothing. */
+export interface SavedStories {
+  readonly rules: SavedStoriesRules;
+  /** `full`: the limit is reached. Saving again changes nothing. */
   save(userId: string, articleId: number): Promise<'saved' | 'full'>;
   unsave(userId: string, articleId: number): Promise<void>;
   isSaved(userId: string, articleId: number): Promise<boolean>;
   /** The newest first. */
   saved(userId: string): Promise<readonly Kept[]>;
-  /** Notes a reading; one that was read before moves to the front. @returns `false` where the reader wants no history */
+  /** Records a reading; an article that was read before moves to the front. @returns `false` where the user turned the history off */
   read(userId: string, articleId: number): Promise<boolean>;
   /** The newest first. */
   history(userId: string): Promise<{ readonly on: boolean; readonly items: readonly Kept[] }>;
   forgetRead(userId: string, articleId: number): Promise<void>;
   clearHistory(userId: string): Promise<void>;
-  /** Whether a history is kept from now on; what there is of one goes when it is not. */
+  /** Turns the history on or off; off deletes it. */
   keepHistory(userId: string, on: boolean): Promise<void>;
   readonly personalData: PersonalData;
 }
@@ -46,7 +46,7 @@ export interface SavedCard extends Card {
 
 export interface SavedPage {
   readonly items: readonly SavedCard[];
-  /** Articles of the list that are there. */
+  /** Published articles of the list. */
   readonly total: number;
 }
 
@@ -63,3 +63,35 @@ export function savedPage(
   const page = items.slice(offset, offset + limit);
   return { items: page.map((card) => ({ ...card, at: when.get(card.id) ?? 0 })), total: items.length };
 }
+
+/** GET /api/v1/me/saved?offset&limit: newest first, without withdrawn articles. */
+export const savedAnswer = cardsAnswer.extend({
+  /** Number of all. */
+  total: z.number().int(),
+  /** `offset` of the next page; `null`: this is the last. */
+  next: z.number().int().nullable(),
+});
+export type SavedAnswer = z.infer<typeof savedAnswer>;
+
+/** GET, PUT and DELETE /api/v1/me/saved/{id}: whether the article is saved after the call. */
+export const savedState = z.object({ saved: z.boolean() });
+export type SavedState = z.infer<typeof savedState>;
+
+/** GET /api/v1/me/history?offset&limit */
+export const historyAnswer = savedAnswer.extend({
+  /** Whether the history is on. */
+  on: z.boolean(),
+});
+export type HistoryAnswer = z.infer<typeof historyAnswer>;
+
+/** POST /api/v1/me/history: the article was read. */
+export const readingBody = z.looseObject({ articleId: z.int().positive() });
+export type ReadingBody = z.infer<typeof readingBody>;
+
+/** Its response: whether the reading was recorded. */
+export const readingAnswer = z.object({ noted: z.boolean() });
+export type ReadingAnswer = z.infer<typeof readingAnswer>;
+
+/** PUT /api/v1/me/history turns the history on or off; off deletes it. The response is the same. */
+export const historySetting = z.looseObject({ on: z.boolean() });
+export type HistorySetting = z.infer<typeof historySetting>;

@@ -1,77 +1,77 @@
-/** The library on both engines: what is saved, what was read, and that it goes with its reader. */
+/** The savedStories on both engines: what is saved, what was read, and that it goes with its reader. */
 import type { KyselyPlugin } from 'kysely';
 import { expect, it } from 'vitest';
 import { bench, caller } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { silent } from '../logging.ts';
-import { createLibrary } from './saved.server.ts';
+import { createSavedStories } from './saved.server.ts';
 
 const day = 86_400;
 
-onBothEngines('the library', (engines) => {
+onBothEngines('saved stories and the reading history', (engines) => {
   async function open() {
     const database = await engines.open();
     const own = await bench(database);
     const rules = { saved: 3, historyDays: 90, history: 4 };
-    const library = createLibrary({ database, rules, log: silent, now: () => own.clock.now });
+    const savedStories = createSavedStories({ database, rules, log: silent, now: () => own.clock.now });
     const ada = (await own.join('ada@example.com')).session;
     const bob = (await own.join('bob@example.com')).session;
-    const ids = async (userId: string) => (await library.saved(userId)).map(({ articleId }) => articleId);
-    const read = async (userId: string) => (await library.history(userId)).items.map(({ articleId }) => articleId);
-    return { ...own, library, ada, bob, ids, read };
+    const ids = async (userId: string) => (await savedStories.saved(userId)).map(({ articleId }) => articleId);
+    const read = async (userId: string) => (await savedStories.history(userId)).items.map(({ articleId }) => articleId);
+    return { ...own, savedStories, ada, bob, ids, read };
   }
 
   it('keeps what is saved, the newest first, for its reader alone', async () => {
-    const { library, clock, ada, bob, ids } = await open();
+    const { savedStories, clock, ada, bob, ids } = await open();
     for (const id of [7, 9]) {
-      expect(await library.save(ada.userId, id)).toBe('saved');
+      expect(await savedStories.save(ada.userId, id)).toBe('saved');
       clock.pass(1);
     }
-    expect(await library.save(ada.userId, 7)).toBe('saved');
+    expect(await savedStories.save(ada.userId, 7)).toBe('saved');
     expect(await ids(ada.userId)).toEqual([9, 7]);
     expect(await ids(bob.userId)).toEqual([]);
-    expect(await library.isSaved(bob.userId, 7)).toBe(false);
+    expect(await savedStories.isSaved(bob.userId, 7)).toBe(false);
     // Another reader's is not removed by its number.
-    await library.unsave(bob.userId, 7);
-    expect(await library.isSaved(ada.userId, 7)).toBe(true);
-    await library.unsave(ada.userId, 7);
+    await savedStories.unsave(bob.userId, 7);
+    expect(await savedStories.isSaved(ada.userId, 7)).toBe(true);
+    await savedStories.unsave(ada.userId, 7);
     expect(await ids(ada.userId)).toEqual([9]);
   });
 
   it('has room for so many, however many tabs ask at once', async () => {
-    const { library, ada, ids } = await open();
-    const said = await Promise.all([1, 2, 3, 4, 5, 5].map((id) => library.save(ada.userId, id)));
+    const { savedStories, ada, ids } = await open();
+    const said = await Promise.all([1, 2, 3, 4, 5, 5].map((id) => savedStories.save(ada.userId, id)));
     expect(said.filter((each) => each === 'saved').length).toBeGreaterThanOrEqual(3);
     expect(await ids(ada.userId)).toHaveLength(3);
-    expect(await library.save(ada.userId, 99)).toBe('full');
-    await library.unsave(ada.userId, (await ids(ada.userId))[0] as number);
-    expect(await library.save(ada.userId, 99)).toBe('saved');
+    expect(await savedStories.save(ada.userId, 99)).toBe('full');
+    await savedStories.unsave(ada.userId, (await ids(ada.userId))[0] as number);
+    expect(await savedStories.save(ada.userId, 99)).toBe('saved');
   });
 
   it('notes each story once, the last read first, and the newest only', async () => {
-    const { library, clock, ada, bob, read } = await open();
+    const { savedStories, clock, ada, bob, read } = await open();
     for (const id of [1, 2, 3, 1, 4, 5]) {
-      expect(await library.read(ada.userId, id)).toBe(true);
+      expect(await savedStories.read(ada.userId, id)).toBe(true);
       clock.pass(60);
     }
     expect(await read(ada.userId)).toEqual([5, 4, 1, 3]);
-    await library.forgetRead(bob.userId, 5);
-    await library.forgetRead(ada.userId, 4);
+    await savedStories.forgetRead(bob.userId, 5);
+    await savedStories.forgetRead(ada.userId, 4);
     expect(await read(ada.userId)).toEqual([5, 1, 3]);
-    await library.clearHistory(ada.userId);
-    expect(await library.history(ada.userId)).toEqual({ on: true, items: [] });
+    await savedStories.clearHistory(ada.userId);
+    expect(await savedStories.history(ada.userId)).toEqual({ on: true, items: [] });
   });
 
-  it('forgets readings after their days, and deletes them', async () => {
-    const { library, clock, ada, read, database } = await open();
-    await library.read(ada.userId, 1);
+  it('hides readings after their days, and deletes them', async () => {
+    const { savedStories, clock, ada, read, database } = await open();
+    await savedStories.read(ada.userId, 1);
     clock.pass(89 * day);
-    await library.read(ada.userId, 2);
+    await savedStories.read(ada.userId, 2);
     expect(await read(ada.userId)).toEqual([2, 1]);
     clock.pass(day);
     expect(await read(ada.userId)).toEqual([2]);
-    expect(await library.prune()).toBe(1);
-    expect(await library.prune()).toBe(0);
+    expect(await savedStories.prune()).toBe(1);
+    expect(await savedStories.prune()).toBe(0);
     expect(await database.db.selectFrom('reading_history').select('article_id').execute()).toHaveLength(1);
   });
 
@@ -95,36 +95,36 @@ onBothEngines('the library', (engines) => {
     };
     const rules = { saved: 3, historyDays: 90, history: 4 };
     const watched = { ...database, db: database.db.withPlugin(counting) };
-    const library = createLibrary({ database: watched, rules, log: silent, now: () => clock.now });
-    expect(await library.prune()).toBe(1800);
+    const savedStories = createSavedStories({ database: watched, rules, log: silent, now: () => clock.now });
+    expect(await savedStories.prune()).toBe(1800);
     expect(asked).toBeLessThan(5);
     expect(await database.db.selectFrom('reading_history').select('article_id').execute()).toHaveLength(1);
-    await library.stop();
+    await savedStories.stop();
   });
 
-  it('keeps no history of whoever wants none', async () => {
-    const { library, ada, bob } = await open();
-    await library.read(ada.userId, 1);
-    await library.keepHistory(ada.userId, false);
-    await library.keepHistory(ada.userId, false);
-    expect(await library.read(ada.userId, 2)).toBe(false);
-    expect(await library.history(ada.userId)).toEqual({ on: false, items: [] });
-    expect(await library.read(bob.userId, 2)).toBe(true);
-    await library.keepHistory(ada.userId, true);
-    expect(await library.read(ada.userId, 3)).toBe(true);
+  it('records no history of users who turned it off', async () => {
+    const { savedStories, ada, bob } = await open();
+    await savedStories.read(ada.userId, 1);
+    await savedStories.keepHistory(ada.userId, false);
+    await savedStories.keepHistory(ada.userId, false);
+    expect(await savedStories.read(ada.userId, 2)).toBe(false);
+    expect(await savedStories.history(ada.userId)).toEqual({ on: false, items: [] });
+    expect(await savedStories.read(bob.userId, 2)).toBe(true);
+    await savedStories.keepHistory(ada.userId, true);
+    expect(await savedStories.read(ada.userId, 3)).toBe(true);
   });
 
   it('is given out with everything that is kept, and goes with its reader', async () => {
-    const { library, accounts, database, clock, ada } = await open();
-    await library.save(ada.userId, 7);
-    await library.read(ada.userId, 8);
+    const { savedStories, accounts, database, clock, ada } = await open();
+    await savedStories.save(ada.userId, 7);
+    await savedStories.read(ada.userId, 8);
     const time = new Date(clock.now).toISOString();
-    expect(await library.personalData.export(ada)).toEqual({
+    expect(await savedStories.personalData.export(ada)).toEqual({
       saved_articles: [{ article: 7, time }],
       reading_history: [{ article: 8, time }],
       reading_history_kept: true,
     });
-    await library.keepHistory(ada.userId, false);
+    await savedStories.keepHistory(ada.userId, false);
     await accounts.forget(ada, caller());
     for (const table of ['saved_articles', 'reading_history', 'history_refusals'] as const)
       expect(await database.db.selectFrom(table).selectAll().execute(), table).toEqual([]);

@@ -1,4 +1,4 @@
-/** Tables of the library, made by `src/server/migrations/reading.ts`. All go with their reader. */
+/** Tables of saved stories and the reading history, made by `src/server/migrations/reading.ts`. All go with their reader. */
 
 /** An article that a reader keeps for later, or has read. */
 interface KeptTable {
@@ -8,7 +8,7 @@ interface KeptTable {
   at: number;
 }
 
-export interface LibraryTables {
+export interface SavedStoriesTables {
   saved_articles: KeptTable;
   /** What is older than the history's days is deleted. */
   reading_history: KeptTable;

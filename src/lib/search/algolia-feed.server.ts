@@ -1,11 +1,11 @@
 /**
- * Keeps Algolia's index in line with the paper. What is queued is which stories have changed; what is sent is how they stand when
- * they are sent, so that several changes are one and the last one counts. What has not arrived is noted in the data folder, so that
- * it outlives the process; a new index is given everything once.
+ * Keeps Algolia's index equal to the edition. The queue holds ids of changed articles, and a request sends their current state, so
+ * several changes become one. Ids that have not arrived are stored in the data folder, so that a restart sends them; a new index gets
+ * every article once.
  */
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BatchWriteParams } from 'algoliasearch';
 import { publication } from '../../publication.ts';
 import type { ContentReader } from '../content/model.ts';
@@ -26,7 +26,7 @@ export interface FeedTuning {
   readonly misconfiguredMs?: number;
   /** Milliseconds that closing may take, 3,000 by default. */
   readonly closeMs?: number;
-  /** Stories in one request, 50 by default. */
+  /** Articles in one request, 50 by default. */
   readonly batchSize?: number;
 }
 
@@ -35,30 +35,69 @@ export interface FeedOptions {
   readonly writeKey: string;
   /** A fresh reader of the content store. */
   readonly reader: () => ContentReader;
-  /** Folder of the notes on what has arrived. */
+  /** Folder of the files that record what has arrived. */
   readonly dataDir: string;
   readonly log: Logger;
   readonly tuning?: FeedTuning;
 }
 
-/** What an index was filled by: the shape of its records, and the levels of sections. */
+/** The rules that an index was filled by: the shape of its records, and the access levels of sections. */
 const rulesOf = (sections: object): string => JSON.stringify([recordVersion, sections]);
 
-/** Stories that may wait; a paper has fewer. */
+/** Most articles that may wait; a newspaper has fewer. */
 const most = 500_000;
-/** Stories that are queued at a time when all of them are. */
+/** Articles that are queued at a time when the index is filled. */
 const portion = 200;
 
-/** Opens the feed. Nothing is sent before `start`. */
-export function openFeed({ access, writeKey, reader, dataDir, log, tuning = {} }: FeedOptions): HostedFeed {
+/** Sends the current state of articles. */
+async function send(
+  { access, writeKey, reader, tuning = {} }: FeedOptions,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Outcome> {
   const base = access.url ?? `https://${access.appId}.algolia.net`;
-  const url = `${base}/1/indexes/${encodeURIComponent(access.index)}/batch`;
-  const headers = { 'X-Algolia-Application-Id': access.appId, 'X-Algolia-API-Key': writeKey };
+  const content = reader();
+  const requests: Action[] = ids.map((id) => actionFor(content, Number(id)));
+  const result = await postJson({
+    url: `${base}/1/indexes/${encodeURIComponent(access.index)}/batch`,
+    headers: { 'X-Algolia-Application-Id': access.appId, 'X-Algolia-API-Key': writeKey },
+    signal,
+    timeoutMs: tuning.timeoutMs ?? 15_000,
+    body: { requests } satisfies BatchWriteParams,
+  });
+  if (!result.answered) return { kind: 'failed', message: result.message };
+  const { status, retryAfterMs } = result;
+  if (status >= 200 && status < 300) return { kind: 'accepted' };
+  const message = `answered ${status}`;
+  if (status === 401 || status === 403) {
+    return { kind: 'misconfigured', message: `${message}: ALGOLIA_WRITE_KEY may not add and delete objects` };
+  }
+  if (status === 404) return { kind: 'misconfigured', message: `${message}: ALGOLIA_INDEX or ALGOLIA_URL is wrong` };
+  if (status === 408 || status === 429 || status >= 500) return { kind: 'failed', message, retryAfterMs };
+  return { kind: 'refused', message };
+}
+
+/** Ids of the articles that tags of changed content name. */
+function changedArticles(content: ContentReader, tags: Iterable<string>): string[] {
+  const ids = new Set<string>();
+  for (const tag of tags) {
+    const [kind, id = ''] = tag.split(':');
+    // The name of an author stands in all of the author's records.
+    if (kind === 'byline') {
+      for (const story of content.articles({ authorId: Number(id), limit: most }).items) ids.add(String(story.id));
+    } else if (kind === 'article' || kind === 'card') ids.add(id);
+  }
+  return [...ids];
+}
+
+/** Opens the feed. Nothing is sent before `start`. */
+export function openFeed(options: FeedOptions): HostedFeed {
+  const { access, reader, dataDir, log, tuning = {} } = options;
   const name = join(dataDir, `search-feed-${access.appId}-${access.index}`);
-  /** There as soon as the index has had everything once; it holds the rules by which walls stood then. */
+  /** Exists once the index has got every article; it holds the rules that applied then. */
   const filled = `${name}-filled`;
   const rules = rulesOf(publication.access.sections);
-  /** Ids of what has been queued since nothing waited. */
+  /** Ids that were queued since the queue was last empty. */
   const open = `${name}-open`;
   let started = false;
   let filling = false;
@@ -78,31 +117,10 @@ export function openFeed({ access, writeKey, reader, dataDir, log, tuning = {} }
     halveRefused: true,
     closeMs: tuning.closeMs ?? 3000,
     log,
-    send: async (ids, signal): Promise<Outcome> => {
-      const content = reader();
-      const requests: Action[] = ids.map((id) => actionFor(content, Number(id)));
-      const result = await postJson({
-        url,
-        headers,
-        signal,
-        timeoutMs: tuning.timeoutMs ?? 15_000,
-        body: { requests } satisfies BatchWriteParams,
-      });
-      if (!result.answered) return { kind: 'failed', message: result.message };
-      const { status, retryAfterMs } = result;
-      if (status >= 200 && status < 300) return { kind: 'accepted' };
-      const message = `answered ${status}`;
-      if (status === 401 || status === 403) {
-        return { kind: 'misconfigured', message: `${message}: ALGOLIA_WRITE_KEY may not add and delete objects` };
-      }
-      if (status === 404)
-        return { kind: 'misconfigured', message: `${message}: ALGOLIA_INDEX or ALGOLIA_URL is wrong` };
-      if (status === 408 || status === 429 || status >= 500) return { kind: 'failed', message, retryAfterMs };
-      return { kind: 'refused', message };
-    },
+    send: (ids, signal) => send(options, ids, signal),
   });
 
-  /** Notes that nothing waits, so that the next start has nothing to repeat. */
+  /** Records that nothing waits, so that the next start has nothing to repeat. */
   async function settle(): Promise<void> {
     await queue.idle();
     settling = null;
@@ -113,16 +131,16 @@ export function openFeed({ access, writeKey, reader, dataDir, log, tuning = {} }
     writeFileSync(filled, rules);
   }
 
-  const add = (ids: readonly string[]): void => {
+  function add(ids: readonly string[]): void {
     if (ids.length === 0 || stopped) return;
     appendFileSync(open, `${ids.join('\n')}\n`);
     queue.add(ids);
     settling ??= settle().catch((error: unknown) =>
-      log.error({ err: error }, 'Search feed: a note could not be written'),
+      log.error({ err: error }, 'Search feed: its files in the data folder could not be written'),
     );
-  };
+  }
 
-  /** Sends every story, some at a time: readers come first. */
+  /** Queues every article, some at a time so that requests of readers come first. */
   async function fill(): Promise<void> {
     filling = true;
     for (let offset = 0; !stopped; offset += portion) {
@@ -130,44 +148,29 @@ export function openFeed({ access, writeKey, reader, dataDir, log, tuning = {} }
       if (items.length < portion) filling = false;
       add(items.map(({ id }) => String(id)));
       if (items.length < portion) break;
-      await setImmediate();
+      await nextTurn();
     }
   }
 
   return {
-    changed(tags) {
-      const content = reader();
-      const ids = new Set<string>();
-      for (const tag of tags) {
-        const [kind, id = ''] = tag.split(':');
-        // A new name of an author stands in all of their stories.
-        if (kind === 'byline') {
-          for (const story of content.articles({ authorId: Number(id), limit: most }).items) ids.add(String(story.id));
-        } else if (kind === 'article' || kind === 'card') ids.add(id);
-      }
-      add([...ids]);
-    },
-    stats: () => {
+    changed: (tags) => add(changedArticles(reader(), tags)),
+    stats() {
       const { pending, failed, problem } = queue.stats();
       return { pending, failed, problem };
     },
     start() {
       if (started) return;
       started = true;
-      // What had not arrived may have left the paper since: it is not among all stories.
-      if (existsSync(open))
-        add(
-          readFileSync(open, 'utf8')
-            .split('\n')
-            .filter((id) => /^\d+$/.test(id)),
-        );
-      // Under other rules the index may hold what is behind a wall now.
+      // An article that has not arrived may have been withdrawn since, and is then missing among all articles.
+      const unsent = existsSync(open) ? readFileSync(open, 'utf8').split('\n') : [];
+      add(unsent.filter((id) => /^\d+$/.test(id)));
+      // Under other rules the index may hold text that is for subscribers now.
       if (!existsSync(filled) || readFileSync(filled, 'utf8') !== rules) {
-        fill().catch((error: unknown) => log.error({ err: error }, 'Search feed: not everything could be queued'));
+        fill().catch((error: unknown) => log.error({ err: error }, 'Search feed: not every article could be queued'));
       }
     },
     async idle() {
-      while (filling || settling) await (settling ?? setImmediate());
+      while (filling || settling) await (settling ?? nextTurn());
     },
     async stop() {
       if ((await queue.close()) === 0) await settling;

@@ -1,7 +1,4 @@
-/**
- * Algolia as the search engine: its REST interface (algolia.com/doc/rest-api/search), without its client. What it is told of a story
- * is public text.
- */
+/** Algolia as the search engine, by its REST interface (algolia.com/doc/rest-api/search). It gets only public text. */
 import type { SearchParamsObject } from 'algoliasearch';
 import { z } from 'zod';
 import { postJson } from '../http/post.server.ts';
@@ -11,17 +8,17 @@ import type { AlgoliaAccess, HostedAnswer, HostedEngine } from './model.ts';
 
 export interface AlgoliaOptions extends Omit<FeedOptions, 'access' | 'writeKey'> {
   readonly access: AlgoliaAccess;
-  /** Milliseconds that a reader waits for it before the own index is asked; 800 by default. */
+  /** Milliseconds until the own index is asked instead; 800 by default. */
   readonly timeoutMs?: number;
 }
 
-/** The engine takes no longer queries, bytes (vendors.md section 5). */
+/** Longest query that the engine accepts, bytes (vendors.md section 5). */
 const longestQuery = 512;
 
-/** Hits of one question that can be had, unless the index is set otherwise (vendors.md section 5). */
+/** Most hits of a query that the engine returns by default (vendors.md section 5). */
 const reach = 1000;
 
-/** What is used of an answer; the rest may change as it likes. */
+/** The used fields of a response. */
 const answer = z.object({
   nbHits: z.number().int().nonnegative(),
   hits: z.array(
@@ -34,10 +31,10 @@ const answer = z.object({
 
 const snippetResult = z.object({ value: z.string(), matchLevel: z.string() });
 
-/** Attributes with a snippet, the most telling first. */
+/** Attributes with a snippet, the most useful first. */
 const snippets = ['text', 'standfirst'];
 
-/** Opens the way to Algolia; nothing is sent before the first question, or `feed.start()`. */
+/** Nothing is sent before the first query or `feed.start()`. */
 export function openAlgolia({ access, timeoutMs = 800, ...feeding }: AlgoliaOptions): HostedEngine {
   const base = access.url ?? `https://${access.appId}-dsn.algolia.net`;
   const url = `${base}/1/indexes/${encodeURIComponent(access.index)}/query`;
@@ -90,7 +87,7 @@ type Filter = Parameters<HostedEngine['query']>[1];
 
 const seconds = (instant: string): number => Math.floor(Date.parse(instant) / 1000);
 
-/** The text around what was found, `''` where only the headline matched. */
+/** The text around the match; `''` where only the headline matched. */
 function snippetIn(result: z.infer<typeof answer>['hits'][number]['_snippetResult']): string {
   for (const name of snippets) {
     const read = snippetResult.safeParse(result?.[name]);

@@ -1,13 +1,13 @@
-/** The calls of a search in the browser. */
+/** Calls of the search from the browser. */
 
 import type { CardsAnswer } from '../cards/wire.ts';
 import { type Answer, ask } from '../http/ask.ts';
 import type { SearchAnswer } from './schema.ts';
 
-/** Stories that the overlay shows at once. */
+/** Results in the overlay. */
 export const shownAtOnce = 8;
 
-/** The page that shows all of it. */
+/** The page with all results. */
 export const searchPage = (query: string): string => `/search${query ? `?q=${encodeURIComponent(query)}` : ''}`;
 
 export const askSearch = (query: string, signal: AbortSignal): Promise<Answer<SearchAnswer>> =>
@@ -16,7 +16,7 @@ export const askSearch = (query: string, signal: AbortSignal): Promise<Answer<Se
     patience: 8000,
   });
 
-/** What a search without results shows: four stories of each kind (spec section 9); a kind that does not come is left out. */
+/** Suggestions for a search without results: four stories of each kind (spec section 9); a kind that fails to load is empty. */
 export async function askSuggestions(signal: AbortSignal): Promise<Suggestions> {
   const [featured, popular] = await Promise.all(
     ['/api/v1/articles/featured?limit=4', '/api/v1/articles/popular/list?limit=4'].map(async (path) => {

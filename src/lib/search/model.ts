@@ -1,38 +1,39 @@
-/** The search as routes see it (`search.server.ts` makes one), and a hosted engine as the search sees it. */
+/** The search as routes see it (`search.server.ts`), and a hosted engine as the search sees it. */
 import type { ContentReader, SearchFilter, SearchHit } from '../content/model.ts';
 
 export interface Found {
   readonly items: readonly SearchHit[];
-  /** How many there are in all. */
+  /** Number of all results. */
   readonly total: number;
-  /** Words that were looked for beside those that were typed. */
+  /** Words that were searched for beside the typed ones. */
   readonly instead: readonly string[];
 }
 
 export interface Search {
   /**
-   * Best match first. The caller counts the limit `search` before. Where a hosted engine is set and does not answer in time, the paper's own index does.
+   * Best match first. The caller counts the rate limit `search` before. If a hosted engine doesn't respond in time, the site's own
+   * index does.
    *
-   * @param content the request's reader: it notes what the page shows
-   * @throws SearchBusy when all readers together ask for too much at once
+   * @param content the request's reader, which records the tags of the page
+   * @throws SearchBusy when there are too many searches at once
    */
   find(content: ContentReader, query: string, filter: SearchFilter): Promise<Found>;
-  /** To be told of every change of the content, by the tags of what has changed. */
+  /** Must be called for every change of the content, with its tags. */
   changed(tags: Iterable<string>): void;
   stats(): SearchStats;
-  /** Begins to feed the hosted engine, where there is one. */
+  /** Starts the feed of the hosted engine, if there is one. */
   start(): void;
   stop(): Promise<void>;
 }
 
 export interface SearchStats {
   readonly engine: 'own' | 'algolia';
-  /** Questions that the hosted engine did not answer. */
+  /** Queries to which the hosted engine did not respond. */
   readonly fallbacks: number;
-  /** Stories that wait to be sent to it, and those that were given up. */
+  /** Articles that wait to be sent to it, and those that were given up. */
   readonly pending: number;
   readonly failed: number;
-  /** The last trouble in words, `null` when there is none. */
+  /** The last problem, a sentence; `null` when there is none. */
   readonly problem: string | null;
 }
 
@@ -45,20 +46,20 @@ export type HostedAnswer =
     }
   | { readonly ok: false; readonly problem: string };
 
-/** Keeps the engine's index in line with the paper. */
+/** Keeps the engine's index equal to the edition. */
 export interface HostedFeed {
-  /** Takes tags of what has changed; those of articles count. */
+  /** Takes the tags of changed content; those of articles count. */
   changed(tags: Iterable<string>): void;
   stats(): { readonly pending: number; readonly failed: number; readonly problem: string | null };
   start(): void;
-  /** Sends what waits, for a few seconds at most. */
+  /** Sends waiting articles, for a few seconds at most. */
   stop(): Promise<void>;
   /** Resolves when nothing waits. */
   idle(): Promise<void>;
 }
 
 export interface HostedEngine {
-  /** It shows so many hits of a question and no more; further down it finds nothing. */
+  /** Most hits of a query that the engine returns. */
   readonly reach: number;
   /** Never throws. */
   query(text: string, filter: SearchFilter): Promise<HostedAnswer>;
@@ -66,7 +67,7 @@ export interface HostedEngine {
   readonly feed: HostedFeed | null;
 }
 
-/** Where Algolia is asked, and by which keys. */
+/** Access to Algolia. */
 export interface AlgoliaAccess {
   readonly appId: string;
   readonly searchKey: string;
@@ -77,16 +78,16 @@ export interface AlgoliaAccess {
   readonly url: string | null;
 }
 
-/** More is being looked for than can be found in time; ask again in a few seconds. */
+/** There are too many searches at once; the caller may retry after a few seconds. */
 export class SearchBusy extends Error {
   constructor() {
-    super('more is being looked for than can be found in time');
+    super('there are too many searches at once');
     this.name = 'SearchBusy';
   }
 }
 
-/** Seconds after which to ask again. */
+/** Seconds after which a caller may retry. */
 export const busyFor = 5;
 
-/** By its name: pages are built apart from the service that throws it, with a class of their own. */
+/** Compares the name, because the build of the pages has its own copy of the class. */
 export const isSearchBusy = (error: unknown): boolean => error instanceof Error && error.name === 'SearchBusy';

@@ -1,5 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { questionText, readQuestion, spanOf } from './question.ts';
+import { afterEach, describe, expect, it, test } from 'vitest';
+import { fixtureStore } from '../../../tests/fixtures/content.ts';
+import type { ContentStore } from '../../content/store/content-store.server.ts';
+import { createReader } from '../../content/store/reader.server.ts';
+import { articleCardOf } from '../cards/wire.ts';
+import { answerOf, questionText, readQuestion, searchTerms, spanOf } from './question.ts';
+import { recordOf } from './record.ts';
 
 const read = (text: string) => readQuestion(new URLSearchParams(text));
 
@@ -36,4 +41,40 @@ it('takes days as those of New York, the last one within, also where the clock c
   });
   expect(spanOf({ from: '', to: '2026-12-31' })).toEqual({ until: '2027-01-01T05:00:00.000Z' });
   expect(spanOf({ from: '', to: '' })).toEqual({});
+});
+
+const of = (q: string) => searchTerms(new URLSearchParams({ q }));
+
+test('what was typed, without white space at its ends', () => {
+  expect(of('  harbor pilots ')).toBe('harbor pilots');
+  expect(searchTerms(new URLSearchParams())).toBe('');
+});
+
+test('a long query is cut between characters, so that it can still be written into an address', () => {
+  const cut = of(`${'a'.repeat(199)}😀😀`);
+  expect(cut).toBe('a'.repeat(199));
+  expect(() => encodeURIComponent(cut)).not.toThrow();
+  expect(of('a'.repeat(300))).toHaveLength(200);
+  expect(of(`${'a'.repeat(198)}😀`)).toBe(`${'a'.repeat(198)}😀`);
+});
+
+let store: ContentStore | undefined;
+afterEach(() => store?.close());
+
+it('a picture is named by the picture service and not by its original, which may say where it was taken', () => {
+  store = fixtureStore(1);
+  const content = createReader(store);
+  const card = content.articles({ limit: 100 }).items.find(({ image }) => image);
+  const article = card && content.article(card.slug);
+  if (!card?.image || !article) throw new Error('No story has a picture');
+  const found = { items: [{ ...card, snippet: '' }], total: 1, instead: [] };
+  const named = [
+    recordOf(article).image_url,
+    answerOf(found, 'word', 0, 10).hits[0]?.image_url,
+    articleCardOf(card).image?.url,
+  ];
+  for (const name of named) {
+    const { pathname, searchParams } = new URL(name ?? '', 'https://sun.example');
+    expect([name?.[0], pathname, searchParams.get('url')]).toEqual(['/', '/image', card.image.url]);
+  }
 });

@@ -1,11 +1,53 @@
-/** What a reader searches for, as the address of a search says it: words, a section, days. Pure. */
+/** What the address of a search asks for, and the response from what was found. */
 import { fromZonedTime } from 'date-fns-tz';
 import { publication } from '../../publication.ts';
+import type { ContentReader, SearchHit } from '../content/model.ts';
+import { leadStory } from '../fronts/front-page.ts';
+import { snippetOf, snippetParts } from '../text.ts';
+import { searchMessages } from './messages.ts';
+import type { Found } from './model.ts';
+import { pictureOf } from './record.ts';
+import type { SearchAnswer, SearchHitAnswer } from './schema.ts';
 
-/** Longest query that is looked up, in UTF-16 code units; the box takes no more. */
+const hitOf = (hit: SearchHit): SearchHitAnswer => ({
+  slug: hit.slug,
+  post_id: hit.id,
+  post_title: hit.title,
+  image_url: pictureOf(hit.image),
+  author: { post_title: hit.author?.name ?? '' },
+  snippet: snippetParts(snippetOf(hit)),
+  section: hit.section && { slug: hit.section.slug, label: hit.section.label },
+  date: hit.date,
+  url: `/article/${hit.slug}`,
+});
+
+/** @param page from 0 */
+export const answerOf = (
+  { items, total, instead }: Found,
+  query: string,
+  page: number,
+  hitsPerPage: number,
+): SearchAnswer => ({
+  nbHits: total,
+  hits: items.map(hitOf),
+  page,
+  nbPages: Math.ceil(total / hitsPerPage),
+  hitsPerPage,
+  query,
+  instead: [...instead],
+});
+
+/** The editors' choice for a search without results (spec section 2, "Search overlay"): the lead story and the next ones. */
+export function featuredStories(content: ContentReader, limit: number) {
+  const top = content.topStories();
+  const lead = leadStory(top, content.articles({ limit: 1 }).items);
+  return lead ? [lead, ...top.others].slice(0, limit) : [];
+}
+
+/** Longest query, in UTF-16 code units; the field accepts no more. */
 const longest = 200;
 
-/** The query of a search page, cut to 200 code units and never through a character: half of one has no address. */
+/** The query of a search page, cut to 200 code units and never through a character: half a character can't stand in an address. */
 export function searchTerms(params: URLSearchParams): string {
   return (params.get('q') ?? '')
     .trim()
@@ -18,7 +60,7 @@ export interface Question {
   readonly query: string;
   /** Slug of a section, `''` for all. */
   readonly section: string;
-  /** Days of the paper's zone, `yyyy-MM-dd`, both within the span; `''` where it is open. */
+  /** First and last day in the newspaper's time zone, `yyyy-MM-dd`; `''`: no limit. */
   readonly from: string;
   readonly to: string;
 }
@@ -30,27 +72,27 @@ export type ReadQuestion =
   /** `message` is for a reader. */
   | { readonly ok: false; readonly message: string; readonly query: string };
 
-/** Whether a text names a day that there is. */
+/** Whether a text names a day of the calendar. */
 function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/u.test(text)) return false;
   const instant = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);
 }
 
-/** Reads the address of a search. A section that there is not finds nothing; a day that there is not is refused. */
+/** Reads the address of a search. An unknown section finds nothing; an invalid day is refused. */
 export function readQuestion(params: URLSearchParams): ReadQuestion {
   const given = (name: string): string => (params.get(name) ?? '').trim();
   const [from, to] = [given('from'), given('to')];
   const query = searchTerms(params);
   const refuse = (message: string): ReadQuestion => ({ ok: false, query, message });
   if (![from, to].every((day) => day === '' || isDay(day))) {
-    return refuse('Enter dates as year, month and day: 2026-11-21.');
+    return refuse(searchMessages.badDate);
   }
-  if (from !== '' && to !== '' && from > to) return refuse('The first date must come before the last one.');
+  if (from !== '' && to !== '' && from > to) return refuse(searchMessages.datesReversed);
   return { ok: true, question: { query, section: given('section').slice(0, 100), from, to } };
 }
 
-/** The span of a question as the content store wants it: UTC instants, the last one not within. */
+/** The days of a question as UTC instants for the content store; `until` is exclusive. */
 export function spanOf({ from, to }: Pick<Question, 'from' | 'to'>): { since?: string; until?: string } {
   const startOf = (day: string): string => fromZonedTime(`${day}T00:00:00`, publication.timeZone).toISOString();
   return { ...(from !== '' && { since: startOf(from) }), ...(to !== '' && { until: startOf(dayAfter(to)) }) };
@@ -62,7 +104,7 @@ function dayAfter(day: string): string {
   return noon.toISOString().slice(0, 10);
 }
 
-/** The part of an address that says the question, with what is given only; `''` for nothing. */
+/** The question as part of an address, without empty values; `''` where all are empty. */
 export const questionText = ({ query, section, from, to }: Question): string =>
   Object.entries({ q: query, section, from, to })
     .filter(([, value]) => value !== '')

@@ -1,6 +1,6 @@
-/** What a hosted engine is told of a story. Pure but for the reader that it asks. */
+/** An article as a record of a hosted engine. */
 
-import { isWalled } from '../access/article.ts';
+import { isWalled } from '../access/model.ts';
 import type { Article, ContentReader, Picture } from '../content/model.ts';
 import { imageUrl } from '../images/url.ts';
 import { cutToBytes, plainText } from '../text.ts';
@@ -15,7 +15,7 @@ export type SearchRecord = {
   readonly image_url: string | null;
   readonly author: { readonly post_title: string };
   readonly standfirst: string;
-  /** The public text: of a story behind a wall its opening, and nothing else. */
+  /** The public text; of an article behind a paywall, only its opening. */
   readonly text: string;
   /** Slugs, for filters. */
   readonly sections: readonly string[];
@@ -25,7 +25,7 @@ export type SearchRecord = {
   readonly url: string;
 };
 
-/** Raised when records change: an index that holds others is filled again. */
+/** Increased when records change; an index with older records is filled again. */
 export const recordVersion = 2;
 
 export type Action =
@@ -33,15 +33,15 @@ export type Action =
   | { readonly action: 'deleteObject'; readonly body: { readonly objectID: string } };
 
 /**
- * Bytes of a record as JSON. The smallest plan takes 10,000 (algolia.com/doc, "Reducing record size"); what a story says further down
+ * Most bytes of a record as JSON. The smallest plan accepts 10,000 (algolia.com/doc, "Reducing record size"); the end of a long article
  * is rarely searched for.
  */
 const longestRecord = 9800;
-/** Bytes of the other texts, whose usual length is far below. */
+/** Most bytes of the other texts, which are usually much shorter. */
 const longestTitle = 600;
 const longestStandfirst = 1200;
 
-/** How search names a picture: by the picture service, for an original may say where it was taken. */
+/** Address of a picture in results: that of the picture service, because an original may hold its location. */
 export const pictureOf = (image: Pick<Picture, 'url'> | null): string | null => image && imageUrl(image.url, 384);
 
 export function recordOf(article: Article): SearchRecord {
@@ -69,7 +69,7 @@ export function recordOf(article: Article): SearchRecord {
   return record(text);
 }
 
-/** How a story stands now: to be written, or to be deleted because the paper has it no more. */
+/** The action for an article's current state: update, or delete if it is no longer published. */
 export function actionFor(content: ContentReader, id: number): Action {
   const [card] = content.articles({ ids: [id] }).items;
   const article = card && content.article(card.slug);

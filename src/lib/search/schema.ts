@@ -1,4 +1,4 @@
-/** What `GET /api/v1/articles/search` answers with (spec section 3, "Search hit"), whichever engine has searched. */
+/** Response of `GET /api/v1/articles/search` (spec section 3, "Search hit"), the same for all engines. */
 import { z } from 'zod';
 
 export const searchHit = z.object({
@@ -11,7 +11,7 @@ export const searchHit = z.object({
   author: z.object({ post_title: z.string() }),
 
   // Beyond the specification.
-  /** Public text around what was found, in parts: `match` is to be highlighted. Plain text. */
+  /** Public text around a match, in parts: those with `match` are highlighted. Plain text. */
   snippet: z.array(z.object({ text: z.string(), match: z.boolean() })),
   section: z.object({ slug: z.string(), label: z.string() }).nullable(),
   /** First published, UTC. */
@@ -22,7 +22,7 @@ export const searchHit = z.object({
 export type SearchHitAnswer = z.infer<typeof searchHit>;
 
 export const searchAnswer = z.object({
-  /** How many stories there are in all, with the same filter. */
+  /** Number of all results. */
   nbHits: z.number().int(),
   hits: z.array(searchHit),
 
@@ -32,7 +32,7 @@ export const searchAnswer = z.object({
   nbPages: z.number().int(),
   hitsPerPage: z.number().int(),
   query: z.string(),
-  /** Words that were looked for beside those that were typed, because too little was found with these. */
+  /** Words that were searched for beside the typed ones, because these had too few results. */
   instead: z.array(z.string()),
 });
 export type SearchAnswer = z.infer<typeof searchAnswer>;

@@ -1,25 +1,24 @@
 /**
- * The search behind its routes: the paper's own index, or a hosted engine with that index behind it. What a hosted engine finds is
- * shown as the content store has it, so that a story that was withdrawn is not shown, whatever the engine still knows.
+ * The search: the site's own index, or a hosted engine with that index as a fallback. Results of a hosted engine are read from the
+ * content store, so that withdrawn articles are never shown.
  */
-
-import { isWalled } from '../access/article.ts';
+import { isWalled } from '../access/model.ts';
 import type { ContentReader, SearchFilter } from '../content/model.ts';
 import type { Logger } from '../logging.ts';
 import type { HostedEngine, Search } from './model.ts';
 
 export interface SearchOptions {
-  /** `null`: the paper's own index alone. */
+  /** `null`: only the site's own index. */
   readonly hosted: HostedEngine | null;
   readonly log: Logger;
   readonly now?: () => number;
 }
 
-/** After so many failures in a row the engine isn't asked for a while, so that readers don't wait for it each time. */
+/** After so many failures in a row the engine isn't asked for `restMs`, so that readers don't wait for it each time. */
 const patience = 3;
 const restMs = 15_000;
 
-/** Makes the search. Nothing is sent to a hosted engine before `start`. */
+/** Makes the search. The feed of a hosted engine begins with `start`. */
 export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Search {
   let failures = 0;
   let fallbacks = 0;
@@ -32,7 +31,7 @@ export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Se
       failures++;
       problem = answer.problem;
       if (failures >= patience) restUntil = now() + restMs;
-      log.warn({ problem, failures }, 'The hosted search does not answer; the own index does');
+      log.warn({ problem, failures }, 'The hosted search does not respond; the own index is used');
       return null;
     }
     [failures, problem] = [0, null];
@@ -41,7 +40,7 @@ export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Se
     content.note('search');
     const gone = snippets.size - items.length;
     return {
-      // What the engine holds may be of a time when there was no wall.
+      // The engine's snippet may be older than the paywall.
       items: items.map((card) => ({ ...card, snippet: isWalled(card.access) ? '' : (snippets.get(card.id) ?? '') })),
       total: Math.max(items.length, answer.total - gone),
       instead: [],
@@ -62,8 +61,8 @@ export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Se
       try {
         hosted?.feed?.changed(tags);
       } catch (error) {
-        // A full disk, for one. The paper's own pages are told of the change all the same.
-        log.error({ err: error }, 'The hosted search could not be told of a change');
+        // Such as a full disk. The change must reach the site's own pages nevertheless.
+        log.error({ err: error }, 'A change could not be queued for the hosted search');
       }
     },
     stats: () => {

@@ -1,13 +1,12 @@
-/** Tags in the head for search engines and for cards on social networks. */
-
 import { publication } from '../../publication.ts';
-import type { Article, Picture } from '../content/model.ts';
+import { isFree, walledClass } from '../article/model.ts';
+import type { Article, Author, Card, Picture, Section, Video } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
-import { socialImageUrl } from '../images/url.ts';
+import { imageUrl, socialImageUrl } from '../images/url.ts';
 import { truncateAtWord } from '../text.ts';
-
+/** Tags in the head for search engines and social networks, and structured data (schema.org as JSON-LD). */
 export interface PageMeta {
-  /** Without the paper's name. */
+  /** Without the newspaper's name. */
   readonly title: string;
   readonly description?: string | undefined;
   /** Canonical path with its meaningful query, e.g. `/section/politics?page=2`. */
@@ -23,14 +22,14 @@ export interface MetaTag {
   readonly content: string;
 }
 
-/** What every page may show in results: large pictures, whole snippets. */
+/** Search results may show large pictures and whole snippets of every page. */
 export const robotsDefault = 'max-image-preview:large, max-snippet:-1, max-video-preview:-1';
 
 /** Description cut to 155 characters at a word (spec section 9). */
 export const pageDescription = (text: string | undefined): string =>
   truncateAtWord(text || publication.description, publication.limits.description);
 
-/** Title of the document: the page's own and the paper's; the home page has the paper's and its motto. */
+/** Title of the document: the page's title and the newspaper's name; on the front page the name and the motto. */
 export const documentTitle = (meta: Pick<PageMeta, 'title' | 'path'>): string =>
   meta.path === '/' ? `${publication.name}: ${publication.motto}` : `${meta.title} | ${publication.name}`;
 
@@ -66,3 +65,188 @@ export function socialTags(meta: PageMeta, siteUrl: string): MetaTag[] {
     ...(alt ? [{ name: 'twitter:image:alt', content: alt }] : []),
   ];
 }
+
+/**
+ * Structured data (schema.org as JSON-LD) for search engines. Objects are plain; {@link jsonLdText} writes them so that
+ * no content can close the script element they stand in.
+ *
+ * Access is marked truthfully: what anonymous readers cannot read is `isAccessibleForFree: false`, with the class of the
+ * element that holds it, or stands in its place. A metered article is public, and marked so: what is laid over it is no wall.
+ */
+
+export type JsonLd = Readonly<Record<string, unknown>>;
+
+const context = 'https://schema.org';
+/** Headlines longer than this are cut by search engines. */
+const headlineLimit = 110;
+
+/** JSON escaped so that no content can close its script element. */
+export const jsonLdText = (value: JsonLd | readonly JsonLd[]): string =>
+  JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+const organizationId = (siteUrl: string): string => `${siteUrl}/#organization`;
+
+/** The newspaper as an organization, for the front page and the about page. */
+export const newsMediaOrganization = (siteUrl: string): JsonLd => ({
+  '@context': context,
+  '@type': 'NewsMediaOrganization',
+  '@id': organizationId(siteUrl),
+  name: publication.name,
+  slogan: publication.motto,
+  description: publication.description,
+  url: `${siteUrl}/`,
+  logo: { '@type': 'ImageObject', url: `${siteUrl}/icon-512.png`, width: 512, height: 512 },
+  foundingDate: String(publication.founded),
+  sameAs: publication.links.social.map((link) => link.href),
+  publishingPrinciples: `${siteUrl}/about`,
+  contactPoint: {
+    '@type': 'ContactPoint',
+    contactType: 'customer service',
+    email: publication.contact.email,
+    telephone: publication.contact.phone,
+  },
+});
+
+/** The site with its search, for the front page. */
+export const webSite = (siteUrl: string): JsonLd => ({
+  '@context': context,
+  '@type': 'WebSite',
+  name: publication.name,
+  url: `${siteUrl}/`,
+  inLanguage: publication.language,
+  publisher: { '@id': organizationId(siteUrl) },
+  potentialAction: {
+    '@type': 'SearchAction',
+    target: { '@type': 'EntryPoint', urlTemplate: `${siteUrl}/search?q={search_term_string}` },
+    'query-input': 'required name=search_term_string',
+  },
+});
+
+function images(picture: Picture | null, siteUrl: string): JsonLd[] | undefined {
+  if (!picture?.width || !picture.height) return undefined;
+  const { width, height, url } = picture;
+  const shown = Math.min(1200, width);
+  return [
+    { '@type': 'ImageObject', url: `${siteUrl}${socialImageUrl(url)}`, ...publication.images.social },
+    {
+      '@type': 'ImageObject',
+      url: `${siteUrl}${imageUrl(url, 1200)}`,
+      width: shown,
+      height: Math.round((shown * height) / width),
+    },
+  ];
+}
+
+const publisher = (siteUrl: string): JsonLd => ({
+  '@type': 'NewsMediaOrganization',
+  '@id': organizationId(siteUrl),
+  name: publication.name,
+  url: `${siteUrl}/`,
+  logo: { '@type': 'ImageObject', url: `${siteUrl}/icon-512.png`, width: 512, height: 512 },
+});
+
+const person = (author: { name: string; slug: string } | null, siteUrl: string): JsonLd =>
+  author
+    ? { '@type': 'Person', name: author.name, url: `${siteUrl}/author/${author.slug}` }
+    : { '@type': 'Organization', name: publication.name, url: `${siteUrl}/` };
+
+/**
+ * An article, without its text, which the page holds. Access is marked truthfully: text that anonymous readers can't read is
+ * `isAccessibleForFree: false`, with the class of its element or of the element in its place. A metered article is public.
+ */
+export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
+  '@context': context,
+  '@type': article.sections.some(({ slug }) => publication.opinionSections.some((each) => each === slug))
+    ? 'OpinionNewsArticle'
+    : 'NewsArticle',
+  mainEntityOfPage: { '@type': 'WebPage', '@id': `${siteUrl}/article/${article.slug}` },
+  url: `${siteUrl}/article/${article.slug}`,
+  headline: truncateAtWord(article.title, headlineLimit),
+  description: article.excerpt || undefined,
+  image: images(article.image, siteUrl),
+  datePublished: isoInZone(article.date),
+  dateModified: isoInZone(article.modified),
+  author: [person(article.author, siteUrl)],
+  publisher: publisher(siteUrl),
+  articleSection: article.sections.map((section) => section.label),
+  wordCount: article.words,
+  inLanguage: publication.language,
+  isAccessibleForFree: isFree(article.access),
+  ...(!isFree(article.access) && {
+    hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: `.${walledClass}` },
+  }),
+});
+
+/** The path to a page: names and paths from the front page to the page itself. */
+export const breadcrumbs = (
+  trail: readonly { readonly name: string; readonly path: string }[],
+  siteUrl: string,
+): JsonLd => ({
+  '@context': context,
+  '@type': 'BreadcrumbList',
+  itemListElement: [{ name: publication.name, path: '/' }, ...trail].map(({ name, path }, index) => ({
+    '@type': 'ListItem',
+    position: index + 1,
+    name,
+    item: `${siteUrl}${path}`,
+  })),
+});
+
+/** A video; `null` when it can't be embedded. */
+export function videoObject(video: Video, siteUrl: string): JsonLd | null {
+  const id = video.video.providerId;
+  if (!id) return null;
+  const poster = images(video.image, siteUrl)?.[0]?.url ?? `https://i.ytimg.com/vi/${id}/hqdefault.jpg`;
+  return {
+    '@context': context,
+    '@type': 'VideoObject',
+    name: video.title,
+    description: video.excerpt || video.title,
+    thumbnailUrl: [poster],
+    uploadDate: isoInZone(video.date),
+    embedUrl: `https://www.youtube-nocookie.com/embed/${id}`,
+    url: `${siteUrl}/media/${video.slug}`,
+    publisher: publisher(siteUrl),
+    isAccessibleForFree: true,
+  };
+}
+
+/** An author's page. */
+export const profilePage = (author: Author, siteUrl: string): JsonLd => ({
+  '@context': context,
+  '@type': 'ProfilePage',
+  mainEntity: {
+    ...person(author, siteUrl),
+    description: author.excerpt || undefined,
+    image: images(author.image, siteUrl)?.[1]?.url,
+    worksFor: { '@id': organizationId(siteUrl) },
+  },
+});
+
+/** A list page: a section front or the latest stories. */
+export const collectionPage = (name: string, path: string, cards: readonly Card[], siteUrl: string): JsonLd => ({
+  '@context': context,
+  '@type': 'CollectionPage',
+  name,
+  url: `${siteUrl}${path}`,
+  isPartOf: { '@type': 'WebSite', url: `${siteUrl}/`, name: publication.name },
+  mainEntity: {
+    '@type': 'ItemList',
+    itemListElement: cards.map((card, index) => ({
+      '@type': 'ListItem',
+      position: index + 1,
+      url: `${siteUrl}/article/${card.slug}`,
+    })),
+  },
+});
+
+/** Breadcrumbs of an article: its first section, then the article. */
+export const articleTrail = (article: Article): { name: string; path: string }[] => [
+  ...article.sections
+    .slice(0, 1)
+    .map((section: Section) => ({ name: section.label, path: `/section/${section.slug}` })),
+  { name: article.title, path: `/article/${article.slug}` },
+];

@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { Article, Video } from '../content/model.ts';
-import { articleTrail, breadcrumbs, jsonLdText, newsArticle, newsMediaOrganization, videoObject } from './json-ld.ts';
-import { documentTitle, pageDescription, socialTags } from './meta.ts';
+import {
+  articleTrail,
+  breadcrumbs,
+  documentTitle,
+  jsonLdText,
+  newsArticle,
+  newsMediaOrganization,
+  pageDescription,
+  socialTags,
+  videoObject,
+} from './meta.ts';
 
 const site = 'https://paper.example';
 const section = {

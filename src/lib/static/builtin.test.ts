@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StaticPage } from '../content/model.ts';
-import { builtinPage, pageText } from './builtin.ts';
+import { builtinPage, pageText, previewTrouble } from './builtin.ts';
+
 import { outline } from './outline.ts';
 
 test.each(['about', 'privacy-policy', 'events', 'oped-guidelines', 'community', 'accessibility', 'cancel'])(
@@ -37,3 +38,14 @@ describe('pageText', () => {
   });
   test('so does a missing one', () => expect(pageText('print', null).title).toBe('The Sun in print'));
 });
+
+test('every answer has words of its own', () => {
+  const headings = [400, 401, 404, 410, 501, 502].map((status) => previewTrouble(status).heading);
+  expect(new Set(headings).size).toBe(6);
+});
+
+test('WordPress is down, with any status', () => {
+  expect(previewTrouble(503)).toEqual(previewTrouble(502));
+});
+
+test('an expired link says what to do', () => expect(previewTrouble(410).advice).toMatch(/Press Preview/u));

@@ -1,4 +1,4 @@
-/** What a page of the paper says until its editors have written it in WordPress. */
+/** Default texts of the newspaper's own pages, until editors write them in WordPress, and the messages of a failed preview. */
 
 import { publication } from '../../publication.ts';
 import type { StaticPage } from '../content/model.ts';
@@ -19,10 +19,10 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
     excerpt: publication.description,
     bodyHtml: `${paragraphs(
       `${name} is a daily newspaper, founded in ${publication.founded}. Its motto is “${motto}.”`,
-      'Reporters and editors sign what they write. News stands apart from opinion, and opinion is set so that it can be told from news.',
+      'Reporters and editors sign what they write. We keep news and opinion apart, and label opinion clearly.',
     )}<h2>Corrections</h2>${paragraphs(
-      `What we got wrong we put right, in the article and in the open. Write to ${mail(contact.corrections)}.`,
-    )}<h2>Tips</h2>${paragraphs(`If you know something that readers should know, write to ${mail(contact.tips)}.`)}<h2>Contact</h2>${paragraphs(
+      `We correct our errors in the article, and say that we did. Write to ${mail(contact.corrections)}.`,
+    )}<h2>Tips</h2>${paragraphs(`If you know something our readers should know, write to ${mail(contact.tips)}.`)}<h2>Contact</h2>${paragraphs(
       `${mail(contact.email)}, ${contact.phone}.`,
     )}`,
   },
@@ -30,14 +30,14 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
     title: 'Privacy Policy',
     excerpt: 'What this site learns about its readers, why, and how to have it deleted.',
     bodyHtml: `<h2>What we keep</h2>${paragraphs(
-      'An account holds the e-mail address that you gave and what you added to your profile. Pages can be read without an account, and reading them leaves nothing in a profile.',
+      'Your account holds your email address and what you added to your profile. You can read pages without an account, and reading them adds nothing to a profile.',
     )}<h2>Players and posts of other sites</h2>${paragraphs(
       'Videos and posts of other sites load only after you press their button. Until then nothing is sent there.',
     )}<h2>Your rights</h2>${paragraphs(
       `Ask what we hold about you, have it corrected, or have it deleted: ${mail(contact.email)}.`,
     )}<h2>Terms of use</h2>${paragraphs(
-      `What stands in ${name} belongs to ${name} and its authors. You may read it, quote from it with a link, and print it for your own use.`,
-      'A subscription may be cancelled at any time; it then runs to the end of the time paid for.',
+      `The content of ${name} belongs to ${name} and its authors. You may read it, quote from it with a link, and print it for your own use.`,
+      'You can cancel a subscription at any time; it then runs to the end of the period you paid for.',
     )}`,
   },
   accessibility: {
@@ -59,8 +59,8 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
     excerpt: 'How to write for the opinion pages.',
     bodyHtml: `${paragraphs(
       'We read every submission. A good one makes one argument, makes it early, and rests it on facts that can be checked.',
-    )}<ul><li>Between 600 and 900 words, as text in the e-mail.</li><li>Not published elsewhere, in print or online.</li><li>Sources for every figure and quotation, as links.</li><li>A line about yourself and anything you stand to gain.</li></ul>${paragraphs(
-      `Send it to ${mail(contact.email)}. If you have not heard from us in five working days, please offer it elsewhere.`,
+    )}<ul><li>Between 600 and 900 words, as text in the email.</li><li>Not published elsewhere, in print or online.</li><li>Sources for every figure and quotation, as links.</li><li>A line about yourself and anything you stand to gain.</li></ul>${paragraphs(
+      `Send it to ${mail(contact.email)}. If you haven’t heard from us in five working days, please offer it elsewhere.`,
     )}`,
   },
   community: {
@@ -74,14 +74,14 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
   },
   cancel: {
     title: 'Cancel your subscription',
-    excerpt: 'You may cancel at any time. You keep what you have paid for until it ends.',
+    excerpt: 'You can cancel at any time. You keep your access until the end of the period you paid for.',
     bodyHtml: paragraphs(
-      `Write to ${mail(contact.email)} or call ${contact.phone} on weekdays between 9 a.m. and 5 p.m. Eastern Time, and tell us the e-mail address of your account.`,
+      `Write to ${mail(contact.email)} or call ${contact.phone} on weekdays between 9 a.m. and 5 p.m. Eastern Time, and tell us the email address of your account.`,
     ),
   },
   newsletter: {
     title: 'Newsletters',
-    excerpt: `${name} in your inbox, in the morning and in the evening. Both letters are free.`,
+    excerpt: `${name} in your inbox, in the morning and in the evening. Both newsletters are free.`,
     bodyHtml: '',
   },
   games: { title: 'Games', excerpt: 'Crosswords to be solved between two stops, or over one coffee.', bodyHtml: '' },
@@ -109,19 +109,19 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
     title: 'Join the founders',
     excerpt: 'For the few who stand behind the paper.',
     bodyHtml: paragraphs(
-      'Founders carry what subscriptions alone do not: the reporter who follows one story for a year, the desk in a place where nobody else keeps one, the lawyer who reads before we print.',
+      'Founders carry what subscriptions alone do not: the reporter who follows one story for a year, the bureau in a place where no other newspaper has one, the lawyer who reads before we print.',
       'They do not choose what we write. They make sure that there is someone to write it.',
     ),
   },
 };
 
-/** Slugs of the pages whose text editors may keep in WordPress. */
+/** Slugs of the pages whose text editors can write in WordPress. */
 export const editorialSlugs: readonly string[] = Object.keys(pages);
 
 /**
- * A page's words: the editors' where WordPress has the page, the built-in ones part by part where it says nothing.
+ * A page's text: the editors', with the default for each part that they left empty.
  *
- * @param kept the page of the content store
+ * @param kept the page in the content store
  */
 export function pageText(
   slug: string,
@@ -138,9 +138,52 @@ export function pageText(
   };
 }
 
-/** @throws RangeError for a slug that has no built-in text: a mistake in the route, not of a reader */
+/** @throws RangeError for a slug without a default text, which is an error in a route */
 export function builtinPage(slug: string): BuiltinPage {
   const page = pages[slug];
   if (!page) throw new RangeError(`builtinPage: there is no text for ${slug} (${Object.keys(pages).join(', ')})`);
   return page;
+}
+
+/** Message for an editor when a preview can't be shown. */
+export interface PreviewTrouble {
+  readonly heading: string;
+  readonly advice: string;
+}
+
+/**
+ * The message for the status of a preview.
+ *
+ * @param status as `Content.preview` answers it (src/content/service.ts)
+ */
+export function previewTrouble(status: number): PreviewTrouble {
+  switch (status) {
+    case 400:
+      return {
+        heading: 'This isn’t a preview link',
+        advice: 'Part of the address is missing. Press Preview in WordPress again.',
+      };
+    case 401:
+    case 403:
+      return {
+        heading: 'This preview link is not signed by the newsroom',
+        advice:
+          'Press Preview in WordPress again. If that leads here too, compare the secret in the newsroom’s settings with the site’s.',
+      };
+    case 404:
+      return { heading: 'We couldn’t find this draft', advice: 'It may have been deleted in WordPress.' };
+    case 410:
+      return {
+        heading: 'This preview has expired',
+        advice: 'A preview link works for a few minutes. Press Preview in WordPress again.',
+      };
+    case 501:
+      return {
+        heading: 'Previews are off',
+        advice:
+          'The site has no password for WordPress. Set WORDPRESS_USER, WORDPRESS_APP_PASSWORD and NEWSROOM_SECRET.',
+      };
+    default:
+      return { heading: 'WordPress didn’t respond', advice: 'Wait a moment, then reload this page.' };
+  }
 }

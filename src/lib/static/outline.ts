@@ -1,8 +1,8 @@
-/** The table of contents of a long page of the paper, made from the headings of its sanitized body. */
+/** The table of contents of a long page, made from the headings of its sanitized body. */
 
 export interface OutlineItem {
   readonly id: string;
-  /** Plain text with entities as in the markup's text. */
+  /** Plain text. */
   readonly text: string;
 }
 
@@ -32,8 +32,8 @@ const slugOf = (text: string): string =>
 /**
  * Gives each `<h2>` an id, keeping one that it has.
  *
- * @param fixed ids that other pages link to, by how the heading begins, in lower case, e.g. `{'terms of use': 'Terms-of-use'}`;
- *   each goes to the first such heading and wins over the heading's own id
+ * @param fixed ids that other pages link to, by the start of the heading in lower case, such as `{'terms of use': 'Terms-of-use'}`; the
+ *   first such heading gets the id instead of its own
  */
 export function outline(html: string, fixed: Readonly<Record<string, string>> = {}): Outline {
   const items: OutlineItem[] = [];
@@ -58,9 +58,9 @@ export function outline(html: string, fixed: Readonly<Record<string, string>> = 
 }
 
 /**
- * Cuts a body behind one of its parts, so that something can be added to the part.
+ * Cuts a body after one of its parts, so that something can be added to the part.
  *
- * @returns what ends with the part and what follows it; `null` when no heading of the second level has the id
+ * @returns the body up to the end of the part, and the rest; `null` when no second-level heading has the id
  */
 export function cutAfterPart(html: string, id: string): readonly [string, string] | null {
   const starts = [...html.matchAll(heading)];

@@ -1,14 +1,11 @@
-/**
- * Support hours: weekdays 9 a.m. to 5 p.m. in New York (spec section 9), holidays left out. Pure, and small
- * enough for a browser, which asks it every minute.
- */
+/** Support hours: weekdays 9 a.m. to 5 p.m. in New York (spec section 9), without holidays. Browsers load it. */
 
 import { supportHoursMessages } from './schema.ts';
 
 export interface Hours {
   /** Whether support is available now. */
   readonly open: boolean;
-  /** A sentence about it. */
+  /** A message about it. */
   readonly words: string;
 }
 
@@ -26,10 +23,10 @@ const clock = new Intl.DateTimeFormat('en-US', {
   hourCycle: 'h23',
 });
 
-/** What a clock and a calendar in New York show. */
+/** Day and hour in New York. */
 function inNewYork(instant: number): { readonly day: number; readonly hour: number } {
   const part = Object.fromEntries(clock.formatToParts(instant).map(({ type, value }) => [type, Number(value)]));
-  // The calendar day as midnight UTC: days are counted without a zone then.
+  // The calendar day as midnight UTC, so that days are counted without a time zone.
   return { day: Date.UTC(part.year ?? 0, (part.month ?? 1) - 1, part.day), hour: part.hour ?? 0 };
 }
 
@@ -40,25 +37,25 @@ function nth(year: number, month: number, weekday: number, count: number): numbe
   return Date.UTC(year, month, 1 + ((weekday - first + 7) % 7) + 7 * (count - 1));
 }
 
-/** Holidays of the United States without support; one that falls on a weekend is kept on the nearest weekday. */
+/** Holidays of the United States; one on a weekend is observed on the nearest weekday. */
 function isHoliday(day: number): boolean {
   const year = new Date(day).getUTCFullYear();
-  const kept = (month: number, date: number, of = year): number => {
+  const observed = (month: number, date: number, of = year): number => {
     const at = Date.UTC(of, month, date);
     const weekday = new Date(at).getUTCDay();
     return weekday === 6 ? at - dayMs : weekday === 0 ? at + dayMs : at;
   };
   return [
-    kept(0, 1),
-    kept(0, 1, year + 1),
+    observed(0, 1),
+    observed(0, 1, year + 1),
     nth(year, 0, 1, 3),
     nth(year, 1, 1, 3),
     nth(year, 4, 1, -1),
-    kept(5, 19),
-    kept(6, 4),
+    observed(5, 19),
+    observed(6, 4),
     nth(year, 8, 1, 1),
     nth(year, 10, 4, 4),
-    kept(11, 25),
+    observed(11, 25),
   ].includes(day);
 }
 

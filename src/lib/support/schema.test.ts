@@ -63,7 +63,7 @@ describe('what looks as if no person had written it', () => {
     expect(of({ message: 'See https://example.com/a and https://example.com/b' })).toBeNull();
   });
 
-  it('filled in what nobody sees', () => {
+  it('filled in the invisible field', () => {
     expect(of({}, { trap: 'https://spam.example' })).toBe('trap');
     expect(of({}, { trap: 'x', known: true })).toBe('trap');
   });

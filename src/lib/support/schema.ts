@@ -1,6 +1,6 @@
 /** The support form (spec sections 3, 5 and 8): its fields, checks and messages. The page, the island and the route use these. */
 import type { FieldErrors, Fields, Values } from '../http/form-fields.ts';
-import { isAddress } from '../mail/address.ts';
+import { isAddress } from '../mail/model.ts';
 
 export type SupportField = 'name' | 'email' | 'phone' | 'message';
 export type SupportFields = Values<SupportField>;
@@ -10,7 +10,7 @@ export const supportPath = '/api/forms/support';
 /** The page of the form, for readers without JavaScript or an account. */
 export const contactPage = '/contact';
 
-/** The mail server's own check, so that it won't refuse the message later. */
+/** The same check as the outbox, so that the message can be sent. */
 const emailProblem = (email: string): string | null =>
   isAddress(email) && /@[^@]+\.[^@.]+$/u.test(email)
     ? null
@@ -47,6 +47,9 @@ export const supportFields: Fields<SupportField> = {
 /** About the whole form. `failed` is the specification's (section 8). */
 export const supportMessages = {
   failed: 'There was an error submitting your message. Please try again.',
+  label: 'Premium Support',
+  heading: 'How can we help?',
+  hours: 'Online weekdays 9 a.m. to 5 p.m. ET',
   sent: 'Thank you. We’ve received your message, and a person will answer it.',
 } as const;
 

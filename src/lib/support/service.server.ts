@@ -2,18 +2,19 @@
 
 import { randomUUID } from 'node:crypto';
 import { normalEmail } from '../accounts/model.ts';
+import { createHmacs, createSealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
-import { createHmacs } from '../hmacs.server.ts';
-import type { Delivery, Sender } from '../http/field-form.server.ts';
+import type { Delivery, FieldForm, Sender } from '../http/field-form.server.ts';
 import { createLimiter } from '../http/limiter.server.ts';
 import type { Limits } from '../http/limits.ts';
+import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/model.ts';
 import type { Owner, PersonalData } from '../personal-data.ts';
-import { createSealer } from '../sealed.server.ts';
-import type { SupportFields } from './schema.ts';
 
-/** Why a message was stored and not mailed; the database holds these words. */
+import { contactPage, type SupportField, type SupportFields, supportFields, supportMessages } from './schema.ts';
+
+/** Why a message was stored and not mailed; the database stores these words. */
 export type Held = 'trap' | 'hasty' | 'links';
 
 /** A message that was stored and not mailed. */
@@ -38,7 +39,7 @@ export interface Support {
    * @param fields without errors (`checkFields`)
    */
   take(fields: SupportFields, sender: Sender): Promise<Delivery>;
-  /** What was not mailed, newest first. */
+  /** Messages that were not mailed, newest first. */
   heldMessages(): Promise<readonly HeldMessage[]>;
   /** Mails a message that was held. @returns `false` when no message of this id is held */
   release(id: string): Promise<boolean>;
@@ -132,7 +133,7 @@ interface NewMessage {
 /** Stores a message, and mails it unless it is held. @returns `false` when the same message came minutes ago */
 function store(database: Database, inbox: Inbox, { fields, userId, known, held: reason, at }: NewMessage) {
   return database.transaction(async (tx) => {
-    // Pressed twice, or sent again because its answer was lost: it was mailed already.
+    // The button was pressed twice, or the response was lost and the message sent again: it was mailed already.
     const before = await tx
       .selectFrom('support_messages')
       .select('id')
@@ -210,38 +211,25 @@ export function createSupport(options: SupportOptions): Support {
   const { database, keepDays, log, now = Date.now } = options;
   const sealer = createSealer({ secrets: [options.secret], now });
   const limiter = createLimiter(database, createHmacs(options.secret), options.limits, now);
-  const timers: NodeJS.Timeout[] = [];
+  const tasks: RepeatedTask[] = [];
   let heldCount: number | null = null;
-  let counting: Promise<void> = Promise.resolve();
-  let pruning: Promise<void> = Promise.resolve();
 
   function renderedAt(stamp: string): number | null {
     const value = sealer.open(purpose, stamp);
     return typeof value === 'number' ? value : null;
   }
 
-  function prune(): void {
-    pruning = database.db
+  const prune = () =>
+    database.db
       .deleteFrom('support_messages')
       .where('created', '<', now() - keepDays * dayMs)
-      .executeTakeFirst()
-      .then(
-        () => {},
-        (error: unknown) => log.warn({ err: error }, 'Deleting old support messages failed and will be retried'),
-      );
-  }
+      .execute();
 
-  function count(): void {
-    counting = heldRows(database)
+  async function count(): Promise<void> {
+    const row = await heldRows(database)
       .select((is) => is.fn.countAll<number | string | bigint>().as('count'))
-      .executeTakeFirstOrThrow()
-      .then(
-        (row) => {
-          heldCount = Number(row.count);
-        },
-        // The database reports its own faults.
-        () => {},
-      );
+      .executeTakeFirstOrThrow();
+    heldCount = Number(row.count);
   }
 
   return {
@@ -275,7 +263,8 @@ export function createSupport(options: SupportOptions): Support {
     async release(id) {
       if (!(await releaseHeld(database, options, id))) return false;
       options.outbox.nudge();
-      count();
+      // The release succeeded; the database reports its own faults.
+      await count().catch(() => {});
       return true;
     },
     stats: () => ({ held: heldCount }),
@@ -288,15 +277,26 @@ export function createSupport(options: SupportOptions): Support {
         void (await tx.updateTable('support_messages').set({ user_id: null }).where('user_id', '=', userId).execute()),
     },
     start() {
-      prune();
-      count();
-      timers.push(setInterval(prune, pruneEveryMs), setInterval(count, countEveryMs));
-      for (const timer of timers) timer.unref();
+      tasks.push(
+        repeat(pruneEveryMs, prune, (error) =>
+          log.warn({ err: error }, 'Deleting old support messages failed and will be retried'),
+        ),
+        // The database reports its own faults.
+        repeat(countEveryMs, count, () => {}),
+      );
+      for (const task of tasks) task.runNow();
     },
     async stop() {
-      for (const timer of timers) clearInterval(timer);
-      await pruning;
-      await counting;
+      await Promise.all(tasks.map((task) => task.stop()));
     },
   };
 }
+
+export const supportForm: FieldForm<SupportField> = {
+  fields: supportFields,
+  page: contactPage,
+  messages: supportMessages,
+  // The longest message, escaped.
+  limit: 64 * 1024,
+  take: ({ services: { support } }) => support && ((fields, sender) => support.take(fields, sender)),
+};

@@ -59,7 +59,7 @@ onBothEngines('the support inbox', (engines) => {
     expect(mail).toMatchObject([{ kind: 'support', to: inbox, email: 'ada@example.com', known: false }]);
   });
 
-  it('takes a message once that is sent twice, and again when it is written again later', async () => {
+  it('stores a message that is sent twice once, and again when it is sent later', async () => {
     const { database, support, mail, clock, sender } = await open();
     for (let press = 0; press < 2; press++) expect(await support.take(fields, sender())).toEqual({ ok: true });
     expect([(await rows(database)).length, mail.length]).toEqual([1, 1]);
@@ -69,13 +69,13 @@ onBothEngines('the support inbox', (engines) => {
     expect([(await rows(database)).length, mail.length]).toEqual([3, 3]);
   });
 
-  it('keeps nothing of what it could not hand to the mail: who is told of an error may send it again', async () => {
+  it('stores nothing that it could not put into the outbox, so that the sender can try again', async () => {
     const { database, support, sender } = await open({ failing: true });
     await expect(support.take(fields, sender())).rejects.toThrow('away');
     expect(await rows(database)).toEqual([]);
   });
 
-  it('keeps and does not mail what no person wrote, and says so without saying who', async () => {
+  it('stores spam without mailing it, and logs no address', async () => {
     const said: unknown[] = [];
     const { database, support, mail, clock, sender } = await open({
       log: { ...silent, info: (...words) => void said.push(words) },
@@ -92,7 +92,7 @@ onBothEngines('the support inbox', (engines) => {
     expect(JSON.stringify(said)).not.toMatch(/ada@|whitlock|2125550183/i);
   });
 
-  it('shows what is held, counts it, and mails it after all when it is told to, once', async () => {
+  it('shows and counts held messages, and mails a released one once', async () => {
     const { database, support, mail, clock, sender } = await open();
     const { session } = await (await bench(database)).join('ada@example.com');
     await support.take(fields, sender({ session }));
@@ -161,7 +161,7 @@ onBothEngines('the support inbox', (engines) => {
     expect(await support.take(other, sender({ session, caller: elsewhere(150) }))).toMatchObject({ ok: false });
   });
 
-  it('gives a reader what is theirs, forgets it with them, and everything after its time', async () => {
+  it('exports a user’s messages, deletes them with the account, and all messages after their time', async () => {
     const { database, support, clock, sender } = await open();
     const house = await bench(database);
     const { session } = await house.join('ada@example.com');
@@ -172,12 +172,12 @@ onBothEngines('the support inbox', (engines) => {
     const own = JSON.stringify(await support.personalData.export(session));
     expect(own).toMatch(/Where is my paper\?.*Mine too\./);
     expect(own).not.toContain('Not hers');
-    // Whoever has not shown that the address is theirs gets nothing that was written under it.
+    // An account with an unconfirmed address gets no messages from that address.
     const stranger = { ...session, userId: 'nobody', emailVerified: false };
     expect(await support.personalData.export(stranger)).toEqual({ support_messages: [] });
-    await support.personalData.erase(stranger);
+    await support.personalData.erase(stranger, null);
     expect(await rows(database)).toHaveLength(3);
-    await support.personalData.erase(session);
+    await support.personalData.erase(session, null);
     expect((await rows(database)).map(({ message }) => message)).toEqual(['Not hers.']);
     clock.now += 181 * 24 * 3_600_000;
     support.start();

@@ -10,7 +10,7 @@ export interface SupportMessagesTable {
   email: string;
   phone: string;
   message: string;
-  /** Why it was not handed to the mail, in fixed words; `null` when it was. */
+  /** Why it was not mailed, one of `Held`; `null` when it was. */
   held: string | null;
 }
 

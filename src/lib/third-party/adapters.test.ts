@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { consentValue, type OptionalPurpose, readConsent } from '../consent/model.ts';
-import { forgetThirdParty, hidePayment } from './forget.ts';
-import { makeReferral } from './referral.ts';
+import { forgetThirdParty, hidePayment } from './run.ts';
+import { makeReferral } from './scheduling.ts';
 import { hasThirdParties, isSecretAddress, noThirdParties, purposesAsked, usualAddresses } from './settings.ts';
 import { makeTagManager } from './tag-manager.ts';
 import { makeWebPush } from './web-push.ts';

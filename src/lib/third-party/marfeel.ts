@@ -1,5 +1,4 @@
 /** Marfeel, the audience tool: told what type of visitor is reading (vendors.md 5). */
-
 import { loadScriptOnce } from './load-script.ts';
 import type { Adapter, AdapterContext, VisitorType } from './model.ts';
 

@@ -1,4 +1,4 @@
-/** What third parties are told: who is reading, by type alone, and what the page is (spec sections 3 and 4); and what an adapter of one is. */
+/** What third parties get: the type of visitor and what the page is (spec sections 3 and 4); and what an adapter of one is. */
 import type { Session } from '../accounts/session.ts';
 import type { Consent } from '../consent/model.ts';
 import type { ThirdParties, ThirdPartyName } from './settings.ts';

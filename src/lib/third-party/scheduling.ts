@@ -2,7 +2,6 @@
  * Calendly (vendors.md 5): links marked `data-schedule` open the booking page in a popup of at most 1000 x 680 px (spec section 9).
  * The script comes at the first press; where it does not come, and without consent, they are links.
  */
-
 import { loadScriptOnce } from './load-script.ts';
 import type { Adapter, AdapterContext } from './model.ts';
 import { track } from './tracker.ts';
@@ -62,4 +61,26 @@ function addStyles(scriptUrl: string): void {
   const own = document.createElement('style');
   own.textContent = style;
   document.head.append(sheet, own);
+}
+
+// GrowSurf, the referral widget (vendors.md 5). It gets the campaign and nothing about the reader.
+
+declare global {
+  interface Window {
+    grsfSettings?: { readonly campaignId: string; readonly version: string };
+  }
+}
+
+const version = '2.0.0';
+
+export function makeReferral({ settings }: AdapterContext<'referral'>): Adapter {
+  const { campaign, scriptUrl } = settings;
+  return {
+    async allow() {
+      window.grsfSettings = { campaignId: campaign, version };
+      await loadScriptOnce(`${scriptUrl}?v=${version}`, { attributes: { 'grsf-campaign': campaign } });
+    },
+    // The widget sends nothing by itself before it is opened; it is gone with the page.
+    withdraw() {},
+  };
 }

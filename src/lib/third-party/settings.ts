@@ -30,7 +30,7 @@ export interface AdSettings {
   readonly scriptUrl: string;
   /** The address of the script that sets no cookies, for limited ads. */
   readonly limitedScriptUrl: string;
-  /** What readers get who have not allowed advertising: the house's own, or ads that know nothing of them. */
+  /** What readers get who have not allowed advertising: house ads, or ads that know nothing of them. */
   readonly withoutConsent: 'house' | 'limited';
 }
 

@@ -19,7 +19,7 @@ const layer = (): unknown[] => {
   return window.dataLayer;
 };
 
-/** Commands to Google's consent mode are told from events by being an `arguments` object. */
+/** Google's consent mode tells commands from events by the `arguments` object. */
 function command(..._words: ['consent', Gtag.ConsentArg, Gtag.ConsentParams]): void {
   // biome-ignore lint/complexity/noArguments: an array would be taken for something else
   layer().push(arguments);

@@ -7,9 +7,9 @@ import {
   priceText,
   rotationStyle,
   staleSince,
+  type TickerItem,
   tickerRows,
 } from './model.ts';
-import type { TickerItem } from './schema.ts';
 
 describe('numbers of the ticker', () => {
   it.each([

@@ -1,7 +1,23 @@
 /** The market ticker: how it writes prices, the same on the server and in the browser, and its service as pages see it. */
-import type { TickerItem } from './schema.ts';
 
-/** One price, as a provider says it. */
+/** What `GET /api/v1/stocks/quote` responds with: an array, in the order of the publication. Empty where there is no ticker. */
+export interface TickerItem {
+  /** Spec section 3, "Market ticker item". */
+  readonly name: string;
+  readonly price: number;
+  /** Since the last closing price, in the unit of `price`. */
+  readonly change: number;
+  /** With its sign and in parentheses, such as `(+0.52%)`. */
+  readonly changePercent: string;
+  /** Beyond the specification: the provider's symbol. */
+  readonly symbol: string;
+  /** When the provider gave the price, UTC. */
+  readonly asOf: string;
+  /** Whether the price is older than it should be, because the provider is unavailable. */
+  readonly stale: boolean;
+}
+
+/** One price of a provider. */
 export interface Quote {
   readonly price: number;
   /** Since the last closing price. */
@@ -62,7 +78,7 @@ const placesOf = (price: number): 2 | 4 => (Math.abs(price) < 10 ? 4 : 2);
 /** A price in its own unit. */
 export const priceText = (price: number): string => formats[placesOf(price)].format(price);
 
-/** A change with its sign; a minus is a minus and no hyphen. */
+/** A change with its sign; the minus is U+2212 and not a hyphen. */
 export function changeText(change: number, price: number): string {
   const text = formats[placesOf(price)].format(Math.abs(change));
   return /[1-9]/.test(text) ? `${change < 0 ? '−' : '+'}${text}` : text;
@@ -73,7 +89,7 @@ export const percentText = (percent: number): string => `(${changeText(percent, 
 
 export type Direction = 'up' | 'down' | 'same';
 
-/** Which way it went, as far as the written change shows it. */
+/** Direction of a change as it is displayed. */
 export const directionOf = (change: number, price: number): Direction =>
   /[1-9]/.test(changeText(change, price)) ? (change < 0 ? 'down' : 'up') : 'same';
 
@@ -82,9 +98,9 @@ export interface TickerRow {
   readonly name: string;
   readonly price: string;
   readonly direction: Direction;
-  /** A triangle; colours alone say nothing to many. */
+  /** A triangle, because not every reader can see the color. */
   readonly sign: string;
-  /** The same in a word. */
+  /** The direction as a word, for screen readers. */
   readonly spoken: string;
   /** Change and percentage. */
   readonly change: string;
@@ -98,17 +114,17 @@ const signs: Readonly<Record<Direction, readonly [sign: string, spoken: string]>
 
 export type TickerFace = Omit<TickerRow, 'symbol' | 'name'>;
 
-/** A price as it is written. */
+/** A price as it is displayed. */
 export function faceOf({ price, change, changePercent }: TickerItem): TickerFace {
   const direction = directionOf(change, price);
   const [sign, spoken] = signs[direction];
   return { price: priceText(price), direction, sign, spoken, change: `${changeText(change, price)} ${changePercent}` };
 }
 
-/** The dash in place of a price is the style's. */
+/** Styles show a dash in place of the price. */
 const unknown: TickerFace = { price: '', direction: 'same', sign: '', spoken: 'no price yet', change: '' };
 
-/** A row for every symbol, whether its price is known or not: the strip has its size from the start. */
+/** A row for every symbol, with or without a price, so that the strip has its size from the start. */
 export function tickerRows(symbols: readonly NamedSymbol[], items: readonly TickerItem[]): TickerRow[] {
   const bySymbol = new Map(items.map((item) => [item.symbol, item]));
   return symbols.map(({ symbol, name }) => {
@@ -117,7 +133,7 @@ export function tickerRows(symbols: readonly NamedSymbol[], items: readonly Tick
   });
 }
 
-/** When the oldest of the prices was true; `null` while all are fresh. */
+/** Time of the oldest stale price; `null` while none is stale. */
 export const staleSince = (items: readonly TickerItem[]): string | null =>
   items.reduce<string | null>(
     (oldest, { stale, asOf }) => (stale && (oldest === null || asOf < oldest) ? asOf : oldest),
@@ -131,12 +147,12 @@ const hour = new Intl.DateTimeFormat('en-US', {
   timeZoneName: 'short',
 });
 
-/** When prices were true, by New York's clock: `As of 3:41 PM EST`. */
+/** Time of prices in New York: `As of 3:41 PM EST`. */
 export const asOfText = (instant: string): string => `As of ${hour.format(new Date(instant))}`;
 
 /**
- * Styles that turn the strip of the ticker until its island runs: each price stands for `ms` milliseconds. The strip moves by `--step`
- * (Ticker.module.css), and no further than its last price.
+ * Styles that rotate the ticker until its island runs: each price is shown for `ms` milliseconds. The strip moves by `--step`
+ * (Ticker.module.css), at most to its last price.
  */
 export function rotationStyle(count: number, ms: number): string {
   const percent = (turn: number): string => `${Number(((turn / count) * 100).toFixed(2))}%`;

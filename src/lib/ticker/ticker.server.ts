@@ -2,6 +2,7 @@
  * Prices for all readers out of one request: the provider is asked once in an interval, however many readers ask. While it is
  * unavailable the last known prices stay, each with its time, and it is asked less and less often.
  */
+import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import {
   percentText,
@@ -9,9 +10,10 @@ import {
   type QuoteProvider,
   QuotesUnavailable,
   type Ticker,
+  type TickerItem,
   type TickerRules,
 } from './model.ts';
-import type { TickerItem } from './schema.ts';
+
 import { type QuotesAccess, twelveData } from './twelve-data.server.ts';
 
 export interface TickerOptions {
@@ -50,14 +52,14 @@ export function createTicker({ provider, rules, log, onChange, now = Date.now }:
   let asking: Promise<void> | null = null;
   /** The prices that pages were last rendered with. */
   let onPages = '[]';
-  let timer: ReturnType<typeof setInterval> | undefined;
+  let refreshing: RepeatedTask | undefined;
 
   async function ask(): Promise<void> {
     try {
       const quotes = await provider.quotes(symbols);
       const at = now();
       for (const [symbol, quote] of quotes) last.set(symbol, { ...quote, at });
-      if (failures > 0) log.info({}, 'The provider of prices answers again');
+      if (failures > 0) log.info({}, 'The provider of prices responds again');
       failures = 0;
       askAt = at + everyMs;
     } catch (error) {
@@ -66,14 +68,14 @@ export function createTicker({ provider, rules, log, onChange, now = Date.now }:
       askAt = now() + Math.min(longestRest, Math.max(rest, everyMs * 2 ** Math.min(failures - 1, 10)));
       // The message names neither the key nor the address.
       const problem = error instanceof QuotesUnavailable ? error.message : (error as Error).name;
-      if (failures === 1) log.warn({ problem }, 'The provider of prices does not answer; the last known prices stay');
+      if (failures === 1) log.warn({ problem }, 'The provider of prices does not respond; the last known prices stay');
     }
   }
 
   /** Asks unless the provider was asked within the interval. */
   function askIfDue(): void {
     const wait = askAt - now();
-    // A longer wait than there is means that the clock was set back.
+    // A longer wait than the longest means that the clock was set back.
     if (asking || (wait > 0 && wait <= longestRest + everyMs)) return;
     asking = ask().finally(() => {
       asking = null;
@@ -105,18 +107,17 @@ export function createTicker({ provider, rules, log, onChange, now = Date.now }:
     async quotes() {
       askIfDue();
       const items = known();
-      // Readers wait for the provider only where there is nothing else to tell them.
+      // Readers wait for the provider only if there are no fresh prices.
       if (!asking || (items.length > 0 && !items.some(({ stale }) => stale))) return items;
       await asking;
       return known();
     },
     start() {
-      timer ??= setInterval(() => void refreshPages(), rules.pageMinutes * 60_000);
-      timer.unref();
-      void refreshPages();
+      refreshing ??= repeat(rules.pageMinutes * 60_000, refreshPages, (error) =>
+        log.error({ err: error }, 'Rendering pages with new prices failed'),
+      );
+      refreshing.runNow();
     },
-    stop() {
-      clearInterval(timer);
-    },
+    stop: () => void refreshing?.stop(),
   };
 }

@@ -4,7 +4,7 @@
  * as text. A fault is `{"code", "message", "status": "error"}`, for the whole or in place of one symbol, at times under status 200.
  */
 import { z } from 'zod';
-import { retryAfter } from '../jobs/retry.ts';
+import { retryAfter } from '../jobs/tasks.ts';
 import { type Quote, type QuoteProvider, QuotesUnavailable } from './model.ts';
 
 export interface QuotesAccess {
@@ -24,7 +24,7 @@ const fault = z.object({ status: z.literal('error'), code: z.number().optional()
 
 /** Longest answer, in characters: a hundred times what seven symbols take. */
 const longest = 400_000;
-/** Credits are given anew each minute. */
+/** The provider renews credits every minute. */
 const untilCredits = 60_000;
 
 /** @param patienceMs longest wait for an answer */

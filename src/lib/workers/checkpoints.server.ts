@@ -2,7 +2,7 @@
  * Checkpoints of SQLite files in a worker thread. Without it the commit that fills a write-ahead log copies all of it into the
  * file and waits for the disk: a tenth of a second in which nothing is rendered and no request is answered.
  */
-import { repeat } from '../jobs/repeat.ts';
+import { repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import { createWorkerPool, PoolClosed, ThreadLost } from './pool.server.ts';
 

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { CheckpointProblem, CheckpointTask } from './checkpoints.server.ts';
-import { serveTasks } from './thread.server.ts';
+import { serveTasks } from './pool.server.ts';
 
 /** When each log was last written to and copied whole. */
 const done = new Map<string, number>();

@@ -1,5 +1,5 @@
 import type { APIRoute } from 'astro';
-import { securityTxt } from '../../lib/feeds/well-known.ts';
+import { securityTxt } from '../../lib/feeds/sitemap.ts';
 import { textAnswer } from '../../lib/feeds/write.ts';
 
 export const GET: APIRoute = ({ locals }) => {

@@ -1,11 +1,11 @@
 /** The code form's other end: signs in, or makes the account. */
 
-import { accountForm, type FormCall, problemOf, signInPage } from '../../lib/accounts/form.server.ts';
-import { formFields, formPages } from '../../lib/accounts/forms.ts';
+import { formFields, formPages } from '../../lib/accounts/model.ts';
+import { accountForm, type FormCall, problemOf, signInPage } from '../../lib/accounts/routes.server.ts';
 import { tidyCode } from '../../lib/accounts/schema.ts';
 import type { Credentials, Outcome, SignedIn } from '../../lib/accounts/service.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
-import { choiceOf, saveChoice } from '../../lib/newsletters/subscribed.server.ts';
+import { choiceOf, saveChoice } from '../../lib/newsletters/model.ts';
 
 export const POST = accountForm(async (call) => {
   const { form, state, stateCookie, caller, context } = call;

@@ -1,8 +1,8 @@
-/** Deletes the account of whoever is signed in, once its address has been typed to confirm. */
+/** Deletes the account of the signed-in reader, who types its address to confirm. */
 
-import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
-import { formFields, formPages } from '../../lib/accounts/forms.ts';
-import { normalEmail } from '../../lib/accounts/model.ts';
+import { formFields, formPages, normalEmail } from '../../lib/accounts/model.ts';
+import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
+
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 
 const page = '/dashboard/privacy';

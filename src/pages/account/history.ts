@@ -1,19 +1,19 @@
 /** The other end of the forms about the reading history: `do` = `remove` (with `article`), `clear`, `off`, `on`. */
-import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
+import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import { articleIdOf } from '../../lib/saved/routes.server.ts';
 
 const savedTab = '/dashboard/saved';
 
 export const POST = accountForm(async ({ accounts, form, caller, context }) => {
-  const { library } = context.locals.services;
+  const { savedStories } = context.locals.services;
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, savedTab) };
   const wanted = form.get('do');
   const articleId = articleIdOf(form.get('article'));
-  if (wanted === 'remove' && articleId !== null) await library?.forgetRead(session.userId, articleId);
-  if (wanted === 'clear') await library?.clearHistory(session.userId);
-  if (wanted === 'off' || wanted === 'on') await library?.keepHistory(session.userId, wanted === 'on');
+  if (wanted === 'remove' && articleId !== null) await savedStories?.forgetRead(session.userId, articleId);
+  if (wanted === 'clear') await savedStories?.clearHistory(session.userId);
+  if (wanted === 'off' || wanted === 'on') await savedStories?.keepHistory(session.userId, wanted === 'on');
   return {
     to: `${withQuery(savedTab, { state: `history-${wanted === 'remove' ? 'removed' : wanted === 'clear' ? 'cleared' : wanted === 'off' ? 'off' : 'on'}` })}#history`,
     cookies,

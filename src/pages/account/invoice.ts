@@ -1,9 +1,7 @@
-/**
- * A bill of the reader's own, as a file or as the page on which it can be paid: leads to where Stripe keeps it. Its address there is
- * secret and does not last, so it stands in no page.
- */
+/** Redirects to one of the reader's invoices at Stripe, as PDF or as the page to pay it. Its URL there is secret and expires. */
 import type { APIRoute } from 'astro';
-import { signInPage } from '../../lib/accounts/form.server.ts';
+import { signInPage } from '../../lib/accounts/routes.server.ts';
+import { messages } from '../../lib/billing/messages.ts';
 
 const headers = { 'Cache-Control': 'private, no-store', 'Content-Type': 'text/plain; charset=utf-8' };
 const say = (status: number, sentence: string) => new Response(`${sentence}\n`, { status, headers });
@@ -11,7 +9,7 @@ const lead = (to: string) => new Response(null, { status: 303, headers: { ...hea
 
 export const GET: APIRoute = async ({ request, locals, url }) => {
   const { accounts, billing, log } = locals.services;
-  if (!accounts || !billing) return say(404, 'We can’t find this invoice.');
+  if (!accounts || !billing) return say(404, messages.unknownInvoice);
   try {
     const { session } = await accounts.session(request.headers.get('cookie'));
     if (!session) return lead(signInPage(null, '/dashboard/account'));
@@ -20,6 +18,6 @@ export const GET: APIRoute = async ({ request, locals, url }) => {
     return found.ok ? lead(found.value) : say(found.status, found.error.message);
   } catch (error) {
     log.error({ err: error }, 'An invoice could not be found');
-    return say(503, 'This invoice cannot be fetched just now. Please try again in a minute.');
+    return say(503, messages.invoiceUnavailable);
   }
 };

@@ -1,8 +1,9 @@
 /** The button on the page that a mailed link opens. */
-import { accountForm } from '../../lib/accounts/form.server.ts';
-import { formFields, formPages } from '../../lib/accounts/forms.ts';
+
+import { formFields, formPages } from '../../lib/accounts/model.ts';
+import { accountForm } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
-import { choiceOf, saveChoice } from '../../lib/newsletters/subscribed.server.ts';
+import { choiceOf, saveChoice } from '../../lib/newsletters/model.ts';
 
 export const POST = accountForm(async ({ accounts, form, caller, context, stateCookie }) => {
   const token = form.get(formFields.token) ?? '';

@@ -1,5 +1,5 @@
 /** The other end of the form of all mail choices, for readers who are signed in. What is not ticked is not wanted. */
-import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
+import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import { mailFields } from '../../lib/newsletters/schema.ts';
 

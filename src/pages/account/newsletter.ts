@@ -3,11 +3,11 @@
  * it is written down when the link is used, on whichever device that is. For readers who are signed in it is written down at once.
  */
 
-import { accountForm, mailAndShow } from '../../lib/accounts/form.server.ts';
-import { formFields } from '../../lib/accounts/forms.ts';
-import { normalEmail } from '../../lib/accounts/model.ts';
+import { formFields, normalEmail } from '../../lib/accounts/model.ts';
+import { accountForm, mailAndShow } from '../../lib/accounts/routes.server.ts';
+
 import { redirectGet } from '../../lib/http/form.server.ts';
-import { choiceOf, saveChoice, subscribedPath } from '../../lib/newsletters/subscribed.server.ts';
+import { choiceOf, saveChoice, subscribedPath } from '../../lib/newsletters/model.ts';
 
 export const POST = accountForm(async (call) => {
   const { accounts, form, caller, context } = call;

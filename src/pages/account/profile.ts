@@ -1,6 +1,7 @@
 /** The profile form's other end (spec sections 5 and 7). */
-import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
+
 import { readProfileForm } from '../../lib/accounts/profile.ts';
+import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 
 export const POST = accountForm(async ({ accounts, form, caller, returnTo }) => {

@@ -1,6 +1,7 @@
 /** Mails another link or code to the address of a half-done sign-in, or a link to a signed-in reader who has to confirm theirs. */
-import { accountForm, type FormCall, mailAndShow, signInPage } from '../../lib/accounts/form.server.ts';
-import { confirmPage, formFields, formPages } from '../../lib/accounts/forms.ts';
+
+import { confirmPage, formFields, formPages } from '../../lib/accounts/model.ts';
+import { accountForm, type FormCall, mailAndShow, signInPage } from '../../lib/accounts/routes.server.ts';
 import { type Next, redirectGet } from '../../lib/http/form.server.ts';
 
 export const POST = accountForm(async (call) => {

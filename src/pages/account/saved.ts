@@ -1,39 +1,39 @@
 /**
- * The other end of the forms about saved stories: on an article (`do` = `save`), and in the dashboard (`remove`, `save` to undo). Whoever
- * has to sign in first comes back here, where what they wanted to save is known from a cookie that their own form has set.
+ * Handles the forms about saved stories: on an article (`do` = `save`), and in the dashboard (`remove`, `save` to undo). A reader who has to
+ * sign in first returns here, where a cookie of their own form names the story.
  */
 import type { APIRoute } from 'astro';
-import { accountForm, saveLater, signInPage } from '../../lib/accounts/form.server.ts';
+import { accountForm, saveLater, signInPage } from '../../lib/accounts/routes.server.ts';
 import { withQuery } from '../../lib/http/form.server.ts';
-import type { Library } from '../../lib/saved/model.ts';
+import type { SavedStories } from '../../lib/saved/model.ts';
 import { articleIdOf, isPublished } from '../../lib/saved/routes.server.ts';
 
 const savedTab = '/dashboard/saved';
 const here = '/account/saved';
 
-async function save(library: Library, userId: string, articleId: number): Promise<string> {
-  const outcome = await library.save(userId, articleId);
+async function save(savedStories: SavedStories, userId: string, articleId: number): Promise<string> {
+  const outcome = await savedStories.save(userId, articleId);
   return withQuery(savedTab, outcome === 'full' ? { problem: 'full' } : { state: 'saved', article: String(articleId) });
 }
 
 export const POST = accountForm(async ({ accounts, form, caller, context }) => {
-  const { library } = context.locals.services;
+  const { savedStories } = context.locals.services;
   const articleId = articleIdOf(form.get('article'));
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
-  if (articleId === null || !library) return { to: session ? savedTab : '/', cookies };
+  if (articleId === null || !savedStories) return { to: session ? savedTab : '/', cookies };
   if (form.get('do') === 'remove') {
     if (!session) return { to: signInPage(null, savedTab) };
-    await library.unsave(session.userId, articleId);
+    await savedStories.unsave(session.userId, articleId);
     return { to: withQuery(savedTab, { state: 'removed', article: String(articleId) }), cookies };
   }
   if (!isPublished(context.locals.content, articleId)) return { to: session ? savedTab : '/', cookies };
-  if (session) return { to: await save(library, session.userId, articleId), cookies };
+  if (session) return { to: await save(savedStories, session.userId, articleId), cookies };
   return { to: signInPage(null, here), cookies: [saveLater(context.locals).set(articleId)] };
 });
 
 export const GET: APIRoute = async ({ request, locals }) => {
   const header = request.headers.get('cookie');
-  const { accounts, library, log } = locals.services;
+  const { accounts, savedStories, log } = locals.services;
   const wish = saveLater(locals);
   const headers = new Headers({ Location: savedTab, 'Cache-Control': 'private, no-store' });
   try {
@@ -41,12 +41,12 @@ export const GET: APIRoute = async ({ request, locals }) => {
     for (const cookie of cookies) headers.append('Set-Cookie', cookie);
     const articleId = wish.read(header);
     if (!session) headers.set('Location', signInPage(null, here));
-    else if (articleId !== null && library && isPublished(locals.content, articleId)) {
-      headers.set('Location', await save(library, session.userId, articleId));
+    else if (articleId !== null && savedStories && isPublished(locals.content, articleId)) {
+      headers.set('Location', await save(savedStories, session.userId, articleId));
       headers.append('Set-Cookie', wish.clear);
     }
   } catch (error) {
-    // The tab says what is wrong; the wish is kept.
+    // The dashboard shows the error; the cookie stays.
     log.error({ err: error }, 'A story could not be saved after a sign-in');
   }
   return new Response(null, { status: 303, headers });

@@ -1,6 +1,7 @@
 /** The sign-in form's other end. */
-import { accountForm, mailAndShow, signInPage } from '../../lib/accounts/form.server.ts';
-import { formFields, formPages } from '../../lib/accounts/forms.ts';
+
+import { formFields, formPages } from '../../lib/accounts/model.ts';
+import { accountForm, mailAndShow, signInPage } from '../../lib/accounts/routes.server.ts';
 import { redirectGet } from '../../lib/http/form.server.ts';
 
 export const POST = accountForm((call) =>

@@ -1,6 +1,7 @@
 /** Signs out by a form: everywhere, unless it says otherwise (spec section 6). */
-import { accountForm } from '../../lib/accounts/form.server.ts';
-import { formFields, formPages } from '../../lib/accounts/forms.ts';
+
+import { formFields, formPages } from '../../lib/accounts/model.ts';
+import { accountForm } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 
 export const POST = accountForm(async ({ accounts, form, caller, stateCookie }) => {

@@ -1,6 +1,7 @@
 /** The button at the end of a social sign-in that makes a new account. */
-import { accountForm, problemOf, signInPage } from '../../lib/accounts/form.server.ts';
-import { formFields, formPages } from '../../lib/accounts/forms.ts';
+
+import { formFields, formPages } from '../../lib/accounts/model.ts';
+import { accountForm, problemOf, signInPage } from '../../lib/accounts/routes.server.ts';
 import { redirectGet } from '../../lib/http/form.server.ts';
 
 export const POST = accountForm(async ({ accounts, form, caller, returnTo, stateCookie }) => {

@@ -1,5 +1,5 @@
-/** Goes on after a cancellation, or with the present plan where another is planned: the form of the account page. */
-import { accountForm, signInPage } from '../../lib/accounts/form.server.ts';
+/** The account page's form that takes back a cancellation or a planned change. */
+import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
 import { redirectGet } from '../../lib/http/form.server.ts';
 
 const page = '/dashboard/account';
@@ -8,7 +8,7 @@ export const POST = accountForm(async ({ accounts, caller, context }) => {
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, page) };
   const resumed = await context.locals.services.billing?.resume(session);
-  // It has ended meanwhile: the page says so.
+  // It has ended: the page shows its state.
   if (resumed && !resumed.ok && resumed.status === 404) return { to: `${page}#plan`, cookies };
   return { to: `${page}?${resumed?.ok ? 'state=resumed' : 'problem=failed'}#plan`, cookies };
 });

@@ -3,15 +3,15 @@
  * reader's it is still the session's customer.
  */
 
-import { payingCall } from '../../lib/billing/http.server.ts';
+import { retention as messages } from '../../lib/billing/messages.ts';
+import { churnBody, signedInBillingRoute, userHash } from '../../lib/billing/routes.server.ts';
+import type { ChurnAnswer } from '../../lib/billing/schema.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { allowOnly } from '../../lib/http/routes.server.ts';
-import { churnBody, userHash } from '../../lib/retention/churnkey.server.ts';
-import type { ChurnAnswer } from '../../lib/retention/widget.ts';
 
-export const POST = payingCall({ body: churnBody }, async ({ billing, session, context: { locals } }) => {
+export const POST = signedInBillingRoute({ body: churnBody }, async ({ billing, session, context: { locals } }) => {
   const { retention } = locals.config;
-  if (!retention) return refuse(404, 'Cancelling goes through /cancel here.');
+  if (!retention) return refuse(404, messages.notUsed);
   try {
     const customerId = await billing.customerOf(session);
     const subscription = await billing.subscription(session);

@@ -4,7 +4,7 @@
  */
 
 import { emailBody, type VerificationAnswer } from '../../lib/accounts/schema.ts';
-import { tooManyRequests } from '../../lib/http/rate-limit.ts';
+import { tooManyRequests } from '../../lib/http/answer.ts';
 import { allowOnly, jsonRoute } from '../../lib/http/routes.server.ts';
 
 export const POST = jsonRoute(emailBody, async ({ body, caller, context }) => {

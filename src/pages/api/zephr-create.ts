@@ -1,12 +1,12 @@
 /**
- * Makes an account by its address alone and mails a link to confirm it (spec section 7). Whoever asks signs up for the newsletter:
- * the link carries the same choice as the form's own one without scripts. At the paywall (`enter`) the new reader is signed in and
+ * Creates an account from an address and mails a link to confirm it (spec section 7). The reader signs up for the newsletter:
+ * the link carries the same choice as that of the form without JavaScript. At the paywall (`enter`) the new reader is signed in and
  * may pay before the mail is read.
  */
-import { answerFailure } from '../../lib/accounts/answers.server.ts';
+import { answerFailure } from '../../lib/accounts/routes.server.ts';
 import { type CreateAnswer, createBody } from '../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
-import { subscribedPath } from '../../lib/newsletters/subscribed.server.ts';
+import { subscribedPath } from '../../lib/newsletters/model.ts';
 
 export const POST = accountRoute({ body: createBody }, async ({ accounts, body, caller }) => {
   const outcome = body.enter

@@ -1,11 +1,11 @@
 /**
- * Deletes the reader who is signed in (vendors.md 1.12). Who has typed an address to confirm sends it along: in another tab somebody else
- * may have signed in meanwhile.
+ * Deletes the account of the signed-in reader (vendors.md 1.12). The request may include the address that the reader typed to confirm,
+ * because another reader may have signed in in another tab.
  */
 
-import { signIn } from '../../lib/accounts/form.server.ts';
 import { accountMessages, problemText, wireMessages } from '../../lib/accounts/messages.ts';
 import { normalEmail } from '../../lib/accounts/model.ts';
+import { signIn } from '../../lib/accounts/routes.server.ts';
 import { forgetBody } from '../../lib/accounts/schema.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../lib/http/routes.server.ts';

@@ -1,6 +1,7 @@
 /** Signs a reader in with a code or a state key (spec section 7; vendors.md 1.1): 404 unknown, 401 wrong code. */
-import { answerFailure, signedInAnswer } from '../../lib/accounts/answers.server.ts';
+
 import { wireMessages } from '../../lib/accounts/messages.ts';
+import { answerFailure, signedInAnswer } from '../../lib/accounts/routes.server.ts';
 import { credentialsBody, credentialsOf } from '../../lib/accounts/schema.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';

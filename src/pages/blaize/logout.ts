@@ -1,7 +1,7 @@
-/** Signs out (spec section 7; vendors.md 1.7). Whoever is signed out already is told the same. */
+/** Signs out (spec section 7; vendors.md 1.7). The response is the same without a session. */
 
-import { signIn } from '../../lib/accounts/form.server.ts';
 import { wireMessages } from '../../lib/accounts/messages.ts';
+import { signIn } from '../../lib/accounts/routes.server.ts';
 import { logoutBody } from '../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 
@@ -10,7 +10,7 @@ export const POST = accountRoute(
   async ({ accounts, session, body, context }) => {
     const where = body.where === 'JUST_HERE' ? 'THIS_DEVICE' : body.where;
     const cookies = session ? await accounts.logout(session, where) : accounts.farewell;
-    // Nor is the address left that somebody began to sign in with.
+    // Also removes the address of an unfinished sign-in.
     return { status: 200, body: { message: wireMessages.logout }, cookies: [...cookies, signIn(context.locals).clear] };
   },
 );

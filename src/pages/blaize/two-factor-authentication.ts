@@ -1,6 +1,7 @@
-/** Mails a six-digit code (spec section 7; vendors.md 1.4): 201, 404 unknown, 405 for any way but e-mail. */
-import { answerFailure } from '../../lib/accounts/answers.server.ts';
-import { wireMessages } from '../../lib/accounts/messages.ts';
+/** Mails a six-digit code (spec section 7; vendors.md 1.4): 201, 404 unknown, 405 for any method but email. */
+
+import { accountMessages, wireMessages } from '../../lib/accounts/messages.ts';
+import { answerFailure } from '../../lib/accounts/routes.server.ts';
 import { deliveryBody, deliveryOf } from '../../lib/accounts/schema.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
@@ -8,7 +9,7 @@ import { accountRoute, allowOnly } from '../../lib/http/routes.server.ts';
 export const POST = accountRoute({ body: deliveryBody }, async ({ accounts, body, caller, siteUrl }) => {
   const delivery = deliveryOf(body, siteUrl, caller);
   if (!delivery.ok) return refuse(400, delivery.message);
-  if (delivery.value.method !== 'email') return refuse(405, 'Codes are sent by email only.');
+  if (delivery.value.method !== 'email') return refuse(405, accountMessages.codesByEmail);
   const outcome = await accounts.sendCode(delivery.value);
   return outcome.ok ? { status: 201, body: { message: wireMessages.codeSent } } : answerFailure(outcome.failure);
 });

@@ -1,16 +1,23 @@
 /** The other end of the privacy form: writes the choice into a cookie of this browser, and nowhere else. */
 import type { APIRoute } from 'astro';
-import { consentCookieName, consentMaxAge, consentValue, grantedByForm } from '../../lib/consent/model.ts';
-import { consentFields, privacyPage } from '../../lib/consent/schema.ts';
+import {
+  consentCookieName,
+  consentFields,
+  consentMaxAge,
+  consentValue,
+  grantedByForm,
+  privacyPage,
+} from '../../lib/consent/model.ts';
+
 import { plainText, postedForm, redirectGet } from '../../lib/http/form.server.ts';
-import { returnPath } from '../../lib/http/return-path.ts';
+import { returnPath } from '../../lib/http/origin.ts';
 
 export const POST: APIRoute = async (context) => {
   const { siteUrl } = context.locals.config;
   const gpc = context.request.headers.get('sec-gpc') === '1';
   const answer = await postedForm(context, {}, async (form) => {
     const granted = grantedByForm(form.get(consentFields.choice), form.getAll(consentFields.purpose), gpc);
-    if (!granted) return { status: 400, problem: 'This address takes the privacy form.' };
+    if (!granted) return { status: 400, problem: 'Please choose on the privacy page.' };
     const back = returnPath(form.get(consentFields.returnTo), siteUrl);
     const secure = siteUrl.startsWith('https:') ? '; Secure' : '';
     const cookie = `${consentCookieName}=${consentValue(granted, gpc)}; Path=/; Max-Age=${consentMaxAge}; SameSite=Lax${secure}`;

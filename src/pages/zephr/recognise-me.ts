@@ -1,6 +1,6 @@
 /**
- * Always 200 (vendors.md 1.11). Tying a browser to a reader because a link names them is a feature that has to be opted into; here
- * nobody is signed in for an address in a link, and the answer does not say whether it is known.
+ * Always 200 (vendors.md 1.11). Recognizing a reader by an address in a link is optional in the vendor's API; here a link signs no reader
+ * in, and the response does not reveal whether the address is known.
  */
 
 import { wireMessages } from '../../lib/accounts/messages.ts';

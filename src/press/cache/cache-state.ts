@@ -1,10 +1,10 @@
 /** State of the page cache, and the parts of it that look-ups and changes share. */
+import type { Logger } from '../../lib/logging.ts';
 import type { PageStore } from '../store/page-store.server.ts';
-import { nameOf, type PageRef, refOf } from '../store/stored-page.ts';
+import { StoreUnavailable } from '../store/sqlite-file.server.ts';
+import { type Bodies, nameOf, type PageRef, refOf } from '../store/stored-page.ts';
 import type { CachedPage, HeadersOf } from './cached-page.ts';
 import type { Lru } from './lru.ts';
-import type { TagChanges } from './tag-changes.ts';
-import type { StoreAccess, UnwrittenPages } from './unwritten-pages.ts';
 
 export interface CacheState {
   readonly store: PageStore;
@@ -73,4 +73,163 @@ function writeReads({ reads, access, store }: CacheState): void {
   if (reads.size === 0) return;
   access.attempt(() => store.addReads(reads));
   reads.clear();
+}
+
+/**
+ * Which tag changed last when, in numbers and not in time: every change has the next number of one sequence. A render notes
+ * the number at its start; what it shows is out of date when one of its tags has a higher one at its end.
+ */
+export interface TagChanges {
+  /** Number of the latest change. */
+  readonly latest: number;
+  /** Notes a change. @param number from the store, or `null` to take the next one */
+  note(tags: Iterable<string>, withdrawn: Iterable<string>, number: number | null): number;
+  /** Takes over a number that the store knows from elsewhere. */
+  reach(number: number): void;
+  /** What happened to any of these tags after change number `since`. */
+  after(tags: Iterable<string>, since: number): 'nothing' | 'changed' | 'withdrawn';
+}
+
+interface Mark {
+  readonly changed: number;
+  readonly withdrawn: number;
+}
+
+/**
+ * @param everything the tag that stands for every page
+ * @param limit how many tags are remembered; beyond it the oldest are forgotten, and a render that began before they
+ *   were is not shown
+ */
+export function createTagChanges(everything: string | null, limit = 50_000): TagChanges {
+  let latest = 0;
+  /** All changes up to this number may have been forgotten. */
+  let forgotten = 0;
+  const marks = new Map<string, Mark>();
+
+  function mark(tag: string, number: number, withdrawn: boolean): void {
+    const before = marks.get(tag);
+    // Deleted first: the map then stays in the order of the changes.
+    marks.delete(tag);
+    marks.set(tag, { changed: number, withdrawn: withdrawn ? number : (before?.withdrawn ?? 0) });
+  }
+
+  return {
+    get latest() {
+      return latest;
+    },
+    note(tags, withdrawn, number) {
+      latest = Math.max(latest + 1, number ?? 0);
+      for (const tag of tags) mark(tag, latest, false);
+      for (const tag of withdrawn) mark(tag, latest, true);
+      while (marks.size > limit) {
+        const [oldest] = marks;
+        if (!oldest) break;
+        marks.delete(oldest[0]);
+        forgotten = Math.max(forgotten, oldest[1].changed);
+      }
+      return latest;
+    },
+    reach(number) {
+      latest = Math.max(latest, number);
+    },
+    after(tags, since) {
+      if (since < forgotten) return 'withdrawn';
+      let answer: 'nothing' | 'changed' = 'nothing';
+      const look = (tag: string): boolean => {
+        const known = marks.get(tag);
+        if (known && known.withdrawn > since) return true;
+        if (known && known.changed > since) answer = 'changed';
+        return false;
+      };
+      if (everything !== null && look(everything)) return 'withdrawn';
+      for (const tag of tags) if (look(tag)) return 'withdrawn';
+      return answer;
+    },
+  };
+}
+
+/** A whole page that the disk store hasn't taken, because the disk is full. */
+export interface UnwrittenPage {
+  readonly page: CachedPage;
+  readonly bodies: Bodies;
+}
+
+export interface UnwrittenPages extends Iterable<[string, UnwrittenPage]> {
+  readonly size: number;
+  get(name: string): UnwrittenPage | undefined;
+  has(name: string): boolean;
+  /** Keeps a page; beyond the budget the oldest ones go and are rendered again on demand. */
+  keep(name: string, page: CachedPage, bodies: Bodies): void;
+  /** Takes other tags for a page that is kept. */
+  retag(name: string, tags: readonly string[]): void;
+  drop(name: string): void;
+}
+
+/** @param budget bytes of all pages together */
+export function createUnwrittenPages(budget: number): UnwrittenPages {
+  const pages = new Map<string, UnwrittenPage>();
+  let bytes = 0;
+
+  function drop(name: string): void {
+    bytes -= pages.get(name)?.page.bytes ?? 0;
+    pages.delete(name);
+  }
+
+  return {
+    get size() {
+      return pages.size;
+    },
+    get: (name) => pages.get(name),
+    has: (name) => pages.has(name),
+    keep(name, page, bodies) {
+      drop(name);
+      pages.set(name, { page, bodies });
+      bytes += page.bytes;
+      for (const oldest of pages.keys()) {
+        if (bytes <= budget) break;
+        drop(oldest);
+      }
+    },
+    retag(name, tags) {
+      const kept = pages.get(name);
+      if (kept) pages.set(name, { ...kept, page: { ...kept.page, page: { ...kept.page.page, tags } } });
+    },
+    drop,
+    [Symbol.iterator]: () => pages.entries(),
+  };
+}
+
+/** Calls to the disk store: a store that can't be used is logged and never breaks a request. */
+export interface StoreAccess {
+  /** Runs `work`; `undefined` when the store can't be used now. The value is wrapped, because it may be `undefined` itself. */
+  attempt<T>(work: () => T): { readonly value: T } | undefined;
+  /** Logs that the store works again, if its failure was logged. */
+  recovered(): void;
+}
+
+/** Milliseconds between two log lines about a store that can't be used. */
+const logEveryMs = 60_000;
+
+export function createStoreAccess(log: Logger, now: () => number): StoreAccess {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let failing = false;
+  return {
+    attempt(work) {
+      try {
+        return { value: work() };
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        if (Math.abs(now() - loggedAt) >= logEveryMs) {
+          loggedAt = now();
+          failing = true;
+          log.error({ err: error }, "The page store can't be used; pages are served from memory until it can");
+        }
+        return undefined;
+      }
+    },
+    recovered() {
+      if (failing) log.info({}, 'The page store works again');
+      failing = false;
+    },
+  };
 }

@@ -2,7 +2,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';
 import { createBoundedMap } from './bounded-map.ts';
-import { decode } from './compression.ts';
+import { decode } from './compressor.server.ts';
 
 /** Response headers of a page, whatever its encoding; called once for each rendering. */
 export type HeadersOf = (page: StoredPage) => Readonly<Record<string, string>>;

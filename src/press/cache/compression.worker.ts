@@ -1,7 +1,6 @@
-/** The thread in which pages are compressed; `encoder.server.ts` starts it. */
-import { serveTasks } from '../../lib/workers/thread.server.ts';
-import { encode } from './compression.ts';
-import type { CompressedPage, PageToCompress } from './compressor.server.ts';
+/** The thread in which pages are compressed; `compressor.server.ts` starts it. */
+import { serveTasks } from '../../lib/workers/pool.server.ts';
+import { type CompressedPage, encode, type PageToCompress } from './compressor.server.ts';
 
 serveTasks(
   ({ body, contentType }: PageToCompress): CompressedPage => {

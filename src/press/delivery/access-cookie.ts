@@ -1,12 +1,12 @@
 /**
  * The access cookie: says which variant of an article a browser may have, and nothing about who is reading. Signed by
- * whoever knows the reader, checked here on every request for a page with an access level.
+ * the service that knows the reader, checked here on every request for a page with an access level.
  *
  * Its form: `v1.<key id>.<expiry, Unix seconds>.<level>.<HMAC-SHA256 of all before the last dot, base64url>`.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { WalledLevel } from '../../lib/content/model.ts';
 import { createBoundedMap } from '../cache/bounded-map.ts';
-import type { AccessLevel } from '../store/stored-page.ts';
 
 /** A signing key. */
 export interface AccessKey {
@@ -19,7 +19,7 @@ export interface AccessKey {
 export interface AccessCookieOptions {
   /** Name of the cookie. */
   readonly name: string;
-  /** The first signs, all verify: put a new key first, and take the old one away when its last cookie has expired. */
+  /** The first signs, all verify: put a new key first, and remove the old one when its last cookie has expired. */
   readonly keys: readonly AccessKey[];
   /** Epoch milliseconds; for tests. */
   readonly now?: () => number;
@@ -28,78 +28,131 @@ export interface AccessCookieOptions {
 export interface AccessCookie {
   readonly name: string;
   /** A cookie's value. @param expires Unix seconds */
-  sign(level: AccessLevel, expires: number): string;
-  /** The level of a cookie's value; `null` when it is forged, expired or none at all. */
-  verify(value: string): AccessLevel | null;
+  sign(level: WalledLevel, expires: number): string;
+  /** The level of a cookie's value; `null` when it is forged, expired or malformed. */
+  verify(value: string): WalledLevel | null;
   /** The level of a whole `Cookie` header. */
-  levelFor(header: string | undefined): AccessLevel | null;
+  levelFor(header: string | undefined): WalledLevel | null;
 }
 
-const form = /^v1\.([\w-]{1,16})\.([1-9]\d{0,11})\.(registered|subscriber)\.([\w-]{43})$/;
+const form = /^v1\.([\w-]{1,16})\.([1-9]\d{0,11})\.(?:(registered|subscriber)\.)?[\w-]{43}$/;
 /** Longer than any value of this form. */
 const longest = 128;
-/** One request carries this many cookies of the name at most; the rest is not looked at. */
-const mostCandidates = 4;
+/** One request may carry several cookies of one name; the others are ignored. */
+const mostAccessCookies = 4;
+const mostPasses = 8;
+/** Values whose signature was found valid. */
+const mostVerified = 2000;
 
 /** @throws Error with a sentence for the operator when a key is unfit */
-export function createAccessCookie(options: AccessCookieOptions): AccessCookie {
-  const { name, keys, now = Date.now } = options;
-  const [first] = keys;
-  if (!first) throw new Error('The access cookie needs at least one key.');
+export function createAccessCookie({ name, keys, now = Date.now }: AccessCookieOptions): AccessCookie {
   for (const key of keys) {
-    if (!/^[\w-]{1,16}$/.test(key.id))
-      throw new Error(`"${key.id}" is no id of a key: give 1 to 16 letters and digits.`);
+    if (!/^[\w-]{1,16}$/.test(key.id)) throw new Error(`"${key.id}" is not a key id: use 1 to 16 letters and digits.`);
     if (key.secret.length < 32) throw new Error(`The secret of key "${key.id}" is shorter than 32 characters.`);
   }
   if (new Set(keys.map((key) => key.id)).size < keys.length) throw new Error('Two keys have the same id.');
-  if (!/^[\w-]+$/.test(name)) throw new Error(`"${name}" is no name of a cookie.`);
-  const secrets = new Map(keys.map((key) => [key.id, key.secret]));
-  const verified = createBoundedMap<{ readonly level: AccessLevel; readonly until: number }>(2000);
+  if (!/^[\w-]+$/.test(name)) throw new Error(`"${name}" is not a cookie name.`);
+  const signer = createSigner(keys);
+  const verified = createBoundedMap<{ readonly level: WalledLevel; readonly until: number }>(mostVerified);
   const opening = `${name}=`;
 
-  const hmac = (secret: string, text: string): Buffer => createHmac('sha256', secret).update(text).digest();
-
-  function verify(value: string): AccessLevel | null {
-    if (value.length > longest) return null;
+  function verify(value: string): WalledLevel | null {
     let known = verified.get(value);
     if (!known) {
-      const parts = form.exec(value);
-      const secret = secrets.get(parts?.[1] ?? '');
-      if (!parts || secret === undefined) return null;
-      const given = Buffer.from(parts[4] ?? '', 'base64url');
-      const expected = hmac(secret, value.slice(0, value.lastIndexOf('.')));
-      // 43 characters hold two bits more than 32 bytes: only the one spelling counts.
-      if (given.toString('base64url') !== parts[4]) return null;
-      if (given.byteLength !== expected.byteLength || !timingSafeEqual(given, expected)) return null;
-      known = { level: parts[3] as AccessLevel, until: Number(parts[2]) * 1000 };
+      const signed = signer.verify(value, '');
+      if (!signed?.level) return null;
+      known = { level: signed.level, until: signed.until };
       verified.set(value, known);
     }
     return known.until > now() ? known.level : null;
   }
 
-  function levelFor(header: string | undefined): AccessLevel | null {
-    if (header === undefined) return null;
-    let candidates = 0;
-    let at = header.indexOf(opening);
-    while (at !== -1 && candidates < mostCandidates) {
-      if (at === 0 || header[at - 1] === ' ' || header[at - 1] === ';') {
-        const end = header.indexOf(';', at);
-        const level = verify(header.slice(at + opening.length, end === -1 ? undefined : end).trimEnd());
-        if (level) return level;
-        candidates++;
-      }
-      at = header.indexOf(opening, at + 1);
+  return {
+    name,
+    sign: (level, expires) => signer.sign(`${Math.floor(expires)}.${level}`, ''),
+    verify,
+    levelFor: (header) => (header === undefined ? null : firstValid(header, opening, mostAccessCookies, verify)),
+  };
+}
+
+/**
+ * A pass: a cookie that opens the full variant of one page. It is bound to the page's key, so that it opens no other, and doesn't
+ * identify a reader. Its form is that of the access cookie without a level; the page's key is signed with it.
+ */
+export interface PassCookie {
+  readonly name: string;
+  /** A cookie's value. @param page key of the page (cache-key.ts); @param expires Unix seconds */
+  sign(page: string, expires: number): string;
+  /** Whether a whole `Cookie` header holds a pass for this page. */
+  opens(header: string | undefined, page: string): boolean;
+}
+
+/** The prefix keeps a pass from ever being an access cookie, which is signed with the same keys. */
+const passPrefix = (page: string): string => `pass\n${page}\n`;
+
+/** @param options keys that `createAccessCookie` has checked */
+export function createPassCookie({ name, keys, now = Date.now }: AccessCookieOptions): PassCookie {
+  const signer = createSigner(keys);
+  const opening = `${name}=`;
+  const verified = createBoundedMap<{ readonly page: string; readonly until: number }>(mostVerified);
+
+  function verify(value: string, page: string): true | null {
+    // A value is valid for one page at most.
+    let known = verified.get(value);
+    if (known?.page !== page) {
+      const signed = signer.verify(value, passPrefix(page));
+      if (!signed || signed.level) return null;
+      known = { page, until: signed.until };
+      verified.set(value, known);
     }
-    return null;
+    return known.until > now() ? true : null;
   }
 
   return {
     name,
-    sign(level, expires) {
-      const text = `v1.${first.id}.${Math.floor(expires)}.${level}`;
-      return `${text}.${hmac(first.secret, text).toString('base64url')}`;
+    sign: (page, expires) => signer.sign(String(Math.floor(expires)), passPrefix(page)),
+    opens(header, page) {
+      // Hardly any reader has one.
+      if (!header?.includes(opening)) return false;
+      return firstValid(header, opening, mostPasses, (value) => verify(value, page)) ?? false;
     },
-    verify,
-    levelFor,
   };
+}
+
+/** Signs and verifies values of the form `v1.<key id>.<text>.<HMAC>`. @param prefix signed with the text, and not part of the value */
+function createSigner(keys: readonly AccessKey[]) {
+  const [first] = keys;
+  if (!first) throw new Error('The access cookie needs at least one key.');
+  const secrets = new Map(keys.map(({ id, secret }) => [id, secret]));
+  const hmac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
+  return {
+    sign(claims: string, prefix: string): string {
+      const text = `v1.${first.id}.${claims}`;
+      return `${text}.${hmac(first.secret, prefix + text)}`;
+    },
+    verify(value: string, prefix: string): { readonly level: WalledLevel | undefined; readonly until: number } | null {
+      if (value.length > longest) return null;
+      const [whole, id = '', expires, level] = form.exec(value) ?? [];
+      const secret = secrets.get(id);
+      if (whole === undefined || secret === undefined) return null;
+      const dot = value.lastIndexOf('.');
+      // Compared as text: 43 characters hold two bits more than 32 bytes, and only one spelling is valid.
+      const expected = Buffer.from(hmac(secret, prefix + value.slice(0, dot)));
+      if (!timingSafeEqual(Buffer.from(value.slice(dot + 1)), expected)) return null;
+      return { level: level as WalledLevel | undefined, until: Number(expires) * 1000 };
+    },
+  };
+}
+
+/** The first of a cookie's values that `verify` accepts. Does not split the header: this runs for every request with a paywall. */
+function firstValid<T>(header: string, opening: string, most: number, verify: (value: string) => T | null): T | null {
+  let at = header.indexOf(opening);
+  for (let candidates = 0; at !== -1 && candidates < most; at = header.indexOf(opening, at + 1)) {
+    if (at !== 0 && header[at - 1] !== ' ' && header[at - 1] !== ';') continue;
+    const end = header.indexOf(';', at);
+    const result = verify(header.slice(at + opening.length, end === -1 ? undefined : end).trimEnd());
+    if (result !== null) return result;
+    candidates++;
+  }
+  return null;
 }

@@ -72,7 +72,7 @@ export function createKeys(rules: KeyRules): KeyOf {
 
     const own = redirects(path);
     if (own) {
-      if (own.status === 410) return { kind: 'reject', status: 410, why: 'This page has been taken away for good.' };
+      if (own.status === 410) return { kind: 'reject', status: 410, why: 'This page has been removed.' };
       return { kind: 'redirect', location: own.to + (own.to.includes('?') ? '' : rest), status: own.status };
     }
     const spelt = spelling(path);
@@ -123,7 +123,7 @@ const plain = /^(?:\/|(?:\/[a-z0-9_~-][a-z0-9._~-]*)+)$/;
 const asItIs = (path: string) => ({ path, slash: false, moved: false });
 
 const reasons: Readonly<Record<number, string>> = {
-  400: 'The address cannot be read.',
+  400: 'The address is not valid.',
   414: 'The address is too long.',
 };
 

@@ -5,8 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { responseFromCache, servePage } from '../delivery/respond.ts';
 import { html, press, type TestPress, tempDir } from '../testing.ts';
-import { attachFastPath } from './fast-path.ts';
-import { readHead } from './request-head.ts';
+import { attachFastPath, readHead } from './fast-path.ts';
 
 const text = '<p>It shines for all.</p>'.repeat(400);
 const long = Array.from({ length: 20_000 }, (_, n) => `<p>${n * 7919}</p>`).join('');

@@ -1,17 +1,8 @@
 /** From the injected render function to a page that can be stored. */
-
+import type { WalledLevel } from '../../lib/content/model.ts';
 import type { CachedPage } from '../cache/cached-page.ts';
-import { encodeNothing } from '../cache/compression.ts';
-import type { Encode } from '../cache/compressor.server.ts';
-import {
-  type AccessLevel,
-  type Bodies,
-  hashOf,
-  type PageRef,
-  type StoredPage,
-  tidyTags,
-  type Variant,
-} from '../store/stored-page.ts';
+import { type Encode, encodeNothing } from '../cache/compressor.server.ts';
+import { type Bodies, hashOf, type PageRef, type StoredPage, tidyTags, type Variant } from '../store/stored-page.ts';
 
 /** What the render function answers with. */
 export interface Rendering {
@@ -22,7 +13,7 @@ export interface Rendering {
   /** What the page shows; a change of one of them renders it again. */
   readonly tags: Iterable<string>;
   /** Level that the page's full variant asks for; the same in both variants. */
-  readonly access?: AccessLevel | null;
+  readonly access?: WalledLevel | null;
   /** Whether the response may be stored; a stored page is served to everyone. */
   readonly storable: boolean;
 }

@@ -1,10 +1,9 @@
 /** Runs one render job: renders until the page is current, stores it, and answers all who wait for it. */
-import { backOff } from '../../lib/jobs/retry.ts';
+import { backOff } from '../../lib/jobs/tasks.ts';
 import { type CachedPage, createCachedPage } from '../cache/cached-page.ts';
 import { nameOf, type PageRef } from '../store/stored-page.ts';
 import { type RenderedPage, renderPage } from './render.server.ts';
-import { queued, type RenderJob } from './render-job.ts';
-import { type RenderSlot, type SchedulerState, startJobs } from './scheduler-state.ts';
+import { queued, type RenderJob, type RenderSlot, type SchedulerState, startJobs } from './scheduler-state.ts';
 
 /** After this many discarded renders in a row a page under constant change is shown as far as it got. */
 const mostDiscarded = 3;

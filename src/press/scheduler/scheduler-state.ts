@@ -1,14 +1,12 @@
 /** State of the render scheduler, its options, and when the next jobs start. */
 import type { Logger } from '../../lib/logging.ts';
+import type { TagChanges } from '../cache/cache-state.ts';
 import type { CachedPage, HeadersOf } from '../cache/cached-page.ts';
 import type { Encode } from '../cache/compressor.server.ts';
 import type { PageCache } from '../cache/page-cache.server.ts';
-import type { TagChanges } from '../cache/tag-changes.ts';
 import type { PressEvent, Stats } from '../stats.ts';
 import type { PageRef } from '../store/stored-page.ts';
-import type { Queue } from './priority-queue.ts';
 import type { Render } from './render.server.ts';
-import { type QueuedJob, queued, type RenderJob } from './render-job.ts';
 
 /** Waits between attempts, milliseconds. */
 export interface RetryWaits {
@@ -112,4 +110,127 @@ function start(state: SchedulerState, job: RenderJob, slot: RenderSlot): void {
     startJobs(state);
     if (state.running.queue + state.running.readers === 0) state.onIdle?.();
   });
+}
+
+export type RenderOutcome = 'refreshed' | 'unchanged' | 'failed';
+
+/** Gets the outcome of a page's render. */
+export interface Watcher {
+  settled(ref: PageRef, outcome: RenderOutcome): void;
+}
+
+/** A reader of a page that isn't stored. */
+export interface WaitingReader {
+  /** Number of the latest change when the reader came. */
+  readonly arrived: number;
+  resolve(page: CachedPage): void;
+  reject(error: unknown): void;
+}
+
+/** One per page and variant. */
+export interface RenderJob {
+  readonly ref: PageRef;
+  readonly name: string;
+  /** `queue`: for a change or the warm-up; `readers`: readers wait for it; `delayed`: until the next attempt. */
+  place: 'queue' | 'readers' | 'delayed' | 'running';
+  /** Number of the change that the render must have seen; 0: any render will do. */
+  minChange: number;
+  /** Lowest first; among equals the page with more reads. */
+  rank: number;
+  reads: number;
+  attempts: number;
+  /** Earliest start, on the monotonic clock in milliseconds. */
+  notBefore: number;
+  readers: WaitingReader[];
+  watchers: Watcher[];
+}
+
+/** A job's place in a queue, as it was taken: the job itself may have moved since. */
+export type QueuedJob = Readonly<Pick<RenderJob, 'rank' | 'reads' | 'notBefore'>> & { readonly job: RenderJob };
+
+export const queued = (job: RenderJob): QueuedJob => ({
+  job,
+  rank: job.rank,
+  reads: job.reads,
+  notBefore: job.notBefore,
+});
+
+/** Rank of renders that can wait for all others: the warm-up, and pages of the build before. */
+export const lowestRank = 1e9;
+
+export const createJob = (ref: PageRef, name: string, rank: number, reads: number): RenderJob => ({
+  ref,
+  name,
+  place: 'queue',
+  minChange: 0,
+  rank,
+  reads,
+  attempts: 0,
+  notBefore: 0,
+  readers: [],
+  watchers: [],
+});
+
+/** A priority queue: a binary heap whose order is fixed when something goes in. */
+export interface Queue<T> {
+  readonly size: number;
+  push(item: T): void;
+  /** The first in order; among equals the one that came first. */
+  pop(): T | undefined;
+  peek(): T | undefined;
+}
+
+/** @param before whether `a` comes before `b` */
+export function createQueue<T>(before: (a: T, b: T) => boolean): Queue<T> {
+  const heap: { readonly item: T; readonly turn: number }[] = [];
+  let turns = 0;
+
+  const first = (i: number, j: number): boolean => {
+    const a = heap[i];
+    const b = heap[j];
+    if (!a || !b) return a !== undefined;
+    if (before(a.item, b.item)) return true;
+    return !before(b.item, a.item) && a.turn < b.turn;
+  };
+  const swap = (i: number, j: number): void => {
+    const a = heap[i];
+    const b = heap[j];
+    if (!a || !b) return;
+    heap[i] = b;
+    heap[j] = a;
+  };
+
+  return {
+    get size() {
+      return heap.length;
+    },
+    push(item) {
+      heap.push({ item, turn: turns++ });
+      let at = heap.length - 1;
+      while (at > 0) {
+        const parent = (at - 1) >> 1;
+        if (!first(at, parent)) break;
+        swap(at, parent);
+        at = parent;
+      }
+    },
+    pop() {
+      const top = heap[0];
+      const last = heap.pop();
+      if (!top || !last) return undefined;
+      if (heap.length > 0) {
+        heap[0] = last;
+        let at = 0;
+        for (;;) {
+          const left = 2 * at + 1;
+          const child = left + 1 < heap.length && first(left + 1, left) ? left + 1 : left;
+          if (child >= heap.length || !first(child, at)) break;
+          swap(child, at);
+          at = child;
+        }
+      }
+      return top.item;
+    },
+    peek: () => heap[0]?.item,
+  };
 }

@@ -4,10 +4,18 @@
  */
 import type { CachedPage } from '../cache/cached-page.ts';
 import { nameOf, type PageRef } from '../store/stored-page.ts';
-import { createQueue } from './priority-queue.ts';
-import { createJob, lowestRank, type QueuedJob, queued, type Watcher } from './render-job.ts';
 import { runJob } from './run-job.ts';
-import { type SchedulerOptions, type SchedulerState, startJobs } from './scheduler-state.ts';
+import {
+  createJob,
+  createQueue,
+  lowestRank,
+  type QueuedJob,
+  queued,
+  type SchedulerOptions,
+  type SchedulerState,
+  startJobs,
+  type Watcher,
+} from './scheduler-state.ts';
 
 /** Too many readers wait for pages that aren't stored: answer 503 with Retry-After. */
 export class PressBusy extends Error {

@@ -1,9 +1,8 @@
 /** Warm-up: renders pages before readers ask for them. Stored pages are skipped, so that it can be stopped and resumed. */
-
 import type { PageCache } from '../cache/page-cache.server.ts';
 import type { PageRef } from '../store/stored-page.ts';
-import type { RenderOutcome } from './render-job.ts';
 import type { Scheduler } from './scheduler.server.ts';
+import type { RenderOutcome } from './scheduler-state.ts';
 
 export interface Progress {
   readonly done: number;

@@ -1,7 +1,13 @@
 /** Changes in the page store: recorded, held against pages, and turned into marks. All functions run inside `StoreFile.use` or `write`. */
-import { dropRow } from './page-rows.server.ts';
-import { decayed, unique } from './rows.ts';
-import { isOutdated, namespaceOf, rememberChangesMs, type StoreState } from './store-state.ts';
+import {
+  decayed,
+  dropRow,
+  isOutdated,
+  namespaceOf,
+  rememberChangesMs,
+  type StoreState,
+  unique,
+} from './page-rows.server.ts';
 import type { Affected, Change, PageRef, Variant } from './stored-page.ts';
 
 /** A clock that was set back leaves pages with a time in the future. */

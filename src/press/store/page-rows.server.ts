@@ -1,8 +1,9 @@
 /** Reading, writing and removing the rows of stored pages. All functions run inside `StoreFile.use` or `write`. */
 import { crc32 } from 'node:zlib';
-import { bodyId, checksumOf, checksumOfFields, columns, type Row, toPage } from './rows.ts';
-import { buildOf, isOutdated, namespaceOf, type StoreState } from './store-state.ts';
-import type { Bodies, Encoding, PageRef, StoredPage, Variant } from './stored-page.ts';
+import type { Logger } from '../../lib/logging.ts';
+import { createBoundedMap } from '../cache/bounded-map.ts';
+import type { StoreFile } from './sqlite-file.server.ts';
+import { type Bodies, type Encoding, encodings, type PageRef, type StoredPage, type Variant } from './stored-page.ts';
 
 /** The page of this build, else that of the build before it. */
 export function findPage(state: StoreState, key: string, variant: Variant): StoredPage | undefined {
@@ -192,4 +193,125 @@ export function pruneSome(state: StoreState): boolean {
   sql(`DELETE FROM reads WHERE NOT EXISTS
     (SELECT 1 FROM pages p WHERE p.key = reads.key AND p.variant = reads.variant)`).run();
   return false;
+}
+
+// Columns and checksums of a row.
+
+/** Reads count half after a day. */
+const halfLife = 24 * 60 * 60 * 1000;
+export const columns = `id, ns, key, variant, version, status, headers, access, hash, size, tags, etags,
+  rendered_at AS renderedAt, render_ms AS renderMs, as_of AS asOf, checksum`;
+
+export type Row = Record<string, string | number | null> & { id: number; checksum: number };
+
+export const bodyId = (version: number, encoding: Encoding): number => version * 4 + encodings.indexOf(encoding);
+
+export const decayed = (score: number, at: number, now: number): number =>
+  score * 2 ** (-Math.max(0, now - at) / halfLife);
+
+export function unique(rows: readonly Record<string, unknown>[]): PageRef[] {
+  const refs = new Map(rows.map((row) => [`${row.variant} ${row.key}`, row]));
+  return [...refs.values()].map((row) => ({ key: String(row.key), variant: row.variant as Variant }));
+}
+
+const fieldNames = [
+  'key',
+  'variant',
+  'version',
+  'status',
+  'headers',
+  'access',
+  'hash',
+  'size',
+  'tags',
+  'etags',
+  'renderedAt',
+  'renderMs',
+  'asOf',
+];
+
+/** Zero bytes stand between the fields; none of them holds one. */
+export const checksumOfFields = (values: readonly unknown[]): number => crc32(values.join('\0'));
+export const checksumOf = (row: Record<string, unknown>): number =>
+  checksumOfFields(fieldNames.map((name) => row[name]));
+
+/** Pages share their headers: parsed once, they take memory once. */
+const parsedHeaders = createBoundedMap<StoredPage['headers']>(256);
+
+function headersOf(json: string): StoredPage['headers'] {
+  const known = parsedHeaders.get(json);
+  if (known) return known;
+  const headers = Object.freeze(JSON.parse(json));
+  parsedHeaders.set(json, headers);
+  return headers;
+}
+
+export const toPage = (row: Row, build: string): StoredPage => ({
+  key: String(row.key),
+  variant: row.variant as Variant,
+  version: Number(row.version),
+  build,
+  status: Number(row.status),
+  headers: headersOf(String(row.headers)),
+  access: row.access as StoredPage['access'],
+  hash: String(row.hash),
+  size: Number(row.size),
+  tags: JSON.parse(String(row.tags)),
+  renderedAt: Number(row.renderedAt),
+  renderMs: Number(row.renderMs),
+  asOf: row.asOf === null ? null : Number(row.asOf),
+  etags: JSON.parse(String(row.etags)),
+});
+
+export interface StoreState {
+  readonly file: StoreFile;
+  readonly build: string;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** Row of this build in `namespaces`; 0: not looked up yet, or the file was replaced. */
+  namespace: number;
+  /** Row of the build before, whose pages are served until this build's own are there. */
+  before: number | null;
+  /** Numbers of changes continue from here when the file is replaced. */
+  lastChange: number;
+}
+
+/**
+ * For how long changes are remembered, milliseconds: longer than any render may take, and as long as a page that is rendered on
+ * demand may be served without being rendered again.
+ */
+export const rememberChangesMs = 24 * 60 * 60 * 1000;
+
+/** The namespace of this build, created when the file doesn't have it yet. */
+export function namespaceOf(state: StoreState): number {
+  if (state.namespace !== 0) return state.namespace;
+  const { file, build, now } = state;
+  const { sql } = file;
+  file.write(() => {
+    sql('INSERT OR IGNORE INTO namespaces (build, begun_at) VALUES (?, ?)').run(build, now());
+    sql("UPDATE meta SET value = max(value, ?) WHERE name = 'seq'").run(state.lastChange);
+    const own = sql('SELECT id, warm_at FROM namespaces WHERE build = ?').get(build);
+    const other = sql('SELECT id FROM namespaces WHERE build <> ? ORDER BY begun_at DESC, id DESC LIMIT 1').get(build);
+    state.before = other && own?.warm_at === null ? Number(other.id) : null;
+    state.namespace = Number(own?.id);
+  });
+  return state.namespace;
+}
+
+export function buildOf({ namespace, build, file }: StoreState, id: number): string {
+  return id === namespace ? build : String(file.sql('SELECT build FROM namespaces WHERE id = ?').get(id)?.build ?? '');
+}
+
+/** Notes that this build is warm: pages of other builds are no longer served. */
+export function markWarm(state: StoreState): void {
+  const id = namespaceOf(state);
+  state.file.sql('UPDATE namespaces SET warm_at = ? WHERE id = ?').run(state.now(), id);
+  state.before = null;
+}
+
+/** Whether one of the tags (a JSON array) changed after change number `since`. */
+export function isOutdated({ file }: StoreState, tags: string, since: number): boolean {
+  const some = file.sql('SELECT 1 FROM changes WHERE seq > ? AND tag IN (SELECT value FROM json_each(?)) LIMIT 1');
+  const everything = file.sql("SELECT 1 FROM changes WHERE seq > ? AND tag = '' LIMIT 1");
+  return some.get(since, tags) !== undefined || everything.get(since) !== undefined;
 }

@@ -4,10 +4,19 @@
  */
 import type { Logger } from '../../lib/logging.ts';
 import { hasCurrent, isCurrent, markedPages, markPages, pagesWith, recordChange } from './change-rows.server.ts';
-import { findPage, pruneSome, readBody, removeRows, retagPage, writePage } from './page-rows.server.ts';
-import { decayed } from './rows.ts';
+import {
+  decayed,
+  findPage,
+  markWarm,
+  namespaceOf,
+  pruneSome,
+  readBody,
+  removeRows,
+  retagPage,
+  type StoreState,
+  writePage,
+} from './page-rows.server.ts';
 import { openStoreFile, type StoreFile } from './sqlite-file.server.ts';
-import { markWarm, namespaceOf, type StoreState } from './store-state.ts';
 import type { Affected, Bodies, Change, Encoding, PageRef, StoredPage, Variant } from './stored-page.ts';
 
 export interface StoreOptions {

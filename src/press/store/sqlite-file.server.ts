@@ -163,7 +163,7 @@ function begin(storeFile: StoreFileState): void {
     } catch (error) {
       if (attempt > 0 || !(isDamage(error) || error instanceof OtherVersion)) throw unavailable(error);
       if (error instanceof OtherVersion) {
-        storeFile.log.info({ file: storeFile.file, why: error.message }, 'The page store is begun anew');
+        storeFile.log.info({ file: storeFile.file, why: error.message }, 'The page store is created anew');
         for (const path of companions(storeFile.file)) rmSync(path, { force: true });
       } else {
         setAside(storeFile, String(error));

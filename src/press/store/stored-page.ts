@@ -3,13 +3,10 @@
  * neither where the page came from nor where it is kept.
  */
 import { createHash } from 'node:crypto';
-import type { WalledLevel } from '../../lib/content/model.ts';
+import { strictness, type WalledLevel } from '../../lib/content/model.ts';
 
 /** `public` is what anyone may read, `full` what a reader with the page's access level may read. */
 export type Variant = 'public' | 'full';
-
-/** Who may read the full variant: anyone with an account, or a paying subscriber. Ordered by {@link mayRead}. */
-export type AccessLevel = WalledLevel;
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 
@@ -47,7 +44,7 @@ export interface StoredPage extends PageRef {
   /** Header names in lower case. Neither ETag nor Content-Encoding nor Content-Length are among them. */
   readonly headers: Readonly<Record<string, string>>;
   /** Level that the full variant asks for; `null`: the page has one variant. */
-  readonly access: AccessLevel | null;
+  readonly access: WalledLevel | null;
   /** Hash of the bytes before compression, see {@link hashOf}. */
   readonly hash: string;
   /** Bytes before compression. */
@@ -90,8 +87,6 @@ export const etagOf = (bytes: Uint8Array, encoding: Encoding): string => `"${has
 /** Tags as a page keeps them: sorted, each once. */
 export const tidyTags = (tags: Iterable<string>): string[] => [...new Set(tags)].sort();
 
-const ranks: Readonly<Record<AccessLevel, number>> = { registered: 1, subscriber: 2 };
-
-/** The variant rule: the full variant is for whoever has at least the page's level. */
-export const mayRead = (needed: AccessLevel, has: AccessLevel | null): boolean =>
-  has !== null && ranks[has] >= ranks[needed];
+/** The variant rule: the full variant is for readers who have at least the page's level. */
+export const mayRead = (needed: WalledLevel, has: WalledLevel | null): boolean =>
+  has !== null && strictness(has) >= strictness(needed);

@@ -1,15 +1,15 @@
 /**
- * Reads a story aloud with the browser's own voices: headline, standfirst, and the text that this reader has, piece by piece. A pause is a
- * stop that remembers its place, because phones don't resume a paused voice reliably.
+ * Reads a story aloud with the browser's own voices: headline, standfirst, and the text of the page, piece by piece. A pause stops and
+ * remembers the place, because phones don't resume a paused voice reliably.
  */
 import './listen.css';
 import { toolMessages } from '../../lib/article/messages.ts';
 import { type Piece, piecesOf, voiceFor } from '../../lib/article/speech.ts';
-import { say } from './bar.ts';
+import { showStatus } from './story.ts';
 
 interface ReaderState {
   readonly playing: boolean;
-  /** Of the piece that is read, or was read last. */
+  /** Index of the current or last piece. */
   readonly at: number;
   readonly rate: number;
 }
@@ -18,7 +18,6 @@ interface Reader {
   play(): void;
   pause(): void;
   setRate(rate: number): void;
-  /** Ends for good. */
   stop(): void;
 }
 
@@ -26,22 +25,21 @@ interface Options {
   readonly pieces: readonly Piece[];
   readonly language: string;
   readonly rate: number;
-  /** Told of every change. */
   readonly onChange: (state: ReaderState) => void;
-  /** Told when the last piece has been read. */
+  /** After the last piece. */
   readonly onEnd: () => void;
-  readonly onTrouble: () => void;
+  readonly onError: () => void;
 }
 
-function createReader({ pieces, language, onChange, onEnd, onTrouble, ...options }: Options): Reader {
+function createReader({ pieces, language, onChange, onEnd, onError, ...options }: Options): Reader {
   const voices = window.speechSynthesis;
   let { rate } = options;
   let at = 0;
   let playing = false;
-  /** Events of a piece that was canceled come late, and are ignored. */
+  /** Events of a canceled piece arrive late, and are ignored. */
   let turn = 0;
 
-  const tell = () => onChange({ playing, at, rate });
+  const report = () => onChange({ playing, at, rate });
 
   function speak(): void {
     const mine = ++turn;
@@ -49,31 +47,31 @@ function createReader({ pieces, language, onChange, onEnd, onTrouble, ...options
     if (!piece) {
       playing = false;
       at = 0;
-      tell();
+      report();
       onEnd();
       return;
     }
-    const words = new SpeechSynthesisUtterance(piece.text);
-    words.lang = language;
-    words.rate = rate;
+    const utterance = new SpeechSynthesisUtterance(piece.text);
+    utterance.lang = language;
+    utterance.rate = rate;
     const voice = voiceFor(voices.getVoices(), language);
-    if (voice) words.voice = voice;
-    words.onend = () => {
+    if (voice) utterance.voice = voice;
+    utterance.onend = () => {
       if (mine !== turn || !playing) return;
       at++;
       speak();
     };
-    words.onerror = () => {
+    utterance.onerror = () => {
       if (mine !== turn || !playing) return;
       playing = false;
-      tell();
-      onTrouble();
+      report();
+      onError();
     };
-    tell();
-    voices.speak(words);
+    report();
+    voices.speak(utterance);
   }
 
-  function hush(): void {
+  function silence(): void {
     turn++;
     playing = false;
     voices.cancel();
@@ -82,27 +80,27 @@ function createReader({ pieces, language, onChange, onEnd, onTrouble, ...options
   return {
     play() {
       if (playing) return;
-      // Another page of the paper may be reading.
+      // Another tab may be reading aloud.
       voices.cancel();
       playing = true;
       speak();
     },
     pause() {
-      hush();
-      tell();
+      silence();
+      report();
     },
     setRate(next) {
       rate = next;
       const was = playing;
-      hush();
+      silence();
       if (was) this.play();
-      else tell();
+      else report();
     },
-    stop: hush,
+    stop: silence,
   };
 }
 
-/** What is looked at and not read: pictures, tables, players, notes. */
+/** Parts that aren't read aloud: pictures, tables, players, notes. */
 const silent = 'figure, table, pre, hr, .embed, .table-scroll, [data-ad-slot], [data-joined], aside, style, script';
 const rates = [0.8, 1, 1.25, 1.5, 2] as const;
 
@@ -119,7 +117,7 @@ const textOf = (block: HTMLElement): string => {
 
 let open: { readonly close: () => void } | null = null;
 
-/** Opens the player and begins; pressed again, it ends. */
+/** Opens the player and starts reading; a second call closes it. */
 export function listen(): void {
   if (open) {
     open.close();
@@ -143,13 +141,13 @@ export function listen(): void {
     language,
     rate: 1,
     onChange: ({ playing, at }) => {
-      play.textContent = playing ? 'Pause' : 'Play';
+      play.textContent = playing ? toolMessages.pause : toolMessages.play;
       mark(playing ? all[pieces[at]?.block ?? -1] : undefined);
     },
     onEnd: () => close(),
-    onTrouble() {
+    onError() {
       close();
-      say(toolMessages.noVoice);
+      showStatus(toolMessages.noVoice);
     },
   });
   const close = (): void => {
@@ -164,7 +162,7 @@ export function listen(): void {
     if (held) button?.focus({ preventScroll: true });
   };
   play.addEventListener('click', () => {
-    if (play.textContent === 'Pause') reader.pause();
+    if (play.textContent === toolMessages.pause) reader.pause();
     else reader.play();
   });
   rate.addEventListener('change', () => reader.setRate(Number(rate.value)));
@@ -181,23 +179,23 @@ export function listen(): void {
 function player() {
   const bar = document.createElement('section');
   bar.className = 'listen-bar';
-  bar.setAttribute('aria-label', 'Listen to this story');
+  bar.setAttribute('aria-label', toolMessages.listen);
   const title = document.createElement('p');
   title.textContent = document.querySelector('.story h1')?.textContent ?? '';
-  const make = (words: string): HTMLButtonElement => {
+  const make = (label: string): HTMLButtonElement => {
     const button = document.createElement('button');
     button.type = 'button';
-    button.textContent = words;
+    button.textContent = label;
     return button;
   };
-  const play = make('Pause');
+  const play = make(toolMessages.pause);
   play.className = 'button';
   const label = document.createElement('label');
-  label.textContent = 'Speed ';
+  label.textContent = `${toolMessages.speed} `;
   const rate = document.createElement('select');
   for (const each of rates) rate.append(new Option(`${each}×`, String(each), each === 1, each === 1));
   label.append(rate);
-  const stop = make('Stop');
+  const stop = make(toolMessages.stop);
   stop.className = 'button button-plain';
   bar.append(title, play, label, stop);
   return { bar, play, rate, stop };

@@ -1,13 +1,13 @@
 /**
- * What a page does while its article is read; loaded at the first scroll. A reading counts (spec section 7) when the page has been
+ * Counts a reading, and starts the service worker; loaded at the first scroll. A reading counts (spec section 7) when the page has been
  * visible for some seconds, once for each article and browser (`trackedArticles`, spec section 3). Failures are ignored (spec section 8).
  */
-import { parseTracked, withTracked } from '../../lib/most-read/tracked.ts';
+import { parseTracked, withTracked } from '../../lib/most-read/model.ts';
 
 /** Local storage key (spec section 3). */
 const name = 'trackedArticles';
 /** Seconds that a page must be visible. */
-const enough = 5;
+const countAfter = 5;
 
 function tracked(): readonly number[] {
   try {
@@ -34,26 +34,26 @@ if (article > 0 && !tracked().includes(article)) {
   let seconds = 0;
   const timer = setInterval(() => {
     if (document.visibilityState === 'visible') seconds++;
-    if (seconds < enough) return;
+    if (seconds < countAfter) return;
     clearInterval(timer);
-    // Another tab may have counted it meanwhile.
+    // Another tab may have counted it in the meantime.
     if (!tracked().includes(article)) void count(article, section);
   }, 1000);
 }
 
 const worker = document.querySelector('[data-tools][data-worker]');
 
-/** Milliseconds of reading before anything else is fetched: a reader who leaves at once doesn't pay for it. */
-const aMoment = 2000;
+/** Milliseconds before anything else is fetched: a reader who leaves at once doesn't pay for it. */
+const startAfter = 2000;
 
 setTimeout(() => {
   if (worker && 'serviceWorker' in navigator && import.meta.env.PROD) {
     void keepStories().catch(() => {});
   }
   if (document.documentElement.dataset.visitor && document.querySelector('[data-tool="save"]')) {
-    void import('./history.ts').catch(() => {});
+    void import('./story.ts').then(({ followReader }) => followReader()).catch(() => {});
   }
-}, aMoment);
+}, startAfter);
 
 /** The files of this page that the service worker keeps. */
 const files = (): string[] =>
@@ -62,11 +62,11 @@ const files = (): string[] =>
     .map(({ name }) => name)
     .filter((name) => name.startsWith(`${location.origin}/_assets/`) || name.startsWith(`${location.origin}/image?`));
 
-/** Starts the service worker that keeps the last stories to be read without a network (docs/decisions/0021). */
+/** Starts the service worker, which keeps the last stories for reading offline (docs/decisions/0021). */
 async function keepStories(): Promise<void> {
   const { serviceWorker } = navigator;
   await serviceWorker.register('/sw.js');
-  // The story with which the worker came was loaded without it.
+  // The first story was loaded before the worker started.
   if (serviceWorker.controller) return;
   const { active } = await serviceWorker.ready;
   active?.postMessage({ keep: location.href, files: files() });

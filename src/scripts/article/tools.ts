@@ -1,18 +1,16 @@
-/** The tools of a story, each by the name in its button's `data-tool`. Fetched when the first one is used. */
-
-import { giftsLeft, giveArticle } from '../../lib/access/client.ts';
-import type { GiftsLeft } from '../../lib/access/schema.ts';
-import { confirmPage, unconfirmed } from '../../lib/accounts/forms.ts';
+/** The tools of a story, by the name in their button's `data-tool`. Loaded at the first click. */
+import { type GiftsLeft, giftsLeft, giveArticle } from '../../lib/access/client.ts';
+import { confirmPage, unconfirmed } from '../../lib/accounts/model.ts';
 import { failureText, toolMessages } from '../../lib/article/messages.ts';
 import { textSizeName } from '../../lib/article/text-size.ts';
 import { hasCode } from '../../lib/http/ask.ts';
 import { saveArticle, unsaveArticle } from '../../lib/saved/client.ts';
 import { $session } from '../../stores/session.ts';
 import { openAuthPopup } from '../../stores/ui.ts';
-import { say, showSaved, storyOf } from './bar.ts';
+import { showSaved, showStatus, storyOf } from './story.ts';
 
-/** @param own whether the device's own sheet is to be opened in place of our menu */
-export async function use(tool: HTMLButtonElement, own: boolean): Promise<void> {
+/** @param own whether the device's share sheet opens instead of our menu */
+export async function runTool(tool: HTMLButtonElement, own: boolean): Promise<void> {
   switch (tool.dataset.tool) {
     case 'share':
       return share(tool, own);
@@ -36,11 +34,11 @@ export async function use(tool: HTMLButtonElement, own: boolean): Promise<void> 
 async function share(tool: HTMLButtonElement, own: boolean): Promise<void> {
   const { url, title } = storyOf();
   if (own) {
-    // Put away, or refused: then nothing is to be said.
+    // The reader closed the sheet, or the browser refused.
     return navigator.share({ url, title }).catch(() => {});
   }
   const gift = (tool.popoverTargetElement as HTMLElement).querySelector<HTMLElement>('[data-gift-left]');
-  if (gift?.offsetParent) await sayLeft(gift);
+  if (gift?.offsetParent) await showGiftsLeft(gift);
 }
 
 async function copy(): Promise<void> {
@@ -48,15 +46,15 @@ async function copy(): Promise<void> {
   document.querySelector<HTMLElement>('#share-menu')?.hidePopover();
   try {
     await navigator.clipboard.writeText(url);
-    say(toolMessages.copied);
+    showStatus(toolMessages.copied);
   } catch {
-    say(toolMessages.copyThis(url));
+    showStatus(toolMessages.copyThis(url));
   }
 }
 
 const html = document.documentElement;
 
-/** Says in the menu which size is set. */
+/** Marks the current size in the menu. */
 function markSize(): void {
   for (const each of document.querySelectorAll<HTMLButtonElement>('[data-tool="size"]'))
     each.ariaPressed = String(each.value === (html.dataset.textSize ?? ''));
@@ -69,14 +67,14 @@ function setSize(size: string): void {
     if (size === '') localStorage.removeItem(textSizeName);
     else localStorage.setItem(textSizeName, size);
   } catch {
-    // It lasts as long as the page.
+    // Without storage the size lasts until the page is left.
   }
   markSize();
 }
 
 let busy = false;
 
-/** Saves the story for later, or removes it. A reader who is not signed in is asked to, and it is saved then. */
+/** Saves the story for later, or removes it. A reader who is not signed in signs in first. */
 async function toggleSaved(button: HTMLButtonElement): Promise<void> {
   if (busy) return;
   busy = true;
@@ -91,19 +89,19 @@ async function toggleSaved(button: HTMLButtonElement): Promise<void> {
 async function remove(): Promise<void> {
   const answer = await unsaveArticle(storyOf().id);
   if (answer.ok) showSaved(false);
-  say(answer.ok ? toolMessages.removed : failureText(answer.message));
+  showStatus(answer.ok ? toolMessages.removed : failureText(answer.message));
 }
 
 async function save(button: HTMLButtonElement): Promise<void> {
   const answer = await saveArticle(storyOf().id);
   if (answer.ok) {
     showSaved(true);
-    say(toolMessages.saved);
+    showStatus(toolMessages.saved);
   } else if (answer.status === 401) askToSignIn(button);
-  else say(failureText(answer.message));
+  else showStatus(failureText(answer.message));
 }
 
-/** The site remembers the wish, too, for readers who sign in by a link from a mail, in another tab. */
+/** Asks the reader to sign in, then saves. The server also remembers the story, for a sign-in by a mailed link in another tab. */
 function askToSignIn(button: HTMLButtonElement): void {
   if (!document.querySelector('[data-popups]')) {
     button.form?.submit();
@@ -117,15 +115,15 @@ function askToSignIn(button: HTMLButtonElement): void {
   });
 }
 
-const leftWords = ({ left, most }: Pick<GiftsLeft, 'left' | 'most'>): string => toolMessages.giftsLeft(left, most);
+const giftsLeftText = ({ left, most }: Pick<GiftsLeft, 'left' | 'most'>): string => toolMessages.giftsLeft(left, most);
 
-/** Says how many links are left. Without an answer, the text that is there stays true. */
-async function sayLeft(place: HTMLElement): Promise<void> {
+/** Shows how many links are left; if the call fails, the text stays as it is. */
+async function showGiftsLeft(place: HTMLElement): Promise<void> {
   const answer = await giftsLeft();
-  if (answer.ok) place.textContent = leftWords(answer.value);
+  if (answer.ok) place.textContent = giftsLeftText(answer.value);
 }
 
-/** Makes a link that gives the story away, from the share menu or from the line beneath the story. */
+/** Makes a link that gives the story away, for the share menu or the line below the story. */
 export async function give(button: HTMLButtonElement): Promise<void> {
   const out = button.closest('[data-gift]')?.querySelector<HTMLElement>('[data-gift-out]');
   if (!out || button.ariaDisabled === 'true') return;
@@ -143,12 +141,12 @@ export async function give(button: HTMLButtonElement): Promise<void> {
     }
     return;
   }
-  const words = await handOn(answer.value.url);
-  out.textContent = `${words} ${leftWords(answer.value)}`;
+  const shared = await shareLink(answer.value.url);
+  out.textContent = `${shared} ${giftsLeftText(answer.value)}`;
 }
 
-/** Shared where the device can, copied where it cannot; in any case it stands there to be copied by hand. */
-async function handOn(url: string): Promise<string> {
+/** Shares the link if the device can, else copies it. @returns the text to show, which always holds the link */
+async function shareLink(url: string): Promise<string> {
   try {
     if ('share' in navigator && matchMedia('(pointer: coarse)').matches) {
       await navigator.share({ url, title: storyOf().title });

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Content, WebhookRequest } from '../../content/service.ts';
 import type { Queries } from '../../lib/database.ts';
-import { backOff } from '../../lib/jobs/retry.ts';
+import { backOff } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { type Listening, listen } from '../database/listen.ts';
 
@@ -220,7 +220,7 @@ async function receive(state: State, request: WebhookRequest): ReturnType<Conten
     accepted = true;
     broadcast(state, request);
   });
-  // WordPress will send it again, perhaps to another process, which already knows it and says so.
+  // WordPress will send it again, perhaps to another process, which answers that it is a duplicate.
   if (accepted && answer.status >= 500) track(state, retry(state, request));
   return answer;
 }

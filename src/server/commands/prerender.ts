@@ -9,8 +9,8 @@ import { parseConfig } from '../config/config.ts';
 import { loadPages } from '../http/page-renderer.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { createLog } from '../logging.ts';
-import { allKeys, articleKeys } from '../press/edition-keys.ts';
 import { buildName, openSitePress } from '../press/open-press.ts';
+import { allKeys, articleKeys } from '../press/page-keys.ts';
 
 export interface PrerenderOptions {
   /** Paths; only they and what is below them. Empty: everything. */

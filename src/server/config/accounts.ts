@@ -1,16 +1,20 @@
-/** Settings of the accounts: the secret, and the social providers. */
+/** Settings of readers' accounts: secret, social sign-in, mail, checks of e-mail addresses, payments. */
 import { z } from 'zod';
 import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/social-providers.server.ts';
+import type { ExternalSettings } from '../../lib/email-verification/external.server.ts';
+import type { GeoSettings } from '../../lib/geo/geo.server.ts';
 import { type Limits, readLimits } from '../../lib/http/limits.ts';
-import { apiAddress, whole } from './fields.ts';
+import { readSender, type Sender } from '../../lib/mail/model.ts';
+import type { MailSettings, SmtpSettings } from '../../lib/mail/smtp.server.ts';
+import { apiAddress, onOff, webAddress, whole } from './fields.ts';
 
 export interface AccountsConfig {
-  /** What codes, links and sessions are kept under; `null`: one is made once and kept in the data folder. */
+  /** Key of the HMACs of codes, links and sessions; `null`: created once and kept in the data folder. */
   readonly secret: string | null;
   /** Days that the audit trail is kept. */
   readonly auditDays: number;
   readonly limits: Limits;
-  /** `null`: nobody signs in with Google. */
+  /** `null`: sign-in with Google is off. */
   readonly google: GoogleSettings | null;
   readonly facebook: FacebookSettings | null;
 }
@@ -39,10 +43,9 @@ export const accountsFields = {
   FACEBOOK_GRAPH_URL: apiAddress('https://graph.facebook.com'),
 };
 
-type Values = z.infer<z.ZodObject<typeof accountsFields>>;
+type AccountsValues = z.infer<z.ZodObject<typeof accountsFields>>;
 
-/** That nothing is missing is {@link accountsTogether}'s business. */
-export function accountsOf(values: Values): AccountsConfig {
+export function accountsOf(values: AccountsValues): AccountsConfig {
   const pair = (clientId: string | undefined, clientSecret: string | undefined) =>
     clientId && clientSecret ? { clientId, clientSecret } : null;
   const google = pair(values.GOOGLE_CLIENT_ID, values.GOOGLE_CLIENT_SECRET);
@@ -68,4 +71,205 @@ export function accountsTogether(given: Readonly<Record<string, string>>): strin
     if (given[secret] && !given[id]) return [`${id} is missing; set it beside ${secret}, or remove ${secret}`];
     return [];
   });
+}
+
+export interface MailConfig {
+  /** `null`: no mail is sent. */
+  readonly mail: MailSettings | null;
+  /** Service that says whether a mailbox exists; `null`: none is asked. */
+  readonly emailVerifier: ExternalSettings | null;
+  /** Whether DNS is asked if a domain takes mail. */
+  readonly emailDnsCheck: boolean;
+  readonly geo: GeoSettings;
+}
+
+/** `smtp://user:password@host:port`, or `smtps://`; a user and a password come together or not at all. */
+const smtpAddress = () =>
+  z
+    .string()
+    .optional()
+    .transform((text, context): SmtpSettings | undefined => {
+      if (text === undefined) return undefined;
+      const smtp = readSmtp(text);
+      if (smtp) return smtp;
+      // The text is not repeated, for it may hold a password.
+      context.addIssue(
+        'is not the address of a mail server; give smtp://user:password@host:587 or smtps://user:password@host:465, signs such as @ and / in the password as %40 and %2F',
+      );
+      return z.NEVER;
+    });
+
+function readSmtp(text: string): SmtpSettings | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  const secure = url.protocol === 'smtps:';
+  if ((!secure && url.protocol !== 'smtp:') || url.hostname === '' || url.search || url.hash) return null;
+  if ((url.pathname !== '' && url.pathname !== '/') || (url.username === '') !== (url.password === '')) return null;
+  try {
+    return {
+      host: url.hostname.replace(/^\[(.*)\]$/u, '$1'),
+      port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
+      secure,
+      auth: url.username
+        ? { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) }
+        : null,
+    };
+  } catch {
+    return null;
+  }
+}
+
+const sender = (example: string) =>
+  z
+    .string()
+    .optional()
+    .transform((text, context): Sender | undefined => {
+      if (text === undefined) return undefined;
+      const read = readSender(text);
+      if (read) return read;
+      context.addIssue(`is ${JSON.stringify(text)}; give an address such as ${example}`);
+      return z.NEVER;
+    });
+
+const headerName = (example: string) =>
+  z
+    .string()
+    .regex(/^[\w-]{1,64}$/, `is no name of a header; give one such as ${example}`)
+    .toLowerCase()
+    .optional();
+
+export const mailFields = {
+  SMTP_URL: smtpAddress(),
+  MAIL_FROM: sender('The Sun <news@example.com>'),
+  MAIL_REPLY_TO: sender('support@example.com'),
+  EMAIL_VERIFIER: z
+    .enum(['plain', 'kickbox'], { error: (issue) => `is ${JSON.stringify(issue.input)}; give kickbox or plain` })
+    .default('plain'),
+  EMAIL_VERIFIER_URL: z
+    .string()
+    .optional()
+    .refine((text) => {
+      const url = text === undefined ? null : webAddress(text);
+      return text === undefined || (url !== null && !url.username && !url.password && !url.hash);
+    }, 'is no address of a service; give one such as https://verifier.example.com/v1/verify'),
+  EMAIL_VERIFIER_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]*$/, 'holds spaces or letters beyond ASCII; copy the key again')
+    .optional(),
+  EMAIL_DNS_CHECK: onOff(),
+  GEO_COUNTRY_HEADER: headerName('cf-ipcountry'),
+  GEO_CITY_HEADER: headerName('cf-ipcity'),
+};
+
+type MailValues = z.infer<z.ZodObject<typeof mailFields>>;
+
+/** That nothing is missing is {@link mailTogether}'s business. */
+export function mailOf(values: MailValues): MailConfig {
+  const { SMTP_URL: smtp, MAIL_FROM: from, MAIL_REPLY_TO: replyTo, EMAIL_VERIFIER_URL: url } = values;
+  return {
+    mail: smtp && from ? { smtp, from, replyTo: replyTo ?? null } : null,
+    emailVerifier: verifierOf(values.EMAIL_VERIFIER, url, values.EMAIL_VERIFIER_KEY),
+    emailDnsCheck: values.EMAIL_DNS_CHECK ?? true,
+    geo: { countryHeader: values.GEO_COUNTRY_HEADER ?? null, cityHeader: values.GEO_CITY_HEADER ?? null },
+  };
+}
+
+const kickbox = 'https://api.kickbox.com/v2/verify';
+
+function verifierOf(vendor: ExternalSettings['vendor'], url: string | undefined, key: string | undefined) {
+  const place = url ?? (vendor === 'kickbox' && key ? kickbox : undefined);
+  return place === undefined ? null : { vendor, url: place, key: key ?? null };
+}
+
+/** Problems of settings that make sense only together. */
+export function mailTogether(given: Readonly<Record<string, string>>): string[] {
+  const problems: string[] = [];
+  if (given.SMTP_URL && !given.MAIL_FROM) {
+    problems.push(
+      'MAIL_FROM is missing; set it beside SMTP_URL to the sender of all mail, such as The Sun <news@example.com>',
+    );
+  }
+  for (const name of ['MAIL_FROM', 'MAIL_REPLY_TO']) {
+    if (given[name] && !given.SMTP_URL) problems.push(`SMTP_URL is missing; set it beside ${name}, or remove ${name}`);
+  }
+  if (given.EMAIL_VERIFIER === 'kickbox') {
+    if (!given.EMAIL_VERIFIER_KEY)
+      problems.push('EMAIL_VERIFIER_KEY is missing; set it to the API key of Kickbox, or remove EMAIL_VERIFIER');
+  } else if (given.EMAIL_VERIFIER_KEY && !given.EMAIL_VERIFIER_URL) {
+    problems.push('EMAIL_VERIFIER_URL is missing; set it beside EMAIL_VERIFIER_KEY, or remove EMAIL_VERIFIER_KEY');
+  }
+  return problems;
+}
+
+export interface StripeSettings {
+  /** `sk_…` or `rk_…`. */
+  readonly secretKey: string;
+  /** `pk_…`, for browsers. */
+  readonly publishableKey: string;
+  /** `whsec_…` of the webhook endpoint. */
+  readonly webhookSecret: string;
+  /** Without a slash at its end. */
+  readonly apiUrl: string;
+  /** Script that brings the card fields into the browser. */
+  readonly scriptUrl: string;
+  /** Whether Stripe Tax works out and adds what is due. */
+  readonly tax: boolean;
+}
+
+export interface BillingConfig {
+  /** `null`: nothing is sold. */
+  readonly stripe: StripeSettings | null;
+}
+
+/** Stripe forbids serving its script from elsewhere; the release is the one that the installed @stripe/stripe-js is typed for. */
+export const stripeScript = 'https://js.stripe.com/endive/stripe.js';
+
+const key = (form: RegExp, what: string) =>
+  z.string().regex(form, `is no ${what}; copy it from the dashboard of Stripe`);
+
+export const billingFields = {
+  STRIPE_SECRET_KEY: key(/^[sr]k_\w+$/, 'secret key (sk_… or rk_…)').optional(),
+  STRIPE_PUBLISHABLE_KEY: key(/^pk_\w+$/, 'publishable key (pk_…)').optional(),
+  STRIPE_WEBHOOK_SECRET: key(/^whsec_[\w+/=-]+$/, 'secret of a webhook endpoint (whsec_…)').optional(),
+  STRIPE_API_URL: apiAddress('https://api.stripe.com'),
+  STRIPE_JS_URL: apiAddress(stripeScript),
+  STRIPE_TAX: z.enum(['on', 'off'], 'is on or off').optional(),
+};
+
+type BillingValues = z.infer<z.ZodObject<typeof billingFields>>;
+
+export function billingOf(values: BillingValues): BillingConfig {
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_PUBLISHABLE_KEY: publishableKey } = values;
+  const { STRIPE_WEBHOOK_SECRET: webhookSecret } = values;
+  if (!secretKey || !publishableKey || !webhookSecret) return { stripe: null };
+  const apiUrl = values.STRIPE_API_URL ?? 'https://api.stripe.com';
+  return {
+    stripe: {
+      secretKey,
+      publishableKey,
+      webhookSecret,
+      apiUrl,
+      scriptUrl: values.STRIPE_JS_URL ?? stripeScript,
+      tax: values.STRIPE_TAX === 'on',
+    },
+  };
+}
+
+/** Problems of settings that make sense only together. */
+export function billingTogether(given: Readonly<Record<string, string>>): string[] {
+  const names = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY', 'STRIPE_WEBHOOK_SECRET'];
+  const [first] = names.filter((name) => given[name]);
+  const problems = first
+    ? names
+        .filter((name) => !given[name])
+        .map((name) => `${name} is missing; set it beside ${first}, or remove ${first}`)
+    : [];
+  const mode = (name: string): string | undefined => /^[a-z]+_(test|live)_/.exec(given[name] ?? '')?.[1];
+  const [secret, publishable] = [mode('STRIPE_SECRET_KEY'), mode('STRIPE_PUBLISHABLE_KEY')];
+  if (secret && publishable && secret !== publishable) {
+    problems.push(
+      'STRIPE_SECRET_KEY and STRIPE_PUBLISHABLE_KEY are of different modes; give two test keys or two live ones',
+    );
+  }
+  return problems;
 }

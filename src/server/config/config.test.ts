@@ -39,7 +39,7 @@ describe('settings', () => {
       frameHosts: [],
       thirdParties: noThirdParties,
       consentPlatform: null,
-      market: null,
+      ticker: null,
       stripe: null,
       algolia: null,
       pressMemoryBytes: 256 * 1024 * 1024,
@@ -178,7 +178,7 @@ describe('settings', () => {
           withoutConsent: 'limited',
         },
       },
-      market: { key: 'quotes-key', url: 'https://api.twelvedata.com' },
+      ticker: { key: 'quotes-key', url: 'https://api.twelvedata.com' },
       algolia: {
         appId: 'APP1',
         searchKey: 'searchkey',
@@ -274,8 +274,11 @@ describe('settings', () => {
     [{ CDN_HEADERS: 'yes' }, /^CDN_HEADERS is "yes"; give on or off/],
     [{ CDN_PROVIDER: 'cloudflare', CLOUDFLARE_ZONE: 'z' }, /^CLOUDFLARE_TOKEN is missing/],
     [{ FASTLY_TOKEN: 'x' }, /^CDN_PROVIDER is missing; set it to fastly/],
-    [{ DATABASE_URL: 'mysql://topsecret@a/b' }, /^DATABASE_URL is no address of a PostgreSQL database; give one/],
-    [{ SMTP_URL: 'https://topsecret@a', MAIL_FROM: 'a@b.com' }, /^SMTP_URL is no address of a mail server; give smtp:/],
+    [{ DATABASE_URL: 'mysql://topsecret@a/b' }, /^DATABASE_URL is not the address of a PostgreSQL database; give one/],
+    [
+      { SMTP_URL: 'https://topsecret@a', MAIL_FROM: 'a@b.com' },
+      /^SMTP_URL is not the address of a mail server; give smtp:/,
+    ],
     [{ SMTP_URL: 'smtp://mail.test', MAIL_FROM: 'a b' }, /^MAIL_FROM is "a b"; give an address/],
     [{ ACCOUNTS_SECRET: 'short' }, /^ACCOUNTS_SECRET is shorter than 32/],
     [
@@ -323,11 +326,20 @@ describe('settings', () => {
   it.each([
     [
       { SMTP_URL: 'mail.example.com', MAIL_FROM: 'a@b.example' },
-      'SMTP_URL is no address of a mail server; give smtp://',
+      'SMTP_URL is not the address of a mail server; give smtp://',
     ],
-    [{ SMTP_URL: 'https://mail.example.com', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
-    [{ SMTP_URL: 'smtp://user@mail.example.com', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
-    [{ SMTP_URL: 'smtp://mail.example.com/path', MAIL_FROM: 'a@b.example' }, 'SMTP_URL is no address'],
+    [
+      { SMTP_URL: 'https://mail.example.com', MAIL_FROM: 'a@b.example' },
+      'SMTP_URL is not the address of a mail server',
+    ],
+    [
+      { SMTP_URL: 'smtp://user@mail.example.com', MAIL_FROM: 'a@b.example' },
+      'SMTP_URL is not the address of a mail server',
+    ],
+    [
+      { SMTP_URL: 'smtp://mail.example.com/path', MAIL_FROM: 'a@b.example' },
+      'SMTP_URL is not the address of a mail server',
+    ],
     [
       { SMTP_URL: 'smtp://m.example', MAIL_FROM: 'a@b.example', MAIL_REPLY_TO: 'x' },
       'MAIL_REPLY_TO is "x"; give an address',

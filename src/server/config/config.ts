@@ -6,12 +6,24 @@
 import { z } from 'zod';
 import type { TenantSettings } from '../../lib/accounts/zephr.server.ts';
 import type { CdnSettings } from '../../lib/cdn/cdn.server.ts';
-import { isIndexNowKey } from '../../lib/indexnow/model.ts';
+import { isIndexNowKey } from '../../lib/indexnow/indexnow.server.ts';
 import type { AccessKey } from '../../press/delivery/access-cookie.ts';
 import type { TrustedProxies } from '../http/client-address.ts';
 import type { CrawlersConfig } from '../http/crawlers.ts';
-import { type AccountsConfig, accountsFields, accountsOf, accountsTogether } from './accounts.ts';
-import { type BillingConfig, billingFields, billingOf, billingTogether } from './billing.ts';
+import {
+  type AccountsConfig,
+  accountsFields,
+  accountsOf,
+  accountsTogether,
+  type BillingConfig,
+  billingFields,
+  billingOf,
+  billingTogether,
+  type MailConfig,
+  mailFields,
+  mailOf,
+  mailTogether,
+} from './accounts.ts';
 import {
   accessKeys,
   apiAddress,
@@ -23,15 +35,11 @@ import {
   webAddress,
   whole,
 } from './fields.ts';
-import { type MailConfig, mailFields, mailOf, mailTogether } from './mail.ts';
 import { type ThirdPartyConfig, thirdPartiesOf, thirdPartiesTogether, thirdPartyFields } from './third-party.ts';
 import {
   crawlerFields,
   crawlersOf,
   crawlersTogether,
-  type MarketConfig,
-  marketFields,
-  marketOf,
   type RetentionConfig,
   retentionFields,
   retentionOf,
@@ -40,13 +48,16 @@ import {
   searchFields,
   searchOf,
   searchTogether,
+  type TickerConfig,
+  tickerFields,
+  tickerOf,
 } from './vendors.ts';
 
-/** Settings as the house uses them. */
+/** Settings as the site uses them. */
 export interface Config
   extends MailConfig,
     BillingConfig,
-    MarketConfig,
+    TickerConfig,
     RetentionConfig,
     SearchConfig,
     ThirdPartyConfig {
@@ -151,7 +162,7 @@ const schema = z.object({
   ...billingFields,
   ...searchFields,
   ...retentionFields,
-  ...marketFields,
+  ...tickerFields,
   TRUSTED_PROXIES: proxies(),
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
   ZEPHR_CODE_KEY: z
@@ -169,7 +180,7 @@ const schema = z.object({
       const plain = url && !url.search && !url.hash && !url.username && !url.password;
       if (plain && !/\/wp-json\/?$/.test(url.pathname)) return url.href.replace(/\/+$/, '');
       context.addIssue(
-        'is no address of a WordPress; give it as http(s)://host or http(s)://host/folder, without a user, a password, a query or /wp-json',
+        'is not the address of a WordPress; give it as http(s)://host or http(s)://host/folder, without a user, a password, a query or /wp-json',
       );
       return z.NEVER;
     }),
@@ -253,7 +264,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     ...billingOf(values),
     ...searchOf(values),
     ...retentionOf(values),
-    ...marketOf(values),
+    ...tickerOf(values),
     trustedProxies: values.TRUSTED_PROXIES,
     zephrUrl: values.ZEPHR_URL ?? null,
     zephr: {

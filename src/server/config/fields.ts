@@ -68,7 +68,7 @@ export const apiAddress = (example: string) =>
       if (text === undefined) return undefined;
       const url = webAddress(text);
       if (url && !url.search && !url.hash && !url.username && !url.password) return url.href.replace(/\/+$/, '');
-      context.addIssue(`is no address of an interface; give one such as ${example}`);
+      context.addIssue(`is not a base URL; give one such as ${example}`);
       return z.NEVER;
     });
 
@@ -130,7 +130,7 @@ export const postgresAddress = () =>
       const url = URL.canParse(text) ? new URL(text) : null;
       if (url && /^postgres(?:ql)?:$/.test(url.protocol) && url.pathname.length > 1) return text;
       context.addIssue(
-        'is no address of a PostgreSQL database; give one such as postgres://user:password@host:5432/name',
+        'is not the address of a PostgreSQL database; give one such as postgres://user:password@host:5432/name',
       );
       return z.NEVER;
     });

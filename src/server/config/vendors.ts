@@ -1,17 +1,17 @@
-/** Settings of the market ticker's provider. */
+/** Settings of vendors behind single features: the ticker, search, retention and crawlers. */
 import { z } from 'zod';
 import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
 import { type CrawlerName, type CrawlersConfig, crawlerNames } from '../http/crawlers.ts';
 import { apiAddress, webAddress } from './fields.ts';
 
-export interface MarketConfig {
+export interface TickerConfig {
   /** `null`: there is no ticker. */
-  readonly market: QuotesAccess | null;
+  readonly ticker: QuotesAccess | null;
 }
 
 const twelveData = 'https://api.twelvedata.com';
 
-export const marketFields = {
+export const tickerFields = {
   QUOTES_KEY: z
     .string()
     .regex(/^[\x21-\x7e]{1,200}$/, 'is no key; copy it from the account of the provider')
@@ -19,14 +19,12 @@ export const marketFields = {
   QUOTES_URL: apiAddress(twelveData),
 };
 
-export const marketOf = ({
+export const tickerOf = ({
   QUOTES_KEY: key,
   QUOTES_URL: url,
-}: z.infer<z.ZodObject<typeof marketFields>>): MarketConfig => ({
-  market: key === undefined ? null : { key, url: url ?? twelveData },
+}: z.infer<z.ZodObject<typeof tickerFields>>): TickerConfig => ({
+  ticker: key === undefined ? null : { key, url: url ?? twelveData },
 });
-
-// Settings of a hosted search engine.
 
 export interface AlgoliaSettings {
   readonly appId: string;
@@ -80,8 +78,7 @@ export function searchTogether(given: Readonly<Record<string, string>>): string[
     .map((name) => `${name} is missing; set it beside ${first}, or remove ${first}`);
 }
 
-// Settings of the retention widget (vendors.md 4), through which readers who pay may leave.
-
+/** The retention widget (vendors.md 4), through which subscribers cancel. */
 export interface RetentionSettings {
   readonly appId: string;
   /** Signs the number of a customer; never leaves the server. */
@@ -130,7 +127,7 @@ export function retentionTogether(given: Readonly<Record<string, string>>): stri
   );
 }
 
-// Settings of the crawlers that may read what is behind the wall.
+// Crawlers that may read articles behind the paywall.
 
 const isName = (text: string): text is CrawlerName => crawlerNames.some((name) => name === text);
 const parts = (text: string): string[] =>

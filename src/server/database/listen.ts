@@ -1,6 +1,6 @@
 /** Listens on a PostgreSQL channel over a connection of its own, which is replaced whenever it breaks. */
 import { setTimeout as timer } from 'node:timers/promises';
-import { backOff } from '../../lib/jobs/retry.ts';
+import { backOff } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { openClient, told } from './postgres.ts';
 

@@ -124,7 +124,7 @@ const codeOf = (error: unknown): string =>
 const away = /^(?:08|57P|53300|E[A-Z_]+$)/;
 const words = /timeout|terminated|Connection ended|not queryable|Cannot use a pool/i;
 
-/** The error as the house knows it. */
+/** Errors of an unavailable PostgreSQL as {@link DatabaseUnavailable}, others as they are. */
 export function told(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error;
   const code = String((error as { code?: unknown }).code ?? '');

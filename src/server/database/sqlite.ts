@@ -1,6 +1,6 @@
 /**
- * Kysely over `node:sqlite`: one connection, one transaction at a time, nobody's query inside somebody else's transaction.
- * Where another process holds the write lock it is waited for without holding up the event loop.
+ * Kysely over `node:sqlite`: one connection, one transaction at a time, and no query of another caller inside a transaction.
+ * While another process holds the write lock, queries wait without blocking the event loop.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -129,7 +129,7 @@ class NodeSqliteDriver implements Driver {
     const flow = inside.getStore();
     if (flow) flow.holds = false;
     const next = this.#waiting.shift();
-    // Handed over directly, so that nobody gets in between.
+    // Handed over directly, so that no other caller gets in between.
     if (next) next();
     else this.#taken = false;
   }
@@ -200,7 +200,7 @@ class Connection implements DatabaseConnection {
     return statement;
   }
 
-  // biome-ignore lint/correctness/useYield: nothing in the house streams rows.
+  // biome-ignore lint/correctness/useYield: the site streams no rows.
   async *streamQuery(): AsyncIterableIterator<never> {
     throw new Error('Rows are not streamed.');
   }

@@ -1,14 +1,15 @@
 /** Answers requests for pages of the press: at once where the page is cached, after its render where it isn't. */
 import type { IncomingMessage } from 'node:http';
+import type { Accounts } from '../../lib/accounts/service.ts';
+import type { Logger } from '../../lib/logging.ts';
 import type { CachedPage } from '../../press/cache/cached-page.ts';
+import type { AccessCookie } from '../../press/delivery/access-cookie.ts';
 import { respondUncached, respondWithPage, responseFromCache, type Source } from '../../press/delivery/respond.ts';
-import type { ServeFromCache } from '../../press/fast-path/fast-path.ts';
-import type { FastPathHeaders } from '../../press/fast-path/request-head.ts';
+import type { FastPathHeaders, ServeFromCache } from '../../press/fast-path/fast-path.ts';
 import type { Variant } from '../../press/store/stored-page.ts';
 import { notCopiedPage } from './fallback-pages.ts';
-import { hasSession } from './renew-access.ts';
 import { sendPage } from './send.ts';
-import type { Exchange, ServerState, StoredPages } from './server-options.ts';
+import type { Exchange, RenewAccess, RenewedAccess, ServerState, StoredPages } from './server-options.ts';
 
 /** A page may be replaced between look-up and response; more often than this, something is wrong. */
 const mostAttempts = 5;
@@ -134,4 +135,34 @@ export function sendNotCopied(state: ServerState, exchange: Exchange): void {
   if (!copy || exchange.outgoing.destroyed) return;
   const headers = { 'retry-after': String(copy.retryAfter()), 'cache-control': 'no-store' };
   sendPage(state, exchange, 503, notCopiedPage, headers);
+}
+
+/** Whether a `Cookie` header may hold a session. */
+export const hasSession = (header: string | undefined): header is string =>
+  header?.includes('blaize_session=') ?? false;
+
+const nothingRenewed: RenewedAccess = { level: null, cookies: [] };
+
+/**
+ * The access cookie lives for minutes, the session for weeks. For a reader with a session and without a valid access cookie, the accounts
+ * are asked once, and the page is sent with a new cookie.
+ */
+export function renewAccess(
+  accounts: Pick<Accounts, 'session'>,
+  access: Pick<AccessCookie, 'name' | 'verify'>,
+  log: Logger,
+): RenewAccess {
+  const opening = `${access.name}=`;
+  async function ask(header: string): Promise<RenewedAccess> {
+    try {
+      const { session, cookies } = await accounts.session(header);
+      if (!session) return nothingRenewed;
+      const line = cookies.find((cookie) => cookie.startsWith(opening));
+      return { level: line ? access.verify(line.slice(opening.length).split(';', 1)[0] ?? '') : null, cookies };
+    } catch (error) {
+      log.error({ err: error }, "A reader's access couldn't be looked up; the public variant is served");
+      return nothingRenewed;
+    }
+  }
+  return (header) => (hasSession(header) ? ask(header) : null);
 }

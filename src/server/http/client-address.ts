@@ -1,5 +1,5 @@
 /**
- * The network address of whoever asks. Behind a proxy the connection is the proxy's, and the reader's address stands in
+ * The client's network address. Behind a proxy the connection is the proxy's, and the reader's address stands in
  * `X-Forwarded-For`, to which anybody may have put something before: only what trusted proxies have added is believed.
  */
 import type { IncomingMessage } from 'node:http';

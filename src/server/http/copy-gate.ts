@@ -2,7 +2,6 @@
  * What readers get while the first copy of the archive is under way. A document that the copy has not come to is fetched by itself; what
  * can't be known yet is answered 503 with Retry-After. A 404 is WordPress's own word, or that of a complete copy.
  */
-
 import type { Content } from '../../content/service.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
 import { pageNumber } from '../../lib/paging.ts';

@@ -1,7 +1,7 @@
 /**
- * Search engines that may read what is behind the wall, so that it can be found. Who says to be one is looked at by its network
- * address, against the ranges that its operator publishes and then by reverse and forward DNS; what it calls itself is believed
- * by nobody. Only readers that call themselves so, and only for pages with a wall, are looked at.
+ * Search engines that may read what is behind the wall, so that it can be found. A client that calls itself one is checked by its
+ * network address, against the ranges that the search engine publishes and then by reverse and forward DNS. Only such clients are
+ * checked, and only for pages with a wall.
  */
 import { promises as dns } from 'node:dns';
 import { readFile } from 'node:fs/promises';
@@ -63,7 +63,7 @@ const hour = 60 * 60 * 1000;
 /** How long an answer counts, and how old a list may be before it is fetched again. */
 const remembered = { yes: 24 * hour, no: hour / 6, list: 24 * hour, failedList: hour / 6 };
 const mostRemembered = 5000;
-/** Questions to the DNS at a time: whoever calls itself a crawler from everywhere must not fill it. */
+/** Questions to the DNS at a time: clients that pretend to be crawlers from many addresses must not fill it. */
 const mostAsking = 20;
 const patience = 3000;
 const longestList = 4 * 1024 * 1024;
@@ -125,7 +125,7 @@ function listOf(crawlers: CrawlersState, name: CrawlerName): Promise<BlockList |
   const list = read(crawlers, source)
     .then(readRanges)
     .catch(async (error: unknown) => {
-      crawlers.log.warn({ err: error, crawler: name }, 'The address ranges of a crawler cannot be read');
+      crawlers.log.warn({ err: error, crawler: name }, "The address ranges of a crawler can't be read");
       const mine = crawlers.lists.get(name);
       if (mine) mine.until = crawlers.now() + remembered.failedList;
       return (await kept?.list) ?? null;
@@ -150,7 +150,7 @@ async function find(crawlers: CrawlersState, name: CrawlerName, address: string)
   try {
     return await within(patience, byName(crawlers, engines[name], address));
   } catch (error) {
-    crawlers.log.debug({ err: error, crawler: name }, 'A crawler could not be looked up');
+    crawlers.log.debug({ err: error, crawler: name }, "A crawler couldn't be looked up");
     return false;
   }
 }
@@ -159,7 +159,7 @@ function claims(
   crawlers: CrawlersState,
   userAgent: string | undefined,
 ): 'google' | 'bing' | 'apple' | 'duckduckgo' | null {
-  // Nearly no reader says so: one look is enough for the others.
+  // Hardly any client calls itself a crawler: one comparison is enough for the others.
   if (userAgent === undefined || !crawlers.anyAgent.test(userAgent)) return null;
   for (const [name, { agent }] of crawlers.wanted) if (agent.test(userAgent)) return name;
   return null;

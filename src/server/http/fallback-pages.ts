@@ -50,11 +50,8 @@ ${action ?? ''}
 /** Answered with 503 and Retry-After while no edition has been synced; the page asks again by itself. */
 export const noEditionPage: string = page({
   title: 'No edition yet',
-  heading: 'The first edition is on its way',
-  lines: [
-    'There is no edition yet: the stories are still coming in from the newsroom.',
-    'This page looks again by itself every few seconds.',
-  ],
+  heading: 'The first edition is coming soon',
+  lines: ['We’re still fetching the first stories from our newsroom.', 'This page reloads every few seconds.'],
   refresh: 5,
 });
 
@@ -62,19 +59,16 @@ export const noEditionPage: string = page({
 export const notCopiedPage: string = page({
   title: 'Not here yet',
   heading: 'We’re still fetching this page',
-  lines: [
-    'Our archive is being set up, and this page isn’t here yet.',
-    'The page tries again by itself in a few seconds.',
-  ],
+  lines: ['We’re setting up our archive, and this page isn’t ready yet.', 'It reloads in a few seconds.'],
   action: '<a href="/">Go to Homepage</a>',
   refresh: 10,
 });
 
-/** Answered with 410 where the publisher's list of redirects says so. */
+/** Answered with 410 for addresses that the publisher's redirects mark as gone. */
 export const goneForGoodPage: string = page({
   title: 'Gone',
-  heading: 'This page has been taken away for good',
-  lines: ['There is nothing at this address any more.'],
+  heading: 'This page has been removed',
+  lines: ['It’s no longer available.'],
   action: '<a href="/">Go to Homepage</a>',
 });
 

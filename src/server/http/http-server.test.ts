@@ -288,7 +288,7 @@ describe('without an edition', () => {
       expect(answer.status).toBe(503);
       expect(answer.headers['retry-after']).toBe('5');
       expect(answer.headers['cache-control']).toBe('no-store');
-      expect(answer.body.toString()).toContain('There is no edition yet');
+      expect(answer.body.toString()).toContain('still fetching the first stories');
       expect(answer.body.toString()).toContain('<meta http-equiv="refresh" content="5">');
     }
     expect((await ask(port, '/favicon.svg')).status).toBe(200);

@@ -72,5 +72,5 @@ export function refusedMethod(method: string, methods: readonly string[]): Metho
   const headers = { allow: methods.join(', ') };
   return standard.has(method)
     ? { status: 405, sentence: `This address takes ${methods.join(', ')}.`, headers }
-    : { status: 501, sentence: 'The server does not know this method.', headers };
+    : { status: 501, sentence: 'The server does not support this method.', headers };
 }

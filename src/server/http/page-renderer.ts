@@ -101,22 +101,21 @@ async function dispatch(
 export function publicAddress(target: string, siteUrl: string): URL {
   let path = target;
   if (!target.startsWith('/')) {
-    if (!/^https?:/i.test(target) || !URL.canParse(target))
-      throw new RefusedRequest(400, 'The address cannot be read.');
+    if (!/^https?:/i.test(target) || !URL.canParse(target)) throw new RefusedRequest(400, 'The address is not valid.');
     const url = new URL(target);
     path = url.pathname + url.search;
   }
-  if (!URL.canParse(siteUrl + path)) throw new RefusedRequest(400, 'The address cannot be read.');
+  if (!URL.canParse(siteUrl + path)) throw new RefusedRequest(400, 'The address is not valid.');
   const url = new URL(siteUrl + path);
   try {
     decodeURIComponent(url.pathname);
   } catch {
-    throw new RefusedRequest(400, 'The address holds a broken escape sequence.');
+    throw new RefusedRequest(400, 'The address has an invalid escape sequence.');
   }
   return url;
 }
 
-/** Headers that say where a request came from; whoever sends them is not believed. */
+/** Headers that say where a request came from; a client's own are not trusted. */
 const unbelieved =
   /^(?:host|forwarded|x-forwarded-.*|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer|:.*)$/;
 

@@ -133,7 +133,7 @@ function withScheme(host: string): string {
   return `${local ? 'http' : 'https'}://${host}`;
 }
 
-/** Unites a rendered policy with the house's own; sources of one directive are united, scripts come from the page alone. */
+/** Merges a rendered policy with the site's own; sources of one directive are united, scripts come from the page alone. */
 function merge(base: Record<string, readonly string[]>, rendered: string, scriptHosts: readonly string[]): Policy {
   const policy: Policy = new Map(Object.entries(base).map(([name, sources]) => [name, new Set(sources)]));
   for (const directive of rendered.split(';')) {

@@ -1,18 +1,27 @@
 /** What the HTTP server is given, and the state that its parts share. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Tenant } from '../../lib/accounts/zephr.server.ts';
+import type { WalledLevel } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
-import type { AccessCookie } from '../../press/delivery/access-cookie.ts';
+import type { AccessCookie, PassCookie } from '../../press/delivery/access-cookie.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
-import type { PassCookie } from '../../press/delivery/pass-cookie.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { ServerCounts } from '../operators/metrics.ts';
 import type { CopyGate } from './copy-gate.ts';
 import type { Crawlers } from './crawlers.ts';
 import type { RenderPage } from './page-renderer.ts';
-import type { RenewAccess } from './renew-access.ts';
 import type { SecurityHeaders } from './security-headers.ts';
 import type { StaticAnswer, Statics } from './static-files.ts';
+
+export interface RenewedAccess {
+  /** The reader's access level; `null`: only what is public. */
+  readonly level: WalledLevel | null;
+  /** Whole `Set-Cookie` values, for responses to this reader only. */
+  readonly cookies: readonly string[];
+}
+
+/** @param header the request's `Cookie` header. @returns `null` where it holds no session */
+export type RenewAccess = (header: string | undefined) => Promise<RenewedAccess> | null;
 
 /** The press as the HTTP server uses it. */
 export interface StoredPages {

@@ -116,7 +116,7 @@ export function openStatics(folder: string): Statics {
   const files = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
   for (const file of files) {
     const path = join(file.parentPath, file.name);
-    // Dot files are nobody's business; links could lead anywhere.
+    // Dot files are private; symbolic links could lead anywhere.
     if (!file.isFile() || file.name.startsWith('.') || /\.(?:br|gz)$/.test(file.name)) continue;
     const plain = readFileSync(path);
     const encoded: Partial<Record<Encoding, Buffer>> = {};

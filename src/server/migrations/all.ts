@@ -2,11 +2,9 @@
 import type { Migration } from '../database/migrate.ts';
 import { access, accounts, operatorSessions } from './accounts.ts';
 import { billing, cancellations } from './billing.ts';
-import { comments } from './comments.ts';
-import { jobs } from './jobs.ts';
+import { jobs, stripeJobs } from './jobs.ts';
 import { letters, mail } from './mail.ts';
-import { library, popularity } from './reading.ts';
-import { stripeJobs } from './stripe-jobs.ts';
+import { comments, library, popularity } from './reading.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,

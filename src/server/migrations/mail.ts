@@ -33,7 +33,7 @@ export const letters: Migration = {
       .addColumn('created', 'bigint', (column) => column.notNull())
       .addColumn('finished', 'bigint')
       .execute();
-    // No reference to users: whoever wrote may have no account.
+    // No reference to users: the sender may have no account.
     await db.schema
       .createTable('support_messages')
       .addColumn('id', 'text', (column) => column.primaryKey())

@@ -37,3 +37,51 @@ export const popularity: Migration = {
     await db.schema.createIndex('popularity_by_heat').on('popularity').column('heat').execute();
   },
 };
+
+/** What readers have written under articles, what they have reported, and what WordPress has yet to be told of it. */
+export const comments: Migration = {
+  name: '0008-comments',
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('comment_posts')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('user_id', 'text', (column) => column.notNull().references('users.id').onDelete('cascade'))
+      .addColumn('draft', 'text', (column) => column.notNull())
+      .addColumn('article_id', 'bigint', (column) => column.notNull())
+      .addColumn('parent_id', 'bigint', (column) => column.notNull())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('content', 'text', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('wordpress_id', 'bigint')
+      .addColumn('claimed', 'bigint', (column) => column.notNull())
+      .addColumn('created', 'bigint', (column) => column.notNull())
+      .addColumn('edited', 'bigint')
+      .addColumn('checked', 'bigint', (column) => column.notNull())
+      .addUniqueConstraint('comment_posts_draft', ['user_id', 'draft'])
+      .execute();
+    await db.schema
+      .createIndex('comment_posts_article')
+      .on('comment_posts')
+      .columns(['user_id', 'article_id', 'created'])
+      .execute();
+    await db.schema.createIndex('comment_posts_state').on('comment_posts').columns(['state', 'created']).execute();
+    await db.schema
+      .createTable('comment_reports')
+      .addColumn('user_id', 'text', (column) => column.notNull().references('users.id').onDelete('cascade'))
+      .addColumn('comment_id', 'bigint', (column) => column.notNull())
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('comment_reports_key', ['user_id', 'comment_id'])
+      .execute();
+    await db.schema.createIndex('comment_reports_comment').on('comment_reports').column('comment_id').execute();
+    await db.schema
+      .createTable('comment_tasks')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('subject', 'text', (column) => column.notNull())
+      .addColumn('stamp', 'text', (column) => column.notNull())
+      .addColumn('due', 'bigint', (column) => column.notNull())
+      .addColumn('tries', 'integer', (column) => column.notNull())
+      .execute();
+    await db.schema.createIndex('comment_tasks_due').on('comment_tasks').column('due').execute();
+  },
+};

@@ -1,6 +1,6 @@
 /**
  * Metrics in Prometheus' text form, on a registry of their own. Counters live where the counting happens, as plain numbers;
- * they are read when somebody scrapes, so that a hit costs one increment. docs/operations.md says what each one means.
+ * they are read at each scrape, so that a hit costs one increment. docs/operations.md says what each one means.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { BillingStats } from '../../lib/billing/engine/billing.server.ts';

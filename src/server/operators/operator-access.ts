@@ -16,7 +16,7 @@ export interface OperatorAccessOptions {
   readonly now: () => number;
 }
 
-/** What came of a token. */
+/** Result of trying a token. */
 export type Tried = { readonly kind: 'right' | 'wrong' } | { readonly kind: 'limited'; readonly retryAfter: number };
 
 /** Seconds that a browser stays signed in. */

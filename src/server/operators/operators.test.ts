@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { createHmacs } from '../../lib/hmacs.server.ts';
+import { createHmacs } from '../../lib/crypto.server.ts';
 import { createLimiter } from '../../lib/http/limiter.server.ts';
 import { defaultLimits } from '../../lib/http/limits.ts';
 import { silent } from '../../lib/logging.ts';

@@ -6,10 +6,9 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Content } from '../../content/service.ts';
 import type { Cdn, CdnStats } from '../../lib/cdn/cdn.server.ts';
-import type { CspReports } from '../../lib/csp-reports/collector.server.ts';
-import type { BlockedSource } from '../../lib/csp-reports/model.ts';
+import type { BlockedSource, CspReports } from '../../lib/csp-reports/collector.server.ts';
 import { DatabaseUnavailable } from '../../lib/database.ts';
-import { tooManyTries } from '../../lib/http/rate-limit.ts';
+import { tooManyTries } from '../../lib/http/answer.ts';
 import type { IndexNow, IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
@@ -22,9 +21,9 @@ import { createOperatorAccess, type OperatorAccessOptions, sessionSeconds, type 
 /** What the page shows; all of it is made anew for each request. */
 export interface OperatorsView {
   readonly signedIn: boolean;
-  /** What came of the form that was sent, if one was. */
+  /** Result of the form that was sent; `null`: none was. */
   readonly notice: { readonly kind: 'done' | 'problem'; readonly text: string } | null;
-  /** Only for whoever has signed in. */
+  /** `null` for callers who have not signed in. */
   readonly figures: {
     readonly press: PressStats;
     readonly front: ServerCounts;
@@ -45,7 +44,7 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
   readonly cdn: Pick<Cdn, 'purge' | 'stats'>;
   readonly indexNow: Pick<IndexNow, 'stats'>;
   readonly reports: Pick<CspReports, 'receive' | 'list'>;
-  /** Network address of whoever asks. */
+  /** Network address of the caller. */
   readonly clientAddress: (incoming: IncomingMessage) => string;
   readonly content: Pick<Content, 'status'>;
   readonly metrics: Metrics;
@@ -60,7 +59,7 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
 const cookieName = 'operator';
 const page = '/-/press';
 
-/** What the page says after a form; only these can be in its address, so that nobody can put words into it. */
+/** Messages after a form. The address names one of them, so that a link cannot put other words into the page. */
 const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; readonly text: string }>> = {
   refreshed: { kind: 'done', text: 'Done: what was asked for is fresh.' },
   unchanged: { kind: 'done', text: 'Rendered again, and nothing was different.' },
@@ -112,7 +111,7 @@ const setCookie = (operators: OperatorsState, value: string, seconds: number): O
   'set-cookie': `${cookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${operators.secure}`,
 });
 
-/** What came of the token in `Authorization`; `null`: there is none. */
+/** Result of the token in `Authorization`; `null`: there is none. */
 async function byToken(operators: OperatorsState, incoming: IncomingMessage): Promise<Tried | null> {
   const { authorization } = incoming.headers;
   if (authorization === undefined) return null;
@@ -249,7 +248,7 @@ function reportPreflight(operators: OperatorsState, incoming: IncomingMessage, o
   return answer(operators, outgoing, 204, headers);
 }
 
-/** Browsers send reports, without a token. What is left of a refused body is not read. */
+/** Browsers send reports, without a token. The rest of a refused body is not read. */
 async function report(operators: OperatorsState, incoming: IncomingMessage, outgoing: ServerResponse): Promise<true> {
   const { status, retryAfter } = await operators.options.reports.receive(
     incoming,

@@ -4,12 +4,12 @@
  */
 import type { ContentReader } from '../../lib/content/model.ts';
 import { dayInZone } from '../../lib/day-in-zone.ts';
-import { repeat } from '../../lib/jobs/repeat.ts';
+import { repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { EarlierAssets } from '../../press/store/earlier-assets.server.ts';
-import { articleKeys, frontKeys } from './edition-keys.ts';
 import { everything } from './open-press.ts';
+import { articleKeys, frontKeys } from './page-keys.ts';
 import { todayTag } from './render-page.ts';
 
 export interface MaintenanceOptions {
@@ -32,7 +32,7 @@ export interface Maintenance {
   stop(): void;
 }
 
-/** Articles that are made ahead at the start; the rest is made when somebody asks, or by `npm run press`. */
+/** Articles that are rendered at the start; the rest is rendered on request, or by `npm run press`. */
 const newestWarmed = 300;
 const pruneEveryMs = 3_600_000;
 
@@ -71,7 +71,7 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
     if (!begun && options.editionReady()) {
       begun = true;
       warm()
-        .catch((error: unknown) => log.error({ err: error }, 'Pages could not be made ahead; they are made on demand'))
+        .catch((error: unknown) => log.error({ err: error }, 'The warm-up failed; pages are rendered on demand'))
         .finally(() => warmed.resolve());
     }
     // Compared with the wall clock at every look: neither a clock that is set nor a machine that slept delays it.
@@ -80,13 +80,13 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
       day = today;
       press
         .invalidate([todayTag], { reason: 'a new day in New York' })
-        .catch((error: unknown) => log.error({ err: error }, 'The day in the masthead could not be turned'));
+        .catch((error: unknown) => log.error({ err: error }, "The date in the masthead couldn't be updated"));
     }
     if (performance.now() - lastPrune > pruneEveryMs) {
       lastPrune = performance.now();
       options.assets
         .prune()
-        .catch((error: unknown) => log.warn({ err: error }, 'The files of earlier builds could not be tidied'));
+        .catch((error: unknown) => log.warn({ err: error }, "The files of earlier builds couldn't be deleted"));
     }
   }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseConfig } from '../config/config.ts';
-import { describeFeatures } from '../services.ts';
+import { describeFeatures } from '../features.ts';
 import { pagesName } from './open-press.ts';
 
 const stripe = {

@@ -3,18 +3,21 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../../lib/logging.ts';
-import { type AccessCookie, createAccessCookie } from '../../press/delivery/access-cookie.ts';
+import {
+  type AccessCookie,
+  createAccessCookie,
+  createPassCookie,
+  type PassCookie,
+} from '../../press/delivery/access-cookie.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
-import { createPassCookie, type PassCookie } from '../../press/delivery/pass-cookie.ts';
 import { openPress, type Press } from '../../press/press.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
-import type { Composition } from '../compose.ts';
+import type { Composition, Services } from '../compose.ts';
 import type { Config } from '../config/config.ts';
+import { accessCookieName, accessKeysOf, giftCookieName } from '../data-dir.ts';
 import type { RenderPage } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
-import { accessCookieName, accessKeysOf, giftCookieName } from '../secrets.ts';
-import type { Services } from '../services.ts';
 import { isMadeOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 import { pageHeaders, pressRender } from './render-page.ts';
 

@@ -1,8 +1,11 @@
 /** Which addresses the paper has: what becomes the key of a stored page, what is redirected, what is never stored. */
 import { readFileSync } from 'node:fs';
 import type { ContentReader } from '../../lib/content/model.ts';
+import { articlesPerSitemap } from '../../lib/feeds/write.ts';
 import { fixedPages, pathsOf } from '../../lib/http/fixed-pages.ts';
+import { pageHref } from '../../lib/paging.ts';
 import { createKeys, type KeyOf, type KeyRules, type RedirectRule } from '../../press/delivery/cache-key.ts';
+import { publication } from '../../publication.ts';
 
 const fixedPaths: readonly string[] = fixedPages.map(({ path }) => path);
 
@@ -32,7 +35,7 @@ const queries: KeyRules['queries'] = [
 ];
 
 /**
- * Pages that a change does not have rendered, but whoever asks for them after it: further pages of lists and comments, feeds,
+ * Pages that a change doesn't render; the next reader has them rendered: further pages of lists and comments, feeds,
  * sitemaps, and what shows the newest stories only as ornament. They grow with the archive, and few are ever read.
  */
 const madeWhenAskedFor: readonly RegExp[] = [
@@ -136,4 +139,95 @@ export function readRedirects(file: string): RedirectRule[] {
   }
   if (problems.length > 0) throw new Error(`The list of redirects ${file} has faults:\n  ${problems.join('\n  ')}`);
   return rules;
+}
+
+// Pages that are rendered before a reader asks for them, the most important first.
+
+/** Pages that are the same whatever the editors write, and the feeds of the whole paper. */
+const standing: readonly string[] = [
+  '/media',
+  '/games',
+  '/about',
+  '/pricing',
+  '/print',
+  '/membership',
+  '/founder',
+  '/events',
+  '/newsletter',
+  '/newsletter-signUp',
+  '/offer/newsletter',
+  '/community',
+  '/oped-guidelines',
+  '/accessibility',
+  '/privacy-policy',
+  '/follow',
+  '/thankyou',
+  '/offline',
+  '/rss.xml',
+  '/atom.xml',
+  '/feed.json',
+  '/robots.txt',
+  '/ads.txt',
+  '/site.webmanifest',
+  '/fragments/wall-offer',
+];
+
+const batch = 500;
+
+/** Home, the latest, the sections' fronts, and the lists that every story leads on with: what must be there first. */
+export function frontKeys(content: ContentReader): string[] {
+  const sections = content.sections().map(({ slug }) => `/section/${slug}`);
+  return [
+    '/',
+    '/latest',
+    ...sections,
+    '/fragments/latest',
+    '/fragments/popular',
+    ...sections.map((path) => `/fragments${path}`),
+  ];
+}
+
+/**
+ * Articles, the newest first.
+ *
+ * @param since UTC instant; only what was published at or after it
+ */
+export function* articleKeys(reader: () => ContentReader, since?: string): Generator<string> {
+  for (let offset = 0; ; offset += batch) {
+    // A reader notes every tag of what it returns; one for each batch keeps that small.
+    const { items } = reader().articles({ offset, limit: batch, ...(since !== undefined && { since }) });
+    for (const card of items) yield `/article/${card.slug}`;
+    if (items.length < batch) return;
+  }
+}
+
+/** Every address of the paper: fronts, articles, then further pages of lists, comments, people, films, games, maps. */
+export function* allKeys(reader: () => ContentReader, since?: string): Generator<string> {
+  const content = reader();
+  const { pageSizes } = publication;
+  yield* frontKeys(content);
+  yield* standing;
+  yield* articleKeys(reader, since);
+  for (const section of content.sections()) {
+    const { total } = content.articles({ section: section.slug, limit: 1 });
+    const path = `/section/${section.slug}`;
+    for (let page = 2; page <= Math.ceil(total / pageSizes.category); page++) yield pageHref(path, page);
+    for (const feed of ['rss.xml', 'atom.xml', 'feed.json']) yield `${path}/${feed}`;
+  }
+  const { total: articles } = content.articles({ limit: 1 });
+  for (let page = 2; page <= Math.ceil(articles / pageSizes.articles); page++) yield pageHref('/latest', page);
+  for (const author of content.authors()) {
+    yield `/author/${author.slug}`;
+    yield `/fragments/author/${author.slug}`;
+  }
+  const films = content.videos({ limit: 100_000 });
+  for (const film of films.items) yield `/media/${film.slug}`;
+  for (const section of content.sections()) if (section.showInMedia) yield `/media?section=${section.slug}`;
+  for (let page = 2; page <= Math.ceil(films.total / pageSizes.videos); page++) yield pageHref('/media', page);
+  for (const game of content.crosswords({ limit: 100_000 }).items) yield `/games/${game.slug}`;
+  yield '/sitemap.xml';
+  yield '/sitemaps/pages.xml';
+  for (let map = 1; map <= Math.max(1, Math.ceil(articles / articlesPerSitemap)); map++) {
+    yield `/sitemaps/articles-${map}.xml`;
+  }
 }

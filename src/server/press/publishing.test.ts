@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { ContentReader } from '../../lib/content/model.ts';
 import { silent } from '../../lib/logging.ts';
-import type { Invalidated } from '../../press/refresh.ts';
+import type { Invalidated } from '../../press/press.server.ts';
 import { createPublishing, type PublishingOptions } from './publishing.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');

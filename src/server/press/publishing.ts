@@ -2,7 +2,6 @@
  * From a change of the content to fresh pages everywhere: the press first, then the CDN, then the search engines. The CDN is
  * purged only when the new pages are stored, for it asks again within milliseconds and keeps what it gets then.
  */
-
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContentChange } from '../../content/service.ts';
@@ -73,7 +72,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
         announce(change);
         if (result.refreshed.length > 0) options.published(ms);
         if (result.failed > 0) {
-          log.warn({ failed: result.failed }, 'Some pages keep their old state for now; they are tried again');
+          log.warn({ failed: result.failed }, "Some pages couldn't be refreshed; they are retried");
         }
         return result.refreshed.map(({ key }) => key);
       });
@@ -83,7 +82,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
       try {
         const all = await Promise.race([pressing, patience.promise]);
         if (!all)
-          pressing.catch((error: unknown) => log.error({ err: error }, 'A change could not be brought to the pages'));
+          pressing.catch((error: unknown) => log.error({ err: error }, "The pages of a change couldn't be refreshed"));
         return [...new Set(all ?? mine.keys)].slice(0, mostNamed);
       } finally {
         clearTimeout(timer);

@@ -1,8 +1,8 @@
 /** How the press has a page rendered, and with which headers it goes out. */
 import { cdnHeaders } from '../../lib/cdn/model.ts';
+import type { WalledLevel } from '../../lib/content/model.ts';
 import type { HeadersOf } from '../../press/cache/cached-page.ts';
 import type { Render } from '../../press/scheduler/render.server.ts';
-import type { AccessLevel } from '../../press/store/stored-page.ts';
 import type { Config } from '../config/config.ts';
 import { missingPath, type Rendered, type RenderPage, renderWhole } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
@@ -15,7 +15,7 @@ export const todayTag = 'today';
 export const freshAlways = 'public, max-age=0, must-revalidate';
 
 /**
- * Renders through the pages' own handler with a request that nobody has made: no cookie, no header, no address of a reader
+ * Renders through the pages' own handler with a request of its own: no cookie, no header, no address of a reader
  * can be seen by the page, so that nothing of a reader can get into what everyone is given.
  *
  * @param locals fresh ones for each call; their reader records what the page shows
@@ -29,7 +29,7 @@ export function pressRender(
   revision: () => number = () => Number.NaN,
   isUnknown: (key: string) => boolean = () => false,
 ): Render {
-  /** The page for what there is not: the same under every address, and made once for each revision, whoever asks how often. */
+  /** The "not found" page: the same under every address, and rendered once for each revision. */
   let missing: { readonly revision: number; readonly page: Promise<Rendered> } | null = null;
   function missingPage(): Promise<Rendered> {
     const now = revision();
@@ -44,7 +44,7 @@ export function pressRender(
   }
 
   return async (key, variant) => {
-    let access: AccessLevel | null = null;
+    let access: WalledLevel | null = null;
     const own: App.Locals = {
       ...locals(),
       variant,

@@ -5,18 +5,14 @@ import type { Logger } from '../../lib/logging.ts';
 import { offerOf } from '../../lib/plans/model.ts';
 import { publication } from '../../publication.ts';
 import type { Config } from '../config/config.ts';
-import { cdnCheck } from './cdn.ts';
 import type { Check } from './checks.ts';
-import { mailCheck } from './mail.ts';
-import { marketCheck } from './market.ts';
-import { searchCheck } from './search.ts';
-import { facebookCheck, googleCheck } from './sign-in.ts';
+import { mailCheck, verifierCheck } from './mail.ts';
+import { facebookCheck, googleCheck, zephrCheck } from './sign-in.ts';
 import { stripeAccountCheck } from './stripe-account.ts';
 import { stripeSalesChecks } from './stripe-sales.ts';
 import { tagsCheck } from './tags.ts';
-import { verifierCheck } from './verifier.ts';
+import { cdnCheck, searchCheck, tickerCheck } from './vendors.ts';
 import { wordpressCheck } from './wordpress.ts';
-import { zephrCheck } from './zephr.ts';
 
 export interface VerifyOptions {
   readonly config: Config;
@@ -41,8 +37,8 @@ export function allChecks({ config, pluginVersion, mailTo, log }: VerifyOptions)
     searchCheck(config.algolia, log),
     cdnCheck(config.cdn, log),
     verifierCheck(config.emailVerifier, publication.contact.email),
-    marketCheck(
-      config.market,
+    tickerCheck(
+      config.ticker,
       publication.ticker.symbols.map(({ symbol }) => symbol),
     ),
     zephrCheck(config.zephrUrl),

@@ -1,10 +1,10 @@
 /** SMTP: encryption, log-in, and with `--mail-to` a message that arrives. */
 import { randomUUID } from 'node:crypto';
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js';
+import { askVerifier, type ExternalSettings, problemOf } from '../../lib/email-verification/external.server.ts';
 import { isLoopback } from '../../lib/http/network.ts';
 import { type MailSettings, openTransport, type SmtpSettings } from '../../lib/mail/smtp.server.ts';
-import { type Check, type Step, Trouble } from './checks.ts';
-import { reason } from './http.ts';
+import { type Check, reason, type Step, Trouble } from './checks.ts';
 
 const patienceMs = 15_000;
 
@@ -102,5 +102,26 @@ async function sendTest(mail: MailSettings, to: string): Promise<string> {
     throw new Trouble(came, 'check that the server may send as MAIL_FROM, and the address after --mail-to');
   } finally {
     transport.close();
+  }
+}
+
+/** Asks the verifier about the newspaper's own address, which exists; this costs one credit. */
+export function verifierCheck(verifier: ExternalSettings | null, address: string): Check {
+  return {
+    service: 'verifier',
+    missing: verifier ? null : 'set EMAIL_VERIFIER and EMAIL_VERIFIER_KEY',
+    steps: [{ asks: `whether ${address} exists`, run: () => ask(verifier, address) }],
+  };
+}
+
+async function ask(verifier: ExternalSettings | null, address: string): Promise<string> {
+  if (!verifier) throw new Error('no verifier is configured');
+  try {
+    const { result } = await askVerifier(verifier, address, patienceMs);
+    return result;
+  } catch (error) {
+    const host = new URL(verifier.url).host;
+    const remedy = `check EMAIL_VERIFIER_KEY, the credits of the account, and that ${host} speaks what EMAIL_VERIFIER (${verifier.vendor}) names`;
+    throw new Trouble(problemOf(error), remedy, { cause: error });
   }
 }

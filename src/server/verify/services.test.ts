@@ -10,15 +10,11 @@ import { freePort } from '../../../scripts/setup/ports.mjs';
 import { graphVersion } from '../../lib/accounts/social-providers.server.ts';
 import { silent } from '../../lib/logging.ts';
 import type { MailSettings } from '../../lib/mail/smtp.server.ts';
-import { cdnCheck } from './cdn.ts';
 import { type Check, type Line, runChecks } from './checks.ts';
-import { mailCheck } from './mail.ts';
-import { marketCheck } from './market.ts';
-import { searchCheck } from './search.ts';
-import { facebookCheck, googleCheck } from './sign-in.ts';
-import { verifierCheck } from './verifier.ts';
+import { mailCheck, verifierCheck } from './mail.ts';
+import { facebookCheck, googleCheck, zephrCheck } from './sign-in.ts';
+import { cdnCheck, searchCheck, tickerCheck } from './vendors.ts';
 import { wordpressCheck } from './wordpress.ts';
-import { zephrCheck } from './zephr.ts';
 
 const siteUrl = 'https://www.example.com';
 const run = (check: Check): Promise<Line[]> => runChecks([check]);
@@ -256,7 +252,7 @@ describe('WordPress', () => {
 
   it.each([
     ['plain permalinks', { '/wp-json/': { status: 404 } }, 'Plain'],
-    ['a log-in of the web server', { '/wp-json/': { status: 401 } }, 'log-in of its own'],
+    ['a log-in of the web server', { '/wp-json/': { status: 401 } }, 'its own login'],
     [
       'another address',
       { '/wp-json/': { status: 301, headers: { location: 'https://other.example/' } } },
@@ -344,10 +340,10 @@ describe('the provider of prices', () => {
   it('has the first symbol, or says what is wrong', async () => {
     const { access, stop } = await startQuotes();
     try {
-      expect((await run(marketCheck(access, ['SPX', 'DJI']))).map(({ came }) => came)).toEqual([
+      expect((await run(tickerCheck(access, ['SPX', 'DJI']))).map(({ came }) => came)).toEqual([
         expect.stringMatching(/^SPX at \d/),
       ]);
-      const { came, remedy } = await failure(marketCheck({ ...access, key: 'wrong-key' }, ['SPX']));
+      const { came, remedy } = await failure(tickerCheck({ ...access, key: 'wrong-key' }, ['SPX']));
       expect(came).toMatch(/^it answers 401/);
       expect(remedy).toContain('QUOTES_KEY');
     } finally {

@@ -1,7 +1,6 @@
 /** Google and Facebook: that their settings belong to an app, and that it takes this site's return address. */
 import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/social-providers.server.ts';
-import { type Check, Trouble } from './checks.ts';
-import { fields, type Reply, request } from './http.ts';
+import { type Check, fields, type Reply, request, Trouble } from './checks.ts';
 
 /**
  * Asks Google's discovery document, its token endpoint with a code that can't be valid (`invalid_grant` says that the client id and the
@@ -153,4 +152,22 @@ function said({ status, json }: Reply): string {
   const words =
     typeof error === 'string' ? error : [type, code, message].filter((word) => word !== undefined).join(' ');
   return words === '' ? `status ${status}` : `status ${status}, ${words}`;
+}
+
+/** Checks that the public API of the Zephr tenant responds where `/blaize/*` is forwarded to. */
+export function zephrCheck(url: string | null): Check {
+  return {
+    service: 'zephr',
+    missing: url === null ? 'set ZEPHR_URL' : null,
+    steps: [{ asks: 'GET /blaize/account without a session', run: () => ask(url ?? '') }],
+  };
+}
+
+async function ask(url: string): Promise<string> {
+  const { status } = await request(`${url}/blaize/account`, 'ZEPHR_URL');
+  if (status === 401) return '401, as expected without a session';
+  throw new Trouble(
+    `status ${status}`,
+    "set ZEPHR_URL to the tenant's own CDN address, such as https://paper.cdn.zephr.com, with its public API switched on",
+  );
 }

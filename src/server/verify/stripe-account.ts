@@ -1,10 +1,26 @@
-/** Stripe, what an account must have before anything can be sold: plans, webhook endpoint, domain, script. Nothing but the domain is changed. */
+/**
+ * Checks what a Stripe account needs to sell: plans, webhook endpoint, domain, script. It changes only the domain. And the shop of the
+ * checks that buy: billing as the site runs it, on its own database and one of Stripe's test clocks.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type Stripe from 'stripe';
+import type { Session } from '../../lib/accounts/service.ts';
 import { apiVersion } from '../../lib/billing/engine/api-version.ts';
-import { plansOf } from '../../lib/billing/engine/catalogue.server.ts';
+import { createBilling, type RunningBilling } from '../../lib/billing/engine/billing.server.ts';
+import { plansOf } from '../../lib/billing/engine/catalog.server.ts';
 import { registerDomain } from '../../lib/billing/engine/wallets.server.ts';
-import { type Check, Trouble } from './checks.ts';
-import { request } from './http.ts';
+import type { Price } from '../../lib/billing/schema.ts';
+import type { Database } from '../../lib/database.ts';
+import type { Logger } from '../../lib/logging.ts';
+import { openOutbox } from '../../lib/mail/outbox.server.ts';
+import { publication } from '../../publication.ts';
+import type { StripeSettings } from '../config/accounts.ts';
+import { openDatabase } from '../database/open.ts';
+import { type Check, request, Trouble } from './checks.ts';
 
 /** What billing learns from webhooks; docs/operations.md, "Payments", names the same. */
 const neededEvents = [
@@ -23,7 +39,7 @@ export interface StripeAccountOptions {
   readonly missing: string | null;
   readonly siteUrl: string;
   readonly scriptUrl: string;
-  /** Plans that the paper's pages name, `zephrPlanId` of each. */
+  /** `zephrPlanId` of the plans that the site's pages name. */
   readonly plans: readonly string[];
 }
 
@@ -33,7 +49,7 @@ export function stripeAccountCheck(options: StripeAccountOptions): Check[] {
     {
       service: 'stripe',
       missing,
-      steps: [{ asks: 'GET /v1/prices: the plans of the paper', run: () => catalogue(options) }],
+      steps: [{ asks: 'GET /v1/prices: the plans that pages name', run: () => catalog(options) }],
     },
     {
       service: 'stripe',
@@ -46,7 +62,7 @@ export function stripeAccountCheck(options: StripeAccountOptions): Check[] {
   ];
 }
 
-async function catalogue({ stripe, plans }: StripeAccountOptions): Promise<string> {
+async function catalog({ stripe, plans }: StripeAccountOptions): Promise<string> {
   const found = new Set<string>();
   for await (const { metadata, product } of stripe?.prices.list({
     active: true,
@@ -116,4 +132,144 @@ async function script(url: string): Promise<string> {
   const type = reply.headers.get('content-type') ?? 'no media type';
   if (reply.status === 200 && type.includes('javascript')) return `${Math.ceil(reply.text.length / 1024)} kB of script`;
   throw new Trouble(`status ${reply.status}, ${type}`, "leave STRIPE_JS_URL out, so that Stripe's own address is used");
+}
+
+const dayMs = 86_400_000;
+/** How long Stripe may take for a month of a subscription. */
+const clockPatienceMs = 180_000;
+
+export interface Shop {
+  readonly billing: RunningBilling;
+  readonly session: Session;
+  readonly customer: string;
+  readonly stripe: Stripe;
+  /** Plans as they are sold, cheapest tier first within an interval. */
+  prices(): readonly Price[];
+  /** Advances Stripe's clock and billing's by so many days, and fetches the result. */
+  pass(days: number): Promise<void>;
+  /** Fetches the customer's subscriptions from Stripe, as a webhook would cause it. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ShopOptions {
+  readonly stripe: Stripe;
+  readonly settings: StripeSettings;
+  readonly siteUrl: string;
+  readonly log: Logger;
+}
+
+/**
+ * Opens a shop with one customer on a test clock that begins now.
+ *
+ * @param name of the check, which the clock carries so that leftovers can be found
+ */
+export async function openShop(options: ShopOptions, name: string): Promise<Shop> {
+  const { stripe, settings, siteUrl, log } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'broadsheet-verify-'));
+  const database = await openDatabase({ dataDir: folder, databaseUrl: null, log });
+  const secret = randomUUID() + randomUUID();
+  let clockSeconds = Math.floor(Date.now() / 1000);
+  let sinceMs = 0;
+  const now = (): number => clockSeconds * 1000 + sinceMs;
+  const clock = await stripe.testHelpers.testClocks.create({
+    frozen_time: clockSeconds,
+    name: `broadsheet verify: ${name}`,
+  });
+  const email = `verify-${randomUUID()}@example.com`;
+  const session = await addReader(database, email);
+  const { id: customer } = await stripe.customers.create({
+    email,
+    test_clock: clock.id,
+    metadata: { user: session.userId },
+  });
+  await database.db
+    .insertInto('customers')
+    .values({ user_id: session.userId, customer, shipping: null, shipping_sent: 0, updated: now() })
+    .execute();
+  const outbox = openShopOutbox(database, secret, siteUrl, log);
+  const billing = await createBilling({
+    access: settings,
+    database,
+    outbox,
+    secret,
+    siteUrl,
+    rules: publication.billing,
+    log,
+    stripe,
+    now,
+  });
+  await billing.refresh();
+
+  const refresh = async (): Promise<void> => {
+    // A reader's own call asks Stripe once a minute at most.
+    sinceMs += 61_000;
+    await billing.repair(session);
+    await billing.drain();
+  };
+  return {
+    billing,
+    session,
+    customer,
+    stripe,
+    prices: () => billing.prices(),
+    refresh,
+    async pass(days) {
+      // A renewal's invoice is a draft for an hour before Stripe finalizes and charges it.
+      for (const seconds of [days * (dayMs / 1000), 2 * 3600]) {
+        clockSeconds += seconds;
+        await stripe.testHelpers.testClocks.advance(clock.id, { frozen_time: clockSeconds });
+        await untilReady(stripe, clock.id);
+      }
+      sinceMs = 0;
+      await refresh();
+    },
+    async close() {
+      await billing.stop();
+      await database.close();
+      rmSync(folder, { recursive: true, force: true });
+      // Deletes its customers and subscriptions, too.
+      await stripe.testHelpers.testClocks.del(clock.id);
+    },
+  };
+}
+
+function openShopOutbox(database: Database, secret: string, siteUrl: string, log: Logger) {
+  return openOutbox({
+    database,
+    transport: null,
+    secret,
+    log,
+    paper: {
+      name: publication.name,
+      motto: '',
+      language: publication.language,
+      timeZone: publication.timeZone,
+      siteUrl,
+      contact: publication.contact.email,
+    },
+  });
+}
+
+async function untilReady(stripe: Stripe, clock: string): Promise<void> {
+  const until = performance.now() + clockPatienceMs;
+  for (let pauseMs = 50; ; pauseMs = Math.min(2000, pauseMs * 2)) {
+    const { status } = await stripe.testHelpers.testClocks.retrieve(clock);
+    if (status === 'ready') return;
+    if (status === 'internal_failure') throw new Trouble('the test clock failed at Stripe', 'run verify again');
+    if (performance.now() > until)
+      throw new Trouble('the test clock is not ready after three minutes', 'run verify again later');
+    await wait(pauseMs);
+  }
+}
+
+async function addReader(database: Database, email: string): Promise<Session> {
+  const at = new Date().toISOString();
+  const userId = randomUUID();
+  const trackingId = randomUUID();
+  await database.db
+    .insertInto('users')
+    .values({ id: userId, name: '', email, emailVerified: 1, image: null, createdAt: at, updatedAt: at, trackingId })
+    .execute();
+  return { id: randomUUID(), userId, trackingId, email, emailVerified: true, createdAt: Date.now() };
 }

@@ -3,10 +3,10 @@
  * code, so that what it sends is what is tried. Each group has a customer of its own; what was made is deleted.
  */
 import type Stripe from 'stripe';
+import type { Price, Subscription } from '../../lib/billing/schema.ts';
 import type { Billed } from '../../lib/billing/service.ts';
-import type { Price, Subscription } from '../../lib/billing/wire.ts';
 import { type Check, type Step, Trouble } from './checks.ts';
-import { openShop, type Shop, type ShopOptions } from './stripe-shop.ts';
+import { openShop, type Shop, type ShopOptions } from './stripe-account.ts';
 
 /** Test cards as Stripe's server-side names (docs.stripe.com/testing). */
 const cards = {
@@ -96,7 +96,7 @@ function plansOf(shop: Shop, interval: 'month' | 'year'): Price[] {
 
 function need(price: Price | undefined, what: string): Price {
   if (price) return price;
-  throw new Trouble(`the catalogue has no ${what}`, 'add it in Stripe: docs/operations.md, "Payments"');
+  throw new Trouble(`the catalog has no ${what}`, 'add it in Stripe: docs/operations.md, "Payments"');
 }
 
 /** A refusal of billing as what came; its cause is in the log line that billing wrote. */
@@ -284,7 +284,7 @@ async function buyPromotion(shop: Shop): Promise<string> {
   if (item.current_trial?.trial_offer !== promotion.offer || status !== 'trialing' || next !== price.unit_amount) {
     throw new Trouble(`${status}, next ${next}, offer ${item.current_trial?.trial_offer}`, remedies.report);
   }
-  // Which price Stripe names meanwhile is not documented: it is told here.
+  // Which price Stripe names meanwhile is not documented, so it is reported.
   const line = first.lines.data[0]?.pricing?.price_details?.price;
   const named = (id: string): string => (id === price.id ? 'the first price' : id === promotion.next ? 'the next' : id);
   const lines = named(typeof line === 'string' ? line : (line?.id ?? 'none'));

@@ -68,11 +68,11 @@ describe('the account', () => {
     unregisterDomain(ledger, 'www.example.com');
   });
 
-  it('says which plans the catalogue lacks', async () => {
+  it('says which plans the catalog lacks', async () => {
     const { access } = running;
     const options = { missing: null, siteUrl, scriptUrl: access.scriptUrl, plans: ['reader-monthly', 'reader-weekly'] };
     const lines = await runChecks(stripeAccountCheck({ stripe: openStripe(access), ...options }));
-    expect(failures(lines)[0]).toMatchObject({ asks: 'GET /v1/prices: the plans of the paper' });
+    expect(failures(lines)[0]).toMatchObject({ asks: 'GET /v1/prices: the plans that pages name' });
     expect(failures(lines)[0]?.came).toContain('reader-weekly not among them');
   });
 });

@@ -7,8 +7,7 @@ import {
   thirdPartyPurposes,
 } from '../../lib/third-party/settings.ts';
 import { type Sources, thirdPartySources } from '../../lib/third-party/sources.ts';
-import { type Check, Trouble } from './checks.ts';
-import { request } from './http.ts';
+import { type Check, request, Trouble } from './checks.ts';
 
 interface Script {
   /** Setting that turns it on. */

@@ -1,7 +1,6 @@
 /** WordPress: its REST interface, the site's account, the plugin, the clock and what the account may do with comments. */
 import type { WordPressConfig } from '../config/config.ts';
-import { type Check, Trouble } from './checks.ts';
-import { fields, type Reply, request } from './http.ts';
+import { type Check, fields, type Reply, request, Trouble } from './checks.ts';
 
 /** Seconds that the two clocks may differ; the plugin's webhooks are refused beyond five minutes. */
 const clockToleranceSeconds = 60;
@@ -61,10 +60,7 @@ function interfaceOf(reply: Reply): string {
     );
   }
   if (reply.status === 401) {
-    throw new Trouble(
-      'status 401',
-      'the server asks for a log-in of its own before WordPress; let /wp-json/ through, and see the application password',
-    );
+    throw new Trouble('status 401', 'the web server asks for its own login before WordPress; let /wp-json/ through');
   }
   if (reply.status === 404) {
     throw new Trouble(
@@ -125,6 +121,6 @@ function rights(reply: Reply): string {
   }
   const has = fields(capabilities);
   const lacking = ['newsroom_read_restricted', 'moderate_comments'].filter((name) => has[name] !== true);
-  if (lacking.length === 0) return 'may read what is behind the wall, and hand in comments';
+  if (lacking.length === 0) return 'may read articles behind the paywall and submit comments';
   throw new Trouble(`lacks ${lacking.join(' and ')}`, 'give the account the role Newsroom site');
 }

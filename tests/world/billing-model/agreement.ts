@@ -5,7 +5,7 @@
 import { nextInvoice, periodEnd } from '../../../sandbox/stripe/billing/lifecycle.ts';
 import { pauseOf } from '../../../sandbox/stripe/billing/pausing.ts';
 import type { Invoice, PaymentMethod, Subscription } from '../../../sandbox/stripe/core/model.ts';
-import type { StripeState } from '../../../src/lib/billing/state.ts';
+import type { StripeState } from '../../../src/lib/billing/subscription-model.ts';
 import type { Database } from '../../../src/lib/database.ts';
 import type { Environment, Process, Reader } from './environment.ts';
 import {

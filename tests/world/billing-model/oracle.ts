@@ -2,14 +2,14 @@
 import { pauseOf } from '../../../sandbox/stripe/billing/pausing.ts';
 import type { Charge, Invoice, Subscription } from '../../../sandbox/stripe/core/model.ts';
 import { behaviourOf } from '../../../sandbox/stripe/payments/cards.ts';
+import type { SubscribeAnswer } from '../../../src/lib/billing/schema.ts';
 import type { Billed } from '../../../src/lib/billing/service.ts';
-import { entitlementOf, type StripeState } from '../../../src/lib/billing/state.ts';
-import type { SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
+import { entitlementOf, type StripeState } from '../../../src/lib/billing/subscription-model.ts';
 import type { Database } from '../../../src/lib/database.ts';
 import { type Environment, type Process, type Reader, rules } from './environment.ts';
 import type { Action, Step } from './steps.ts';
 
-/** What came of a action: a value, a refusal, or nothing, for the process is no more. */
+/** Result of an action: a value, a refusal, or nothing when the process died. */
 export type Outcome = {
   readonly action: Action;
   readonly answer: Billed<unknown> | null;

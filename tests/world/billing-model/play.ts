@@ -8,8 +8,8 @@ import {
   openDispute,
   reviewDispute,
 } from '../../../sandbox/stripe/payments/disputes.ts';
+import type { SavedCardAnswer, SubscribeAnswer } from '../../../src/lib/billing/schema.ts';
 import type { Billed } from '../../../src/lib/billing/service.ts';
-import type { KeptCardAnswer, SubscribeAnswer } from '../../../src/lib/billing/wire.ts';
 import { home } from '../billing.ts';
 import { disagreements } from './agreement.ts';
 import { decide, type Environment, type Environments, type Process, type Reader } from './environment.ts';
@@ -181,7 +181,7 @@ async function act(
   }
 
   /** About what is open the bank may ask, too. */
-  function ask(answer: Billed<KeptCardAnswer>): Billed<KeptCardAnswer> {
+  function ask(answer: Billed<SavedCardAnswer>): Billed<SavedCardAnswer> {
     const intent = answer.ok ? answer.value.clientSecret?.split('_secret_')[0] : undefined;
     if (intent && reader.subscription !== null) reader.challenge = { intent, subscription: reader.subscription };
     return answer;

@@ -1,5 +1,5 @@
 /**
- * After a save, follows the delivery until the site has answered and says so: in the box, and in the block editor as a
+ * After a save, follows the delivery until the site has responded and shows the result: in the box, and in the block editor as a
  * snackbar too.
  */
 ( function () {

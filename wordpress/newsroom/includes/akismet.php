@@ -71,7 +71,7 @@ function newsroom_akismet_reader( $args, $path = '' ) {
 
 /**
  * A comment that a spam filter drops without a trace is an error of WordPress without a status, which REST answers with 500 like a fault that may
- * pass. It is a refusal, and nobody need try again.
+ * pass. It is a refusal, and isn't retried.
  *
  * @param mixed           $response Answer.
  * @param array           $handler  Route handler.

@@ -44,7 +44,7 @@ function newsroom_credit_field( $fields, $post ) {
 			'label' => __( 'Credit', 'newsroom' ),
 			'input' => 'text',
 			'value' => get_post_meta( $post->ID, 'newsroom_credit', true ),
-			'helps' => __( 'Who made the picture.', 'newsroom' ),
+			'helps' => __( 'The photographer or agency.', 'newsroom' ),
 		);
 	}
 	return $fields;

@@ -134,7 +134,7 @@ function newsroom_post_updated( $id, $after, $before ) {
 }
 
 /**
- * A document is about to be deleted for good. Those that readers never saw are nobody's concern.
+ * A document is about to be deleted for good. One that was never published is ignored.
  *
  * @param int $id Post.
  */

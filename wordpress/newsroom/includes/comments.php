@@ -136,9 +136,9 @@ function newsroom_comment_once( $result, $request ) {
 	}
 	$known = newsroom_comment_by_key( $key );
 	if ( ! $known && ! newsroom_comment_lock( $key ) ) {
-		return new WP_Error( 'newsroom_busy', __( 'This comment is being written at this moment.', 'newsroom' ), array( 'status' => 409 ) );
+		return new WP_Error( 'newsroom_busy', __( 'This comment is being saved right now. Try again.', 'newsroom' ), array( 'status' => 409 ) );
 	}
-	// Once more: whoever held the lock before may have written it.
+	// Checked again: the process that held the lock before may have written it.
 	$known = $known ? $known : newsroom_comment_by_key( $key );
 	return $known ? rest_ensure_response( newsroom_comment_state( $known ) ) : $result;
 }
@@ -262,7 +262,7 @@ function newsroom_rest_report_comment( $request ) {
 }
 
 /**
- * Takes name and addresses from a comment whose author has left the paper.
+ * Removes name and addresses from a comment whose author deleted the account.
  *
  * @param WP_REST_Request $request Request.
  * @return WP_REST_Response|WP_Error

@@ -17,7 +17,7 @@ add_action( 'rest_api_init', 'newsroom_buffer_answer', 0 );
  */
 function newsroom_deliver_after_response() {
 	if ( get_transient( 'newsroom_site_down' ) ) {
-		// The site did not answer a moment ago; nobody has to wait for that again.
+		// The site didn't respond a moment ago: the editor doesn't wait for it again.
 		newsroom_schedule_next();
 		return;
 	}
@@ -112,7 +112,7 @@ function newsroom_deliver_due( $timeout, $budget ) {
  *
  * @param int $id      Row.
  * @param int $timeout Seconds.
- * @return array|null Result, see newsroom_post_webhook(); null when somebody else has the row.
+ * @return array|null Result, see newsroom_post_webhook(); null when another process has the row.
  */
 function newsroom_deliver_row( $id, $timeout = 10 ) {
 	$row = newsroom_claim( $id );

@@ -30,7 +30,7 @@ function newsroom_register_delivery_route() {
 }
 
 /**
- * Whether the user may see what became of a change: whoever may edit the document.
+ * Whether the user may see the state of a delivery: users who may edit the document may.
  *
  * @param WP_REST_Request $request Request.
  * @return bool
@@ -76,25 +76,25 @@ function newsroom_delivery_of( $post ) {
  */
 function newsroom_delivery_message( $row ) {
 	if ( ! $row ) {
-		return __( 'Nothing has been sent to the site yet.', 'newsroom' );
+		return __( 'This hasn’t been sent to the site yet.', 'newsroom' );
 	}
 	$gone = in_array( $row->event, array( 'unpublish', 'trash', 'delete' ), true );
 	if ( 'done' === $row->state ) {
 		return $gone
 			/* translators: %s: number of milliseconds. */
-			? sprintf( __( 'Gone from the site in %s ms.', 'newsroom' ), number_format_i18n( (int) $row->took_ms ) )
+			? sprintf( __( 'Removed from the site in %s ms.', 'newsroom' ), number_format_i18n( (int) $row->took_ms ) )
 			/* translators: %s: number of milliseconds. */
 			: sprintf( __( 'Live on the site in %s ms.', 'newsroom' ), number_format_i18n( (int) $row->took_ms ) );
 	}
 	if ( 'failed' === $row->state ) {
 		/* translators: %s: reason. */
-		return sprintf( __( 'The site did not take it: %s', 'newsroom' ), $row->error );
+		return sprintf( __( 'The site refused the change: %s', 'newsroom' ), $row->error );
 	}
 	if ( 'pending' === $row->state && (int) $row->tries > 0 ) {
 		/* translators: %s: reason. */
-		return sprintf( __( 'Saved here; the site does not have it yet and will be tried again. %s', 'newsroom' ), $row->error );
+		return sprintf( __( 'Saved in WordPress. The site doesn’t have the change yet; it is retried. %s', 'newsroom' ), $row->error );
 	}
-	return __( 'On its way to the site.', 'newsroom' );
+	return __( 'Sending to the site…', 'newsroom' );
 }
 
 /**

@@ -10,7 +10,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 /**
- * Post types that the site mirrors, each with the name it has in addresses and webhooks.
+ * Post types that the site copies, each with its name in addresses and webhooks.
  *
  * @return array<string,string> WordPress post type => name on the wire.
  */
@@ -25,7 +25,7 @@ function newsroom_document_types() {
 }
 
 /**
- * Whether a post is one that the site mirrors.
+ * Whether the site copies a post.
  *
  * @param WP_Post|null $post Post.
  * @return bool

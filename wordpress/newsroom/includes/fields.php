@@ -77,7 +77,7 @@ function newsroom_register_meta() {
 }
 
 /**
- * Whether a user may change a post's fields: whoever may edit the post.
+ * Whether a user may change a post's fields: users who may edit the post may.
  *
  * @param bool   $allowed Decision so far.
  * @param string $key     Meta key.

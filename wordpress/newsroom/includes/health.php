@@ -1,6 +1,6 @@
 <?php
 /**
- * What keeps the site and WordPress from working together: each cause by name, with its remedy. Shown on Settings → Newsroom and told to the
+ * Problems between the site and WordPress, each with its remedy. Shown on Settings → Newsroom and reported to the
  * site, which shows it on /readyz.
  *
  * @package Newsroom
@@ -61,35 +61,35 @@ function newsroom_problems() {
 	};
 	if ( ! wp_is_application_passwords_available() ) {
 		if ( ! wp_is_application_passwords_supported() ) {
-			$add( 'passwords-need-https', __( 'Application passwords are off because WordPress is not served over HTTPS: the site cannot sign in. Serve WordPress over HTTPS; behind a proxy that ends HTTPS, set $_SERVER[\'HTTPS\'] = \'on\' in wp-config.php. On a machine of your own, define( \'WP_ENVIRONMENT_TYPE\', \'local\' ) in wp-config.php.', 'newsroom' ) );
+			$add( 'passwords-need-https', __( 'Application passwords are off because WordPress isn’t served over HTTPS, so the site can’t sign in. Serve WordPress over HTTPS; behind a proxy that ends HTTPS, set $_SERVER[\'HTTPS\'] = \'on\' in wp-config.php. On a machine of your own, define( \'WP_ENVIRONMENT_TYPE\', \'local\' ) in wp-config.php.', 'newsroom' ) );
 		} else {
 			$add( 'passwords-off', newsroom_explain_passwords_off() );
 		}
 	}
 	if ( '' === (string) get_option( 'permalink_structure' ) ) {
-		$add( 'plain-permalinks', __( 'Permalinks are plain, so that there is no /wp-json/ for the site to read. Choose "Post name" under Settings → Permalinks.', 'newsroom' ) );
+		$add( 'plain-permalinks', __( 'Permalinks are plain, so the site can’t read /wp-json/. Choose "Post name" under Settings → Permalinks.', 'newsroom' ) );
 	}
 	$uploads = (string) wp_parse_url( newsroom_uploads_url(), PHP_URL_HOST );
 	if ( '' !== $uploads && wp_parse_url( home_url(), PHP_URL_HOST ) !== $uploads ) {
 		/* translators: %s: host name. */
-		$add( 'uploads-elsewhere', sprintf( __( 'Uploads lie on another host. Set IMAGE_HOSTS=%s on the site, or its pictures, audio and video are left out.', 'newsroom' ), $uploads ) );
+		$add( 'uploads-elsewhere', sprintf( __( 'Uploads are on another host. Set IMAGE_HOSTS=%s on the site; otherwise their pictures, audio and video are left out.', 'newsroom' ), $uploads ) );
 	}
 	if ( '' === newsroom_site_url() ) {
-		$add( 'no-site-address', __( 'The site’s address is not set: the site hears of no change. Enter it under Settings → Newsroom.', 'newsroom' ) );
+		$add( 'no-site-address', __( 'The site’s address isn’t set, so changes aren’t sent to the site. Enter it under Settings → Newsroom.', 'newsroom' ) );
 	}
 	return $problems;
 }
 
 /**
- * Who has turned application passwords off, as far as can be told.
+ * The plugin that has turned application passwords off, where it is known.
  *
  * @return string
  */
 function newsroom_explain_passwords_off() {
 	if ( defined( 'WORDFENCE_VERSION' ) || class_exists( 'wordfence', false ) ) {
-		return __( 'Wordfence has turned application passwords off: the site cannot sign in. Allow them in Wordfence under All Options → Brute Force Protection → "Disable WordPress application passwords".', 'newsroom' );
+		return __( 'Wordfence has turned application passwords off, so the site can’t sign in. Allow them in Wordfence under All Options → Brute Force Protection → "Disable WordPress application passwords".', 'newsroom' );
 	}
-	return __( 'A plugin has turned application passwords off (the filter wp_is_application_passwords_available): the site cannot sign in. Allow them in the settings of your security plugin.', 'newsroom' );
+	return __( 'A plugin has turned application passwords off (the filter wp_is_application_passwords_available), so the site can’t sign in. Allow them in the settings of your security plugin.', 'newsroom' );
 }
 
 /**

@@ -67,7 +67,7 @@ function newsroom_fields_box( $post ) {
 				'<p><label for="newsroom_iframe"><strong>%1$s</strong></label><br><textarea class="widefat code" rows="5" id="newsroom_iframe" name="newsroom_iframe" aria-describedby="newsroom_iframe-description">%2$s</textarea></p><p class="description" id="newsroom_iframe-description">%3$s</p>',
 				esc_html__( 'Crossword embed', 'newsroom' ),
 				esc_textarea( $value ),
-				esc_html__( 'The embed code of the puzzle: an iframe, or its address alone. Scripts are removed.', 'newsroom' )
+				esc_html__( 'The puzzle’s embed code (an iframe) or its address. Scripts are removed.', 'newsroom' )
 			);
 		}
 	}
@@ -85,7 +85,7 @@ function newsroom_acf_note( $name ) {
 	printf(
 		'<p class="description">%s</p>',
 		/* translators: %s: name of a field. */
-		esc_html( sprintf( __( '“%s” is a field of Advanced Custom Fields and is edited there.', 'newsroom' ), $name ) )
+		esc_html( sprintf( __( 'Edit “%s” in Advanced Custom Fields.', 'newsroom' ), $name ) )
 	);
 }
 

@@ -93,7 +93,7 @@ function newsroom_rest_acf( $item ) {
 
 /**
  * Where Advanced Custom Fields has put an `acf` of its own into an answer: fields that the site reads are given in the plugin's form, which
- * names no author who is not published; the paper's other fields stay as they are. ACF's own form changes with its settings, and a field
+ * names no author who isn't published; the site's other fields stay as they are. ACF's own form changes with its settings, and a field
  * that was never saved with ACF is empty there.
  *
  * @param WP_REST_Response $response Answer.

@@ -29,7 +29,7 @@ function newsroom_search_readable( $sql ) {
 		? "{$wpdb->posts}.post_type = 'articles' AND {$wpdb->posts}.ID NOT IN ( SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key = 'newsroom_access' AND meta_value = 'free' )"
 		: "{$wpdb->posts}.ID IN ( SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key = 'newsroom_access' AND meta_value IN ( 'registered', 'subscriber' ) )";
 	$readable   = "( CASE WHEN $restricted THEN '' ELSE $column END )";
-	// Strings are stepped over: what somebody searches for may look like the name of the column.
+	// Strings are skipped: a search text may look like the name of the column.
 	return (string) preg_replace_callback(
 		"/'(?:[^'\\\\]|\\\\.|'')*'|" . preg_quote( $column, '/' ) . '/s',
 		static function ( $found ) use ( $column, $readable ) {

@@ -61,7 +61,7 @@ function newsroom_state_label( $row ) {
 			return $left > 0
 				/* translators: %s: a duration such as "5 mins". */
 				? sprintf( __( 'Next try in %s', 'newsroom' ), human_time_diff( time(), (int) $row->next_at ) )
-				: __( 'Next try is due', 'newsroom' );
+				: __( 'Next try is due now', 'newsroom' );
 	}
 }
 
@@ -129,7 +129,7 @@ function newsroom_print_log_row( $row ) {
 		echo esc_html( sprintf( __( '%s ms', 'newsroom' ), number_format_i18n( (int) $row->took_ms ) ) );
 		if ( (int) $row->site_ms ) {
 			/* translators: %s: number of milliseconds. */
-			echo '<br><small>' . esc_html( sprintf( __( 'of which the site %s ms', 'newsroom' ), number_format_i18n( (int) $row->site_ms ) ) ) . '</small>';
+			echo '<br><small>' . esc_html( sprintf( __( '%s ms on the site', 'newsroom' ), number_format_i18n( (int) $row->site_ms ) ) ) . '</small>';
 		}
 	}
 	printf( '</td><td>%d</td><td>', (int) $row->tries );

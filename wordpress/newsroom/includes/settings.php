@@ -46,7 +46,7 @@ function newsroom_register_settings() {
 function newsroom_check_site_url( $value ) {
 	$url = newsroom_sanitize_site_url( $value );
 	if ( '' === $url && '' !== trim( (string) $value ) && function_exists( 'add_settings_error' ) ) {
-		add_settings_error( 'newsroom_site_url', 'newsroom_site_url', __( 'That is no web address. It begins with https://.', 'newsroom' ) );
+		add_settings_error( 'newsroom_site_url', 'newsroom_site_url', __( 'Enter a full web address that begins with https://.', 'newsroom' ) );
 	}
 	return $url;
 }
@@ -95,7 +95,7 @@ function newsroom_regenerate_secret() {
 }
 
 /**
- * Sends a test and remembers what came of it.
+ * Sends a test and stores the result.
  */
 function newsroom_send_test() {
 	newsroom_require_administrator( 'newsroom_test' );
@@ -127,10 +127,10 @@ function newsroom_settings_notice() {
 	$kind = 'success';
 	$text = '';
 	if ( 'secret' === $done ) {
-		$text = __( 'There is a new secret. Give it to the site too: until then it refuses what comes from here.', 'newsroom' );
+		$text = __( 'The secret was changed. Set NEWSROOM_SECRET on the site to the new one; until then the site refuses changes from WordPress.', 'newsroom' );
 		$kind = 'warning';
 	} elseif ( 'retry' === $done ) {
-		$text = __( 'Tried again. The log says what came of it.', 'newsroom' );
+		$text = __( 'Sent again. See the log for the result.', 'newsroom' );
 	} elseif ( 'test' === $done ) {
 		$result = get_transient( 'newsroom_test_' . get_current_user_id() );
 		delete_transient( 'newsroom_test_' . get_current_user_id() );
@@ -139,7 +139,7 @@ function newsroom_settings_notice() {
 			$text = __( 'Enter and save the site address first.', 'newsroom' );
 		} elseif ( 'done' === $result['outcome'] ) {
 			/* translators: %s: number of milliseconds. */
-			$text = sprintf( __( 'The site answered in %s ms and accepted the signature.', 'newsroom' ), number_format_i18n( $result['took_ms'] ) );
+			$text = sprintf( __( 'The site responded in %s ms and accepted the signature.', 'newsroom' ), number_format_i18n( $result['took_ms'] ) );
 		} else {
 			$kind = 'error';
 			/* translators: %s: reason. */
@@ -169,18 +169,18 @@ function newsroom_settings_page() {
 		esc_html__( 'Site address', 'newsroom' ),
 		esc_attr( newsroom_site_url() ),
 		disabled( $fixed_url, true, false ),
-		esc_html( $fixed_url ? __( 'Set by NEWSROOM_SITE_URL in wp-config.php.', 'newsroom' ) : __( 'Where readers read. Changes, previews and links go there.', 'newsroom' ) )
+		esc_html( $fixed_url ? __( 'Set by NEWSROOM_SITE_URL in wp-config.php.', 'newsroom' ) : __( 'The address of the newspaper’s website. Changes, previews and links go there.', 'newsroom' ) )
 	);
 	if ( ! $fixed_url ) {
 		submit_button();
 	}
 	echo '</form><h2>' . esc_html__( 'Secret', 'newsroom' ) . '</h2>';
-	echo '<p>' . esc_html( $fixed_secret ? __( 'Set by NEWSROOM_SECRET in wp-config.php.', 'newsroom' ) : __( 'Signs what is sent to the site and the links of previews. The site has the same in its setting NEWSROOM_SECRET.', 'newsroom' ) ) . '</p>';
+	echo '<p>' . esc_html( $fixed_secret ? __( 'Set by NEWSROOM_SECRET in wp-config.php.', 'newsroom' ) : __( 'Signs changes that are sent to the site, and preview links. The site’s setting NEWSROOM_SECRET must have the same value.', 'newsroom' ) ) . '</p>';
 	if ( ! $fixed_secret ) {
 		printf( '<details><summary>%1$s</summary><p><code>%2$s</code></p></details>', esc_html__( 'Show the secret', 'newsroom' ), esc_html( newsroom_secret() ) );
-		newsroom_action_form( 'newsroom_secret', __( 'Make a new secret', 'newsroom' ) );
+		newsroom_action_form( 'newsroom_secret', __( 'Create a new secret', 'newsroom' ) );
 	}
-	echo '<h2>' . esc_html__( 'Connection', 'newsroom' ) . '</h2><p>' . esc_html__( 'Sends a signed message that changes nothing, and shows the answer.', 'newsroom' ) . '</p>';
+	echo '<h2>' . esc_html__( 'Connection', 'newsroom' ) . '</h2><p>' . esc_html__( 'Sends a signed test message and shows the response. Nothing is changed.', 'newsroom' ) . '</p>';
 	newsroom_action_form( 'newsroom_test', __( 'Send test', 'newsroom' ) );
 	newsroom_print_problems();
 	newsroom_print_log();

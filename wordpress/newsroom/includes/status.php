@@ -27,7 +27,7 @@ function newsroom_register_status_route() {
 }
 
 /**
- * Versions, address and zone. Strangers are told major versions only.
+ * Versions, address and zone. Callers without an account get major versions only.
  *
  * @return WP_REST_Response
  */

@@ -33,13 +33,13 @@ function newsroom_term_controls( $term_id ) {
 		'newsroom_label',
 		__( 'Label', 'newsroom' ),
 		sprintf( '<input type="text" id="newsroom_label" name="newsroom_label" value="%s" aria-describedby="newsroom_label-description">', esc_attr( $value( 'newsroom_label' ) ) ),
-		__( 'What the navigation shows. Leave empty to show the name.', 'newsroom' ),
+		__( 'The name in the navigation. Leave empty to use the category’s name.', 'newsroom' ),
 	);
 	$controls[] = array(
 		'newsroom_navigation_position',
 		__( 'Navigation position', 'newsroom' ),
 		sprintf( '<input type="number" min="1" step="1" class="small-text" id="newsroom_navigation_position" name="newsroom_navigation_position" value="%s" aria-describedby="newsroom_navigation_position-description">', esc_attr( $value( 'newsroom_navigation_position' ) ) ),
-		__( 'Its place among the sections, lowest first. A category without one is no section of the paper.', 'newsroom' ),
+		__( 'The order of the sections, lowest first. A category without a position isn’t a section.', 'newsroom' ),
 	);
 	$controls[] = array(
 		'newsroom_home_count',
@@ -61,9 +61,9 @@ function newsroom_term_controls( $term_id ) {
 	);
 	$controls[] = array(
 		'newsroom_show_in_media',
-		__( 'Show among the videos', 'newsroom' ),
+		__( 'Show on the video page', 'newsroom' ),
 		sprintf( '<input type="checkbox" id="newsroom_show_in_media" name="newsroom_show_in_media" value="1"%s aria-describedby="newsroom_show_in_media-description">', checked( '1', $value( 'newsroom_show_in_media' ), false ) ),
-		__( 'Gives the section a row of its own on the video page.', 'newsroom' ),
+		__( 'Gives the section its own row on the video page.', 'newsroom' ),
 	);
 	return $controls;
 }

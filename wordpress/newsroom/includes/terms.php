@@ -1,6 +1,6 @@
 <?php
 /**
- * Sections of the paper: categories with a label, a place in the navigation, a home count, a colour and whether they
+ * Sections: categories with a label, a position in the navigation, a home count, a color and whether they
  * show among the videos.
  *
  * @package Newsroom
@@ -174,7 +174,7 @@ function newsroom_register_term_fields() {
 		array(
 			'get_callback' => 'newsroom_rest_section',
 			'schema'       => array(
-				'description' => __( 'How the section appears in the paper.', 'newsroom' ),
+				'description' => __( 'How the section appears on the site.', 'newsroom' ),
 				'type'        => 'object',
 				'context'     => array( 'view', 'edit', 'embed' ),
 				'readonly'    => true,

@@ -62,13 +62,13 @@ function newsroom_top_stories_box( $post ) {
 	if ( ! in_array( 'featured_excerpt', $acf, true ) ) {
 		printf(
 			'<p><label for="newsroom_featured_excerpt"><strong>%1$s</strong></label><br><textarea class="widefat" rows="4" id="newsroom_featured_excerpt" name="newsroom_featured_excerpt" aria-describedby="newsroom_featured_excerpt-description">%2$s</textarea></p><p class="description" id="newsroom_featured_excerpt-description">%3$s</p>',
-			esc_html__( 'Words under the first headline', 'newsroom' ),
+			esc_html__( 'Text under the lead headline', 'newsroom' ),
 			esc_textarea( get_post_meta( $post->ID, 'newsroom_featured_excerpt', true ) ),
-			esc_html__( 'Leave empty to show the article’s own excerpt. For bullets, one line each.', 'newsroom' )
+			esc_html__( 'Leave empty to show the article’s excerpt. For bullets, write one per line.', 'newsroom' )
 		);
 	}
 	if ( ! in_array( 'bulleted_featured_excerpt', $acf, true ) ) {
-		newsroom_flag_control( 'newsroom_bulleted', __( 'Show these words as bullets', 'newsroom' ), $post->ID );
+		newsroom_flag_control( 'newsroom_bulleted', __( 'Show this text as bullets', 'newsroom' ), $post->ID );
 	}
 }
 
@@ -95,7 +95,7 @@ function newsroom_flag_control( $key, $label, $id ) {
  * @param int[] $ids Articles.
  */
 function newsroom_top_articles_control( $ids ) {
-	echo '<div class="newsroom-picker" data-newsroom-picker><h3 id="newsroom-picker-heading">' . esc_html__( 'Top stories, the first one leads', 'newsroom' ) . '</h3>';
+	echo '<div class="newsroom-picker" data-newsroom-picker><h3 id="newsroom-picker-heading">' . esc_html__( 'Top stories; the first one leads', 'newsroom' ) . '</h3>';
 	echo '<ol class="newsroom-picker-list" aria-labelledby="newsroom-picker-heading">';
 	foreach ( $ids as $id ) {
 		$article = get_post( $id );

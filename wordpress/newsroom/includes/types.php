@@ -61,7 +61,7 @@ function newsroom_register_types() {
 			'labels'          => newsroom_type_labels( __( 'Authors', 'newsroom' ), __( 'Author', 'newsroom' ) ),
 			'menu_icon'       => 'dashicons-businessperson',
 			'supports'        => $texts,
-			// Whoever may edit pages may edit bylines: reporters must not rename one another.
+			// Users who may edit pages may edit bylines: reporters must not rename one another.
 			'capability_type' => 'page',
 			// WordPress keeps /author/ for its own users.
 			'rewrite'         => array(

@@ -2,7 +2,7 @@
 /**
  * The site's credentials read documents as an anonymous visitor sees them.
  *
- * What the site mirrors is shown to everyone, so whatever another plugin shows to users who are signed in (members-only shortcodes and
+ * What the site copies is shown to everyone, so what another plugin shows to users who are signed in (members-only shortcodes and
  * blocks, "Logged in as", nonces, menu items) must not be rendered for it. Permissions are checked with the credentials; the answer is
  * then made as user 0. Of the access rules only this plugin's own are lifted, for the one document that is asked for.
  *

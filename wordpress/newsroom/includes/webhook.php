@@ -10,7 +10,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 /**
- * Signs a webhook. The delivery's id is part of it: whoever has seen a webhook cannot send it again under another id.
+ * Signs a webhook. The delivery's id is part of it, so that a webhook can't be sent again under another id.
  *
  * @param string $delivery  UUID.
  * @param string $body      Raw body.
@@ -28,7 +28,7 @@ function newsroom_signature( $delivery, $body, $timestamp ) {
  * @param string $delivery UUID, the same at every retry.
  * @param int    $timeout  Seconds.
  * @return array {
- *     What came of it.
+ *     The result.
  *
  *     @type string      $outcome     `done`, `retry` or `failed`.
  *     @type int         $code        Status, 0 when there was no answer.
@@ -78,13 +78,13 @@ function newsroom_post_webhook( $body, $delivery, $timeout ) {
 	}
 	if ( 200 === $result['code'] && ! ( is_array( $answer ) && ! empty( $answer['ok'] ) ) ) {
 		// Something answers there, but it is not the site.
-		$result['error'] = __( 'The answer is not the site’s. Is the address right?', 'newsroom' );
+		$result['error'] = __( 'The response isn’t from the site. Check the site address.', 'newsroom' );
 		return $result;
 	}
 	$reason            = is_array( $answer ) && isset( $answer['reason'] ) && is_string( $answer['reason'] ) ? $answer['reason'] : '';
 	$result['outcome'] = newsroom_outcome( $result['code'], $reason );
 	if ( 'duplicate' === $reason ) {
-		$result['error'] = __( 'The site had it already; an earlier answer did not arrive here.', 'newsroom' );
+		$result['error'] = __( 'The site already has this change; an earlier response didn’t arrive here.', 'newsroom' );
 	} elseif ( 'done' !== $result['outcome'] ) {
 		$result['error'] = newsroom_explain_status( $result['code'], $reason, isset( $answer['ahead'] ) ? (int) $answer['ahead'] : 0 );
 	}
@@ -123,28 +123,28 @@ function newsroom_explain_status( $code, $reason = '', $ahead = 0 ) {
 	switch ( true ) {
 		case 'clock' === $reason && $ahead > 0:
 			/* translators: %s: a duration such as "1 hour". */
-			return sprintf( __( 'WordPress’s clock is %s ahead of the site’s. Set both by a time server (NTP); it is tried again.', 'newsroom' ), human_time_diff( 0, $ahead ) );
+			return sprintf( __( 'WordPress’s clock is %s ahead of the site’s. Set both clocks by a time server (NTP). The delivery is retried.', 'newsroom' ), human_time_diff( 0, $ahead ) );
 		case 'clock' === $reason:
 			/* translators: %s: a duration such as "1 hour". */
-			return sprintf( __( 'WordPress’s clock is %s behind the site’s. Set both by a time server (NTP); it is tried again.', 'newsroom' ), human_time_diff( 0, -$ahead ) );
+			return sprintf( __( 'WordPress’s clock is %s behind the site’s. Set both clocks by a time server (NTP). The delivery is retried.', 'newsroom' ), human_time_diff( 0, -$ahead ) );
 		case 'outdated-plugin' === $reason:
 			return __( 'The site is newer than this plugin. Update the plugin.', 'newsroom' );
 		case 'no-secret' === $reason:
-			return __( 'The site has no secret. Set NEWSROOM_SECRET there to the secret shown above.', 'newsroom' );
+			return __( 'The site has no secret. Set NEWSROOM_SECRET on the site to the secret shown above.', 'newsroom' );
 		case 'wordpress' === $reason:
-			return __( 'The site could not read the document from here. It is tried again.', 'newsroom' );
+			return __( 'The site couldn’t read the document from WordPress. The delivery is retried.', 'newsroom' );
 		case 401 === $code:
-			return __( 'The site refused the signature. Compare the secrets on both sides.', 'newsroom' );
+			return __( 'The site refused the signature. Set NEWSROOM_SECRET on the site to the secret of this page.', 'newsroom' );
 		case 404 === $code:
-			return __( 'The site has no webhook there. Is the address right?', 'newsroom' );
+			return __( 'The site has no webhook at this address. Check the site address.', 'newsroom' );
 		case 422 === $code:
-			return __( 'The site could not read the message. Do the versions fit?', 'newsroom' );
+			return __( 'The site couldn’t read the message. Check that the plugin and the site have the same version.', 'newsroom' );
 		case 503 === $code:
-			return __( 'The site asked to try again later.', 'newsroom' );
+			return __( 'The site is busy. The delivery is retried.', 'newsroom' );
 		case $code >= 300 && $code < 400:
-			return __( 'The address redirects. Enter the address that it leads to.', 'newsroom' );
+			return __( 'The site address redirects. Enter the address that it redirects to.', 'newsroom' );
 		default:
 			/* translators: %d: HTTP status code. */
-			return sprintf( __( 'The site answered with status %d.', 'newsroom' ), $code );
+			return sprintf( __( 'The site responded with status %d.', 'newsroom' ), $code );
 	}
 }

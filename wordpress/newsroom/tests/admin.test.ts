@@ -110,7 +110,7 @@ describe('Settings → Newsroom', () => {
       expect.objectContaining({ event: 'test', type: 'site', id: 0 }),
     ]);
     const html = await screen(`${page}&newsroom=test`);
-    expect(html).toMatch(/The site answered in \d+ ms and accepted the signature/);
+    expect(html).toMatch(/The site responded in \d+ ms and accepted the signature/);
     receiver.reply = () => ({ status: 401 });
     await submit('admin-post.php', action(html, 'newsroom_test'));
     expect(await screen(`${page}&newsroom=test`)).toContain('The test failed: The site refused the signature');
@@ -125,7 +125,7 @@ describe('Settings → Newsroom', () => {
       body: { title: 'Second thoughts' },
     });
     await receiver.find(({ id }) => id === ids.second);
-    await expect.poll(() => screen(page), { timeout: 10_000 }).toContain('could not read the message');
+    await expect.poll(() => screen(page), { timeout: 10_000 }).toContain('couldn’t read the message');
     receiver.reply = () => ({ status: 200, body: { ok: true, refreshed: ['/article/second'], ms: 12 } });
     const html = await screen(page);
     const part = html.split('<form').find((form) => form.includes('value="newsroom_retry"')) ?? '';
@@ -136,7 +136,7 @@ describe('Settings → Newsroom', () => {
     expect(status).toBe(302);
     const after = await screen(page);
     expect(after).toContain('/article/second');
-    expect(after).toContain('of which the site 12 ms');
+    expect(after).toContain('12 ms on the site');
   });
 
   it('refuses what carries no nonce', async () => {
@@ -355,7 +355,7 @@ describe('preview', () => {
     check(json.preview_link, 'articles', ids.first);
   });
 
-  it('is given to nobody who may not edit the document', async () => {
+  it('is refused to users who may not edit the document', async () => {
     const link = await newsroom.php(
       `wp_set_current_user( get_user_by( 'login', 'reporter' )->ID ); return get_preview_post_link( $input );`,
       ids.draft,

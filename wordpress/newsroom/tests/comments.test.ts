@@ -174,7 +174,7 @@ describe('an author’s own change', () => {
   });
 });
 
-it('waits under an address that nobody has proved to own, also where WordPress trusts it', async () => {
+it('waits under an unproven address, also where WordPress trusts it', async () => {
   await newsroom.php(`update_option( 'comment_moderation', 0 ); return true;`);
   await approve((await write({ newsroom_key: 'of-the-one-who-is-trusted' })).json.id);
   expect((await write({ newsroom_key: 'trusted-as-before' })).json.status).toBe('approved');

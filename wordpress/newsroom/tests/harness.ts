@@ -15,7 +15,7 @@ export interface Answer {
 }
 
 export interface CallOptions {
-  /** Whose credentials; nobody's unless said otherwise. */
+  /** Whose credentials; none by default. */
   readonly as?: 'site' | 'admin' | 'reporter';
   readonly method?: string;
   readonly body?: unknown;

@@ -329,7 +329,7 @@ describe('when the site does not take it', () => {
         { object_id: String(gone.id), event: 'delete', state: 'pending' },
       ]);
     const note = await newsroom.rest(`/newsroom/v1/delivery/${kept.id}`, { as: 'admin' });
-    expect(note.json.message).toMatch(/On its way|will be tried again/);
+    expect(note.json.message).toMatch(/Sending to the site|it is retried/);
     await receiver.open();
     await expect
       .poll(
@@ -353,7 +353,7 @@ describe('when the site does not take it', () => {
     expect(await row(known.id)).toMatchObject({
       state: 'done',
       status_code: '409',
-      error: expect.stringContaining('had it already'),
+      error: expect.stringContaining('already has this change'),
     });
     let refused = 0;
     receiver.reply = () =>
@@ -385,7 +385,8 @@ describe('when the site does not take it', () => {
     await idle();
     expect((await row(old.id)).error).toContain('Update the plugin');
     const screen = await newsroom.php(`ob_start(); newsroom_print_log(); return ob_get_clean();`);
-    for (const words of ['had it already', ' behind the site’s', 'Update the plugin']) expect(screen).toContain(words);
+    for (const words of ['already has this change', ' behind the site’s', 'Update the plugin'])
+      expect(screen).toContain(words);
     await newsroom.pretend({ retry: 1 });
   });
 
@@ -398,7 +399,7 @@ describe('when the site does not take it', () => {
     receiver.reply = () => ({ status: 401 });
     const refused = await publish('Refused');
     await idle();
-    expect(await row(refused.id)).toMatchObject({ state: 'failed', error: expect.stringContaining('secrets') });
+    expect(await row(refused.id)).toMatchObject({ state: 'failed', error: expect.stringContaining('NEWSROOM_SECRET') });
     await newsroom.pretend({ retry: 1 });
   });
 

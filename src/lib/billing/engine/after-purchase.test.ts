@@ -289,7 +289,7 @@ onBothEngines('a running subscription', (engines) => {
     const session = await house.readers.join('ada@example.com');
     paid(await house.billing.subscribe(session, penny));
     const leave = async (one: Session) => {
-      await house.billing.forget(one.userId);
+      await house.billing.personalData.erase(one, null);
       await house.database.db.deleteFrom('users').where('id', '=', one.userId).execute();
       await house.billing.drain();
     };
@@ -323,17 +323,17 @@ onBothEngines('a running subscription', (engines) => {
   it('forgets a reader: cancelled at once, and nobody’s from then on', async () => {
     const { session, id } = await subscribed();
     paid(await house.billing.saveShipping(session, home));
-    expect(await house.billing.exportData(session.userId)).toMatchObject({
+    expect((await house.billing.personalData.export(session)).billing).toMatchObject({
       shipping: home,
       subscriptions: [{ id, planId: 'reader-monthly' }],
       purchases: [{ kind: 'subscribe', state: 'done' }],
     });
-    await house.billing.forget(session.userId);
+    await house.billing.personalData.erase(session, null);
     await house.billing.drain();
     await house.deliver();
     const { data } = await house.dashboard.subscriptions.list({ status: 'all' });
     expect(data.map(({ status }) => status)).toEqual(['canceled']);
-    expect(await house.billing.exportData(session.userId)).toEqual({
+    expect((await house.billing.personalData.export(session)).billing).toEqual({
       customer: null,
       shipping: null,
       subscriptions: [],

@@ -107,15 +107,15 @@ it('offers whoever leaves what Stripe previews, and nothing beside a discount', 
   const { session, id, customer } = await subscribed();
   await house.dashboard.customers.update(customer, { balance: -100 });
   await house.deliver();
-  paid(await house.billing.beginLeaving(session, { reason: null, words: null }));
+  paid(await house.billing.beginCancellation(session, { reason: null, words: null }));
   // Half of $12, less a dollar of credit.
-  expect(await house.billing.stayOffer(session)).toMatchObject({ from: 1100, to: 500 });
+  expect(await house.billing.retentionOffer(session)).toMatchObject({ from: 1100, to: 500 });
   paid(await house.billing.stay(session));
   expect(await shown(session)).toMatchObject({ price: 500 });
   await house.database.db.deleteFrom('cancellations').execute();
   expect((await house.dashboard.subscriptions.retrieve(id)).discounts).toHaveLength(1);
-  paid(await house.billing.beginLeaving(session, { reason: null, words: null }));
-  expect(await house.billing.stayOffer(session)).toBeNull();
+  paid(await house.billing.beginCancellation(session, { reason: null, words: null }));
+  expect(await house.billing.retentionOffer(session)).toBeNull();
 });
 
 it('shows the bill that is tried again, not the one after it', async () => {

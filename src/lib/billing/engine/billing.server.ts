@@ -1,27 +1,27 @@
 /** The billing service: builds what its functions share, and exposes them as routes and pages call them. */
 import Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
+import { createHmacs } from '../../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
-import { createHmacs } from '../../hmacs.server.ts';
 import { createLimiter } from '../../http/limiter.server.ts';
 import { defaultLimits, type Limits } from '../../http/limits.ts';
-import { createKeyedMutex } from '../../jobs/keyed-mutex.ts';
 import { createJobQueue } from '../../jobs/queue.server.ts';
+import { createKeyedMutex } from '../../jobs/tasks.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/model.ts';
+import type { PersonalData } from '../../personal-data.ts';
 import { currencyOf, priceIn } from '../currency.ts';
 import { messages } from '../messages.ts';
-import { disownReader, exportReader, forgetReader } from '../personal-data.server.ts';
+import { billingData, forgetReader } from '../personal-data.server.ts';
+import type { CouponAnswer, Price, QuoteAnswer, QuoteAsk, Shipping } from '../schema.ts';
 import type { Billed, Billing } from '../service.ts';
-import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../state.ts';
-import type { CouponAnswer, Price, QuoteAnswer, QuoteAsk, Shipping } from '../wire.ts';
+import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../subscription-model.ts';
 import { callerOf, countRefusedCards, withinCardLimit, withinLimit } from './card-attempts.server.ts';
-import { createCatalogue } from './catalogue.server.ts';
+import { createCatalog } from './catalog.server.ts';
 import { abandon, confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
 import { findCoupon } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
 import type { BillingDependencies, BillingJobKind, BillingRules } from './dependencies.ts';
-import { asResult, no, ok, overLimit } from './errors.ts';
 import { createInvoices } from './invoices.server.ts';
 import { createWorker, type WorkerStats } from './jobs.server.ts';
 import { createMaintenance } from './maintenance.server.ts';
@@ -29,8 +29,15 @@ import { fetchAttempt, offerCardSetup } from './payments.server.ts';
 import { quotePlanSwitch, switchPlan } from './plan-switches.server.ts';
 import { createPromotions, createPurchases, type Purchase } from './purchases.server.ts';
 import { createQuoteCache, quoteNew, quoteOpen } from './quotes.server.ts';
-import { acceptOffer, beginLeaving, countLeaving, leave, noteResumed, openOffer } from './retention.server.ts';
-import { openStripe } from './stripe.server.ts';
+import {
+  acceptOffer,
+  beginCancellation,
+  countCancellations,
+  leave,
+  noteResumed,
+  openOffer,
+} from './retention.server.ts';
+import { asResult, no, ok, openStripe, overLimit } from './stripe.server.ts';
 import { cancelSubscription, changeCard, resumeSubscription, saveMetadata } from './subscription-changes.server.ts';
 import { createSubscriptions } from './subscriptions.server.ts';
 import { createWebhooks } from './webhooks.server.ts';
@@ -47,7 +54,7 @@ export interface BillingOptions {
   };
   readonly database: Database;
   readonly outbox: Outbox<AccountsTransaction>;
-  /** Of the accounts: keys of the limits are made from it. */
+  /** The accounts' secret, from which the limits' keys are made. */
   readonly secret: string;
   readonly siteUrl: string;
   readonly rules: BillingRules;
@@ -64,40 +71,39 @@ export interface BillingOptions {
 export interface BillingStats extends WorkerStats {
   /** Subscriptions that the last comparison with Stripe found different; `null` before the first. */
   readonly drift: number | null;
-  /** Why readers see no wallets' buttons; `null`: they do, or it isn't known yet. */
+  /** Why readers see no wallet buttons; `null`: they do, or it isn't known yet. */
   readonly walletProblem: string | null;
 }
 
 export interface RunningBilling extends Billing {
-  /** Deletes the shipping address that was saved before the e-mail address was proven, unless paid print goes there. */
-  disown(tx: AccountsTransaction, userId: string): Promise<void>;
+  readonly personalData: PersonalData;
   stats(): BillingStats;
   /** Works on every job that is due. */
   drain(): Promise<void>;
   /** Works on purchases that were left open. */
   recover(): Promise<void>;
-  /** Fetches the catalogue now. */
+  /** Fetches the catalog now. */
   refresh(): Promise<void>;
 }
 
 type QuoteCache = ReturnType<typeof createQuoteCache>;
 
-/** A purchase that nothing happened to for so long doesn't keep a reader from deleting the account, in milliseconds. */
+/** An open purchase without activity for this long doesn't block the deletion of the account, in milliseconds. */
 const payingMs = 60_000;
-/** A reader's own repair asks Stripe at most this often, in milliseconds. */
+/** A reader's repair fetches from Stripe at most once in this time, in milliseconds. */
 const repairEveryMs = 60_000;
 
-/** Builds what the functions share, in the order in which one needs the other. */
+/** Builds what the functions share. */
 function createDependencies(options: BillingOptions): BillingDependencies {
   const { access, database, outbox, secret, siteUrl, rules, log, onPrices = () => {}, now = Date.now } = options;
   const stripe = options.stripe ?? openStripe(access);
   const keyed = createHmacs(secret);
-  const catalogue = createCatalogue({ stripe, database, onPrices, log, now });
+  const catalog = createCatalog({ stripe, database, onPrices, log, now });
   const jobs = createJobQueue<BillingJobKind>(database, 'stripe', now);
   const customers = createCustomers(stripe, database, jobs, now);
   const purchases = createPurchases(database, now);
   const withLock = createKeyedMutex();
-  const base = { stripe, database, outbox, catalogue, customers, purchases, jobs, withLock, rules, log, now };
+  const base = { stripe, database, outbox, catalog, customers, purchases, jobs, withLock, rules, log, now };
   return {
     ...base,
     limiter: createLimiter(database, keyed, options.limits ?? defaultLimits, now),
@@ -110,7 +116,7 @@ function createDependencies(options: BillingOptions): BillingDependencies {
 
 export async function createBilling(options: BillingOptions): Promise<RunningBilling> {
   const dependencies = createDependencies(options);
-  const { catalogue, customers, log } = dependencies;
+  const { catalog, customers, log } = dependencies;
   const forget = async (userId: string): Promise<void> => {
     await dependencies.withLock(userId, () => forgetReader(dependencies, userId));
     worker.nudge();
@@ -123,21 +129,21 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const worker = createWorker(dependencies, maintenance.tasks, (intent) =>
     countRefusedCards(dependencies, ending, intent),
   );
-  await catalogue.load().catch((error: unknown) => log.warn({ err: error }, 'The prices cannot be read yet'));
+  await catalog
+    .load()
+    .catch((error: unknown) => log.warn({ err: error }, 'Stripe’s prices can’t be read from the database yet'));
 
   return {
     ...selling(dependencies, options.access),
     ...changing(dependencies),
     ...reading(dependencies),
     ...createInvoices(dependencies),
-    forget,
-    disown: (tx, userId) => disownReader(dependencies, tx, userId),
-    exportData: (userId) => exportReader(dependencies, userId),
+    personalData: billingData(dependencies, forget),
     customerOf: ({ userId }) => customers.find(userId),
     webhook: createWebhooks(dependencies, options.access.webhookSecret, worker.nudge),
     compare: maintenance.compare,
     recover: maintenance.recover,
-    refresh: catalogue.refresh,
+    refresh: catalog.refresh,
     start: worker.start,
     stop: worker.stop,
     drain: worker.drain,
@@ -145,17 +151,17 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   };
 }
 
-/** What can be bought, what it costs, and buying it. */
+/** Plans, quotes and purchases. */
 function selling(
   dependencies: BillingDependencies,
   { publishableKey, scriptUrl }: BillingOptions['access'],
 ): Pick<Billing, 'prices' | 'plans' | 'quote' | 'coupon' | 'subscribe' | 'confirm'> {
-  const { catalogue, limiter, tax, now, withLock } = dependencies;
+  const { catalog, limiter, tax, now, withLock } = dependencies;
   const cache = createQuoteCache(now);
   return {
-    prices: catalogue.prices,
+    prices: catalog.prices,
     plans: (country) => ({
-      prices: catalogue.prices(),
+      prices: catalog.prices(),
       publishableKey,
       scriptUrl,
       currency: currencyOf(country),
@@ -182,7 +188,7 @@ function selling(
   };
 }
 
-/** What a reader does with a subscription. */
+/** Changes of a subscription. */
 function changing(
   dependencies: BillingDependencies,
 ): Pick<
@@ -190,8 +196,8 @@ function changing(
   | 'switchPlan'
   | 'cancel'
   | 'resume'
-  | 'beginLeaving'
-  | 'stayOffer'
+  | 'beginCancellation'
+  | 'retentionOffer'
   | 'stay'
   | 'saveMetadata'
   | 'setupIntent'
@@ -220,13 +226,13 @@ function changing(
       if (resumed.ok) await noteResumed(dependencies, session.userId, resumed.value.id);
       return resumed;
     },
-    beginLeaving: (session, farewell) => change(session, () => beginLeaving(dependencies, session, farewell)),
-    stayOffer: (session) => openOffer(dependencies, session),
+    beginCancellation: (session, farewell) => change(session, () => beginCancellation(dependencies, session, farewell)),
+    retentionOffer: (session) => openOffer(dependencies, session),
     stay: (session) => change(session, () => acceptOffer(dependencies, session)),
     saveMetadata: (session, id, metadata) => asResult(() => saveMetadata(dependencies, session, id, metadata)),
     setupIntent: (session, address = null) => {
       const who = callerOf(session, address);
-      // A secret lets its holder try cards: none for an account that has had too many refused.
+      // A client secret lets its holder try cards, so an account with too many refused cards gets none.
       return change(session, () =>
         withinCardLimit(limiter, who, () =>
           asResult(async () => offerCardSetup(dependencies, await customers.ensure(session), who)),
@@ -243,10 +249,13 @@ function changing(
   };
 }
 
-/** What a reader has. */
+/** Reads what a reader has. */
 function reading(
   dependencies: BillingDependencies,
-): Pick<Billing, 'currency' | 'entitlements' | 'subscription' | 'shipping' | 'repair' | 'isPaying' | 'leavingCounts'> {
+): Pick<
+  Billing,
+  'currency' | 'entitlements' | 'subscription' | 'shipping' | 'repair' | 'isPaying' | 'cancellationCounts'
+> {
   const { database, customers, purchases, subscriptions, rules, now } = dependencies;
   const statesOf = async (userId: string) => (await subscriptions.ofUser(userId)).map(({ state }) => state);
   const repairedAt = new Map<string, number>();
@@ -277,7 +286,7 @@ function reading(
       const open = await purchases.open(userId);
       return open !== null && open.updated > now() - payingMs;
     },
-    leavingCounts: (since) => countLeaving(database.db, since),
+    cancellationCounts: (since) => countCancellations(database.db, since),
   };
 }
 
@@ -288,8 +297,8 @@ async function limitedQuote(
   body: QuoteAsk,
   address: string | null,
 ): Promise<Billed<QuoteAnswer>> {
-  const { catalogue, limiter } = dependencies;
-  const sold = catalogue.plan(body.planId);
+  const { catalog, limiter } = dependencies;
+  const sold = catalog.plan(body.planId);
   const price = sold && priceIn(sold, body.currency);
   if (!price) return no(400, messages.planGone);
   const isPlain = session === null && body.couponCode === undefined && !body.address;
@@ -301,7 +310,7 @@ async function limitedQuote(
   try {
     answer = await quote(dependencies, session, price, body, address, false);
   } catch (error) {
-    // What is stored as running may have ended at Stripe.
+    // The stored subscription may have ended at Stripe.
     if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || !session) throw error;
     answer = await quote(dependencies, session, price, body, address, true);
   }
@@ -334,7 +343,7 @@ async function quote(
   return ok(await quoteNew(stripe, price, coupon, { customer, address: lives ?? null, tax }, now()));
 }
 
-/** The subscription that a switch would change. One whose purchase is still open is bought again, or resumed. */
+/** The running subscription, unless its purchase is still open: then it is bought again, or resumed. */
 async function runningOf(
   { purchases, subscriptions, now }: BillingDependencies,
   userId: string,
@@ -372,8 +381,8 @@ async function checkCoupon(
   session: Session | null,
   address: string,
 ): Promise<Billed<CouponAnswer>> {
-  const { catalogue, customers, limiter } = dependencies;
-  const price = planId === null ? null : catalogue.plan(planId);
+  const { catalog, customers, limiter } = dependencies;
+  const price = planId === null ? null : catalog.plan(planId);
   if (planId !== null && !price) return no(400, messages.planGone);
   const customer = session && (await customers.find(session.userId));
   const open = session && price && (await openWith(dependencies, session.userId, price, code));
@@ -389,13 +398,13 @@ async function saveShipping(
   { userId, emailVerified }: Session,
   shipping: Shipping,
 ): Promise<Billed<Shipping>> {
-  // The first address is a part of buying; where paid print goes is changed only by the owner of the e-mail address.
+  // The first address is part of the purchase. Only a confirmed email may change where paid print goes.
   const isChange = (await customers.shipping(userId)) !== null;
   if (!emailVerified && isChange && (await subscriptions.running(userId))) {
     return no(403, messages.unconfirmed, { code: 'unconfirmed' });
   }
   await customers.saveShipping(userId, shipping);
-  // It is saved here in any case; Stripe gets it now, or with the next purchase.
+  // It is stored here in any case; Stripe gets it now or with the next purchase.
   await customers
     .sendShipping(userId)
     .catch((error: unknown) => log.warn({ err: error }, 'A shipping address could not be sent to Stripe yet'));

@@ -1,10 +1,9 @@
-/** Cancels, voids, resumes and refunds at Stripe, so that what was abandoned can neither be paid later nor be had for nothing. */
+/** Cancels, voids, resumes and refunds at Stripe, so that an abandoned purchase can't be paid later and gives no free access. */
 import Stripe from 'stripe';
 import type { Logger } from '../../logging.ts';
-import type { StripeState } from '../state.ts';
-import { isLive } from '../status.ts';
-import { isMissing } from './errors.ts';
-import { withIdempotencyKey } from './stripe.server.ts';
+import { isLive, type StripeState } from '../subscription-model.ts';
+
+import { isMissing, withIdempotencyKey } from './stripe.server.ts';
 
 async function retrieve(stripe: Stripe, id: string) {
   const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
@@ -18,13 +17,13 @@ async function voidInvoice(stripe: Stripe, invoice: Stripe.Invoice): Promise<boo
     await stripe.invoices.voidInvoice(invoice.id ?? '');
     return true;
   } catch (error) {
-    // Only Stripe knows which of the two came first.
+    // Only Stripe knows whether it was paid first.
     if (error instanceof Stripe.errors.StripeInvalidRequestError) return false;
     throw error;
   }
 }
 
-/** Cancels at once. To Stripe a subscription that has ended, perhaps by a first try whose answer was lost, is missing. */
+/** Cancels at once. Stripe reports a subscription that has ended as missing. */
 export async function cancelNow(
   stripe: Stripe,
   id: string,
@@ -37,7 +36,7 @@ export async function cancelNow(
   }
 }
 
-/** Takes a cancellation back, however it was made. */
+/** Takes a cancellation back. */
 export async function resume(
   stripe: Stripe,
   { id, cancelAtPeriodEnd, cancelAt }: Pick<StripeState, 'id' | 'cancelAtPeriodEnd' | 'cancelAt'>,
@@ -46,7 +45,7 @@ export async function resume(
   else if (cancelAt !== null) await stripe.subscriptions.update(id, { cancel_at: '' });
 }
 
-/** Cancels a new subscription, its invoice first: only Stripe can decide between that and a payment. What was paid stays. */
+/** Cancels an unpaid new subscription. Its invoice is voided first, because only Stripe can tell whether it was paid meanwhile. */
 export async function cancelUnpaid(stripe: Stripe, id: string): Promise<void> {
   const { subscription, invoice } = await retrieve(stripe, id);
   if (invoice && invoice.amount_paid > 0) return;
@@ -55,7 +54,7 @@ export async function cancelUnpaid(stripe: Stripe, id: string): Promise<void> {
   if (status === 'incomplete' || isLive({ status })) await cancelNow(stripe, id);
 }
 
-/** Voids the invoice of an unpaid upgrade; the pending change goes with it. */
+/** Voids the invoice of an unpaid upgrade, which also ends the pending change. */
 export async function voidSwitch(stripe: Stripe, id: string): Promise<void> {
   const { subscription, invoice } = await retrieve(stripe, id);
   if (subscription.pending_update === null || invoice?.status !== 'open') return;

@@ -1,7 +1,6 @@
 /**
- * Limits of calls that reach Stripe or find something out by trying, and of cards that are refused. Cards are also refused in the browser,
- * past our calls: a client secret lets its holder try card after card. Each such refusal comes as a webhook, counts for the account like
- * one of our own calls, and an intent that has had too many is canceled.
+ * Limits for calls to Stripe, for guesses, and for refused cards. A client secret lets its holder try cards in the browser, without our
+ * calls: each refusal arrives as a webhook, counts for the account like one of our own calls, and an intent with too many is canceled.
  */
 import { sql } from 'kysely';
 import type Stripe from 'stripe';
@@ -9,14 +8,14 @@ import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction } from '../../database.ts';
 import type { Limiter, Who } from '../../http/limiter.server.ts';
 import type { LimitName } from '../../http/limits.ts';
-import { idOf } from '../read-state.ts';
 import type { Billed } from '../service.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { isMissing, overLimit } from './errors.ts';
+import { idOf } from './fetch-subscription.server.ts';
 import type { PaymentAttempt } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
+import { isMissing, overLimit } from './stripe.server.ts';
 
-/** Who is counted. @param address network address; `null` where it is not known */
+/** Whom a limit counts. @param address network address; `null` if it isn't known */
 export const callerOf = (session: Session | null, address: string | null): Who => ({
   ...(address !== null && { address }),
   ...(session && { email: session.email }),
@@ -43,7 +42,7 @@ export async function withinCardLimit<T>(
   who: Who,
   work: () => Promise<Billed<T>>,
 ): Promise<Billed<T>> {
-  // Counted before Stripe is asked, so that many at once cannot slip through.
+  // Counted before Stripe is asked, so that parallel tries count.
   const over = await limiter.count('card', who);
   if (over) return overLimit(over);
   let refused = false;
@@ -56,10 +55,10 @@ export async function withinCardLimit<T>(
   }
 }
 
-/** Cards that may be refused through one client secret. */
+/** The most cards that may be refused through one client secret. */
 const mostPerIntent = 8;
 
-/** The intent of which an event says that a card was refused; `null`: the event says nothing of the kind. */
+/** The intent of an event about a refused card; `null` for other events. */
 export function refusedIntent(type: string, object: { readonly id?: string }): string | null {
   if (type !== 'setup_intent.setup_failed' && type !== 'payment_intent.payment_failed') return null;
   return /^(?:seti|pi)_\w{1,250}$/.test(object.id ?? '') ? (object.id ?? null) : null;
@@ -113,7 +112,7 @@ export async function countRefusedCards(
   const userId = customer === null ? null : await customers.userOf(customer);
   const user = userId && (await db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst());
   const open = userId ? await purchases.open(userId) : null;
-  // What our own call tried was counted by it.
+  // Cards that our own call tried were counted there.
   if (user && (open === null || open.payment_method !== refusedMethod(intent))) {
     for (let count = noteOf(countedKey(id)); count < refused; count++)
       await limiter.count('card', { email: user.email });
@@ -125,7 +124,7 @@ export async function countRefusedCards(
     .onConflict((conflict) => conflict.column('key').doUpdateSet(counted))
     .execute();
   if (refused < mostPerIntent || intent.status === 'succeeded' || intent.status === 'canceled') return;
-  log.warn({ intent: id, refused }, 'Too many cards were refused through one intent; it is ended');
+  log.warn({ intent: id, refused }, 'Too many cards were refused through one intent; it is canceled');
   if (open?.subscription && (await ending.fetchAttempt(open.subscription)).intent?.value.id === id) {
     await withLock(userId ?? id, () => ending.abandon(open));
   } else if (intent.object === 'setup_intent') await cancelSetup(stripe, id);
@@ -145,7 +144,7 @@ async function cancelSetup(stripe: Stripe, id: string): Promise<void> {
   }
 }
 
-/** Deletes notes of intents that have been quiet for long. @param before epoch milliseconds */
+/** Deletes notes of intents without a recent refusal. @param before epoch milliseconds */
 export async function pruneRefusedCards(
   { database: { db } }: Pick<BillingDependencies, 'database'>,
   before: number,

@@ -1,26 +1,26 @@
 /**
- * Buying a subscription (spec section 7, "Checkout"). The process may end after every line: the purchase is written down first, Stripe is
- * asked under a key made from it, and the next call, of the reader, a webhook or a background task, looks at Stripe and goes on from there.
+ * Buying a subscription (spec section 7, "Checkout"). The process may stop after every line: the purchase is stored first, its id is part
+ * of the idempotency keys, and the next call, webhook or background task continues from Stripe's state.
  */
 import type Stripe from 'stripe';
 import { publication } from '../../../publication.ts';
 import type { Session } from '../../accounts/service.ts';
 import { priceIn } from '../currency.ts';
 import { messages } from '../messages.ts';
+import type { ConfirmationAnswer, Price, SubscribeAnswer, SubscribeBody } from '../schema.ts';
 import type { Billed } from '../service.ts';
-import { isLive, isOver } from '../status.ts';
-import type { ConfirmationAnswer, Price, SubscribeAnswer, SubscribeBody } from '../wire.ts';
+import { isLive, isOver } from '../subscription-model.ts';
 import { cancelUnpaid, voidSwitch } from './cancel.server.ts';
 import { type FoundCoupon, findCoupon } from './coupons.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { asResult, cardRefusal, isUncertain, no, ok, refuse } from './errors.ts';
 import { fetchAttempt, finish, type PaymentAttempt, pay, setUpCard } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { purchaseParams, quoteNew } from './quotes.server.ts';
+import { asResult, cardRefusal, isUncertain, no, ok, refuse } from './stripe.server.ts';
 
-/** A second click without an id of its own is the same purchase for so long, in milliseconds. */
+/** Within this time a second click without an id is the same purchase, in milliseconds. */
 const sameDecisionMs = 10 * 60_000;
-/** Another process may be at work on a purchase for so long, in milliseconds. */
+/** Another process may work on a purchase for this long, in milliseconds. */
 const atWorkMs = 60_000;
 
 interface Order {
@@ -96,7 +96,7 @@ async function payPurchase(
     await abandon(dependencies, purchase);
     return no(409, messages.wrong, { code: 'expired' });
   }
-  // One price may be the same number in several currencies: what was begun in another one is not what is shown now.
+  // The same number in another currency is not the sum that the reader sees.
   if (attempt.subscription.currency !== price.currency) {
     await abandon(dependencies, purchase);
     return no(409, messages.amountChanged, { code: 'amount_changed' });
@@ -155,11 +155,11 @@ export async function abandon(dependencies: BillingDependencies, purchase: Purch
     // What was paid at the last moment is found here.
     if (await isDone()) return 'done';
   }
-  if (await purchases.end(database.db, id, 'given up')) log.info({ purchase: id }, 'A purchase was given up');
+  if (await purchases.end(database.db, id, 'given up')) log.info({ purchase: id }, 'A purchase was abandoned');
   return 'given up';
 }
 
-/** @throws Refused when it is a promotion that the reader has had */
+/** @throws Refused if the reader has had the promotion */
 export async function refuseUsedPromotion(
   dependencies: BillingDependencies,
   { userId, email }: Session,
@@ -176,13 +176,13 @@ const subscriptionsOf = async (stripe: Stripe, customer: string): Promise<readon
 
 /** Whether a subscription of Stripe's is one that this site sells. */
 export const isOurs = (
-  { catalogue }: Pick<BillingDependencies, 'catalogue'>,
+  { catalog }: Pick<BillingDependencies, 'catalog'>,
   { items, metadata }: Stripe.Subscription,
-): boolean => metadata.purchase !== undefined || items.data.some(({ price }) => catalogue.known(price.id) !== null);
+): boolean => metadata.purchase !== undefined || items.data.some(({ price }) => catalog.known(price.id) !== null);
 
 /** The plan as it is sold now. @throws Refused */
-function priceOf({ catalogue }: BillingDependencies, body: SubscribeBody): Price {
-  const price = catalogue.plan(body.plan_id);
+function priceOf({ catalog }: BillingDependencies, body: SubscribeBody): Price {
+  const price = catalog.plan(body.plan_id);
   if (!price || price.product.metadata.zephr_product_id !== body.product_id) return refuse(400, messages.planGone);
   return priceIn(price, body.currency);
 }
@@ -282,7 +282,7 @@ async function create(
     return (await stripe.subscriptions.create(params, { idempotencyKey })).id;
   } catch (error) {
     if (!isUncertain(error)) {
-      // Stripe has refused it: there is nothing to go on with.
+      // Stripe has refused it, so nothing can be resumed.
       await purchases.end(database.db, purchase.id, 'given up');
       throw error;
     }
@@ -306,13 +306,13 @@ async function refuseOtherAmount(
   if (expected === undefined || due === expected || intent?.value.status === 'succeeded') return;
   const mayBePaid = due === 0 && subscription.status !== 'incomplete' && expected > 0;
   const stored = mayBePaid ? await dependencies.subscriptions.reconcile(subscription.id) : null;
-  // Paid in another tab meanwhile: that was what the reader wanted.
+  // It was paid in another tab, as the reader wanted.
   if (stored?.state.invoices.some(({ paid }) => paid > 0)) return;
   await abandon(dependencies, purchase);
   refuse(409, messages.amountChanged, { due, code: 'amount_changed' });
 }
 
-/** Abandons a purchase whose card is refused where nothing is due: no open invoice would ever end its subscription. */
+/** Abandons a purchase whose card is refused when nothing is due: no open invoice would ever end its subscription. */
 async function abandonRefused<T>(
   dependencies: BillingDependencies,
   purchase: Purchase | null,

@@ -1,23 +1,23 @@
 /**
- * Coupons, by Stripe's promotion codes alone: a coupon's id would pass by the limits of its codes (how often, until when, for whom).
- * Restrictions are checked here, so that a reader is told what is wrong; Stripe checks them once more when it charges.
+ * Coupons, by Stripe's promotion codes only: a coupon's id would bypass the limits of its codes (how often, until when, for whom).
+ * Restrictions are checked here for the message to the reader; Stripe checks them again when it charges.
  */
 
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
-import { tooManyTries } from '../../http/rate-limit.ts';
+import { tooManyTries } from '../../http/answer.ts';
 import { couponMessages } from '../messages.ts';
-import { idOf } from '../read-state.ts';
-import type { Price } from '../wire.ts';
+import type { Price } from '../schema.ts';
 import { callerOf } from './card-attempts.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { Refused, refuse } from './errors.ts';
+import { idOf } from './fetch-subscription.server.ts';
+import { Refused, refuse } from './stripe.server.ts';
 
 type Dependencies = Pick<BillingDependencies, 'stripe' | 'limiter' | 'rules' | 'now'>;
 
 export interface FoundCoupon {
   readonly coupon: Stripe.Coupon;
-  /** As Stripe takes it. */
+  /** Stripe's parameter. */
   readonly discount: { readonly promotion_code: string };
 }
 
@@ -27,7 +27,7 @@ export interface CouponCaller {
   readonly address: string | null;
   /** `cus_…`. */
   readonly customer: string | null;
-  /** The code that an open purchase of the reader's has redeemed: it is used up by nobody else. */
+  /** The code that the reader's open purchase has redeemed: its limits don't apply to this reader. */
   readonly redeemed?: string | null;
 }
 
@@ -44,7 +44,7 @@ export async function findCoupon(
 ): Promise<FoundCoupon> {
   const { limiter } = dependencies;
   const counted = callerOf(caller.session, caller.address);
-  // Counted before Stripe is asked, so that many at once can't slip through; given back when it was no wrong code.
+  // Counted before Stripe is asked, so that parallel guesses count; a valid code is not counted.
   const over = await limiter.count('coupon', counted);
   if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
   try {
@@ -80,7 +80,7 @@ async function checkCoupon(
   return { coupon, discount: { promotion_code: promotion.id } };
 }
 
-/** One code may have been given out several times: to this customer, to others, or to all. */
+/** A code may exist several times: for this customer, for others, or for all. */
 async function fetchPromotionCode(
   stripe: Stripe,
   code: string,

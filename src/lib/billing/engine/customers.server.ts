@@ -3,49 +3,51 @@
 import { createHash } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
-import type { AccountsTransaction, Database } from '../../database.ts';
-import { createKeyedMutex } from '../../jobs/keyed-mutex.ts';
+import type { AccountsTransaction, Database, Queries } from '../../database.ts';
+import { createKeyedMutex } from '../../jobs/tasks.ts';
 import { messages } from '../messages.ts';
-import type { Shipping, TaxAddress } from '../wire.ts';
+import type { Shipping, TaxAddress } from '../schema.ts';
 import type { BillingJobs } from './dependencies.ts';
-import { isMissing, refuse } from './errors.ts';
-import { withIdempotencyKey } from './stripe.server.ts';
+import { isMissing, refuse, withIdempotencyKey } from './stripe.server.ts';
 
 export interface Customers {
   /** `cus_…`; `null`: there is none yet. */
   find(userId: string): Promise<string | null>;
   /**
-   * Makes one unless there is one; however often and from wherever it is called, a reader has one customer.
+   * Creates the reader's customer unless there is one. A reader has one customer, however many calls and processes ask at once.
    *
-   * @throws Refused for whose account is deleted: what was under way meanwhile must not bring them back
+   * @throws Refused if the account is deleted: a call that was under way must not restore it
    */
   ensure(reader: Pick<Session, 'userId' | 'email'>): Promise<string>;
   userOf(customer: string): Promise<string | null>;
-  /** Whether it was a reader's who has left: a late answer must not bring them back. */
+  /** Whether the customer was a reader's whose account is deleted. */
   isForgotten(customer: string): Promise<boolean>;
-  /** From when on a reader who has left is charged for nothing, epoch milliseconds; `null`: the reader is still here. */
+  /** From when on a deleted reader is charged for nothing, epoch milliseconds; `null`: the account exists. */
   chargeableUntil(customer: string): Promise<number | null>;
-  /** Takes what is known of a reader away, and writes down that Stripe is to forget them too. */
+  /** Deletes what is stored of a reader, and adds the job that deletes the customer at Stripe. */
   forget(tx: AccountsTransaction, userId: string): Promise<void>;
   shipping(userId: string): Promise<Shipping | null>;
-  /** Takes the shipping address away; Stripe is told by a job. */
+  /** Deletes the shipping address here, and adds the job that deletes it at Stripe. */
   forgetShipping(tx: AccountsTransaction, userId: string): Promise<void>;
   /** @throws Refused as {@link ensure} */
   saveShipping(userId: string, shipping: Shipping): Promise<void>;
-  /** Tells Stripe an address that it does not have yet. @throws StripeError */
+  /** Sends an address that Stripe doesn't have yet. @throws StripeError */
   sendShipping(userId: string): Promise<void>;
-  /**
-   * Tells Stripe where a customer lives, as far as tax depends on it.
-   *
-   * @throws Refused where Stripe finds no such place
-   */
+  /** Sends the address that tax depends on. @throws StripeError if Stripe finds no such place */
   sendTaxAddress(customer: string, address: TaxAddress): Promise<void>;
 }
 
-/** What was charged so short before an account was deleted was paid while it was deleted, in milliseconds. */
+interface State {
+  readonly stripe: Stripe;
+  readonly database: Database;
+  readonly jobs: Pick<BillingJobs, 'add'>;
+  readonly now: () => number;
+}
+
+/** A charge so shortly before the account was deleted was made during the deletion, in milliseconds. */
 const meanwhileMs = 60_000;
 
-/** Name of the note that a customer was a reader who is forgotten. */
+/** Key of the note that a customer's account is deleted. */
 const forgottenKey = (customer: string): string => `forgotten:${customer}`;
 
 export function createCustomers(
@@ -54,133 +56,20 @@ export function createCustomers(
   jobs: Pick<BillingJobs, 'add'>,
   now: () => number,
 ): Customers {
+  const state: State = { stripe, database, jobs, now };
   const { db } = database;
   const withLock = createKeyedMutex();
-
-  async function find(userId: string): Promise<string | null> {
-    const row = await db.selectFrom('customers').select('customer').where('user_id', '=', userId).executeTakeFirst();
-    return row?.customer ?? null;
-  }
-
-  async function chargeableUntil(customer: string): Promise<number | null> {
-    const key = forgottenKey(customer);
-    const row = await db.selectFrom('billing_notes').select('at').where('key', '=', key).executeTakeFirst();
-    return row ? Number(row.at) - meanwhileMs : null;
-  }
-  const isForgotten = async (customer: string): Promise<boolean> => (await chargeableUntil(customer)) !== null;
-
-  async function forget(tx: AccountsTransaction, userId: string): Promise<void> {
-    const row = await tx
-      .selectFrom('customers')
-      .select(['customer', 'updated'])
-      .where('user_id', '=', userId)
-      .executeTakeFirst();
-    if (!row) return;
-    if (row.customer !== null) {
-      // Where the account is gone already, this customer was made while it was being deleted: nothing is to be charged at all.
-      const user = await tx.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
-      const at = user ? now() : Math.min(now(), Number(row.updated));
-      await jobs.add(tx, { kind: 'erase-customer', subject: row.customer, once: true });
-      await forgetCardSetup(tx, row.customer);
-      await tx
-        .insertInto('billing_notes')
-        .values({ key: forgottenKey(row.customer), value: '', at })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
-    }
-    await tx.deleteFrom('customers').where('user_id', '=', userId).execute();
-  }
-
-  /**
-   * Checked before anything is made for a reader, and once more after it is written down: the call may have waited while the account
-   * was deleted, and nothing hangs on the account that would have kept the row out.
-   */
-  async function stillHere(userId: string): Promise<void> {
-    if (await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst()) return;
-    await database.transaction((tx) => forget(tx, userId));
-    refuse(403, messages.deleted);
-  }
-
-  /** One that was made before a crash, or before the database was restored from a backup. */
-  async function made(userId: string, email: string): Promise<string | null> {
-    for await (const customer of stripe.customers.list({ email, limit: 100 })) {
-      if (customer.metadata.user === userId && !(await isForgotten(customer.id))) return customer.id;
-    }
-    return null;
-  }
-
-  async function create(userId: string, email: string): Promise<string> {
-    // Of two processes that ask at once both get the same customer.
-    const key = `customer:${userId}:${createHash('sha256').update(email).digest('base64url')}`;
-    const params = { email, metadata: { user: userId } };
-    let { id } = await withIdempotencyKey(key, (options) => stripe.customers.create(params, options));
-    // Whose deletion was cut off in the middle is a reader still, and the key leads to the customer that is gone.
-    while (await isForgotten(id)) {
-      ({ id } = await withIdempotencyKey(`${key}:${id}`, (options) => stripe.customers.create(params, options)));
-    }
-    return id;
-  }
-
-  /**
-   * Writes a customer down for a reader who has none yet. Without a target, for the table has two unique indexes: PostgreSQL would
-   * report the other one where two processes write the same customer at once.
-   */
-  async function note(userId: string, customer: string): Promise<void> {
-    await db
-      .insertInto('customers')
-      .values({ user_id: userId, customer, shipping: null, shipping_sent: 0, updated: now() })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-    await db
-      .updateTable('customers')
-      .set({ customer, updated: now() })
-      .where('user_id', '=', userId)
-      .where('customer', 'is', null)
-      .execute();
-  }
-
-  async function shippingRow(userId: string) {
-    const row = await db
-      .selectFrom('customers')
-      .select(['customer', 'shipping', 'shipping_sent'])
-      .where('user_id', '=', userId)
-      .executeTakeFirst();
-    return row && { ...row, shipping: row.shipping === null ? null : (JSON.parse(row.shipping) as Shipping) };
-  }
-
   return {
-    find,
-    ensure: ({ userId, email }) =>
-      withLock(userId, async () => {
-        const known = await find(userId);
-        if (known !== null) return known;
-        await stillHere(userId);
-        const customer = (await made(userId, email)) ?? (await create(userId, email));
-        await note(userId, customer);
-        await stillHere(userId);
-        return (await find(userId)) ?? customer;
-      }),
-    isForgotten,
-    chargeableUntil,
-    forget,
-    async userOf(customer) {
-      const row = await db
-        .selectFrom('customers')
-        .select('user_id')
-        .where('customer', '=', customer)
-        .executeTakeFirst();
-      return row?.user_id ?? null;
-    },
-    async forgetShipping(tx, userId) {
-      const row = await tx
-        .updateTable('customers')
-        .set({ shipping: null, shipping_sent: 0, updated: now() })
-        .where('user_id', '=', userId)
-        .where('shipping', 'is not', null)
-        .returning('customer')
-        .executeTakeFirst();
-      if (row?.customer) await jobs.add(tx, { kind: 'erase-shipping', subject: row.customer, once: true });
-    },
+    find: (userId) => find(db, userId),
+    ensure: (reader) => withLock(reader.userId, () => ensure(state, reader)),
+    userOf: (customer) => userOf(db, customer),
+    isForgotten: (customer) => isForgotten(db, customer),
+    chargeableUntil: (customer) => chargeableUntil(db, customer),
+    forget: (tx, userId) => forget(state, tx, userId),
+    shipping: async (userId) => (await shippingRow(db, userId))?.shipping ?? null,
+    forgetShipping: (tx, userId) => forgetShipping(state, tx, userId),
+    saveShipping: (userId, shipping) => saveShipping(state, userId, shipping),
+    sendShipping: (userId) => sendShipping(state, userId),
     async sendTaxAddress(customer, address) {
       const params: Stripe.CustomerUpdateParams = {
         address: stripeAddress(address),
@@ -188,41 +77,164 @@ export function createCustomers(
       };
       await stripe.customers.update(customer, params);
     },
-    shipping: async (userId) => (await shippingRow(userId))?.shipping ?? null,
-    async saveShipping(userId, shipping) {
-      const values = { shipping: JSON.stringify(shipping), shipping_sent: 0, updated: now() };
-      await db
-        .insertInto('customers')
-        .values({ user_id: userId, customer: null, ...values })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
-      await db.updateTable('customers').set(values).where('user_id', '=', userId).execute();
-      await stillHere(userId);
-    },
-    async sendShipping(userId) {
-      const row = await shippingRow(userId);
-      if (!row?.customer || !row.shipping || row.shipping_sent === 1) return;
-      try {
-        await stripe.customers.update(row.customer, { shipping: stripeShipping(row.shipping) });
-      } catch (error) {
-        if (!isMissing(error)) throw error;
-      }
-      await db
-        .updateTable('customers')
-        .set({ shipping_sent: 1 })
-        .where('user_id', '=', userId)
-        // A newer one is not sent yet.
-        .where('shipping', '=', JSON.stringify(row.shipping))
-        .execute();
-    },
   };
 }
 
-/** A buyer's place for tax, as Stripe takes it. */
+async function find(db: Queries, userId: string): Promise<string | null> {
+  const row = await db.selectFrom('customers').select('customer').where('user_id', '=', userId).executeTakeFirst();
+  return row?.customer ?? null;
+}
+
+async function userOf(db: Queries, customer: string): Promise<string | null> {
+  const row = await db.selectFrom('customers').select('user_id').where('customer', '=', customer).executeTakeFirst();
+  return row?.user_id ?? null;
+}
+
+async function chargeableUntil(db: Queries, customer: string): Promise<number | null> {
+  const key = forgottenKey(customer);
+  const row = await db.selectFrom('billing_notes').select('at').where('key', '=', key).executeTakeFirst();
+  return row ? Number(row.at) - meanwhileMs : null;
+}
+
+const isForgotten = async (db: Queries, customer: string): Promise<boolean> =>
+  (await chargeableUntil(db, customer)) !== null;
+
+async function ensure(state: State, { userId, email }: Pick<Session, 'userId' | 'email'>): Promise<string> {
+  const { db } = state.database;
+  const known = await find(db, userId);
+  if (known !== null) return known;
+  await refuseDeleted(state, userId);
+  const customer = (await findAtStripe(state, userId, email)) ?? (await create(state, userId, email));
+  await store(state, userId, customer);
+  await refuseDeleted(state, userId);
+  return (await find(db, userId)) ?? customer;
+}
+
+/**
+ * Checks that the account exists, before anything is created for it and again after it is stored: the call may have waited while the
+ * account was deleted, and no foreign key keeps the row out.
+ */
+async function refuseDeleted(state: State, userId: string): Promise<void> {
+  const { database } = state;
+  if (await database.db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst()) return;
+  await database.transaction((tx) => forget(state, tx, userId));
+  refuse(403, messages.deleted);
+}
+
+/** The customer that was created before a crash, or before the database was restored from a backup. */
+async function findAtStripe({ stripe, database }: State, userId: string, email: string): Promise<string | null> {
+  for await (const customer of stripe.customers.list({ email, limit: 100 })) {
+    if (customer.metadata.user === userId && !(await isForgotten(database.db, customer.id))) return customer.id;
+  }
+  return null;
+}
+
+async function create({ stripe, database }: State, userId: string, email: string): Promise<string> {
+  // Two processes that ask at once get the same customer.
+  const key = `customer:${userId}:${createHash('sha256').update(email).digest('base64url')}`;
+  const params = { email, metadata: { user: userId } };
+  let { id } = await withIdempotencyKey(key, (options) => stripe.customers.create(params, options));
+  // After an interrupted deletion the account still exists, and the key leads to the deleted customer.
+  while (await isForgotten(database.db, id)) {
+    ({ id } = await withIdempotencyKey(`${key}:${id}`, (options) => stripe.customers.create(params, options)));
+  }
+  return id;
+}
+
+/**
+ * Stores the customer of a reader who has none yet. The conflict names no column because the table has two unique indexes: PostgreSQL
+ * would report the other one if two processes store the same customer at once.
+ */
+async function store({ database: { db }, now }: State, userId: string, customer: string): Promise<void> {
+  await db
+    .insertInto('customers')
+    .values({ user_id: userId, customer, shipping: null, shipping_sent: 0, updated: now() })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  await db
+    .updateTable('customers')
+    .set({ customer, updated: now() })
+    .where('user_id', '=', userId)
+    .where('customer', 'is', null)
+    .execute();
+}
+
+async function forget({ jobs, now }: State, tx: AccountsTransaction, userId: string): Promise<void> {
+  const row = await tx
+    .selectFrom('customers')
+    .select(['customer', 'updated'])
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  if (!row) return;
+  if (row.customer !== null) {
+    // If the account is deleted already, this customer was created during the deletion: nothing is to be charged at all.
+    const user = await tx.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
+    const at = user ? now() : Math.min(now(), Number(row.updated));
+    await jobs.add(tx, { kind: 'erase-customer', subject: row.customer, once: true });
+    await tx.deleteFrom('billing_notes').where('key', '=', setupKey(row.customer)).execute();
+    await tx
+      .insertInto('billing_notes')
+      .values({ key: forgottenKey(row.customer), value: '', at })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+  await tx.deleteFrom('customers').where('user_id', '=', userId).execute();
+}
+
+async function forgetShipping({ jobs, now }: State, tx: AccountsTransaction, userId: string): Promise<void> {
+  const row = await tx
+    .updateTable('customers')
+    .set({ shipping: null, shipping_sent: 0, updated: now() })
+    .where('user_id', '=', userId)
+    .where('shipping', 'is not', null)
+    .returning('customer')
+    .executeTakeFirst();
+  if (row?.customer) await jobs.add(tx, { kind: 'erase-shipping', subject: row.customer, once: true });
+}
+
+async function shippingRow(db: Queries, userId: string) {
+  const row = await db
+    .selectFrom('customers')
+    .select(['customer', 'shipping', 'shipping_sent'])
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return row && { ...row, shipping: row.shipping === null ? null : (JSON.parse(row.shipping) as Shipping) };
+}
+
+async function saveShipping(state: State, userId: string, shipping: Shipping): Promise<void> {
+  const { db } = state.database;
+  const values = { shipping: JSON.stringify(shipping), shipping_sent: 0, updated: state.now() };
+  await db
+    .insertInto('customers')
+    .values({ user_id: userId, customer: null, ...values })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  await db.updateTable('customers').set(values).where('user_id', '=', userId).execute();
+  await refuseDeleted(state, userId);
+}
+
+async function sendShipping({ stripe, database: { db } }: State, userId: string): Promise<void> {
+  const row = await shippingRow(db, userId);
+  if (!row?.customer || !row.shipping || row.shipping_sent === 1) return;
+  try {
+    await stripe.customers.update(row.customer, { shipping: stripeShipping(row.shipping) });
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  await db
+    .updateTable('customers')
+    .set({ shipping_sent: 1 })
+    .where('user_id', '=', userId)
+    // A newer address is not sent yet.
+    .where('shipping', '=', JSON.stringify(row.shipping))
+    .execute();
+}
+
+/** The address that tax depends on, as Stripe takes it. */
 export const stripeAddress = ({ country, postal_code }: TaxAddress): Stripe.AddressParam =>
   postal_code ? { country, postal_code } : { country };
 
-/** The whole address replaces the one before. Stripe refuses an empty text here, so what is empty is left out. */
+/** Replaces the whole address at Stripe, which refuses empty texts. */
 const stripeShipping = ({ name, address, phone }: Shipping): Stripe.CustomerUpdateParams.Shipping => ({
   name,
   address: {
@@ -237,8 +249,3 @@ const stripeShipping = ({ name, address, phone }: Shipping): Stripe.CustomerUpda
 });
 
 export const setupKey = (customer: string): string => `setup:${customer}`;
-
-/** Forgets the setup of a customer who leaves. */
-async function forgetCardSetup(tx: AccountsTransaction, customer: string): Promise<void> {
-  await tx.deleteFrom('billing_notes').where('key', '=', setupKey(customer)).execute();
-}

@@ -2,18 +2,18 @@
 import type Stripe from 'stripe';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Limiter } from '../../http/limiter.server.ts';
-import type { WithLock } from '../../jobs/keyed-mutex.ts';
 import type { JobQueue } from '../../jobs/queue.server.ts';
+import type { WithLock } from '../../jobs/tasks.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/model.ts';
-import type { Catalogue } from './catalogue.server.ts';
+import type { Catalog } from './catalog.server.ts';
 import type { Customers } from './customers.server.ts';
 import type { Promotions, Purchases } from './purchases.server.ts';
 import type { Subscriptions } from './subscriptions.server.ts';
 
-/** Jobs of billing, with what the subject of each is. */
+/** Kinds of billing's jobs, each with its subject. The names are stored in the database. */
 export type BillingJobKind =
-  /** Fetches the catalogue; `all`. */
+  /** Fetches the catalog; `all`. */
   | 'catalogue'
   /** Reconciles a subscription, `sub_…`. */
   | 'subscription'
@@ -41,11 +41,11 @@ export interface BillingJob {
 export type BillingJobs = JobQueue<BillingJobKind>;
 
 export interface BillingRules {
-  /** Days for which a reader whose renewal fails keeps access. */
+  /** Days of access after a failed renewal. */
   readonly graceDays: number;
-  /** Days before a renewal of which a notice is mailed. */
+  /** Days before a renewal when its notice is mailed. */
   readonly renewalNoticeDays: number;
-  /** What is offered to readers who are about to leave: a coupon of Stripe's, once in so many days; `null`: nothing. */
+  /** The offer to readers who cancel: a coupon of Stripe's, at most once in so many days; `null`: none. */
   readonly stay?: { readonly coupon: string; readonly everyDays: number } | null;
 }
 
@@ -54,7 +54,7 @@ export interface BillingDependencies {
   readonly database: Database;
   readonly outbox: Outbox<AccountsTransaction>;
   readonly limiter: Limiter;
-  readonly catalogue: Catalogue;
+  readonly catalog: Catalog;
   readonly customers: Customers;
   readonly purchases: Purchases;
   readonly promotions: Promotions;

@@ -92,7 +92,7 @@ onBothEngines('a disputed payment', (engines) => {
 
   it('of a reader who has left does not wait for ever', async () => {
     const { session } = await subscribed();
-    await house.billing.forget(session.userId);
+    await house.billing.personalData.erase(session, null);
     await house.billing.drain();
     expect(disputes()).toBe(1);
     await answer('losing_evidence');

@@ -17,9 +17,9 @@ onBothEngines('a reader who leaves', (engines) => {
   }
   /** As the site does it, see `withBilling` in src/server/readers.ts. */
   async function leave(session: Session): Promise<void> {
-    await house.billing.forget(session.userId);
+    await house.billing.personalData.erase(session, null);
     await house.accounts.accounts.forget(session, caller());
-    await house.billing.forget(session.userId);
+    await house.billing.personalData.erase(session, null);
   }
   const charged = async () =>
     (await house.dashboard.charges.list({ limit: 100 })).data
@@ -91,7 +91,7 @@ onBothEngines('a reader who leaves', (engines) => {
     paid(await house.billing.subscribe(session, monthly));
     expect(await house.billing.isPaying(session.userId)).toBe(false);
     // The process died before the account was deleted, and before Stripe was told.
-    await house.billing.forget(session.userId);
+    await house.billing.personalData.erase(session, null);
     paid(await house.billing.subscribe(session, { ...monthly, attempt: '0d9b1f8e-3c52-4a5c-9b41-6f6f2f6a3c11' }));
     await house.billing.drain();
     await house.deliver();

@@ -1,25 +1,25 @@
-/** What only Stripe has: the bills as documents, and the card that is charged. Always of the reader's own customer. */
+/** The reader's invoices and card, which only Stripe has. Always those of the reader's own customer. */
 
 import type Stripe from 'stripe';
 import { messages } from '../messages.ts';
-import { idOf, taxOf } from '../read-state.ts';
+import type { Bill, SavedCard } from '../schema.ts';
 import type { Billing } from '../service.ts';
-import { isRunning } from '../state.ts';
-import type { Bill, KeptCard } from '../wire.ts';
+import { isRunning } from '../subscription-model.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { asResult, isMissing, no, ok } from './errors.ts';
+import { idOf, taxOf } from './fetch-subscription.server.ts';
+import { asResult, isMissing, no, ok } from './stripe.server.ts';
 
-/** Bills of one page. */
+/** Invoices on one page. */
 const pageSize = 12;
 
 const isInvoice = (id: string): boolean => /^in_\w{1,250}$/.test(id);
 
 export function createInvoices(
-  parts: BillingDependencies,
+  dependencies: BillingDependencies,
 ): Pick<Billing, 'bills' | 'billAddress' | 'card' | 'customerOf'> {
-  const { stripe, customers, subscriptions } = parts;
+  const { stripe, customers, subscriptions } = dependencies;
 
-  /** The one that the subscription is paid with goes before the customer's. */
+  /** The subscription's card comes before the customer's. */
   async function cardOf(userId: string, customer: string): Promise<Stripe.PaymentMethod | null> {
     const expand = ['default_payment_method'];
     const running = (await subscriptions.ofUser(userId)).find(({ state }) => isRunning(state));
@@ -75,7 +75,7 @@ export function createInvoices(
         const customer = await customers.find(userId);
         if (customer === null) return ok(null);
         try {
-          return ok(keptCard(await cardOf(userId, customer)));
+          return ok(savedCard(await cardOf(userId, customer)));
         } catch (error) {
           if (isMissing(error)) return ok(null);
           throw error;
@@ -101,7 +101,7 @@ function billOf(invoice: Stripe.Invoice): Bill | null {
   };
 }
 
-function keptCard(method: Stripe.PaymentMethod | null): KeptCard | null {
+function savedCard(method: Stripe.PaymentMethod | null): SavedCard | null {
   if (!method?.card) return null;
   const { brand, last4, exp_month: expMonth, exp_year: expYear } = method.card;
   return { brand, last4, expMonth, expYear };

@@ -1,20 +1,20 @@
-/** Works on the jobs of billing, and runs its background tasks in between. */
+/** The worker of billing's jobs, which also runs the background tasks. */
 import { DatabaseUnavailable } from '../../database.ts';
 import type { Job } from '../../jobs/queue.server.ts';
-import { backOff } from '../../jobs/retry.ts';
-import { idOf } from '../read-state.ts';
+import { backOff } from '../../jobs/tasks.ts';
 import { cancelUnpaid, refundSince, voidSwitch } from './cancel.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
-import { isMissing } from './errors.ts';
+import { idOf } from './fetch-subscription.server.ts';
+import { isMissing } from './stripe.server.ts';
 import { countOpenDisputes } from './subscriptions.server.ts';
 
 export interface WorkerStats {
   /** Jobs that were tried since the start, and tries that failed. */
   readonly tried: number;
   readonly failed: number;
-  /** Jobs that wait; a few seconds old. */
+  /** Waiting jobs, as counted a few seconds ago. */
   readonly waiting: number;
-  /** Payments that are disputed and not decided; a few seconds old. */
+  /** Open disputes, as counted a few seconds ago. */
   readonly disputes: number;
 }
 
@@ -22,7 +22,7 @@ export interface Worker {
   nudge(): void;
   start(): void;
   stop(): Promise<void>;
-  /** Works on everything that is due, until nothing is; for tests and the first start. */
+  /** Works until no job is due; for tests and the first start. */
   drain(): Promise<void>;
   stats(): WorkerStats;
 }
@@ -66,7 +66,7 @@ export function createWorker(
     } catch (error) {
       if (!isMissing(error)) {
         counts.failed++;
-        log.warn({ err: error, kind: job.kind, tries: job.tries }, 'A Stripe job failed; it is tried again');
+        log.warn({ err: error, kind: job.kind, tries: job.tries }, 'A Stripe job failed and will be retried');
         return jobs.release(job, dependencies.now() + backOff(job.tries, ...backOffMs));
       }
     }
@@ -94,7 +94,7 @@ export function createWorker(
     round = drain()
       .then(() => runTasks(() => isRunning))
       .catch((error: unknown) => {
-        if (!unavailable) log.warn({ err: error }, 'The Stripe jobs cannot be read; they wait');
+        if (!unavailable) log.warn({ err: error }, 'The Stripe jobs can’t be read from the database; they wait');
         unavailable = true;
       })
       .finally(() => {
@@ -126,7 +126,7 @@ export function createWorker(
   };
 }
 
-/** Runs each task when its time has come, the first time at once. */
+/** Runs each task at its interval, the first time at once. */
 function createTaskRunner(tasks: readonly BackgroundTask[], { log }: Pick<BillingDependencies, 'log'>) {
   const ranAt = new Map<string, number>();
   return async (goesOn: () => boolean): Promise<void> => {
@@ -142,9 +142,9 @@ function createTaskRunner(tasks: readonly BackgroundTask[], { log }: Pick<Billin
 }
 
 function createWork(dependencies: BillingDependencies, countRefusedCards: (intent: string) => Promise<void>): Work {
-  const { stripe, subscriptions, catalogue } = dependencies;
+  const { stripe, subscriptions, catalog } = dependencies;
   const works: Readonly<Record<BillingJobKind, (subject: string) => Promise<unknown>>> = {
-    catalogue: () => catalogue.refresh(),
+    catalogue: () => catalog.refresh(),
     subscription: (id) => subscriptions.reconcile(id),
     announced: (id) => subscriptions.reconcile(id, 'announced'),
     amount: (id) => subscriptions.reconcile(id, 'amount'),
@@ -161,7 +161,7 @@ function createWork(dependencies: BillingDependencies, countRefusedCards: (inten
   return (kind, subject) => works[kind](subject);
 }
 
-/** Deletes the shipping address of a customer at Stripe, unless there is a new one meanwhile. */
+/** Deletes a customer's shipping address at Stripe, unless there is a new one. */
 async function eraseShipping({ stripe, customers }: BillingDependencies, customer: string): Promise<void> {
   const userId = await customers.userOf(customer);
   if (userId !== null && (await customers.shipping(userId)) !== null) return;
@@ -169,9 +169,8 @@ async function eraseShipping({ stripe, customers }: BillingDependencies, custome
 }
 
 /**
- * Deletes a customer at Stripe, which cancels their subscriptions at once and keeps their invoices, as the law requires. An invoice that
- * is still open is voided first: Stripe would leave it open, and a bank that is asked just now would have it paid. What was paid while the
- * account was deleted is refunded.
+ * Deletes a customer at Stripe, which cancels the subscriptions at once and keeps the invoices, as the law requires. Open invoices are
+ * voided first, because a bank could still confirm their payment. What was paid while the account was deleted is refunded.
  */
 async function eraseCustomer({ stripe, customers, log }: BillingDependencies, customer: string): Promise<void> {
   for await (const { id, status, pending_update: update } of stripe.subscriptions.list({ customer, status: 'all' })) {
@@ -186,6 +185,6 @@ async function eraseCustomer({ stripe, customers, log }: BillingDependencies, cu
   };
   await refund();
   await stripe.customers.del(customer);
-  // Nothing can be charged from here on: what was paid in between is found.
+  // From here on nothing can be charged, so this finds all that was paid.
   await refund();
 }

@@ -18,9 +18,9 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
 
   /** The steps of a deletion, as `withBilling` in src/server/readers.ts takes them. */
   const steps = (session: Session) => [
-    () => house.billing.forget(session.userId),
+    () => house.billing.personalData.erase(session, null),
     async () => void (await house.accounts.accounts.forget(session, caller())),
-    () => house.billing.forget(session.userId),
+    () => house.billing.personalData.erase(session, null),
   ];
 
   /** Another process, which does something before and after each of its calls to Stripe. */

@@ -1,11 +1,11 @@
 /** Background tasks of billing: abandoned purchases, renewal notices, the nightly comparison with Stripe, old rows, wallets. */
 import Stripe from 'stripe';
-import { digest } from '../read-state.ts';
 import type { Billing } from '../service.ts';
-import { isLive } from '../status.ts';
+import { isLive } from '../subscription-model.ts';
 import { pruneRefusedCards } from './card-attempts.server.ts';
 import { abandon, adopt, isOurs } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
+import { digest } from './fetch-subscription.server.ts';
 import type { BackgroundTask } from './jobs.server.ts';
 import { prunePromotions } from './purchases.server.ts';
 import { pruneDisputes } from './subscriptions.server.ts';
@@ -16,15 +16,15 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** An open purchase is looked at when nothing happened to it for so long, and given up after the longer time. */
+/** An open purchase is checked after this time without activity, and abandoned after the longer time. */
 const lookAfterMs = 2 * minute;
 const giveUpAfterMs = 45 * minute;
-/** Stripe sends an event again for three days; its id is kept much longer. */
+/** How long ids of events are kept. Stripe retries an event for three days. */
 const eventsKeptMs = 30 * day;
 const noticesKeptMs = 800 * day;
 /** Purchases of one round. */
 const step = 50;
-/** Events that leave the subscription itself, as a list shows it, as it was. */
+/** Events that don't change a subscription in Stripe's list. */
 const unlisted = [
   ...(['charge.refunded', 'charge.refund.updated', 'charge.dispute.created', 'charge.dispute.closed'] as const),
   ...(['subscription_schedule.created', 'subscription_schedule.updated', 'subscription_schedule.released'] as const),
@@ -36,7 +36,7 @@ export interface Maintenance {
   compare: Billing['compare'];
   /** Subscriptions that the last comparison found different; `null` before the first. */
   drift(): number | null;
-  /** Why readers see no wallets' buttons, for operators; `null`: they do, or it isn't known yet. */
+  /** Why readers see no wallet buttons, for operators; `null`: they do, or it isn't known yet. */
   walletProblem(): string | null;
   /** Works on all open purchases that nothing happens to. */
   recover(): Promise<void>;
@@ -56,7 +56,7 @@ export function createMaintenance(
   }
   return {
     tasks: [
-      { name: 'catalogue', everyMs: minute / 2, run: () => refreshCatalogue(dependencies) },
+      { name: 'catalog', everyMs: minute / 2, run: () => refreshCatalog(dependencies) },
       { name: 'open purchases', everyMs: minute, run: recover },
       { name: 'renewals', everyMs: hour, run: () => queueRenewals(dependencies) },
       {
@@ -71,7 +71,7 @@ export function createMaintenance(
         async run() {
           const problem = await checkWallets(dependencies);
           if (problem !== null && problem !== state.walletProblem)
-            dependencies.log.warn({ problem }, 'Wallets can’t be offered as they should be');
+            dependencies.log.warn({ problem }, 'Readers see no wallet buttons, or not all of them');
           state.walletProblem = problem;
         },
       },
@@ -88,14 +88,14 @@ async function recoverPurchases(
   forget: (userId: string) => Promise<void>,
 ): Promise<void> {
   const { purchases, subscriptions, withLock, log, now } = dependencies;
-  // Deletions that were cut off after the account was gone: what its reader was buying is ended, and refunded.
+  // Finishes deletions that were interrupted: ends and refunds what the reader was buying.
   for (const userId of await purchases.left(step)) {
     await forget(userId).catch((error: unknown) => log.warn({ err: error }, 'A deletion could not be finished yet'));
   }
   for (const { id, user_id: user } of await purchases.idle(now() - lookAfterMs, step)) {
     await withLock(user ?? id, async () => {
       const open = await purchases.get(id);
-      // The reader has gone on meanwhile.
+      // The reader has continued.
       if (open?.state !== 'open' || open.updated >= now() - lookAfterMs) return;
       const purchase = await adopt(dependencies, open);
       if (purchase.subscription !== null) await subscriptions.reconcile(purchase.subscription);
@@ -105,7 +105,7 @@ async function recoverPurchases(
   }
 }
 
-/** Renewals that are near by our own calendar; Stripe announces them by its own besides. */
+/** Adds jobs for renewals that are near by our own calendar, in addition to Stripe's announcements. */
 async function queueRenewals({ database: { db }, jobs, rules, now }: BillingDependencies): Promise<void> {
   const near = await db
     .selectFrom('subscriptions')
@@ -120,7 +120,7 @@ async function queueRenewals({ database: { db }, jobs, rules, now }: BillingDepe
       .select('key')
       .where('key', '=', `renewal:${id}:${renews}`)
       .executeTakeFirst();
-    // The notice is made from what Stripe says now, not from an old state.
+    // The job fetches the subscription, so that the notice has Stripe's current amount.
     if (!sent) await jobs.add(db, { kind: 'subscription', subject: id, once: true });
   }
 }
@@ -141,7 +141,7 @@ async function prune(dependencies: BillingDependencies): Promise<void> {
   await pruneRefusedCards(dependencies, now() - eventsKeptMs);
 }
 
-/** Adds the jobs of events that never came here, of what no list of subscriptions shows. @returns how many */
+/** Adds the jobs of events that never arrived and that don't show in the list of subscriptions. @returns how many */
 async function queueMissedEvents({ stripe, database, jobs, now }: BillingDependencies): Promise<number> {
   let count = 0;
   const since = Math.floor((now() - eventsKeptMs) / 1000);
@@ -182,7 +182,7 @@ async function compareAll(dependencies: BillingDependencies): ReturnType<Billing
     checked++;
     if (stored !== digest(one)) drifted.push(one.id);
   }
-  // What Stripe doesn't list any more, such as what was deleted with its customer.
+  // Subscriptions that Stripe doesn't list any more, for instance of deleted customers.
   for (const [id, stored] of unseen) {
     const [status] = JSON.parse(stored) as [string];
     if (isLive({ status })) drifted.push(id);
@@ -190,8 +190,11 @@ async function compareAll(dependencies: BillingDependencies): ReturnType<Billing
   for (const id of drifted) await jobs.add(database.db, { kind: 'subscription', subject: id, once: true });
   const outcome = { checked, drifted: drifted.length, missed };
   if (drifted.length + missed > 0)
-    log.warn({ ...outcome, some: drifted.slice(0, 10) }, 'Subscriptions differ from Stripe’s; they are fetched again');
-  else log.info(outcome, 'All subscriptions are as Stripe has them');
+    log.warn(
+      { ...outcome, some: drifted.slice(0, 10) },
+      'Stored subscriptions differ from Stripe’s; they are fetched again',
+    );
+  else log.info(outcome, 'All stored subscriptions match Stripe’s');
   return { checked, drifted };
 }
 
@@ -211,22 +214,22 @@ async function claimComparison({ database: { db }, now }: BillingDependencies): 
     .updateTable('billing_notes')
     .set({ at })
     .where('key', '=', 'compared')
-    // Between two and six in New York's night; at any hour when it was missed for more than a day.
+    // Between two and six at night in New York; at any hour after more than a day without a comparison.
     .where('at', '<', at - (hours >= 7 && hours < 11 ? 12 * hour : 30 * hour))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
 
-async function refreshCatalogue({ catalogue, now }: BillingDependencies): Promise<void> {
-  await catalogue.load();
-  const at = catalogue.fetchedAt();
-  if (at === null || at < now() - 10 * minute) await catalogue.refresh();
+async function refreshCatalog({ catalog, now }: BillingDependencies): Promise<void> {
+  await catalog.load();
+  const at = catalog.fetchedAt();
+  if (at === null || at < now() - 10 * minute) await catalog.refresh();
 }
 
-/** Readers pay by card without wallets; operators have to know why. */
+/** Finds out why readers see no wallets, for operators. */
 function checkWallets({ stripe, siteUrl }: BillingDependencies): Promise<string | null> {
   return findWalletProblem(stripe, siteUrl).catch((error: unknown) => {
     if (!(error instanceof Stripe.errors.StripePermissionError)) throw error;
-    return "STRIPE_SECRET_KEY can't read payment method domains: let it, so that wallets can be checked";
+    return 'STRIPE_SECRET_KEY can’t read payment method domains: allow it, so that wallets can be checked';
   });
 }

@@ -121,6 +121,6 @@ it('is cancelled to the end of its period, and resumed, while it is paused', asy
 it('is no offer to stay: nothing is billed that could be less', async () => {
   const { session, id } = await subscribed();
   await pause(id, 'void', 60);
-  paid(await house.billing.beginLeaving(session, { reason: null, words: null }));
-  expect(await house.billing.stayOffer(session)).toBeNull();
+  paid(await house.billing.beginCancellation(session, { reason: null, words: null }));
+  expect(await house.billing.retentionOffer(session)).toBeNull();
 });

@@ -6,20 +6,18 @@ import Stripe from 'stripe';
 import { publication } from '../../../publication.ts';
 import type { Who } from '../../http/limiter.server.ts';
 import { messages } from '../messages.ts';
-import { idOf } from '../read-state.ts';
+import type { IntentStatus, SubscribeAnswer } from '../schema.ts';
 import type { Billed } from '../service.ts';
-import { isSettled, type StripeState } from '../state.ts';
-import { isOver } from '../status.ts';
-import type { IntentStatus, SubscribeAnswer } from '../wire.ts';
+import { isOver, isSettled, type StripeState } from '../subscription-model.ts';
 import { setupKey } from './customers.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { cardRefusal, isMissing, no, ok, overLimit } from './errors.ts';
-import { withIdempotencyKey } from './stripe.server.ts';
+import { idOf } from './fetch-subscription.server.ts';
+import { cardRefusal, isMissing, no, ok, overLimit, withIdempotencyKey } from './stripe.server.ts';
 import type { StoredSubscription } from './subscriptions.server.ts';
 
 type Dependencies = Pick<BillingDependencies, 'stripe' | 'subscriptions' | 'siteUrl'>;
 
-/** The newest invoice of a subscription, and what is left to do for its payment. */
+/** The newest invoice of a subscription, and the open steps of its payment. */
 export interface PaymentAttempt {
   readonly subscription: Stripe.Subscription;
   /** Minor units still due. */
@@ -101,7 +99,7 @@ export async function pay(
   const isSame = idOf(intent.value.payment_method) === paymentMethod;
   if (intent.value.status === 'requires_action' && isSame) return finish(dependencies, attempt);
   try {
-    // A payment method that failed once may be tried once more, after what failed then.
+    // The last failure is part of the key, so that a payment method that failed can be tried again.
     const failure = lastError(intent)?.charge ?? lastError(intent)?.code ?? 'first';
     const key = `confirm:${purchase}:${intent.value.id}:${paymentMethod}:${failure}`;
     const confirmed = await confirmIntent(dependencies, intent, paymentMethod, key);

@@ -1,26 +1,31 @@
 /**
- * From one plan to another. An upgrade begins now: the unused time is credited, the rest charged at once, and the plan changes only when
- * that is paid (a pending update). A downgrade begins with the next bill (a schedule), except during a Trial Offer, which Stripe takes
- * into no schedule: there it begins now, too.
+ * Changes of plan. An upgrade begins now: unused time is credited, the rest is charged at once, and the plan changes when that is paid (a
+ * pending update). A downgrade begins with the next bill (a schedule), except during a Trial Offer, which a schedule can't contain.
  */
 import { randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import { knownIn } from '../currency.ts';
 import { messages } from '../messages.ts';
-import { idOf } from '../read-state.ts';
+import type { Price, QuoteAnswer, SwitchAnswer } from '../schema.ts';
 import type { Billed } from '../service.ts';
-import { isEnding, isPaused, type KnownPrice, type StripeState, switchKind, switchOf } from '../state.ts';
-import { isInGoodStanding } from '../status.ts';
-import type { Price, QuoteAnswer, SwitchAnswer } from '../wire.ts';
+import {
+  isEnding,
+  isInGoodStanding,
+  isPaused,
+  type KnownPrice,
+  type StripeState,
+  switchKind,
+  switchOf,
+} from '../subscription-model.ts';
 import { resume, voidSwitch } from './cancel.server.ts';
 import { abandon } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { isUncertain, no, ok, refuse } from './errors.ts';
+import { idOf } from './fetch-subscription.server.ts';
 import { fetchAttempt, finish } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { quoteSwitch, upgradeParams } from './quotes.server.ts';
-import { withIdempotencyKey } from './stripe.server.ts';
+import { isUncertain, no, ok, refuse, withIdempotencyKey } from './stripe.server.ts';
 import type { StoredSubscription } from './subscriptions.server.ts';
 
 export interface SwitchBody {
@@ -30,7 +35,7 @@ export interface SwitchBody {
   readonly attempt?: string;
 }
 
-/** Seconds for which a quoted proration stays good. */
+/** Seconds for which a quoted proration is valid. */
 const quoteSeconds = 3600;
 
 /** Changes the plan. Runs within the lock of the reader. */
@@ -39,8 +44,8 @@ export async function switchPlan(
   session: Session,
   body: SwitchBody,
 ): Promise<Billed<SwitchAnswer>> {
-  const { stripe, catalogue, customers, purchases, subscriptions } = dependencies;
-  const price = catalogue.plan(body.planId);
+  const { stripe, catalog, customers, purchases, subscriptions } = dependencies;
+  const price = catalog.plan(body.planId);
   if (!price) return no(400, messages.planGone);
   if (price.promotion) return no(409, messages.newSubscribers, { code: 'promotion_used' });
   if (price.print && !(await customers.shipping(session.userId))) {
@@ -53,12 +58,12 @@ export async function switchPlan(
   if (before?.state === 'done' && before.plan === body.planId) {
     return ok(answerOf(stored, state.price.plan === body.planId ? 'now' : 'renewal'));
   }
-  // The same decision once more, while its payment still waits for the reader.
+  // The same decision again, while its payment still waits for the reader.
   if (before?.state === 'open' && before.kind === 'switch' && before.plan === body.planId) {
     const answer = await finish(dependencies, await fetchAttempt(dependencies, state.id));
     if (answer.ok && answer.value.clientSecret !== null) return ok({ ...answer.value, effective: 'now' });
   }
-  // Its purchase is not finished: abandoning that would end the subscription that is to be switched.
+  // Its purchase is still open: abandoning that would end the subscription that should change.
   const open = await purchases.open(session.userId);
   if (open?.kind === 'subscribe' && open.id === state.purchase) return no(409, messages.busy, { retryAfter: 5 });
   if (!isInGoodStanding(state)) return no(409, messages.unpaid, { code: 'unpaid' });
@@ -67,7 +72,7 @@ export async function switchPlan(
   const kind = switchOf(state, targetPrice(dependencies, state, price));
   if (kind === 'upgrade') return upgrade(dependencies, session, state, price, body);
   if (kind === 'downgrade') {
-    // In another tab it has become one: the button showed an amount, and nothing would be due.
+    // It became a downgrade in another tab: the button showed an amount, but nothing would be due.
     if (body.expected) return no(409, messages.amountChanged, { due: 0, code: 'amount_changed' });
     return downgrade(dependencies, session, state, price, body);
   }
@@ -97,25 +102,25 @@ export async function quotePlanSwitch(
   return quoteSwitch(stripe, state, price, to, asked);
 }
 
-/** Releases the schedule of a planned switch: the present plan goes on. */
+/** Releases the schedule of a planned change, so that the current plan continues. */
 export async function releaseSchedule(stripe: Stripe, { schedule }: StripeState): Promise<void> {
   if (schedule !== null) await stripe.subscriptionSchedules.release(schedule);
 }
 
-/** Plans a switch again that a cancellation had ended. A plan that is not sold any more is left out. @throws StripeError */
+/** Plans a change again that a cancellation had ended, unless the plan isn't sold any more. @throws StripeError */
 export async function restorePlannedSwitch(
   dependencies: BillingDependencies,
   state: StripeState,
   planId: string,
 ): Promise<void> {
-  const { stripe, catalogue, log } = dependencies;
-  const price = catalogue.plan(planId);
-  const to = price && catalogue.known(price.id);
+  const { stripe, catalog, log } = dependencies;
+  const price = catalog.plan(planId);
+  const to = price && catalog.known(price.id);
   if (price && to && switchKind(state.price, to) === 'downgrade') await schedule(stripe, randomUUID(), state, price);
   else
     log.warn(
       { subscription: state.id, plan: planId },
-      'A planned switch could not be restored: the plan is not sold any more',
+      'A planned change of plan could not be restored: the plan isn’t sold any more',
     );
   await clearPlannedSwitch(stripe, state);
 }
@@ -135,9 +140,9 @@ const answerOf = ({ state, grantId }: StoredSubscription, effective: SwitchAnswe
   effective,
 });
 
-/** The other plan in the currency of the subscription, which stays. @throws Refused where it is not sold in it */
-function targetPrice({ catalogue }: BillingDependencies, state: StripeState, price: Price): KnownPrice {
-  const known = catalogue.known(price.id);
+/** The other plan in the currency of the subscription. @throws Refused if it isn't sold in that currency */
+function targetPrice({ catalog }: BillingDependencies, state: StripeState, price: Price): KnownPrice {
+  const known = catalog.known(price.id);
   const to = known && knownIn(known, state.price.currency);
   return to?.currency === state.price.currency ? to : refuse(400, messages.planGone);
 }
@@ -215,7 +220,7 @@ async function downgrade(
 ): Promise<Billed<SwitchAnswer>> {
   const { stripe, database, purchases, subscriptions } = dependencies;
   const purchase = await beginSwitch(dependencies, session, state, price, body);
-  // A reader who takes a smaller plan means to stay.
+  // Choosing a smaller plan takes a cancellation back.
   await resume(stripe, state);
   try {
     await schedule(stripe, purchase.id, state, price);
@@ -251,13 +256,13 @@ async function schedule(stripe: Stripe, key: string, state: StripeState, price: 
   );
 }
 
-/** Forgets the switch that was planned before a cancellation: a later decision counts. */
+/** Removes the change that was planned before a cancellation, because a later decision counts. */
 async function clearPlannedSwitch(stripe: Stripe, { id, planned }: StripeState): Promise<void> {
   if (planned) await stripe.subscriptions.update(id, { metadata: { planned: '' } });
 }
 
 /**
- * The present period as it is, to its end; then the new plan, which goes on by itself.
+ * The phases of a schedule: the current period unchanged, then the new plan.
  *
  * @param running what each phase has to repeat: a phase without a card would be charged to the customer's default, and buyers have none
  */
@@ -276,7 +281,7 @@ function phasesOf(
     if (running.automatic_tax.enabled) phase.automatic_tax = { enabled: true };
     return phase;
   };
-  // Unless told, Stripe would begin the new plan without the discounts that the reader has.
+  // Without them, Stripe would begin the new plan without the reader's discounts.
   const lasting = kept.filter((one) => typeof one !== 'string' && (one.end === null || one.end > end));
   const { interval, interval_count: count } = price.recurring;
   const now: Stripe.SubscriptionScheduleUpdateParams.Phase = {
@@ -289,7 +294,7 @@ function phasesOf(
     items: [{ price: price.id, quantity: 1 }],
     duration: { interval, interval_count: count },
   };
-  // With another interval Stripe would keep the old anchor, and the new plan would not be billed when it begins.
+  // For another interval Stripe would keep the old anchor, and would not bill the new plan when it begins.
   if (interval !== state.price.interval || count !== state.price.count) later.billing_cycle_anchor = 'phase_start';
   return [add(now, kept), add(later, lasting)];
 }

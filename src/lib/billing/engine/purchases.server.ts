@@ -1,52 +1,50 @@
 /**
- * What readers decided to buy, written down before Stripe is asked, with the outcome; and who has had a promotion, which is sold once in a
- * reader's life. While there is an account, Stripe knows; of one that is deleted an HMAC of its address is kept for a while, so that leaving
- * and coming back is not a way to have the promotion again.
+ * Purchases, stored before Stripe is called, with their outcome; and promotions, which each reader can buy once. Stripe knows those of an
+ * account. For a deleted account an HMAC of its email address is kept for a while, so that a new account doesn't get the promotion again.
  */
 
 import { randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
+import type { Hmacs } from '../../crypto.server.ts';
 import type { AccountsTransaction, Database, Queries } from '../../database.ts';
-import type { Hmacs } from '../../hmacs.server.ts';
 import { messages } from '../messages.ts';
-import { awaitsCard, type StripeState } from '../state.ts';
-import { isUnpaid } from '../status.ts';
+import type { Price } from '../schema.ts';
+import { awaitsCard, isUnpaid, type StripeState } from '../subscription-model.ts';
 import type { PurchaseState, PurchasesTable } from '../tables.ts';
-import type { Price } from '../wire.ts';
-import { refuse } from './errors.ts';
+import { refuse } from './stripe.server.ts';
 
 export type Purchase = PurchasesTable;
 export type NewPurchase = Pick<PurchasesTable, 'kind' | 'plan' | 'price' | 'attempt' | 'coupon' | 'payment_method'> & {
   readonly userId: string;
   readonly subscription?: string | null;
   readonly before?: string | null;
-  /** `count` before Stripe was asked what the reader has: a purchase that another process made since then is one too many. */
+  /** `count` before Stripe was asked: a purchase that another process has made since then would be a second one. */
   readonly known?: number;
 };
 
 export interface Purchases {
-  /** How many a reader has begun, whatever came of them. */
+  /** How many purchases a reader has begun, with any outcome. */
   count(userId: string): Promise<number>;
   /**
-   * @returns `null` when the reader has another one open, which the database sees to, or more than the caller knew
-   * @throws Refused where the account is deleted
+   * @returns `null` if the reader has another open purchase (a unique index), or more than the caller knew
+   * @throws Refused if the account is deleted
    */
   begin(purchase: NewPurchase): Promise<Purchase | null>;
   open(userId: string): Promise<Purchase | null>;
   get(id: string): Promise<Purchase | null>;
   /** Newest one of a decision. */
   ofAttempt(userId: string, attempt: string): Promise<Purchase | null>;
-  /** Newest one of a reader, whatever came of it. */
+  /** The newest one of a reader, with any outcome. */
   newest(userId: string): Promise<Purchase | null>;
   change(
     id: string,
     what: Partial<Pick<Purchase, 'subscription' | 'payment_method' | 'round' | 'attempt'>>,
   ): Promise<void>;
-  /** Ends an open one; what has ended stays as it is. @returns whether this call ended it */
+  /** Ends an open purchase. @returns whether this call ended it */
   end(db: Queries | AccountsTransaction, id: string, state: Exclude<PurchaseState, 'open'>): Promise<boolean>;
-  /** Readers who have bought or begun to buy, and whose account is deleted: where its deletion was cut off. */
+  /** Ids of deleted accounts that still have customers or purchases, because the deletion was interrupted. */
   left(most: number): Promise<readonly string[]>;
-  /** Open ones that nothing happened to since. @param before epoch milliseconds */
+  /** Open purchases without activity since then. @param before epoch milliseconds */
   idle(before: number, most: number): Promise<readonly Purchase[]>;
 }
 
@@ -57,37 +55,7 @@ export function createPurchases(database: Database, now: () => number): Purchase
     (await query.orderBy('created', 'desc').executeTakeFirst()) ?? null;
   return {
     count: (userId) => countPurchases(db, userId),
-    async begin({ userId, subscription = null, before = null, known, ...rest }) {
-      const at = now();
-      const row: Purchase = {
-        id: randomUUID(),
-        user_id: userId,
-        state: 'open',
-        round: 1,
-        subscription,
-        before,
-        created: at,
-        updated: at,
-        ...rest,
-      };
-      return database.transaction(async (tx) => {
-        // The account's row is held: either it is deleted afterwards, and finds this purchase, or it is gone already.
-        const { numUpdatedRows } = await tx
-          .updateTable('users')
-          .set((each) => ({ updatedAt: each.ref('updatedAt') }))
-          .where('id', '=', userId)
-          .executeTakeFirst();
-        if (numUpdatedRows === 0n) return refuse(403, messages.deleted);
-        if (known !== undefined && (await countPurchases(tx, userId)) !== known) return null;
-        const made = await tx
-          .insertInto('purchases')
-          .values(row)
-          .onConflict((conflict) => conflict.doNothing())
-          .returningAll()
-          .executeTakeFirst();
-        return made ?? null;
-      });
-    },
+    begin: (purchase) => begin(database, now(), purchase),
     open: (userId) => first(of(userId).where('state', '=', 'open')),
     get: async (id) => (await db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()) ?? null,
     ofAttempt: (userId, attempt) => first(of(userId).where('attempt', '=', attempt)),
@@ -108,19 +76,7 @@ export function createPurchases(database: Database, now: () => number): Purchase
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    async left(most) {
-      const gone = (table: 'customers' | 'purchases') =>
-        db
-          .selectFrom(table)
-          .select('user_id')
-          .distinct()
-          .where('user_id', 'is not', null)
-          .where('user_id', 'not in', (from) => from.selectFrom('users').select('users.id'))
-          .limit(most)
-          .execute();
-      const rows = [...(await gone('customers')), ...(await gone('purchases'))];
-      return [...new Set(rows.flatMap(({ user_id: id }) => id ?? []))];
-    },
+    left: (most) => usersOfDeletedAccounts(db, most),
     idle: (before, most) =>
       db
         .selectFrom('purchases')
@@ -131,6 +87,55 @@ export function createPurchases(database: Database, now: () => number): Purchase
         .limit(most)
         .execute(),
   };
+}
+
+async function begin(
+  database: Database,
+  at: number,
+  { userId, subscription = null, before = null, known, ...rest }: NewPurchase,
+): Promise<Purchase | null> {
+  const row: Purchase = {
+    id: randomUUID(),
+    user_id: userId,
+    state: 'open',
+    round: 1,
+    subscription,
+    before,
+    created: at,
+    updated: at,
+    ...rest,
+  };
+  return database.transaction(async (tx) => {
+    // Locks the account's row: either it is deleted afterwards and this purchase is found, or it is deleted already.
+    const { numUpdatedRows } = await tx
+      .updateTable('users')
+      .set((each) => ({ updatedAt: each.ref('updatedAt') }))
+      .where('id', '=', userId)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return refuse(403, messages.deleted);
+    if (known !== undefined && (await countPurchases(tx, userId)) !== known) return null;
+    const made = await tx
+      .insertInto('purchases')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    return made ?? null;
+  });
+}
+
+async function usersOfDeletedAccounts(db: Queries, most: number): Promise<readonly string[]> {
+  const gone = (table: 'customers' | 'purchases') =>
+    db
+      .selectFrom(table)
+      .select('user_id')
+      .distinct()
+      .where('user_id', 'is not', null)
+      .where('user_id', 'not in', (from) => from.selectFrom('users').select('users.id'))
+      .limit(most)
+      .execute();
+  const rows = [...(await gone('customers')), ...(await gone('purchases'))];
+  return [...new Set(rows.flatMap(({ user_id: id }) => id ?? []))];
 }
 
 async function countPurchases(db: Queries | AccountsTransaction, userId: string): Promise<number> {
@@ -149,18 +154,18 @@ export interface Promotions {
    * @param open number of the purchase that is being made
    */
   had(email: string, price: Price, all: readonly Stripe.Subscription[], open: string | null): Promise<boolean>;
-  /** Notes, of a reader who is being forgotten, what they have had. */
+  /** Stores the promotions of an account that is being deleted. */
   keep(tx: AccountsTransaction, email: string, states: readonly StripeState[]): Promise<void>;
 }
 
 const noted = 'promotion:';
-/** As long as it is kept. */
+/** How long it is kept, in milliseconds. */
 const keptMs = 730 * 24 * 60 * 60 * 1000;
 
 export function createPromotions({ db }: Database, keyed: Pick<Hmacs, 'sign'>, now: () => number): Promotions {
   const keyOf = (plan: string, email: string): string => `${noted}${keyed.sign('promotion', `${plan}\n${email}`)}`;
 
-  /** What was given up before its card was set up, or before it was paid, was never had. */
+  /** Purchases that were abandoned before the card was set up or the first bill was paid don't count. */
   async function givenUp(all: readonly Stripe.Subscription[]): Promise<ReadonlySet<string | undefined>> {
     const ids = all.flatMap(({ metadata }) => metadata.purchase ?? []);
     if (ids.length === 0) return new Set();
@@ -205,7 +210,7 @@ export function createPromotions({ db }: Database, keyed: Pick<Hmacs, 'sign'>, n
   };
 }
 
-/** Deletes what has been kept long enough. @param now epoch milliseconds */
+/** Deletes notes of promotions after that time. @param now epoch milliseconds */
 export async function prunePromotions(db: Queries, now: number): Promise<void> {
   await db
     .deleteFrom('billing_notes')

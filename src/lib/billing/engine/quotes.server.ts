@@ -1,31 +1,31 @@
 /**
- * What Stripe would charge: its own preview of the invoice, so that the sum on the button is the sum of the charge. The parameters of
- * the preview and of the purchase are made here, side by side, from the same plan.
+ * What Stripe would charge, by its own preview, so that the sum on the button is the sum of the charge. The parameters of preview and
+ * purchase are made side by side from the same plan.
  */
 import type Stripe from 'stripe';
-import { idOf, taxOf } from '../read-state.ts';
-import { isUncollected, type KnownPrice, type StripeState, switchOf } from '../state.ts';
-import type { Price, QuoteAnswer, TaxAddress } from '../wire.ts';
-import { fullPrice } from './catalogue.server.ts';
+import type { Price, QuoteAnswer, TaxAddress } from '../schema.ts';
+import { isUncollected, type KnownPrice, type StripeState, switchOf } from '../subscription-model.ts';
+import { fullPrice } from './catalog.server.ts';
 import type { FoundCoupon } from './coupons.server.ts';
 import { stripeAddress } from './customers.server.ts';
+import { idOf, taxOf } from './fetch-subscription.server.ts';
 import type { PaymentAttempt } from './payments.server.ts';
 
-/** Who is to pay. */
+/** The buyer. */
 export interface Buyer {
   /** `cus_…`; `null`: none yet. */
   readonly customer: string | null;
-  /** Where they live, as far as tax depends on it; `null`: as Stripe knows it. */
+  /** The address that tax depends on; `null`: as Stripe has it. */
   readonly address: TaxAddress | null;
-  /** Whether Stripe works out tax. */
+  /** Whether Stripe calculates tax. */
   readonly tax: boolean;
 }
 
-/** The item that is sold: a promotion's Trial Offer brings its prices itself. */
+/** The item that is sold. The Trial Offer of a promotion contains its prices. */
 const itemOf = ({ id, promotion }: Price) =>
   promotion ? { current_trial: { trial_offer: promotion.offer } } : { price: id };
 
-/** Of `POST /v1/subscriptions`. */
+/** Parameters of `POST /v1/subscriptions`. */
 export function purchaseParams(
   price: Price,
   found: FoundCoupon | null,
@@ -37,7 +37,7 @@ export function purchaseParams(
   return params;
 }
 
-/** Of `POST /v1/invoices/create_preview` for the same. */
+/** Parameters of `POST /v1/invoices/create_preview` for the same purchase. */
 function previewParams(
   price: Price,
   found: FoundCoupon | null,
@@ -57,7 +57,7 @@ function previewParams(
 const linesOf = (invoice: Stripe.Invoice): QuoteAnswer['lines'] =>
   invoice.lines.data.map(({ description, amount }) => ({ description: description ?? '', amount }));
 
-/** Tax cannot be worked out before it is known where the buyer lives. */
+/** Whether Stripe needs the buyer's address to calculate tax. */
 const needsAddress = (invoice: Stripe.Invoice): boolean => invoice.automatic_tax.status === 'requires_location_inputs';
 
 /** @param at epoch milliseconds */
@@ -75,7 +75,7 @@ export async function quoteNew(
     .map(({ period }) => period.end);
   const renewal = Math.max(seconds, ...ends);
   const lasting = found && lasts(found, seconds, renewal) ? found : null;
-  // What is bought at the plain price, or with a coupon that lasts, renews for what the first bill comes to.
+  // At the ordinary price, or with a coupon that lasts, the renewal costs as much as the first bill.
   const again =
     price.promotion || lasting !== found
       ? await stripe.invoices.createPreview(previewParams(fullPrice(price), lasting, buyer))
@@ -94,9 +94,9 @@ export async function quoteNew(
   return { ...quote, tax: { today: taxOf(invoice), renewal: taxOf(again) } };
 }
 
-/** Quotes that are the same for everyone, kept for a minute: a stranger without a coupon costs no request to Stripe. */
+/** Caches quotes that are the same for everyone for a minute, so that signed-out readers cause few requests to Stripe. */
 export function createQuoteCache(now: () => number) {
-  // The catalogue may change: another sum is another key.
+  // The whole price is the key, because the catalog may change.
   const keyOf = (price: Price): string => JSON.stringify(price);
   const kept = new Map<string, { readonly quote: QuoteAnswer; readonly until: number }>();
   return {
@@ -108,12 +108,12 @@ export function createQuoteCache(now: () => number) {
   };
 }
 
-/** Stripe adds an amount that is too small to be charged by itself to the next bill. A credit that is left over isn't shown. */
+/** An amount that is too small to be charged, which Stripe adds to the next bill. A remaining credit isn't shown. */
 function carried({ total, starting_balance: before, amount_due: due }: Stripe.Invoice): number {
   return due === 0 ? Math.max(0, total + before) : 0;
 }
 
-/** Of a purchase that waits for its payment: its coupon is redeemed, and perhaps used up. */
+/** The quote of a purchase that waits for its payment: its coupon is redeemed and may be used up. */
 export async function quoteOpen(
   stripe: Stripe,
   { subscription, due }: Pick<PaymentAttempt, 'subscription' | 'due'>,
@@ -123,7 +123,7 @@ export async function quoteOpen(
   const invoice = typeof latest === 'object' ? latest : null;
   const renewal = subscription.trial_end ?? subscription.items.data[0]?.current_period_end ?? created;
   const params: Stripe.InvoiceCreatePreviewParams = { subscription: subscription.id };
-  // What recurs now is a promotion's first time; the next bill is what follows it.
+  // During a promotion the recurring price is the reduced one; the next bill is the full price.
   if (!promotion) params.preview_mode = 'recurring';
   const again = await stripe.invoices.createPreview(params);
   const quote: QuoteAnswer = {
@@ -155,7 +155,7 @@ function monthsAfter(at: number, months: number): number {
   return date.getTime() / 1000;
 }
 
-/** Of an update of a subscription, and of the preview of one. */
+/** Parameters of an update of a subscription, and of its preview. */
 type UpgradeParams = Pick<Stripe.SubscriptionUpdateParams, 'proration_behavior' | 'proration_date'> & {
   items: { id: string; price: string }[];
   trial_end?: 'now';
@@ -163,11 +163,11 @@ type UpgradeParams = Pick<Stripe.SubscriptionUpdateParams, 'proration_behavior' 
 };
 
 /**
- * Of `POST /v1/subscriptions/{id}` for an upgrade: the unused time is credited, the rest is charged now. A subscription keeps its
- * currency, its ways to pay and whether tax is worked out: a pending update could change none of them. Time whose bill was never
- * collected, because of a pause, is not credited: the new plan begins at once, for its whole price.
+ * Parameters of `POST /v1/subscriptions/{id}` for an upgrade: unused time is credited, the rest is charged now. A pending update can't
+ * change currency, payment methods or tax. Time that was not collected because of a pause isn't credited: the new plan begins at once,
+ * for its whole price.
  *
- * @param prorationDate Unix seconds; `null`: this moment of Stripe's
+ * @param prorationDate Unix seconds; `null`: Stripe's current time
  */
 export function upgradeParams(state: StripeState, price: Price, prorationDate: number | null): UpgradeParams {
   const { interval, interval_count: count } = price.recurring;
@@ -176,15 +176,15 @@ export function upgradeParams(state: StripeState, price: Price, prorationDate: n
   const params: UpgradeParams = { items, proration_behavior: 'always_invoice' };
   if (prorationDate !== null) params.proration_date = prorationDate;
   const inOffer = (state.offer ?? null) !== null;
-  // A legacy trial ends with the upgrade. A Trial Offer ends by the new price, and takes no trial_end.
+  // A legacy trial ends with the upgrade. The new price ends a Trial Offer, which takes no trial_end.
   if (state.status === 'trialing' && !inOffer) params.trial_end = 'now';
-  // Flexible billing keeps the anchor: a year bought in the middle of a month would end with the year that the month belongs to.
+  // Flexible billing keeps the anchor: a year bought in mid-month would end at the old anchor.
   else if (inOffer || interval !== state.price.interval || count !== state.price.count)
     params.billing_cycle_anchor = { type: 'now' };
   return params;
 }
 
-/** @param prorationDate Unix seconds, of an earlier quote; `null`: Stripe's own moment, which is not ours on a test clock */
+/** @param prorationDate Unix seconds of an earlier quote; `null`: Stripe's current time, which differs on a test clock */
 export async function quoteSwitch(
   stripe: Stripe,
   state: StripeState,
@@ -201,7 +201,7 @@ export async function quoteSwitch(
     now: Pick<QuoteAnswer, 'dueToday' | 'prorationDate' | 'lines'>,
     invoice: Stripe.Invoice | null,
   ): Promise<QuoteAnswer> => {
-    // A discount that is there goes on, as far as it is good for this plan, unless it is over by then.
+    // Discounts that still hold at the renewal apply to the new plan as well.
     const left = discounts.filter((one) => isLeft(one, renewal, invoice !== null));
     const again = await recurring(stripe, state, price, left.length < discounts.length ? left : null);
     const answer = { kind, currency: to.currency, renewalDate: renewal * 1000, dueAfterRenewal: again.total, ...now };
@@ -219,7 +219,7 @@ export async function quoteSwitch(
   return quote(Math.max(date, ...ends), now, invoice);
 }
 
-/** Whether a discount still holds at a renewal. @param billed whether there is a bill before, which uses one up that is good once */
+/** Whether a discount still holds at a renewal. @param billed whether a bill before it uses up a discount for one bill */
 function isLeft(discount: string | Stripe.Discount, renewal: number, billed: boolean): boolean {
   if (typeof discount === 'string') return true;
   const { coupon } = discount.source;
@@ -228,9 +228,9 @@ function isLeft(discount: string | Stripe.Discount, renewal: number, billed: boo
 }
 
 /**
- * The bill of a subscription with another price, without what a change adds once.
+ * The recurring bill of a subscription with another price, without proration.
  *
- * @param discounts that are left of its own; `null`: all of them
+ * @param discounts that still hold; `null`: all of its discounts
  */
 function recurring(
   stripe: Stripe,

@@ -1,53 +1,63 @@
 /**
- * Readers who are about to cancel: the reason is noted, one offer is made, and the outcome is kept. None of it stands in the way: without
- * Stripe, or without a coupon, there is no offer, and the cancellation is the same.
+ * Cancellations with their reason, one offer, and the outcome. Without Stripe or a coupon there is no offer, and the reader can cancel all
+ * the same.
  */
 import { randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction, Queries } from '../../database.ts';
-import { detailsOf, type Farewell, leavingReason, longestWords, type StayOffer } from '../leaving.ts';
 import { messages } from '../messages.ts';
-import { taxOf } from '../read-state.ts';
-import type { Billed, LeavingCount } from '../service.ts';
-import { isEnding, isInTrial, isPaused, isRunning, type StripeState, subscriptionOf } from '../state.ts';
+import {
+  type CancelFeedback,
+  cancelReason,
+  cancelReasons,
+  limits,
+  type RetentionOffer,
+  type Subscription,
+} from '../schema.ts';
+
+import type { Billed, CancellationCount } from '../service.ts';
+import { isEnding, isInTrial, isPaused, isRunning, type StripeState, subscriptionOf } from '../subscription-model.ts';
 import type { CancellationsTable } from '../tables.ts';
-import type { Subscription } from '../wire.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { no, ok, refuse } from './errors.ts';
-import { withIdempotencyKey } from './stripe.server.ts';
-import type { cancelSubscription } from './subscription-changes.server.ts';
+import { taxOf } from './fetch-subscription.server.ts';
+import { no, ok, refuse, withIdempotencyKey } from './stripe.server.ts';
+
+type CancellationDetails = Stripe.SubscriptionUpdateParams.CancellationDetails;
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** What was begun longer ago is another cancellation. */
+/** After this time it is another cancellation. */
 const openMs = dayMs;
 
-/** Notes the reason, and decides on the offer. Runs within the lock of the reader. */
-export async function beginLeaving(
+/** Stores the reason and decides on the offer. Runs within the lock of the reader. */
+export async function beginCancellation(
   dependencies: BillingDependencies,
   { userId }: Session,
-  { reason, words }: Farewell,
+  { reason, words }: CancelFeedback,
 ): Promise<Billed<null>> {
   const { database, subscriptions } = dependencies;
   const state = await subscriptions.running(userId);
   if (!state) return no(404, messages.noSubscription, { code: 'no_subscription' });
-  // An old page: the subscription is cancelled already.
+  // The page is out of date: the subscription is canceled already.
   if (isEnding(state)) return ok(null);
-  const farewell = { reason, words: words?.trim().slice(0, longestWords) || null };
+  const feedback = { reason, words: words?.trim().slice(0, limits.reason) || null };
   const row = await openRow(dependencies, userId);
-  if (row) await database.db.updateTable('cancellations').set(farewell).where('id', '=', row.id).execute();
-  else await insertRow(dependencies, userId, state, farewell, await makeOffer(dependencies, userId, state));
+  if (row) await database.db.updateTable('cancellations').set(feedback).where('id', '=', row.id).execute();
+  else await insertRow(dependencies, userId, state, feedback, await makeOffer(dependencies, userId, state));
   return ok(null);
 }
 
-/** The offer that was made to a reader who is cancelling just now. */
-export async function openOffer(dependencies: BillingDependencies, { userId }: Session): Promise<StayOffer | null> {
+/** The offer of the current cancellation. */
+export async function openOffer(
+  dependencies: BillingDependencies,
+  { userId }: Session,
+): Promise<RetentionOffer | null> {
   const [row, state] = await Promise.all([openRow(dependencies, userId), dependencies.subscriptions.running(userId)]);
   if (!row?.offer || state?.id !== row.subscription || isEnding(state)) return null;
-  return JSON.parse(row.offer) as StayOffer;
+  return JSON.parse(row.offer) as RetentionOffer;
 }
 
-/** Takes the offer; twice is once. Runs within the lock of the reader. */
+/** Accepts the offer; twice is the same as once. Runs within the lock of the reader. */
 export async function acceptOffer(
   dependencies: BillingDependencies,
   { userId }: Session,
@@ -59,7 +69,7 @@ export async function acceptOffer(
   if (!state) return no(404, messages.noSubscription, { code: 'no_subscription' });
   if (row?.outcome === 'stayed') return answer(state);
   if (row?.outcome !== 'open' || row.offer === null) return no(409, messages.offerOver, { code: 'no_offer' });
-  const { coupon } = JSON.parse(row.offer) as StayOffer;
+  const { coupon } = JSON.parse(row.offer) as RetentionOffer;
   const fresh = (await subscriptions.reconcile(state.id))?.state;
   if (!fresh || !isRunning(fresh) || isEnding(fresh) || row.subscription !== fresh.id) {
     return refuse(409, messages.offerOver, { code: 'no_offer' });
@@ -72,27 +82,33 @@ export async function acceptOffer(
   return answer((await subscriptions.reconcile(fresh.id))?.state ?? fresh);
 }
 
-/** Cancels, and keeps why. Runs within a lock of its own around that of the reader: pressed twice, it is one cancellation. */
+/** Cancels and stores the reason. Runs within its own lock around the reader's, so that two presses are one cancellation. */
 export async function leave(
   dependencies: BillingDependencies,
   session: Session,
   reason: string | null,
-  cancel: (details: ReturnType<typeof detailsOf>) => ReturnType<typeof cancelSubscription>,
+  cancel: (details: CancellationDetails) => Promise<Billed<Subscription>>,
 ): Promise<Billed<Subscription>> {
   const { userId } = session;
   const [row, state] = await Promise.all([openRow(dependencies, userId), dependencies.subscriptions.running(userId)]);
-  const known = leavingReason(reason);
-  const farewell: Farewell = row
-    ? { reason: leavingReason(row.reason), words: row.words }
-    : { reason: known, words: known === null && reason ? reason.slice(0, longestWords) : null };
-  const cancelled = await cancel(detailsOf(farewell));
+  const known = cancelReason(reason);
+  const feedback: CancelFeedback = row
+    ? { reason: cancelReason(row.reason), words: row.words }
+    : { reason: known, words: known === null && reason ? reason.slice(0, limits.reason) : null };
+  const cancelled = await cancel(cancellationDetails(feedback));
   if (!cancelled.ok || !state || isEnding(state)) return cancelled;
-  const id = row?.id ?? (await insertRow(dependencies, userId, state, farewell, null));
+  const id = row?.id ?? (await insertRow(dependencies, userId, state, feedback, null));
   await endRow(dependencies, id, 'cancelled');
   return cancelled;
 }
 
-/** Notes that a cancellation was taken back. */
+/** A cancellation's reason as Stripe takes it. */
+function cancellationDetails({ reason, words }: CancelFeedback): CancellationDetails {
+  const known = cancelReasons.find(({ id }) => id === reason);
+  return { ...(words && { comment: words }), ...(known && { feedback: known.feedback }) };
+}
+
+/** Stores that a cancellation was taken back. */
 export async function noteResumed({ database, now }: BillingDependencies, userId: string, id: string): Promise<void> {
   await database.db
     .updateTable('cancellations')
@@ -104,7 +120,7 @@ export async function noteResumed({ database, now }: BillingDependencies, userId
 }
 
 /** Cancellations by reason and outcome. @param since epoch milliseconds */
-export async function countLeaving(db: Queries, since: number): Promise<readonly LeavingCount[]> {
+export async function countCancellations(db: Queries, since: number): Promise<readonly CancellationCount[]> {
   const rows = await db
     .selectFrom('cancellations')
     .select((is) => ['reason', 'outcome', is.fn.countAll<number | string | bigint>().as('count')])
@@ -112,8 +128,8 @@ export async function countLeaving(db: Queries, since: number): Promise<readonly
     .groupBy(['reason', 'outcome'])
     .execute();
   return rows.map(
-    ({ reason, outcome, count }): LeavingCount => ({
-      reason: leavingReason(reason) ?? (reason === null ? 'skipped' : 'other'),
+    ({ reason, outcome, count }): CancellationCount => ({
+      reason: cancelReason(reason) ?? (reason === null ? 'skipped' : 'other'),
       outcome,
       count: Number(count),
     }),
@@ -133,7 +149,7 @@ export async function leavingOf(db: Queries, userId: string): Promise<readonly R
   }));
 }
 
-/** The counts stay, without a name and without words. */
+/** Removes name and words; the counts stay. */
 export async function forgetLeaving(tx: AccountsTransaction, userId: string): Promise<void> {
   await tx.updateTable('cancellations').set({ user_id: null, words: null }).where('user_id', '=', userId).execute();
 }
@@ -157,8 +173,8 @@ async function insertRow(
   { database, now }: BillingDependencies,
   userId: string,
   state: StripeState,
-  { reason, words }: Farewell,
-  offer: StayOffer | null,
+  { reason, words }: CancelFeedback,
+  offer: RetentionOffer | null,
 ): Promise<string> {
   const id = randomUUID();
   await database.db
@@ -191,7 +207,7 @@ async function makeOffer(
   { stripe, database, rules: { stay }, log, now }: BillingDependencies,
   userId: string,
   state: StripeState,
-): Promise<StayOffer | null> {
+): Promise<RetentionOffer | null> {
   if (!stay) return null;
   const made = await database.db
     .selectFrom('cancellations')
@@ -219,8 +235,8 @@ type OfferedCoupon = Pick<
 >;
 
 /**
- * Bills that a coupon would make smaller for a reader who is about to cancel, `null` for all; 0 where it is not offered, for
- * instance in place of a discount that the reader has.
+ * The number of bills that the coupon would reduce, `null` for all; 0 if it isn't offered, for instance because the reader has a
+ * discount.
  */
 function billsOffered(state: StripeState, coupon: OfferedCoupon, now: number): number | null {
   const { price, nextAmount, status } = state;
@@ -232,18 +248,18 @@ function billsOffered(state: StripeState, coupon: OfferedCoupon, now: number): n
   return billsWithin(state, coupon, now);
 }
 
-/** What an offer comes to by Stripe's preview of the next bill with it; `null` where it takes nothing off. */
+/** The offer by Stripe's preview of the next bill; `null` if it takes nothing off. */
 function offerOf(
   { price, nextAmount: from, periodEnd }: StripeState,
   { id: coupon }: Pick<OfferedCoupon, 'id'>,
   bills: number | null,
   preview: Pick<Stripe.Invoice, 'amount_due' | 'total_taxes'>,
-): StayOffer | null {
+): RetentionOffer | null {
   const { amount_due: to } = preview;
   return to >= from ? null : { coupon, currency: price.currency, from, to, tax: taxOf(preview), at: periodEnd, bills };
 }
 
-/** Bills that come while a coupon lasts which begins now. */
+/** The number of bills while a coupon that begins now lasts. */
 function billsWithin({ price, periodEnd }: StripeState, coupon: OfferedCoupon, now: number): number | null {
   if (coupon.duration === 'forever') return null;
   if (coupon.duration === 'once') return 1;

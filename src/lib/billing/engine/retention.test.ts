@@ -26,9 +26,9 @@ onBothEngines('leaving', (engines) => {
     const session = await subscribed();
     await house.pass(30 * day);
     const { billing } = house;
-    expect(await billing.stayOffer(session)).toBeNull();
-    paid(await billing.beginLeaving(session, { reason: 'too-expensive', words: '  Too dear for me. ' }));
-    const offer = await billing.stayOffer(session);
+    expect(await billing.retentionOffer(session)).toBeNull();
+    paid(await billing.beginCancellation(session, { reason: 'too-expensive', words: '  Too dear for me. ' }));
+    const offer = await billing.retentionOffer(session);
     expect(offer).toMatchObject({ coupon: 'stay', currency: 'usd', from: 12_000, to: 6000, bills: 1 });
     const { nextBillingDate } = (await billing.subscription(session)) ?? {};
     expect(new Date(offer?.at ?? 0).toISOString()).toBe(nextBillingDate);
@@ -39,25 +39,25 @@ onBothEngines('leaving', (engines) => {
     expect(house.stripe.ledger.store.find('coupon', 'stay')?.times_redeemed).toBe(1);
     expect(await kept()).toMatchObject([{ outcome: 'stayed', reason: 'too-expensive', words: 'Too dear for me.' }]);
     // Whoever goes all the same is not asked again.
-    paid(await billing.beginLeaving(session, { reason: null, words: null }));
-    expect(await billing.stayOffer(session)).toBeNull();
+    paid(await billing.beginCancellation(session, { reason: null, words: null }));
+    expect(await billing.retentionOffer(session)).toBeNull();
     expect(paid(await billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
   });
 
   it('does not offer again within a year, and then does', async () => {
     const session = await subscribed('reader-monthly');
     const { billing } = house;
-    paid(await billing.beginLeaving(session, { reason: null, words: null }));
-    expect(await billing.stayOffer(session)).toMatchObject({ from: 1200, to: 600, bills: 11 });
+    paid(await billing.beginCancellation(session, { reason: null, words: null }));
+    expect(await billing.retentionOffer(session)).toMatchObject({ from: 1200, to: 600, bills: 11 });
     await house.pass(2 * day);
-    expect(await billing.stayOffer(session)).toBeNull();
+    expect(await billing.retentionOffer(session)).toBeNull();
     expect(await billing.stay(session)).toMatchObject({ ok: false, status: 409 });
-    paid(await billing.beginLeaving(session, { reason: null, words: null }));
-    expect(await billing.stayOffer(session)).toBeNull();
+    paid(await billing.beginCancellation(session, { reason: null, words: null }));
+    expect(await billing.retentionOffer(session)).toBeNull();
     await house.pass(364 * day);
     await house.deliver();
-    paid(await billing.beginLeaving(session, { reason: null, words: null }));
-    expect(await billing.stayOffer(session)).not.toBeNull();
+    paid(await billing.beginCancellation(session, { reason: null, words: null }));
+    expect(await billing.retentionOffer(session)).not.toBeNull();
   });
 
   it.each([
@@ -67,8 +67,8 @@ onBothEngines('leaving', (engines) => {
   ])('has no offer where %s', async (_where, plan, offered) => {
     const session = await subscribed(plan, offered);
     await house.pass(day);
-    paid(await house.billing.beginLeaving(session, { reason: null, words: null }));
-    expect(await house.billing.stayOffer(session)).toBeNull();
+    paid(await house.billing.beginCancellation(session, { reason: null, words: null }));
+    expect(await house.billing.retentionOffer(session)).toBeNull();
     expect(paid(await house.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
   });
 
@@ -76,24 +76,24 @@ onBothEngines('leaving', (engines) => {
     const session = await subscribed();
     await house.pass(day);
     const { billing } = house;
-    paid(await billing.beginLeaving(session, { reason: 'elsewhere', words: 'The other paper has more chess.' }));
+    paid(await billing.beginCancellation(session, { reason: 'elsewhere', words: 'The other paper has more chess.' }));
     const { id } = paid(await billing.cancel(session));
     // Once more changes nothing.
     paid(await billing.cancel(session));
-    paid(await billing.beginLeaving(session, { reason: 'too-expensive', words: null }));
+    paid(await billing.beginCancellation(session, { reason: 'too-expensive', words: null }));
     expect(house.stripe.ledger.store.find('subscription', id)?.cancellation_details).toMatchObject({
       comment: 'The other paper has more chess.',
       feedback: 'switched_service',
       reason: 'cancellation_requested',
     });
     expect(await kept()).toMatchObject([{ outcome: 'cancelled', reason: 'elsewhere' }]);
-    expect(await billing.leavingCounts(0)).toEqual([{ reason: 'elsewhere', outcome: 'cancelled', count: 1 }]);
-    expect(await billing.exportData(session.userId)).toMatchObject({
+    expect(await billing.cancellationCounts(0)).toEqual([{ reason: 'elsewhere', outcome: 'cancelled', count: 1 }]);
+    expect((await billing.personalData.export(session)).billing).toMatchObject({
       cancellations: [{ reason: 'elsewhere', words: 'The other paper has more chess.', offered: true }],
     });
     expect(paid(await billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false });
     expect(await kept()).toMatchObject([{ outcome: 'resumed' }]);
-    await billing.forget(session.userId);
+    await billing.personalData.erase(session, null);
     expect(await kept()).toMatchObject([{ user_id: null, words: null, reason: 'elsewhere' }]);
   });
 
@@ -101,7 +101,7 @@ onBothEngines('leaving', (engines) => {
     const session = await subscribed();
     const both = await Promise.all([house.billing.cancel(session), house.billing.cancel(session)]);
     for (const one of both) expect(paid(one)).toMatchObject({ cancelAtPeriodEnd: true });
-    expect(await house.billing.leavingCounts(0)).toEqual([{ reason: 'skipped', outcome: 'cancelled', count: 1 }]);
+    expect(await house.billing.cancellationCounts(0)).toEqual([{ reason: 'skipped', outcome: 'cancelled', count: 1 }]);
   });
 
   it('keeps the words of a call that gives no reason of ours, and notes nothing where nothing runs', async () => {
@@ -109,7 +109,7 @@ onBothEngines('leaving', (engines) => {
     paid(await house.billing.cancel(session, 'moved away'));
     expect(await kept()).toMatchObject([{ reason: null, words: 'moved away', outcome: 'cancelled' }]);
     const nobody = await house.readers.join('eve@example.com');
-    expect(await house.billing.beginLeaving(nobody, { reason: null, words: null })).toMatchObject({ status: 404 });
+    expect(await house.billing.beginCancellation(nobody, { reason: null, words: null })).toMatchObject({ status: 404 });
     expect(await house.billing.stay(nobody)).toMatchObject({ status: 404 });
     expect(await house.billing.cancel(nobody)).toMatchObject({ status: 404 });
     expect(await kept()).toHaveLength(1);

@@ -1,8 +1,14 @@
 /**
- * Access to Stripe: one client, one API version, bounded waits, and idempotency keys. Stripe replays the first answer under a key for a
+ * Access to Stripe: one client, one API version, bounded waits, and idempotency keys; and Stripe's errors as answers (spec section 8). Stripe replays the first answer under a key for a
  * day, its own failures (5xx) included (docs.stripe.com/api/idempotent_requests), so a call that met one is tried again under another key.
  */
 import Stripe from 'stripe';
+import { DatabaseUnavailable } from '../../database.ts';
+import { tooManyTries } from '../../http/answer.ts';
+import type { Over } from '../../http/limiter.server.ts';
+import { couponMessages, messages } from '../messages.ts';
+import type { CheckoutError } from '../schema.ts';
+import type { Billed } from '../service.ts';
 import { apiVersion } from './api-version.ts';
 
 export interface StripeAccess {
@@ -33,7 +39,7 @@ export function openStripe(
   });
 }
 
-/** Failures by key; what a restart forgets costs one replayed failure. */
+/** Failures by key. After a restart one failure may be replayed. */
 const failures = new Map<string, number>();
 const mostKept = 10_000;
 
@@ -58,4 +64,84 @@ export async function withIdempotencyKey<T>(
     }
     throw error;
   }
+}
+
+export const ok = <T>(value: T): Billed<T> => ({ ok: true, value });
+type No = Extract<Billed<never>, { ok: false }>;
+export const no = (status: No['status'], message: string, more: Omit<CheckoutError, 'message'> = {}): No => ({
+  ok: false,
+  status,
+  error: { message, ...more },
+});
+
+/** The answer to a caller over a rate limit. */
+export const overLimit = ({ retryAfter }: Over): No => no(429, tooManyTries(retryAfter), { retryAfter });
+
+/** A refusal, thrown through several functions. */
+export class Refused extends Error {
+  readonly answer: No;
+  constructor(answer: No) {
+    super(answer.error.message);
+    this.name = 'Refused';
+    this.answer = answer;
+  }
+}
+export const refuse = (...reason: Parameters<typeof no>): never => {
+  throw new Refused(no(...reason));
+};
+
+const { StripeCardError, StripeInvalidRequestError, StripeIdempotencyError, StripeError, StripeRateLimitError } =
+  Stripe.errors;
+
+/** Whether Stripe does not know the object. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof StripeInvalidRequestError && (error.code === 'resource_missing' || error.statusCode === 404);
+
+/** Whether it is unknown if Stripe has done what it was asked: no answer came, or a failure of its own. */
+export const isUncertain = (error: unknown): boolean =>
+  error instanceof StripeError &&
+  (error.statusCode === undefined || error.statusCode >= 500 || error.statusCode === 409 || isUsedKey(error));
+
+/** The key was used for something else, or is in use now. */
+const isUsedKey = (error: unknown): boolean => error instanceof StripeIdempotencyError;
+
+/** The answer after a refused card. */
+export const cardRefusal = (error: {
+  readonly message?: string | null | undefined;
+  readonly code?: string | null | undefined;
+  readonly decline_code?: string | null | undefined;
+}): No =>
+  no(402, error.message || messages.failed, {
+    code: error.code || undefined,
+    declineCode: error.decline_code || undefined,
+  });
+
+/**
+ * Runs a call of the service: refusals become values, an unavailable Stripe or database becomes 503. Everything else is thrown.
+ */
+export async function asResult<T>(work: () => Promise<Billed<T>>): Promise<Billed<T>> {
+  try {
+    return await work();
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+export function refusalOf(error: unknown): No {
+  if (error instanceof Refused) return error.answer;
+  if (error instanceof StripeCardError) return cardRefusal(error);
+  if (error instanceof StripeRateLimitError) return no(503, messages.wrong, { retryAfter: 5 });
+  if (error instanceof StripeInvalidRequestError && error.code === 'customer_tax_location_invalid') {
+    return no(400, messages.taxPlace, { code: 'tax_address' });
+  }
+  // The payment method belongs to another customer, was used before, or doesn't exist.
+  if (error instanceof StripeInvalidRequestError && /payment_method/.test(error.param ?? error.code ?? error.message)) {
+    return no(402, messages.failed, { code: error.code ?? 'payment_method_invalid' });
+  }
+  if (error instanceof StripeInvalidRequestError && /promotion_code|coupon|discounts/.test(error.param ?? '')) {
+    return no(400, couponMessages.invalid, { code: 'coupon_expired' });
+  }
+  if (error instanceof StripeError && isUncertain(error)) return no(503, messages.wrong, { retryAfter: 5 });
+  if (error instanceof DatabaseUnavailable) return no(503, messages.wrong, { retryAfter: 10 });
+  throw error;
 }

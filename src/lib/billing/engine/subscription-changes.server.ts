@@ -1,18 +1,16 @@
-/** What a reader does with a running subscription: cancel, resume, change the card, note where it came from. */
+/** Changes of a running subscription by its reader: cancel, resume, another card, metadata. */
 import Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
-import type { detailsOf } from '../leaving.ts';
 import { messages } from '../messages.ts';
-import { idOf } from '../read-state.ts';
+import type { SavedCardAnswer, Subscription } from '../schema.ts';
 import type { Billed } from '../service.ts';
-import { isEnding, isRunning, subscriptionOf } from '../state.ts';
-import { isInGoodStanding } from '../status.ts';
-import type { KeptCardAnswer, Subscription } from '../wire.ts';
+import { isEnding, isInGoodStanding, isRunning, subscriptionOf } from '../subscription-model.ts';
 import { cancelNow, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { no, ok } from './errors.ts';
+import { idOf } from './fetch-subscription.server.ts';
 import { paymentIntentOf } from './payments.server.ts';
 import { abandonOpenSwitch, releaseSchedule, restorePlannedSwitch } from './plan-switches.server.ts';
+import { no, ok } from './stripe.server.ts';
 
 const { StripeCardError, StripeInvalidRequestError } = Stripe.errors;
 
@@ -29,14 +27,14 @@ const metadataFields = [
   'geo_country',
 ];
 
-/** Cancels at the end of what is paid. Runs within the lock of the reader. @param details for Stripe, about the reason */
+/** Cancels at the end of the paid time. Runs within the lock of the reader. @param details the reason, for Stripe */
 export async function cancelSubscription(
   dependencies: BillingDependencies,
   { userId }: Session,
-  details: ReturnType<typeof detailsOf>,
+  details: Stripe.SubscriptionUpdateParams.CancellationDetails,
 ): Promise<Billed<Subscription>> {
   const { stripe, subscriptions } = dependencies;
-  // An upgrade that waits for the bank was decided before.
+  // An upgrade that waits for the bank was decided earlier, so it is abandoned.
   await abandonOpenSwitch(dependencies, userId);
   const { state } = await subscriptions.reconcileRunning(userId);
   const params = Object.keys(details).length === 0 ? {} : { cancellation_details: details };
@@ -47,14 +45,14 @@ export async function cancelSubscription(
     await releaseSchedule(stripe, state);
     await stripe.subscriptions.update(state.id, { cancel_at_period_end: true, ...params });
   } else {
-    // What is not paid has no end to wait for.
+    // An unpaid subscription has no paid time to wait for.
     await releaseSchedule(stripe, state);
     await cancelNow(stripe, state.id, params);
   }
   return reconcileAndAnswer(dependencies, state.id);
 }
 
-/** Takes a cancellation back with all that it ended; else takes a planned switch back. Runs within the lock of the reader. */
+/** Takes a cancellation back and plans the change again that it ended; else takes a planned change back. Within the lock of the reader. */
 export async function resumeSubscription(
   dependencies: BillingDependencies,
   { userId }: Session,
@@ -76,18 +74,18 @@ export async function saveMetadata(
 ): Promise<Billed<null>> {
   if ((await subscriptions.get(id))?.userId !== session.userId) return no(404, messages.unknownSubscription);
   const metadata = Object.fromEntries(metadataFields.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
-  // The reader's own address, whatever was typed.
+  // The account's address, not the one that was typed.
   if (given.customer_email) metadata.customer_email = session.email;
   if (Object.keys(metadata).length > 0) await stripe.subscriptions.update(id, { metadata });
   return ok(null);
 }
 
-/** Makes a card the one that is charged, and pays what is open with it. Runs within the lock of the reader. */
+/** Makes a card the one that is charged, and pays open invoices with it. Runs within the lock of the reader. */
 export async function changeCard(
   dependencies: BillingDependencies,
   session: Session,
   paymentMethod: string,
-): Promise<Billed<KeptCardAnswer>> {
+): Promise<Billed<SavedCardAnswer>> {
   const { stripe, customers, subscriptions } = dependencies;
   const customer = await customers.ensure(session);
   const given = await stripe.paymentMethods.retrieve(paymentMethod);
@@ -96,7 +94,7 @@ export async function changeCard(
   const { id: card } = owner === null ? await stripe.paymentMethods.attach(paymentMethod, { customer }) : given;
   await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
   for (const { state: known } of await subscriptions.ofUser(session.userId)) {
-    // One that has ended meanwhile takes no card, and is not paid any more.
+    // A subscription that has ended takes no card.
     const state = isRunning(known) ? (await subscriptions.reconcile(known.id))?.state : null;
     if (!state || !isRunning(state)) continue;
     try {
@@ -120,9 +118,9 @@ async function reconcileAndAnswer(
 }
 
 /**
- * Pays what is open of a running subscription.
+ * Pays the open renewals of a running subscription.
  *
- * @returns the payment that waits for the reader's answer to the bank; the rest is paid after it. `null`: all is paid
+ * @returns the payment that the reader has to confirm with the bank; `null`: all are paid
  */
 async function payOpenInvoices(
   dependencies: BillingDependencies,
@@ -148,7 +146,7 @@ async function payOpenInvoices(
  * Confirms the payment of an invoice that could not be paid off session, now that the reader is here.
  *
  * @returns the payment that waits for the reader; `null` when it was paid meanwhile
- * @throws `error`, where it is about something else
+ * @throws `error` if it has another cause
  */
 async function confirmByReader(
   { stripe, siteUrl }: BillingDependencies,

@@ -1,36 +1,41 @@
 /**
- * Our copy of Stripe's subscriptions. It is written from answers to our own requests alone, never from an event's body; the answer to an
- * earlier request never replaces that to a later one. Mail and the end of a purchase are written in the same transaction as the state
- * that causes them.
+ * The stored subscriptions. They are written only from answers to our own requests, never from an event's body, and an earlier answer
+ * never replaces a later one. Mail and the end of a purchase are written in the same transaction as the state that causes them.
  */
 import { randomUUID } from 'node:crypto';
 import type { AccountsTransaction, Queries } from '../../database.ts';
-import { createKeyedMutex } from '../../jobs/keyed-mutex.ts';
+import { createKeyedMutex } from '../../jobs/tasks.ts';
 import { messages } from '../messages.ts';
 import { cancelledKey, noticesOf } from '../notices.ts';
-import { type FetchedSubscription, idOf, NotOurs, pricesIn, readState } from '../read-state.ts';
 import {
   awaitsCard,
   digestOf,
   isEnding,
+  isLive,
   isLost,
   isRunning,
   isSettled,
   paidUntil,
   renewsAt,
   type StripeState,
-} from '../state.ts';
-import { isLive } from '../status.ts';
+} from '../subscription-model.ts';
 import { cancelNow, cancelUnpaid, refundSince, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { isMissing, refuse } from './errors.ts';
-import { fetchSubscription } from './fetch-subscription.server.ts';
+import {
+  type FetchedSubscription,
+  fetchSubscription,
+  idOf,
+  NotOurs,
+  pricesIn,
+  readState,
+} from './fetch-subscription.server.ts';
 import type { Purchase } from './purchases.server.ts';
+import { isMissing, refuse } from './stripe.server.ts';
 
 /** A subscription as it is stored. */
 export interface StoredSubscription {
   readonly grantId: string;
-  /** `null`: no reader of ours, or one who is deleted. */
+  /** `null`: not a reader of this site, or a deleted account. */
   readonly userId: string | null;
   readonly state: StripeState;
 }
@@ -43,7 +48,7 @@ export type ReconcileReason = 'announced' | 'amount' | 'announced-amount';
 
 export interface Subscriptions {
   /**
-   * Fetches a subscription, ends at Stripe what must not go on (an abandoned purchase, a lost dispute, a deleted reader's), and stores
+   * Fetches a subscription, ends at Stripe what must not continue (an abandoned purchase, a lost dispute, a deleted account), and stores
    * the state.
    *
    * @returns what is stored then; `null` when Stripe has none, or none of ours
@@ -132,7 +137,7 @@ async function reconcileSubscription(
   }
   const written = await store(dependencies, { id, request, userId, state, isAnnounced });
   if (written === null) {
-    // Another process asked later and was answered sooner: which answer is newer is unknown, so Stripe is asked once more.
+    // Another process asked later and got its answer earlier: which one is newer is unknown, so the subscription is fetched again.
     await jobs.add(database.db, { kind: 'subscription', subject: id, once: true });
     return getStored(database.db, id);
   }
@@ -166,12 +171,12 @@ async function numberRequest({ database: { db }, now }: Dependencies, id: string
 
 /** @throws NotOurs, StripeError */
 async function fetchAndAct(dependencies: Dependencies, id: string, reason?: ReconcileReason) {
-  const { catalogue, database } = dependencies;
+  const { catalog, database } = dependencies;
   const needsAmount = reason === 'amount' || reason === 'announced-amount';
   let fetched = await fetchSubscription(dependencies, id, needsAmount);
-  await catalogue.learn(pricesIn(fetched));
+  await catalog.learn(pricesIn(fetched));
   const before = fetched.upcoming === undefined ? ((await getStored(database.db, id))?.state ?? null) : null;
-  let state = readState(fetched, catalogue.known, before);
+  let state = readState(fetched, catalog.known, before);
   const acted =
     (await cancelAbandoned(dependencies, state)) ||
     (await cancelLost(dependencies, state)) ||
@@ -179,26 +184,26 @@ async function fetchAndAct(dependencies: Dependencies, id: string, reason?: Reco
     (await refundDeletedReader(dependencies, fetched, state));
   if (acted) {
     fetched = await fetchSubscription(dependencies, id);
-    state = readState(fetched, catalogue.known, before);
+    state = readState(fetched, catalog.known, before);
   }
   return { state, userId: await ownerOf(dependencies, fetched) };
 }
 
-/** Cancels a subscription whose purchase was given up: it must not be paid, and not be had for nothing. */
+/** Cancels a subscription whose purchase was abandoned: it must not be paid, and gives no free access. */
 async function cancelAbandoned({ stripe, purchases, log }: Dependencies, state: StripeState): Promise<boolean> {
   const purchase = state.purchase === null ? null : await purchases.get(state.purchase);
   if (purchase?.state !== 'given up') return false;
   const isPaid = state.invoices.some(({ paid }) => paid > 0);
   if (isPaid || (state.status !== 'incomplete' && !isLive(state))) return false;
-  log.warn({ subscription: state.id }, 'A subscription whose purchase was given up is cancelled');
+  log.warn({ subscription: state.id }, 'A subscription whose purchase was abandoned is canceled');
   await cancelUnpaid(stripe, state.id);
   return true;
 }
 
-/** Cancels after a lost dispute: whose bank has taken the newest payment back is not charged again, and may buy anew. */
+/** Cancels after a lost dispute: the reader isn't charged again, and may subscribe again. */
 async function cancelLost({ stripe, log }: Dependencies, state: StripeState): Promise<boolean> {
   if (!isLive(state) || !isLost(state)) return false;
-  log.warn({ subscription: state.id }, 'A dispute is lost; its subscription is cancelled');
+  log.warn({ subscription: state.id }, 'A dispute is lost; its subscription is canceled');
   await cancelNow(stripe, state.id);
   return true;
 }
@@ -311,10 +316,10 @@ async function queueNotices(
 ): Promise<void> {
   const until = paidUntil(state);
   if (until !== null && isRunning(state) && !isEnding(state)) {
-    // Who cancels, resumes and cancels again gets mail both times.
+    // A reader who cancels, resumes and cancels again gets mail both times.
     await tx.deleteFrom('billing_notices').where('key', '=', cancelledKey(state, until)).execute();
   }
-  // A subscription that never began is neither welcomed nor said to have ended.
+  // No mail about a subscription that never began.
   if (awaitsCard(state)) return;
   const open = await tx
     .selectFrom('purchases')
@@ -339,7 +344,7 @@ async function queueNotices(
   }
 }
 
-/** What became of a purchase, by the state of its subscription; `null`: it is still open. */
+/** The outcome of a purchase, by the state of its subscription; `null`: still open. */
 function outcomeOf(purchase: Purchase, state: StripeState): 'done' | 'given up' | null {
   if (purchase.kind === 'switch') {
     const isPaid = state.price.plan === purchase.plan && state.paid.some(({ plan }) => plan === purchase.plan);
@@ -350,15 +355,15 @@ function outcomeOf(purchase: Purchase, state: StripeState): 'done' | 'given up' 
   if (state.status === 'incomplete') return null;
   const wasPaid = state.invoices.some(({ paid }) => paid > 0);
   if (!isLive(state)) return isSettled(state) && wasPaid ? 'done' : 'given up';
-  // A subscription that was paid and refunded runs on: it blocks another one.
+  // A paid and refunded subscription keeps running, and blocks another one.
   return isSettled(state) || wasPaid ? 'done' : null;
 }
 
 const disputeKey = (id: string): string => `dispute:${id}`;
 
 /**
- * Notes which of a subscription's disputes are open. One that is lost counts as refunded (state.ts); one that is open closes nothing, and
- * operators have to answer it in Stripe's dashboard in time.
+ * Stores which of a subscription's disputes are open. A lost one counts as refunded (subscription-model.ts); an open one ends nothing, and
+ * operators have to respond in Stripe's dashboard in time.
  *
  * @returns those that were not known yet
  */
@@ -394,10 +399,10 @@ export async function countOpenDisputes(db: Queries): Promise<number> {
   return Number(count);
 }
 
-/** Milliseconds, longer than any bank takes. */
+/** Longer than a bank needs to decide, in milliseconds. */
 const disputeKeptMs = 365 * 24 * 60 * 60 * 1000;
 
-/** Deletes disputes whose end was never heard of, as when Stripe has deleted the customer. @param now epoch milliseconds */
+/** Deletes disputes whose end was never reported, for instance of a deleted customer. @param now epoch milliseconds */
 export async function pruneDisputes(db: Queries, now: number): Promise<void> {
   await db
     .deleteFrom('billing_notes')

@@ -1,6 +1,6 @@
-/** Makes a promotion at Stripe, whose dashboard cannot: a price for the first days, and the Trial Offer that leads from it to a plan. */
+/** Creates a promotion at Stripe, whose dashboard can't: a price for the first days, and the Trial Offer that leads to a plan. */
 import type Stripe from 'stripe';
-import { idOf } from '../read-state.ts';
+import { idOf } from './fetch-subscription.server.ts';
 
 export interface WantedOffer {
   /** `zephrPlanId` that the promotion is sold under. */
@@ -59,7 +59,7 @@ export async function createTrialOffer(stripe: Stripe, wanted: WantedOffer): Pro
   return { offer: offer.id, price: price.id, archived: await archiveOthers(stripe, wanted.plan, prices, price.id) };
 }
 
-/** One price for each plan: what was sold under its name before is archived; who has bought it keeps it. */
+/** Archives what was sold under the plan's name before; subscriptions to it continue. */
 async function archiveOthers(
   stripe: Stripe,
   plan: string,

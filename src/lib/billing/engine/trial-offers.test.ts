@@ -191,7 +191,7 @@ it('is sold in the currencies of both its prices', async () => {
   expect((await house.dashboard.charges.list()).data[0]).toMatchObject({ amount: 10_000, currency: 'gbp' });
 });
 
-describe('the catalogue', () => {
+describe('the catalog', () => {
   const plans = () => house.billing.prices().map(({ zephrPlanId, unit_amount }) => [zephrPlanId, unit_amount]);
   const ordinary = [
     ...[
@@ -316,7 +316,7 @@ describe('the command that makes an offer', () => {
     subheading: null,
   };
 
-  it('makes what the catalogue sells, in place of what was sold under its name', async () => {
+  it('makes what the catalog sells, in place of what was sold under its name', async () => {
     await open();
     const made = await createTrialOffer(house.dashboard, wanted);
     expect(made.archived).toEqual(['to_reader_penny', 'price_reader_penny']);

@@ -1,5 +1,5 @@
 /**
- * The site's domain at Stripe: Apple Pay, Google Pay and Link show their buttons on registered domains alone
+ * The site's domain at Stripe: Apple Pay, Google Pay and Link show their buttons on registered domains only
  * (docs.stripe.com/payments/payment-methods/pmd-registration).
  */
 import type Stripe from 'stripe';
@@ -8,7 +8,7 @@ export interface DomainStatus {
   readonly domain: string;
   /** Wallets whose buttons Stripe.js may draw there. */
   readonly active: readonly string[];
-  /** Why another may not, as Stripe words it. */
+  /** Stripe's reasons for the other wallets. */
   readonly problems: readonly string[];
   /** Whether it was registered by this call. */
   readonly registered: boolean;
@@ -29,13 +29,13 @@ const problemsOf = (domain: Stripe.PaymentMethodDomain): readonly string[] =>
   });
 
 /**
- * Why readers see no wallets' buttons, or fewer than they could, with the remedy; `null`: all is well. Changes nothing at Stripe.
+ * Why readers see no wallet buttons, or not all, with the remedy; `null`: all are shown. Changes nothing at Stripe.
  *
  * @throws StripeError
  */
 export async function findWalletProblem(stripe: Domains, siteUrl: string): Promise<string | null> {
   const { hostname: domain, protocol } = new URL(siteUrl);
-  // Browsers have wallets on secure pages alone.
+  // Browsers offer wallets on secure pages only.
   if (protocol !== 'https:') return null;
   const { data } = await stripe.paymentMethodDomains.list({ domain_name: domain, limit: 1 });
   const [known] = data;
@@ -47,7 +47,7 @@ export async function findWalletProblem(stripe: Domains, siteUrl: string): Promi
 }
 
 /**
- * Registers the site's domain unless it is, switches it on, and has Stripe look at it.
+ * Registers and enables the site's domain, and lets Stripe validate it.
  *
  * @throws StripeError
  */

@@ -1,7 +1,7 @@
 /**
- * Stripe's webhooks. An event says where to look and nothing else: its signature is checked, its id and a job are stored, it is answered,
- * and the job fetches from Stripe. So a doubled, late or shuffled event does no harm, and a lost one only delays what the next one, or the
- * nightly comparison, finds.
+ * Stripe's webhooks. An event only says what to fetch: its signature is checked, its id and a job are stored, and the job fetches from
+ * Stripe. So a repeated, late or reordered event does no harm, and a lost one only delays the update until the next event or the nightly
+ * comparison.
  */
 import type Stripe from 'stripe';
 import type { Billing } from '../service.ts';
@@ -43,7 +43,7 @@ export function jobOf(type: string, object: EventObject, before: object = {}): B
       : (named(object.parent?.subscription_details?.subscription, 'sub') ?? named(object.subscription, 'sub'));
   if (subscription !== null)
     return { kind: type === 'invoice.upcoming' ? 'announced' : 'subscription', subject: subscription };
-  // Payments and refunds name no subscription, disputes not even the customer.
+  // Payments and refunds name the customer but no subscription, disputes only the charge.
   const customer = named(object.customer, 'cus');
   const mattersToAll = /^(?:charge|refund|payment_intent|setup_intent|invoice|subscription_schedule)\b/.test(type);
   if (!mattersToAll) return null;
@@ -62,7 +62,7 @@ export function createWebhooks(
     try {
       return stripe.webhooks.constructEvent(raw, signature, secret, tolerance, undefined, now());
     } catch {
-      // Not every wrong header meets an error of the library's own.
+      // The library throws several kinds of errors for a wrong header.
       return null;
     }
   }

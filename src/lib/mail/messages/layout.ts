@@ -1,18 +1,16 @@
-/** What every message is made of, and its two forms: HTML that Outlook of 2016 can set, and plain text. */
-import type { Sender } from '../address.ts';
-import type { Publisher } from '../model.ts';
+/** The design of all messages: HTML that Outlook 2016 can render, and plain text. */
+import type { Publisher, Sender } from '../model.ts';
 
-/** A message without its looks. Texts are plain; each paragraph stands by itself. */
+/** A message without design, as plain text. */
 export interface MailContent {
   readonly subject: string;
-  /** What a mailbox shows beside the subject. */
+  /** What a mailbox shows next to the subject. */
   readonly preview: string;
   readonly heading: string;
   readonly opening: readonly string[];
-  /** What the reader is to do; at most one of the two. */
+  /** At most one of `code` and `button`. */
   readonly code?: string;
   readonly button?: { readonly label: string; readonly url: string };
-  /** What else there is to say. */
   readonly closing: readonly string[];
   /** Why the reader gets this message; in small print. */
   readonly reason: string;
@@ -22,13 +20,13 @@ export interface Rendered {
   readonly subject: string;
   readonly html: string;
   readonly text: string;
-  /** Where an answer goes, when not where all others do. */
+  /** Address for replies, if not the usual one. */
   readonly replyTo?: Sender;
-  /** Headers beside the usual ones, or in their place. Values stand as they are: ASCII, one line. */
+  /** Headers that are added to the usual ones or replace them. Values are ASCII, one line. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sets a letter in both of its forms. */
+/** Renders a message as HTML and plain text. */
 export function layOut(letter: MailContent, paper: Publisher): Rendered {
   return { subject: letter.subject, html: asHtml(letter, paper), text: asText(letter, paper) };
 }
@@ -76,14 +74,14 @@ export function wrap(line: string): string {
 export const minutesInWords = (minutes: number): string =>
   minutes <= 1 ? 'about a minute' : `${Math.floor(minutes)} minutes`;
 
-/** HTML that is ready to be sent; only {@link html} makes it. */
+/** Escaped HTML; only {@link html} makes it. */
 export interface Markup {
   readonly markup: string;
 }
 
 type Part = string | Markup | readonly Markup[];
 
-/** A template whose strings are escaped. */
+/** A template that escapes its strings. */
 export function html(pieces: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return { markup: pieces.reduce((sum, piece, place) => sum + written(parts[place - 1] ?? '') + piece) };
 }
@@ -95,7 +93,7 @@ function written(part: Part): string {
 
 const quoted = (text: string): string => text.replace(/[&<>"']/gu, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** Colours of src/styles/tokens.css, light and dark. Each pair of text and ground has 4.5:1 or more. */
+/** Colors of src/styles/tokens.css, light and dark. Text has a contrast of at least 4.5:1. */
 const light = {
   ground: '#f2ecdc',
   sheet: '#fffefa',
@@ -109,7 +107,7 @@ const dark = { ground: '#0f0d09', sheet: '#1c1913', ink: '#f4f0e4', soft: '#b9b2
 const serif = "Georgia,'Times New Roman',Times,serif";
 const sans = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
-/** Styles by class, written into the elements; the dark sheet knows them by the same names. */
+/** Styles by class, inlined into the elements; the dark style sheet uses the same classes. */
 const styles: Readonly<Record<string, string>> = {
   ground: `margin:0;padding:0;background-color:${light.ground}`,
   sheet: `width:100%;max-width:600px;background-color:${light.sheet};border-top:4px solid ${light.ink}`,
@@ -137,7 +135,7 @@ const styles: Readonly<Record<string, string>> = {
   small: `margin:0 0 8px;font-family:${sans};font-size:13px;line-height:20px;color:${light.soft}`,
 };
 
-/** Writes the styles of each class into its elements. */
+/** Inlines the styles of each class. */
 const inlined = (markup: string): string =>
   markup.replace(/ class="([a-z]+)"/gu, (whole, name: string) =>
     styles[name] ? `${whole} style="${styles[name]}"` : whole,
@@ -166,7 +164,7 @@ export function frame(
   { paper, title, preview, reason }: { paper: Publisher; title: string; preview: string; reason: Markup },
   body: Markup,
 ): string {
-  // Without filling, a mailbox goes on into the message after a short preview.
+  // Without this filling, a mailbox shows the beginning of the message after a short preview.
   const filling = '&#847;&zwnj;&nbsp;'.repeat(60);
   const host = new URL(paper.siteUrl).host;
   const content = html`<body class="ground">
@@ -200,13 +198,13 @@ ${inlined(content.markup)}
 `;
 }
 
-/** A button, and its address in words for programs that show none. */
+/** A button, and its address as text for programs that show no buttons. */
 export const button = (
   label: string,
   url: string,
 ): Markup => html`<table class="wide" role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px"><tr><td class="key"><a class="press" href="${url}">${label}</a></td></tr></table>
 <p class="words">If the button doesn’t work, copy this address into your browser:<br><a class="address" href="${url}">${url}</a></p>`;
 
-/** The digits, large; read aloud one by one, copied without spaces. */
+/** The code in large digits; read aloud one by one, copied without spaces. */
 export const codeBox = (code: string): Markup =>
   html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px"><tr><td class="box"><span class="code" role="img" aria-label="${[...code].join(' ')}">${code}</span></td></tr></table>`;

@@ -1,10 +1,7 @@
-/** Renders each kind of message as HTML and plain text. The texts are in the files beside this one, the design in layout.ts. */
-import type { Message, Publisher } from '../model.ts';
-import { codeMail, linkMail, welcomeMail } from './accounts.ts';
+/** Renders each kind of message as HTML and plain text. Texts about subscriptions are in billing.ts, the design in layout.ts. */
+import { isAddress, type Message, type NewsletterStory, oneLine, type Publisher } from '../model.ts';
 import { billingMail } from './billing.ts';
-import { layOut, type Rendered } from './layout.ts';
-import { renderNewsletter } from './newsletter.ts';
-import { renderSupport } from './support.ts';
+import { frame, html, layOut, type MailContent, type Markup, minutesInWords, type Rendered, wrap } from './layout.ts';
 
 /**
  * @param minutes for which a link or a code still works; after a delay, fewer than when it was made
@@ -28,4 +25,226 @@ export function renderMessage(message: Message, paper: Publisher, minutes: numbe
     default:
       return layOut(billingMail(message, paper), paper);
   }
+}
+
+/** Small print of mail to an address that was entered on the site. */
+const requested = (paper: Publisher): string =>
+  `You’re receiving this email because your address was entered at ${new URL(paper.siteUrl).host}.`;
+
+export type CodeMessage = Extract<Message, { kind: 'code' }>;
+
+/** The subject starts with the code, so that a notification shows it. @param minutes that the code is still valid */
+export function codeMail({ code }: CodeMessage, paper: Publisher, minutes: number): MailContent {
+  return {
+    subject: `${code} is your code for ${paper.name}`,
+    preview: `Enter it on the page that asked for it. It works for ${minutesInWords(minutes)}.`,
+    heading: 'Your verification code',
+    opening: [`Enter this code on the page that asked for it. It works once, for ${minutesInWords(minutes)}.`],
+    code,
+    closing: [
+      `${paper.name} will never call or write to ask for this code. If you didn’t request it, ignore this email: no one can sign in without the code.`,
+    ],
+    reason: requested(paper),
+  };
+}
+
+export type LinkMessage = Extract<Message, { kind: 'link' }>;
+
+/** @param minutes that the link is still valid */
+export function linkMail({ url, purpose }: LinkMessage, paper: Publisher, minutes: number): MailContent {
+  const lives = `It works once, for ${minutesInWords(minutes)}, on any of your devices.`;
+  const ignore = 'If you didn’t request it, ignore this email: no one can sign in without the link.';
+  const reason = requested(paper);
+  if (purpose === 'login') {
+    return {
+      subject: `Your link to sign in to ${paper.name}`,
+      preview: `Open it to sign in. ${lives}`,
+      heading: 'Sign in with one click',
+      opening: [`Use this link to sign in to ${paper.name}. ${lives}`],
+      button: { label: 'Sign in', url },
+      closing: [ignore],
+      reason,
+    };
+  }
+  if (purpose === 'register') {
+    return {
+      subject: `Confirm your email address for ${paper.name}`,
+      preview: `One click and your account is ready. ${lives}`,
+      heading: 'Confirm your email address',
+      opening: [
+        `Thanks for joining ${paper.name}. Open the link below to confirm your address and start reading. ${lives}`,
+      ],
+      button: { label: 'Confirm and continue', url },
+      closing: [ignore],
+      reason,
+    };
+  }
+  return {
+    subject: `Complete your registration with ${paper.name}`,
+    preview: `One step to go. ${lives}`,
+    heading: 'One step to go',
+    opening: [`Open the link below to confirm your email address and complete your registration. ${lives}`],
+    button: { label: 'Complete my registration', url },
+    closing: [ignore],
+    reason,
+  };
+}
+
+export type WelcomeMessage = Extract<Message, { kind: 'welcome' }>;
+
+export function welcomeMail({ firstName }: WelcomeMessage, paper: Publisher): MailContent {
+  const name = greetable(firstName);
+  return {
+    subject: `Welcome to ${paper.name}`,
+    preview: 'Your account is ready. Here’s what you can do with it.',
+    heading: name ? `Welcome, ${name}` : `Welcome to ${paper.name}`,
+    opening: [
+      'Your account is ready, and we’re glad to have you as a reader.',
+      'You can now read stories that are open to registered readers and join the conversation below the articles.',
+    ],
+    button: { label: 'Read today’s paper', url: `${paper.siteUrl}/` },
+    closing: [
+      'There’s no password to remember. When you come back, enter your email address and we’ll send you a link or a code.',
+      `Questions? Write to ${paper.contact}. A person will answer.`,
+    ],
+    reason: `You’re receiving this email because an account was created with your address at ${new URL(paper.siteUrl).host}.`,
+  };
+}
+
+/**
+ * The name to greet by; `null` for text that a mailbox would turn into a link or that is longer than a name. Names are typed by users,
+ * perhaps with another person's email address.
+ */
+function greetable(firstName: string | null): string | null {
+  const name = firstName?.trim() ?? '';
+  return /^\p{L}[\p{L}\p{M}'’ -]{0,39}$/u.test(name) ? name : null;
+}
+
+type SupportMessage = Extract<Message, { kind: 'support' }>;
+
+/** Most characters of a name in the subject. */
+const longestName = 60;
+
+/**
+ * A reader's message from a form, as the support inbox receives it. Replies go to the reader.
+ *
+ * @throws Error when the reader's email address is invalid
+ */
+export function renderSupport(message: SupportMessage, paper: Publisher): Rendered {
+  const { email, known, topic = 'Support', about = '' } = message;
+  if (!isAddress(email)) throw new Error('A message from a reader has no address to answer.');
+  const name = oneLine(message.name).slice(0, longestName);
+  const when = new Intl.DateTimeFormat(paper.language, {
+    timeZone: paper.timeZone,
+    dateStyle: 'long',
+    timeStyle: 'short',
+  }).format(message.at);
+  const all: readonly (readonly [what: string, value: string])[] = [
+    ['Name', oneLine(message.name)],
+    ['Email', email],
+    ['Phone', oneLine(message.phone)],
+    ['About', oneLine(about)],
+    ['Account', known ? 'signed in with this address' : 'not signed in with this address'],
+    ['Sent', when],
+  ];
+  const facts = all.filter(([, value]) => value !== '');
+  const lines = message.message.split('\n');
+  const reason = `This message was sent with a form at ${new URL(paper.siteUrl).host}. Your reply goes to the reader.`;
+  return {
+    subject: `${topic}: ${name}`,
+    replyTo: { name, address: email },
+    // A person wrote it, so a ticket system should open a ticket and may send a confirmation.
+    headers: { 'Auto-Submitted': 'no', 'X-Auto-Response-Suppress': 'None' },
+    html: frame(
+      { paper, title: `${topic}: ${name}`, preview: lines[0] ?? '', reason: html`${reason}` },
+      html`<h1 class="heading">A message from a reader</h1>
+${facts.map(([what, value]) => html`<p class="byline">${what}: ${value}</p>`)}
+<p class="dateline"></p>
+${lines.map((line) => html`<p class="text">${line}</p>`)}`,
+    ),
+    text: `${[
+      'A message from a reader',
+      facts.map(([what, value]) => `${what}: ${value}`).join('\n'),
+      message.message,
+      `-- \n${reason}\n${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
+    ]
+      .map((part) => part.split('\n').map(wrap).join('\n'))
+      .join('\n\n')}\n`,
+  };
+}
+
+type NewsletterMessage = Extract<Message, { kind: 'newsletter' }>;
+
+/**
+ * A newsletter, with an unsubscribe link that takes one click (RFC 8058).
+ *
+ * @throws Error when its unsubscribe link isn't a web address, or it has no story
+ */
+export function renderNewsletter(message: NewsletterMessage, paper: Publisher): Rendered {
+  const { letter, slug, stories, unsubscribe } = message;
+  const [lead, ...others] = stories;
+  if (!lead) throw new Error('The newsletter has no story.');
+  if (!/^https?:\/\/[\x21-\x7e]+$/.test(unsubscribe))
+    throw new Error("The newsletter's unsubscribe link is not a web address.");
+  const host = new URL(paper.siteUrl).host;
+  return {
+    subject: `${letter}: ${lead.title}`,
+    html: asHtml(message, lead, others, paper, host),
+    text: asText(message, paper, host),
+    headers: {
+      'List-Unsubscribe': `<${unsubscribe}>`,
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      'List-Id': `<${slug.replace(/[^a-z0-9-]/gu, '')}.${host.replace(/:\d+$/u, '')}>`,
+      Precedence: 'bulk',
+    },
+  };
+}
+
+const choices = (paper: Publisher): string => `${paper.siteUrl}/dashboard/newsletters`;
+
+function asHtml(
+  { letter, day, unsubscribe }: NewsletterMessage,
+  lead: NewsletterStory,
+  others: readonly NewsletterStory[],
+  paper: Publisher,
+  host: string,
+): string {
+  const reason = html`You’re receiving this email because you signed up for ${letter} at ${host}.<br><a class="away" href="${unsubscribe}">Unsubscribe from ${letter}</a> · <a class="away" href="${choices(paper)}">Manage your newsletters</a>`;
+  const preview = lead.standfirst || others[0]?.title || letter;
+  return frame(
+    { paper, title: `${letter}: ${lead.title}`, preview, reason },
+    html`<h1 class="heading">${letter}</h1>
+<p class="dateline">${day}</p>
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">
+${[row(lead, 'lead', paper), ...others.map((story) => row(story, 'story', paper))]}
+</table>`,
+  );
+}
+
+const row = (story: NewsletterStory, size: 'lead' | 'story', paper: Publisher): Markup =>
+  html`<tr><td class="rule">${story.kicker ? html`<p class="kicker">${story.kicker}</p>` : []}<h2 style="margin:0"><a class="${size}" href="${paper.siteUrl}${story.path}">${story.title}</a></h2>${story.standfirst ? html`<p class="standfirst">${story.standfirst}</p>` : []}<p class="byline">${small(story)}</p></td></tr>`;
+
+const small = ({ byline, minutes }: NewsletterStory): string =>
+  [...(byline ? [`By ${byline}`] : []), `${minutes} min read`].join(' · ');
+
+function asText({ letter, day, stories, unsubscribe }: NewsletterMessage, paper: Publisher, host: string): string {
+  const parts = [
+    `${paper.name}\n${letter} · ${day}`,
+    ...stories.map((story) =>
+      [
+        ...(story.kicker ? [story.kicker.toUpperCase()] : []),
+        story.title,
+        ...(story.standfirst ? [story.standfirst] : []),
+        small(story),
+        `${paper.siteUrl}${story.path}`,
+      ].join('\n'),
+    ),
+    [
+      `-- \nYou’re receiving this email because you signed up for ${letter} at ${host}.`,
+      `Unsubscribe: ${unsubscribe}`,
+      `Manage your newsletters: ${choices(paper)}`,
+      `${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
+    ].join('\n'),
+  ];
+  return `${parts.map((part) => part.split('\n').map(wrap).join('\n')).join('\n\n')}\n`;
 }

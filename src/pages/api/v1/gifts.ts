@@ -1,32 +1,27 @@
-/** A subscriber gives an article away: a link that opens it for some others. */
-import { isWalled } from '../../../lib/access/article.ts';
-import { type GiftAnswer, type GiftsLeft, giftBody } from '../../../lib/access/schema.ts';
-import { unconfirmed } from '../../../lib/accounts/forms.ts';
+/** Gift links, by which a subscriber opens an article for some other readers. */
+import { z } from 'zod';
+import type { GiftAnswer, GiftBody, GiftsLeft } from '../../../lib/access/client.ts';
+import { isWalled } from '../../../lib/access/model.ts';
+import { unconfirmed } from '../../../lib/accounts/model.ts';
+import { giftMessages } from '../../../lib/article/messages.ts';
 import { refuse, unavailable } from '../../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 import { publication } from '../../../publication.ts';
+
+const giftBody = z.looseObject({ articleId: z.int().positive() }) satisfies z.ZodType<GiftBody>;
 
 export const POST = signedInRoute({ body: giftBody }, async ({ session, body, context, siteUrl }) => {
   const { content, services } = context.locals;
   if (!services.access) return unavailable(600);
   const article = content.articles({ ids: [body.articleId] }).items[0];
-  if (!article) return refuse(404, 'There is no such article.');
-  if (!isWalled(article.access)) {
-    return refuse(409, 'Everybody can read this article: simply pass its address on.');
-  }
+  if (!article) return refuse(404, giftMessages.noArticle);
+  if (!isWalled(article.access)) return refuse(409, giftMessages.free);
   const given = await services.access.give(session, article.id);
-  if (!given) return refuse(403, 'Subscribers can give articles away.');
+  if (!given) return refuse(403, giftMessages.subscribersOnly);
   const { most, readers } = publication.access.gifts;
   if (!given.ok) {
-    if (given.why === 'unconfirmed') {
-      return refuse(
-        403,
-        'Confirm your email address first: open the link we mailed you, or sign in with your email once more.',
-        { code: unconfirmed },
-      );
-    }
-    const { retryAfter } = given;
-    return refuse(429, `You have given away all ${most} articles of these thirty days.`, { retryAfter });
+    if (given.why === 'unconfirmed') return refuse(403, giftMessages.confirmFirst, { code: unconfirmed });
+    return refuse(429, giftMessages.allUsed(most), { retryAfter: given.retryAfter });
   }
   const { gift, left } = given;
   const expires = new Date(gift.expires).toISOString();
@@ -40,6 +35,6 @@ export const GET = signedInRoute({}, async ({ session, context }) => {
   const { access } = context.locals.services;
   if (!access) return unavailable(600);
   const { gifts } = await access.view({ session, path: '/', article: null, cookies: null, count: false });
-  return gifts ? { status: 200, body: gifts satisfies GiftsLeft } : refuse(403, 'Subscribers can give articles away.');
+  return gifts ? { status: 200, body: gifts satisfies GiftsLeft } : refuse(403, giftMessages.subscribersOnly);
 });
 export const ALL = allowOnly('GET', 'POST');

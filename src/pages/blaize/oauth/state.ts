@@ -1,9 +1,9 @@
 /** Says, before the window opens, where a social sign-in is to end (vendors.md 1.8). */
 
-import { socialStart } from '../../../lib/accounts/form.server.ts';
 import { wireMessages } from '../../../lib/accounts/messages.ts';
+import { socialStart } from '../../../lib/accounts/routes.server.ts';
 import { oauthStateBody } from '../../../lib/accounts/schema.ts';
-import { returnPath } from '../../../lib/http/return-path.ts';
+import { returnPath } from '../../../lib/http/origin.ts';
 import { allowOnly, jsonRoute } from '../../../lib/http/routes.server.ts';
 
 export const POST = jsonRoute(oauthStateBody, async ({ body, context }) => {

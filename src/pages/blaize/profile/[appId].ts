@@ -1,7 +1,7 @@
 /** Extended profiles, any JSON, one for each application (vendors.md 1.6). */
 import { z } from 'zod';
-import { answerFailure } from '../../../lib/accounts/answers.server.ts';
-import { wireMessages } from '../../../lib/accounts/messages.ts';
+import { profileProblems, wireMessages } from '../../../lib/accounts/messages.ts';
+import { answerFailure } from '../../../lib/accounts/routes.server.ts';
 import { refuse } from '../../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 
@@ -11,13 +11,13 @@ const limit = 64 * 1024;
 /** The application of an address; `null` for reserved and impossible names. */
 const appOf = (name: string | undefined): string | null =>
   name && /^[A-Za-z0-9][\w-]{0,63}$/.test(name) ? name : null;
-const noSuchApp = () => refuse(400, 'This is no name of an application.');
+const noSuchApp = () => refuse(400, profileProblems.invalidApp);
 
 export const GET = signedInRoute({}, async ({ accounts, session, context }) => {
   const app = appOf(context.params.appId);
   if (!app) return noSuchApp();
   const value = await accounts.extendedProfile(session, app);
-  return value == null ? refuse(404, 'There is no extended profile of this name.') : { status: 200, body: value };
+  return value == null ? refuse(404, profileProblems.noApp) : { status: 200, body: value };
 });
 
 export const PUT = signedInRoute({ body: z.json(), limit }, async ({ accounts, session, body, context }) => {

@@ -1,6 +1,7 @@
 /** The profile, one level of scalars (spec section 7; vendors.md 1.6): POST and PATCH keep what they do not name, PUT does not. */
-import { answerFailure } from '../../../lib/accounts/answers.server.ts';
+
 import { wireMessages } from '../../../lib/accounts/messages.ts';
+import { answerFailure } from '../../../lib/accounts/routes.server.ts';
 import { profileBody, profileOf } from '../../../lib/accounts/schema.ts';
 import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 

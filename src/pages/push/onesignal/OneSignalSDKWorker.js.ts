@@ -1,6 +1,6 @@
 /**
- * The push worker, from our own address: a browser takes a worker from no other (vendors.md 5). Its scope is this folder, so it stands
- * beside any other worker of the site.
+ * The push worker, from our own origin as browsers require (vendors.md 5). Its scope is this folder, so the site's other service worker
+ * is not affected.
  */
 import type { APIRoute } from 'astro';
 import { workerPolicy } from '../../../lib/third-party/sources.ts';
@@ -11,7 +11,7 @@ export const GET: APIRoute = ({ locals }) => {
   return new Response(`importScripts(${JSON.stringify(`${webPush.sdkUrl}/OneSignalSDK.sw.js`)});\n`, {
     headers: {
       'Content-Type': 'application/javascript; charset=utf-8',
-      // Browsers ask for a worker anew at least once a day, whatever is said here.
+      // Browsers check for a new worker at least once a day in any case.
       'Cache-Control': 'public, max-age=3600',
       'Content-Security-Policy': workerPolicy(webPush),
     },

@@ -1,13 +1,11 @@
-/** Full-text search (spec sections 3 and 7): `?q=` and, beyond it, `section`, `from`, `to`, `page` (from 1) and `limit`. */
-
-import { refuse } from '../../../../lib/http/answer.ts';
-import { tooManyRequests } from '../../../../lib/http/rate-limit.ts';
+/** Full-text search (spec sections 3 and 7): `?q=`, and optionally `section`, `from`, `to`, `page` (from 1) and `limit`. */
+import { refuse, tooManyRequests } from '../../../../lib/http/answer.ts';
 import { allowOnly, callerOf, getRoute } from '../../../../lib/http/routes.server.ts';
 import { pageNumber } from '../../../../lib/paging.ts';
-import { answerOf } from '../../../../lib/search/answer.ts';
 import { searchMessages } from '../../../../lib/search/messages.ts';
 import { busyFor, isSearchBusy } from '../../../../lib/search/model.ts';
-import { readQuestion, spanOf } from '../../../../lib/search/question.ts';
+import { answerOf, readQuestion, spanOf } from '../../../../lib/search/question.ts';
+
 import { publication } from '../../../../publication.ts';
 
 const mostHits = 20;
@@ -18,13 +16,11 @@ export const GET = getRoute(async (context) => {
   const read = readQuestion(searchParams);
   if (!read.ok) return refuse(400, read.message);
   const { query, section } = read.question;
-  if (query === '') return refuse(400, 'Please say what to look for.');
+  if (query === '') return refuse(400, searchMessages.noQuery);
   const page = pageNumber(searchParams);
   const limit = Number(searchParams.get('limit') ?? publication.pageSizes.articles);
-  if (page === null) return refuse(400, 'Please give the number of a page.');
-  if (!Number.isInteger(limit) || limit < 1 || limit > mostHits) {
-    return refuse(400, `Please give a limit from 1 to ${mostHits}.`);
-  }
+  if (page === null) return refuse(400, searchMessages.badPage);
+  if (!Number.isInteger(limit) || limit < 1 || limit > mostHits) return refuse(400, searchMessages.badLimit(mostHits));
   const { search, limiter } = locals.services;
   const over = await limiter.count('search', { address: callerOf(context).address });
   if (over) return tooManyRequests(over.retryAfter);

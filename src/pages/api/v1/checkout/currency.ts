@@ -1,11 +1,12 @@
-/** What the reader pays in: what their subscription is in, else what is charged where they seem to be. Kept as a hint for cached pages. */
-import { currencyCookie, currencyHint, currencyLife } from '../../../../lib/billing/currency-hint.ts';
-import { shopCall } from '../../../../lib/billing/http.server.ts';
-import type { CurrencyAnswer } from '../../../../lib/billing/wire.ts';
-import { setCookie } from '../../../../lib/http/cookies.ts';
+/** The reader's currency, that of the subscription or the country; a cookie keeps it for cached pages. */
+
+import { billingRoute } from '../../../../lib/billing/routes.server.ts';
+import { type CurrencyAnswer, currencyCookie, currencyHint, currencyLife } from '../../../../lib/billing/schema.ts';
+
+import { setCookie } from '../../../../lib/http/cookies.server.ts';
 import { allowOnly, callerOf } from '../../../../lib/http/routes.server.ts';
 
-export const GET = shopCall({}, async ({ billing, session, context }) => {
+export const GET = billingRoute({}, async ({ billing, session, context }) => {
   const { config, services } = context.locals;
   const { country } = services.geo.locate(callerOf(context).address, context.request.headers);
   const hint = await billing.currency(session, country);

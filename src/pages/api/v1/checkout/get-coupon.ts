@@ -1,10 +1,11 @@
-/** Whether a coupon is good (spec sections 3 and 7). */
+/** Checks a coupon (spec sections 3 and 7). */
 
-import { answerOf, shopCall } from '../../../../lib/billing/http.server.ts';
-import { type CouponAnswer, couponBody } from '../../../../lib/billing/wire.ts';
+import { answerOf, billingRoute, couponBody } from '../../../../lib/billing/routes.server.ts';
+import type { CouponAnswer } from '../../../../lib/billing/schema.ts';
+
 import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
-export const POST = shopCall({ body: couponBody }, async ({ billing, body, session, caller }) => {
+export const POST = billingRoute({ body: couponBody }, async ({ billing, body, session, caller }) => {
   const { couponCode, plan_id: plan } = body;
   const result = await billing.coupon(couponCode, plan ?? null, { session, address: caller.address });
   if (result.ok) return answerOf(result);

@@ -1,9 +1,9 @@
-/** What can be bought, and what the browser needs to ask for a card; in the currency of where the reader seems to be. */
+/** The plans on sale, the currency of the reader's country, and what the card form needs. */
 
-import { shopRead } from '../../../../lib/billing/http.server.ts';
+import { billingGetRoute } from '../../../../lib/billing/routes.server.ts';
 import { allowOnly, callerOf } from '../../../../lib/http/routes.server.ts';
 
-export const GET = shopRead((billing, context) => {
+export const GET = billingGetRoute((billing, context) => {
   const { geo } = context.locals.services;
   const { country } = geo.locate(callerOf(context).address, context.request.headers);
   return { status: 200, body: billing.plans(country) };

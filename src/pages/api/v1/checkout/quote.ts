@@ -1,10 +1,10 @@
-/** What would be charged, by Stripe's own reckoning. */
+/** What Stripe would charge. */
 
-import { answerOf, shopCall } from '../../../../lib/billing/http.server.ts';
-import { quoteBody } from '../../../../lib/billing/wire.ts';
+import { answerOf, billingRoute, quoteBody } from '../../../../lib/billing/routes.server.ts';
+
 import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
-export const POST = shopCall({ body: quoteBody }, async ({ billing, body, session, caller }) => {
+export const POST = billingRoute({ body: quoteBody }, async ({ billing, body, session, caller }) => {
   const { plan_id: planId, couponCode, currency, address } = body;
   return answerOf(await billing.quote(session, { planId, couponCode, currency, address }, caller.address));
 });

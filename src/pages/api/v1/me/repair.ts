@@ -1,13 +1,15 @@
-/** Puts a reader's cookies right, and what is known of the subscription; nobody looks at the answer (spec sections 4 and 7). */
+/** Refreshes a reader's cookies and stored subscription; the answer is ignored (spec sections 4 and 7). */
 
 import type { RepairAnswer } from '../../../../lib/accounts/schema.ts';
-import { withAccess } from '../../../../lib/billing/http.server.ts';
+import { withAccess } from '../../../../lib/billing/routes.server.ts';
 import { allowOnly, signedInRoute } from '../../../../lib/http/routes.server.ts';
 
 export const GET = signedInRoute({}, async ({ session, accounts, context }) => {
   const { billing, log } = context.locals.services;
-  await billing?.repair(session).catch((error: unknown) => log.warn({ err: error }, 'Stripe could not be asked'));
-  // Looking the session up has renewed what was to be renewed.
+  await billing
+    ?.repair(session)
+    .catch((error: unknown) => log.warn({ err: error }, 'A reader’s subscriptions could not be fetched from Stripe'));
+  // The route has renewed the session's own cookies already.
   return withAccess({ status: 200, body: { repaired: true } satisfies RepairAnswer }, accounts, session);
 });
 export const ALL = allowOnly('GET');

@@ -1,14 +1,15 @@
-/** Where the printed paper goes (spec sections 3 and 7). */
+/** The shipping address of the print edition (spec sections 3 and 7). */
 
-import { answerOf, payingCall } from '../../../../lib/billing/http.server.ts';
-import { type ShippingAnswer, shippingBody } from '../../../../lib/billing/wire.ts';
+import { answerOf, shippingBody, signedInBillingRoute } from '../../../../lib/billing/routes.server.ts';
+import type { ShippingAnswer } from '../../../../lib/billing/schema.ts';
+
 import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
-export const GET = payingCall({}, async ({ billing, session }) => ({
+export const GET = signedInBillingRoute({}, async ({ billing, session }) => ({
   status: 200,
   body: { shipping: await billing.shipping(session) } satisfies ShippingAnswer,
 }));
-export const POST = payingCall({ body: shippingBody }, async ({ billing, body, session }) =>
+export const POST = signedInBillingRoute({ body: shippingBody }, async ({ billing, body, session }) =>
   answerOf(await billing.saveShipping(session, body), (shipping) => ({ shipping }) satisfies ShippingAnswer),
 );
 export const ALL = allowOnly('GET', 'POST');

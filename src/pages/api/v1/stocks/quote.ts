@@ -1,6 +1,6 @@
 /** Prices of the market ticker (spec sections 3 and 7); an empty list where there is no provider. */
 import { allowOnly, getRoute } from '../../../../lib/http/routes.server.ts';
-import type { TickerItem } from '../../../../lib/ticker/schema.ts';
+import type { TickerItem } from '../../../../lib/ticker/model.ts';
 
 /** Shorter than the interval of requests to the provider: a cached answer is older by no more than this. */
 const headers = { 'Cache-Control': 'public, max-age=15' };

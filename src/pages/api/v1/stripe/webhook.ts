@@ -1,7 +1,7 @@
 /** Stripe's webhook. */
 
-import { webhookCall } from '../../../../lib/billing/http.server.ts';
+import { webhookRoute } from '../../../../lib/billing/routes.server.ts';
 import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
-export const POST = webhookCall;
+export const POST = webhookRoute;
 export const ALL = allowOnly('POST');

@@ -1,9 +1,9 @@
 /** Sends the browser to a social provider (spec section 7; vendors.md 1.8). `return` names the path to come back to. */
 import type { APIRoute } from 'astro';
-import { socialStart } from '../../../../lib/accounts/form.server.ts';
 import { providers } from '../../../../lib/accounts/model.ts';
+import { socialStart } from '../../../../lib/accounts/routes.server.ts';
 import { withQuery } from '../../../../lib/http/form.server.ts';
-import { returnPath } from '../../../../lib/http/return-path.ts';
+import { returnPath } from '../../../../lib/http/origin.ts';
 
 export const GET: APIRoute = async ({ params, request, url, locals }) => {
   const { accounts, log } = locals.services;

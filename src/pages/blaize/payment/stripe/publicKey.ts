@@ -1,7 +1,7 @@
 /** Key with which a browser speaks to Stripe, as a JSON text (vendors.md 1.12). */
 
-import { shopRead } from '../../../../lib/billing/http.server.ts';
+import { billingGetRoute } from '../../../../lib/billing/routes.server.ts';
 import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
-export const GET = shopRead((billing) => ({ status: 200, body: billing.plans(null).publishableKey }));
+export const GET = billingGetRoute((billing) => ({ status: 200, body: billing.plans(null).publishableKey }));
 export const ALL = allowOnly('GET');

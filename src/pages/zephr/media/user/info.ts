@@ -1,6 +1,7 @@
-/** Whether there is a user with an address (spec section 7): 404 says no. Limited, for it tells strangers who reads the paper. */
-import { answerFailure } from '../../../../lib/accounts/answers.server.ts';
+/** Whether there is a user with an address (spec section 7): 404: no. Limited, because the answer tells strangers who has an account. */
+
 import { wireMessages } from '../../../../lib/accounts/messages.ts';
+import { answerFailure } from '../../../../lib/accounts/routes.server.ts';
 import { identifiersBody } from '../../../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../../../lib/http/routes.server.ts';
 

@@ -1,6 +1,7 @@
 /** Whether a code is right (spec section 7): 400 and above says no. A right one is not used up. */
-import { answerFailure } from '../../../../lib/accounts/answers.server.ts';
+
 import { wireMessages } from '../../../../lib/accounts/messages.ts';
+import { answerFailure } from '../../../../lib/accounts/routes.server.ts';
 import { otpCheckBody, tidyCode } from '../../../../lib/accounts/schema.ts';
 import { accountRoute, allowOnly } from '../../../../lib/http/routes.server.ts';
 

@@ -1,9 +1,9 @@
 /** For a form that takes another card (vendors.md 1.12). */
 
-import { answerOf, payingCall } from '../../../../lib/billing/http.server.ts';
+import { answerOf, signedInBillingRoute } from '../../../../lib/billing/routes.server.ts';
 import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
-export const POST = payingCall({}, async ({ billing, session, caller }) =>
+export const POST = signedInBillingRoute({}, async ({ billing, session, caller }) =>
   answerOf(await billing.setupIntent(session, caller.address)),
 );
 export const ALL = allowOnly('POST');

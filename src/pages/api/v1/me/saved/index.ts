@@ -1,9 +1,9 @@
 /** The articles that the reader keeps for later. */
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
-import { libraryCall, listed } from '../../../../../lib/saved/routes.server.ts';
+import { listed, savedStoriesRoute } from '../../../../../lib/saved/routes.server.ts';
 
-export const GET = libraryCall({}, async ({ library, session, context }) => ({
+export const GET = savedStoriesRoute({}, async ({ savedStories, session, context }) => ({
   status: 200,
-  body: listed(context, await library.saved(session.userId)),
+  body: listed(context, await savedStories.saved(session.userId)),
 }));
 export const ALL = allowOnly('GET');

@@ -1,10 +1,11 @@
-/** Cancels at the end of what is paid. */
+/** Cancels at the end of the paid time. */
 
-import { answerOf, payingCall } from '../../../../../lib/billing/http.server.ts';
-import { cancelBody, type SubscriptionAnswer } from '../../../../../lib/billing/wire.ts';
+import { answerOf, cancelBody, signedInBillingRoute } from '../../../../../lib/billing/routes.server.ts';
+import type { SubscriptionAnswer } from '../../../../../lib/billing/schema.ts';
+
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
-export const POST = payingCall({ body: cancelBody }, async ({ billing, body, session }) =>
+export const POST = signedInBillingRoute({ body: cancelBody }, async ({ billing, body, session }) =>
   answerOf(
     await billing.cancel(session, body.reason ?? null),
     (subscription) => ({ subscription }) satisfies SubscriptionAnswer,

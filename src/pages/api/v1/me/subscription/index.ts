@@ -1,11 +1,11 @@
 /** The reader's subscription (spec sections 3 and 7). */
 
-import { payingCall, withAccess } from '../../../../../lib/billing/http.server.ts';
-import type { SubscriptionAnswer } from '../../../../../lib/billing/wire.ts';
+import { signedInBillingRoute, withAccess } from '../../../../../lib/billing/routes.server.ts';
+import type { SubscriptionAnswer } from '../../../../../lib/billing/schema.ts';
 import { refuse } from '../../../../../lib/http/answer.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
-export const GET = payingCall({}, async ({ accounts, billing, session, context }) => {
+export const GET = signedInBillingRoute({}, async ({ accounts, billing, session, context }) => {
   try {
     const subscription = await billing.subscription(session);
     const answer = { status: 200, body: { subscription } satisfies SubscriptionAnswer };

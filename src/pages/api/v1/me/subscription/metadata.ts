@@ -1,10 +1,10 @@
 /** Where a subscription came from (spec section 3, "Subscription metadata"). */
 
-import { answerOf, payingCall } from '../../../../../lib/billing/http.server.ts';
-import { metadataBody } from '../../../../../lib/billing/wire.ts';
+import { answerOf, metadataBody, signedInBillingRoute } from '../../../../../lib/billing/routes.server.ts';
+
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
-export const PUT = payingCall({ body: metadataBody }, async ({ billing, body, session }) => {
+export const PUT = signedInBillingRoute({ body: metadataBody }, async ({ billing, body, session }) => {
   const given = Object.entries(body.metadata).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );

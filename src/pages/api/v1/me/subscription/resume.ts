@@ -1,10 +1,10 @@
-/** Takes a cancellation back, until what is paid has ended. */
+/** Takes a cancellation back while the paid time lasts. */
 
-import { answerOf, payingCall } from '../../../../../lib/billing/http.server.ts';
-import type { SubscriptionAnswer } from '../../../../../lib/billing/wire.ts';
+import { answerOf, signedInBillingRoute } from '../../../../../lib/billing/routes.server.ts';
+import type { SubscriptionAnswer } from '../../../../../lib/billing/schema.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
-export const POST = payingCall({}, async ({ billing, session }) =>
+export const POST = signedInBillingRoute({}, async ({ billing, session }) =>
   answerOf(await billing.resume(session), (subscription) => ({ subscription }) satisfies SubscriptionAnswer),
 );
 export const ALL = allowOnly('POST');

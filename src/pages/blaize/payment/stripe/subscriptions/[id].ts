@@ -1,14 +1,14 @@
-/** Cancels a subscription at the end of what is paid (vendors.md 1.12); 409 when it is cancelled already. */
+/** Cancels a subscription at the end of what is paid (vendors.md 1.12); 409 if it is already canceled. */
 
-import { answerOf, payingCall } from '../../../../../lib/billing/http.server.ts';
-import { zephrSubscription } from '../../../../../lib/billing/zephr-subscription.ts';
+import { messages } from '../../../../../lib/billing/messages.ts';
+import { answerOf, signedInBillingRoute, zephrSubscription } from '../../../../../lib/billing/routes.server.ts';
 import { refuse } from '../../../../../lib/http/answer.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
-export const DELETE = payingCall({}, async ({ billing, session, context }) => {
+export const DELETE = signedInBillingRoute({}, async ({ billing, session, context }) => {
   const own = await billing.subscription(session);
-  if (!own || own.id !== context.params.id) return refuse(404, 'We can’t find this subscription.');
-  if (own.cancelAtPeriodEnd || own.status === 'canceled') return refuse(409, 'It is cancelled already.');
+  if (!own || own.id !== context.params.id) return refuse(404, messages.unknownSubscription);
+  if (own.cancelAtPeriodEnd || own.status === 'canceled') return refuse(409, messages.alreadyCanceled);
   return answerOf(await billing.cancel(session, null), zephrSubscription);
 });
 export const ALL = allowOnly('DELETE');

@@ -1,6 +1,6 @@
 /**
- * Counts that an article has been read (spec section 7). `categoryId` is the number of the section in which it was read; the content store
- * knows in which sections an article stands, so that only its form is looked at.
+ * Counts a reading of an article (spec section 7). `categoryId` is the number of the section it was read in; only its format is checked,
+ * because the content store knows the sections of an article.
  */
 import { z } from 'zod';
 import { refuse } from '../../../../../../lib/http/answer.ts';
@@ -17,7 +17,7 @@ export const POST = jsonRoute(z.unknown(), async ({ caller, context }) => {
   const counted = await locals.services.mostRead.count(id, caller.address);
   if (counted === 'unknown') return refuse(404, failed);
   if (counted === 'limited') return refuse(429, failed, { retryAfter: 3600 });
-  // Whether it counted anew is nobody's business: a flood learns nothing.
+  // The response doesn't reveal whether it counted, so that a flood learns nothing.
   return { status: 200, body: { ok: true } };
 });
 export const ALL = allowOnly('POST');

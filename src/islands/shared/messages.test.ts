@@ -1,0 +1,95 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
+import type { Answer } from '../../lib/http/ask.ts';
+import { complaintAbout } from './messages.ts';
+import { emailInText } from './notice.tsx';
+
+const says = (value: unknown): Answer<VerificationAnswer> => ({
+  ok: true,
+  status: 200,
+  value: value as VerificationAnswer,
+});
+const refuses = (status: number, message: string | null = null): Answer<VerificationAnswer> => ({
+  ok: false,
+  status,
+  message,
+  retryAfter: null,
+  suggestedEmail: null,
+});
+const complaint = (answer: Answer<VerificationAnswer>, email = 'ada@example.com') =>
+  complaintAbout(email, async () => answer);
+
+describe('complaintAbout', () => {
+  it('has none about a verified address', async () => {
+    expect(await complaint(says({ verified: true, suggestedEmail: null, message: null }))).toBeNull();
+  });
+
+  it('asks whether another was meant, in the words of the spec', async () => {
+    const answer = says({ verified: false, suggestedEmail: 'ada@gmail.com', message: 'Not this one.' });
+    expect(await complaint(answer)).toBe('Did you mean ada@gmail.com?');
+  });
+
+  it('else says what the verifier says', async () => {
+    const answer = says({ verified: false, suggestedEmail: null, message: 'This address cannot receive mail.' });
+    expect(await complaint(answer)).toBe('This address cannot receive mail.');
+  });
+
+  it.each(['', null])('has words of its own where the verifier has none (%j)', async (message) => {
+    const answer = says({ verified: false, suggestedEmail: null, message });
+    expect(await complaint(answer)).toMatch(/valid email address/);
+  });
+
+  it.each([
+    ['does not answer', refuses(0)],
+    ['is broken', refuses(500, 'Internal Server Error')],
+    ['is gone', refuses(404)],
+    ['answers nonsense', says(null)],
+    ['answers something else', says({ hello: 'world' })],
+  ])('never blocks when the verifier %s', async (_what, answer) => {
+    expect(await complaint(answer)).toBeNull();
+  });
+
+  it('shows the words of a limit', async () => {
+    expect(await complaint(refuses(429, 'Please wait four minutes.'))).toBe('Please wait four minutes.');
+    expect(await complaint(refuses(429))).toMatch(/Too many tries/);
+  });
+
+  it('rejects an invalid address without a request', async () => {
+    const verify = vi.fn();
+    expect(await complaintAbout('', verify)).toBe('Please enter your email address.');
+    for (const email of ['ada', 'ada@', '@example.com', 'ada@localhost', 'a da@example.com', 'ada@example.']) {
+      expect(await complaintAbout(email, verify), email).toMatch(/valid email address/);
+    }
+    expect(verify).not.toHaveBeenCalled();
+  });
+});
+
+describe('emailInText', () => {
+  it('finds the address of a suggestion and leaves the question mark with the text', () => {
+    expect(emailInText('Did you mean ada@gmail.com?')).toEqual({
+      before: 'Did you mean ',
+      email: 'ada@gmail.com',
+      after: '?',
+    });
+  });
+
+  it.each([
+    ['Write to ada+news@mail.example.co.uk.', 'ada+news@mail.example.co.uk', '.'],
+    ['<ada@example.com>', 'ada@example.com', '>'],
+    ['“ada@example.com”, perhaps', 'ada@example.com', '”, perhaps'],
+    ['ann@bücher.example!', 'ann@bücher.example', '!'],
+  ])('reads %s', (text, email, after) => {
+    expect(emailInText(text)).toMatchObject({ email, after });
+  });
+
+  it.each([
+    'This address cannot receive mail.',
+    'Something @ somewhere',
+    '@example.com',
+    'ada@localhost',
+    'Please enter a whole address, such as name@example.com.',
+    '',
+  ])('finds none in “%s”', (text) => {
+    expect(emailInText(text)).toEqual({ before: text, email: null, after: '' });
+  });
+});

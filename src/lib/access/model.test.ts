@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import type { AccessLevel } from '../content/model.ts';
+import { isWalled, levelOf, type SectionRules } from './model.ts';
+
+const rules: SectionRules = { columnists: 'subscriber', opinion: 'registered', community: 'free' };
+
+describe('levelOf', () => {
+  test.each<[AccessLevel, string[], AccessLevel]>([
+    ['default', [], 'default'],
+    ['default', ['national'], 'default'],
+    ['default', ['columnists'], 'subscriber'],
+    ['default', ['opinion', 'columnists'], 'subscriber'],
+    ['default', ['community', 'national'], 'free'],
+    ['default', ['community', 'opinion'], 'registered'],
+    ['free', ['columnists'], 'free'],
+    ['registered', ['columnists'], 'registered'],
+    ['subscriber', ['community'], 'subscriber'],
+    ['default', ['constructor', '__proto__'], 'default'],
+  ])('%s in %j is %s', (own, sections, expected) => expect(levelOf(own, sections, rules)).toBe(expected));
+});
+
+test.each<[AccessLevel, boolean]>([
+  ['default', false],
+  ['free', false],
+  ['registered', true],
+  ['subscriber', true],
+])('isWalled %s', (level, expected) => expect(isWalled(level)).toBe(expected));

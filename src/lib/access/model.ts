@@ -1,0 +1,88 @@
+/** The access service as routes see it, and the access level of an article: the editors' choice, else the rule for its sections. */
+import { publication } from '../../publication.ts';
+import type { Session } from '../accounts/service.ts';
+import { type AccessLevel, type ContentReader, strictness, type WalledLevel } from '../content/model.ts';
+import type { PersonalData } from '../personal-data.ts';
+import type { View } from './answers.ts';
+import type { Subject } from './decide.ts';
+import type { Gift, Given } from './gifts.server.ts';
+
+/** What access depends on about an article. */
+export interface ArticleSubject {
+  readonly id: number;
+  readonly slug: string;
+  readonly level: Exclude<Subject, 'none'>;
+}
+
+export interface Question {
+  /** `null`: the reader is anonymous. */
+  readonly session: Session | null;
+  /** Path that is read, with or without a query. */
+  readonly path: string;
+  readonly article: ArticleSubject | null;
+  /** The request's `Cookie` header, for a gift. */
+  readonly cookies: string | null;
+  /** A gift's token that is shown instead. */
+  readonly giftToken?: string | undefined;
+  /** Whether reading the article is to be counted, where it is metered. */
+  readonly count: boolean;
+}
+
+export interface Access {
+  /** Everything that decides about one page, and the reading counted. */
+  view(question: Question): Promise<View>;
+  /** Whether this reader may give articles away, and gives one. `null`: only subscribers may. */
+  give(session: Session, articleId: number): Promise<Given | null>;
+  /** What a gift's link opens in this browser, without using it: one that is used up, too, where it was opened here. */
+  peekGift(token: string, slugOf: (articleId: number) => string | null, cookies: string | null): Promise<Gift | null>;
+  /**
+   * Uses a link for one browser more.
+   *
+   * @param slugOf the article's slug by its id; `null`: it is gone
+   * @returns where to go, and whole `Set-Cookie` values; `null`: the link opens nothing (any more)
+   */
+  useGift(
+    token: string,
+    slugOf: (articleId: number) => string | null,
+    cookies: string | null,
+  ): Promise<{ readonly path: string; readonly cookies: readonly string[] } | null>;
+  readonly personalData: PersonalData;
+}
+
+/** Levels of sections by their slug. */
+export type SectionRules = Readonly<Record<string, Exclude<AccessLevel, 'default'>>>;
+
+/**
+ * The access level of an article: its own, else the strictest of its sections', else metered.
+ *
+ * @param own level that the editors chose for it
+ * @param sections slugs of the sections that it belongs to
+ */
+export function levelOf(
+  own: AccessLevel,
+  sections: readonly string[],
+  rules: SectionRules = publication.access.sections,
+): AccessLevel {
+  if (own !== 'default') return own;
+  return sections
+    .map((slug): AccessLevel => (Object.hasOwn(rules, slug) ? (rules[slug] ?? 'default') : 'default'))
+    .reduce((strictest, level) => (strictness(level) > strictness(strictest) ? level : strictest), 'default');
+}
+
+/** Whether the rest of an article is restricted. */
+export const isWalled = (level: AccessLevel): level is WalledLevel => level === 'registered' || level === 'subscriber';
+
+/** @param path path or whole address, with or without a query; @returns `null` for what is no published article */
+export function articleAt(content: Pick<ContentReader, 'article'>, path: string): ArticleSubject | null {
+  if (!URL.canParse(path, 'http://paper.example')) return null;
+  const [, slug] = /^\/article\/([^/]+)\/?$/.exec(new URL(path, 'http://paper.example').pathname) ?? [];
+  if (slug === undefined) return null;
+  let plain: string;
+  try {
+    plain = decodeURIComponent(slug);
+  } catch {
+    return null;
+  }
+  const article = content.article(plain);
+  return article && { id: article.id, slug: article.slug, level: article.access };
+}

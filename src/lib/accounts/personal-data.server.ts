@@ -1,0 +1,201 @@
+/** What the accounts themselves store about a user, and the pruning of old rows and abandoned accounts. */
+import { setImmediate as turn } from 'node:timers/promises';
+import type { AccountsTransaction, Database, Queries } from '../database.ts';
+import { repeat } from '../jobs/tasks.ts';
+import type { Owner, PersonalData } from '../personal-data.ts';
+import { audit, type Dependencies } from './dependencies.server.ts';
+import type { Caller } from './service.ts';
+import { listSessions } from './sessions.server.ts';
+import { lockUser, readProfile } from './users.server.ts';
+
+type State = Omit<Dependencies, 'personalData'>;
+
+export const accountData = (state: State): PersonalData => ({
+  tables: {
+    users: 'kept',
+    sessions: 'gone',
+    identities: 'gone',
+    profiles: 'gone',
+    extended_profiles: 'gone',
+    // The audit trail shows that another user had the account before.
+    audit: 'kept',
+  },
+  export: (user) => exportAccount(state, user),
+  erase: (user, caller) => eraseAccount(state, user, caller),
+  async disown(tx, id) {
+    await tx.deleteFrom('sessions').where('userId', '=', id).execute();
+    await tx.deleteFrom('identities').where('userId', '=', id).execute();
+    await tx.deleteFrom('profiles').where('user_id', '=', id).execute();
+    await tx.deleteFrom('extended_profiles').where('user_id', '=', id).execute();
+  },
+});
+
+async function exportAccount(state: State, { userId }: Owner) {
+  const { db } = state.database;
+  const user = await db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst();
+  const identities = await db
+    .selectFrom('identities')
+    .select(['providerId', 'accountId', 'createdAt'])
+    .where('userId', '=', userId)
+    .execute();
+  const apps = await db.selectFrom('extended_profiles').select(['app', 'data']).where('user_id', '=', userId).execute();
+  const trail = await db
+    .selectFrom('audit')
+    .select(['at', 'event', 'detail'])
+    .where('user_id', '=', userId)
+    .orderBy('at')
+    .execute();
+  const iso = (time: number): string => new Date(time).toISOString();
+  return {
+    account: user && {
+      email_address: user.email,
+      email_verified: user.emailVerified === 1,
+      tracking_id: user.trackingId,
+      created: user.createdAt,
+    },
+    profile: await readProfile(db, userId),
+    extended_profiles: Object.fromEntries(apps.map(({ app, data }) => [app, JSON.parse(data) as unknown])),
+    social_accounts: identities.map((one) => ({ provider: one.providerId, id: one.accountId, since: one.createdAt })),
+    sessions: (await listSessions(state, userId, null)).map((one) => ({
+      device: one.device,
+      since: iso(one.createdAt),
+      last_seen: iso(one.lastSeenAt),
+    })),
+    events: trail.map((entry) => ({ time: iso(entry.at), event: entry.event, detail: entry.detail })),
+  };
+}
+
+async function eraseAccount(state: State, { userId, email }: Owner, caller: Caller | null): Promise<void> {
+  const { database, outbox, hmacs } = state;
+  const subject = hmacs.subject(email);
+  await database.transaction(async (tx) => {
+    await lockUser(state, tx, userId);
+    // Checked again: the address may just have been confirmed.
+    if (caller === null && !(await isAbandoned(tx, userId))) return;
+    await tx.deleteFrom('proofs').where('subject', '=', subject).execute();
+    await outbox.forget(tx, email);
+    await tx.deleteFrom('users').where('id', '=', userId).execute();
+    // The entries that stay in the audit trail hold no personal data.
+    await tx.updateTable('audit').set({ user_id: null, subject }).where('user_id', '=', userId).execute();
+    if (caller) await audit(state, tx, { event: 'account deleted', email, caller });
+  });
+}
+
+/** Accounts whose address was never confirmed and that have no session, no connected provider and no payment. */
+const abandoned = (db: Queries) =>
+  db
+    .selectFrom('users')
+    .select(['users.id', 'users.email'])
+    .where('emailVerified', '=', 0)
+    .where((is) => is.not(is.exists(is.selectFrom('sessions').select('id').whereRef('userId', '=', 'users.id'))))
+    .where((is) => is.not(is.exists(is.selectFrom('identities').select('id').whereRef('userId', '=', 'users.id'))))
+    .where((is) =>
+      is.not(is.exists(is.selectFrom('customers').select('user_id').whereRef('user_id', '=', 'users.id'))),
+    );
+
+const isAbandoned = async (db: AccountsTransaction | Queries, userId: string): Promise<boolean> =>
+  (await abandoned(db).where('users.id', '=', userId).executeTakeFirst()) !== undefined;
+
+const day = 24 * 60 * 60 * 1000;
+const pruneEveryMs = 10 * 60 * 1000;
+
+export interface Keeping {
+  /** Days that the audit trail is kept. */
+  readonly auditDays: number;
+  /** Days that an abandoned account is kept. */
+  readonly unconfirmedDays: number;
+}
+
+/** Rows of one step, so that pruning never holds up a request for long. */
+const step = 500;
+
+const pruneSessions = (db: Queries, now: number) =>
+  db
+    .deleteFrom('sessions')
+    .where(
+      'id',
+      'in',
+      db.selectFrom('sessions').select('id').where('expiresAt', '<=', new Date(now).toISOString()).limit(step),
+    )
+    .executeTakeFirst();
+
+/** A day longer than they are valid, so that the page of a link can say that it has expired. */
+const pruneProofs = (db: Queries, now: number) =>
+  db
+    .deleteFrom('proofs')
+    .where(
+      'id',
+      'in',
+      db
+        .selectFrom('proofs')
+        .select('id')
+        .where('expires', '<=', now - day)
+        .limit(step),
+    )
+    .executeTakeFirst();
+
+const pruneLimits = (db: Queries, now: number) =>
+  db
+    .deleteFrom('limits')
+    .where('key', 'in', db.selectFrom('limits').select('key').where('until', '<=', now).limit(step))
+    // Checked again, because the same counter may have started anew meanwhile.
+    .where('until', '<=', now)
+    .executeTakeFirst();
+
+const pruneAudit = (db: Queries, before: number) =>
+  db
+    .deleteFrom('audit')
+    .where('id', 'in', db.selectFrom('audit').select('id').where('at', '<=', before).limit(step))
+    .executeTakeFirst();
+
+async function pruneAccounts({ database: { db }, personalData }: Pruned, before: number) {
+  const found = await abandoned(db).where('createdAt', '<=', new Date(before).toISOString()).limit(step).execute();
+  let deleted = 0n;
+  for (const { id: userId, email } of found) {
+    if (!(await isAbandoned(db, userId))) continue;
+    await personalData.erase({ userId, email, emailVerified: false }, null);
+    deleted++;
+  }
+  return { numDeletedRows: deleted };
+}
+
+interface Pruned {
+  readonly database: Database;
+  readonly personalData: Pick<PersonalData, 'erase'>;
+}
+
+/** @param now epoch milliseconds @returns how many rows were deleted */
+export async function prune(state: Pruned, keeping: Keeping, now: number, signal?: AbortSignal): Promise<number> {
+  const { db } = state.database;
+  const steps = [
+    () => pruneSessions(db, now),
+    () => pruneProofs(db, now),
+    () => pruneLimits(db, now),
+    () => pruneAudit(db, now - keeping.auditDays * day),
+    () => pruneAccounts(state, now - keeping.unconfirmedDays * day),
+  ];
+  let deleted = 0;
+  for (const remove of steps) {
+    for (let more = true; more && !signal?.aborted; ) {
+      const removed = Number((await remove()).numDeletedRows);
+      deleted += removed;
+      more = removed === step;
+      await turn();
+    }
+  }
+  return deleted;
+}
+
+/** Prunes every ten minutes. @returns stops it */
+export function startPruning(state: Pruned & Pick<Dependencies, 'log' | 'now'>, keeping: Keeping): () => Promise<void> {
+  const { log, now } = state;
+  const pruning = repeat(
+    pruneEveryMs,
+    async (signal) => {
+      const rows = await prune(state, keeping, now(), signal);
+      if (rows > 0) log.debug({ rows }, 'Expired rows of the accounts were deleted');
+    },
+    (error) => log.warn({ err: error }, "Expired rows of the accounts couldn't be deleted; the next run tries again"),
+  );
+  return pruning.stop;
+}

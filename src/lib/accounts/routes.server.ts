@@ -1,0 +1,345 @@
+import type { APIContext, APIRoute, AstroGlobal } from 'astro';
+import { z } from 'zod';
+import { type Answer, refuse, tooManyRequests, tooManyTries } from '../http/answer.ts';
+import { type SealedCookie, sealedCookie } from '../http/cookies.server.ts';
+import { type Next, plainText, postedForm, seeOther, withQuery } from '../http/form.server.ts';
+import { returnPath } from '../http/origin.ts';
+import { accountRoute, callerOf } from '../http/routes.server.ts';
+import { accountMessages, type FormProblem, problemText, wireMessages } from './messages.ts';
+import { formPages, providers } from './model.ts';
+import { deliveryBody, deliveryOf, type SignedInAnswer } from './schema.ts';
+import type { Accounts, Caller, Failure, Outcome, Provider, Session, SignedIn } from './service.ts';
+
+import { visitorCookie } from './visitor.ts';
+
+/**
+ * Routes of the account forms that work without JavaScript (see forms.ts). Every post ends in a 303, with cookies and without anything
+ * personal in the address.
+ */
+
+export interface FormCall {
+  readonly accounts: Accounts;
+  readonly form: URLSearchParams;
+  readonly caller: Caller;
+  readonly context: APIContext;
+  /** The sign-in that this browser has begun. */
+  readonly state: SignInState | null;
+  readonly stateCookie: SealedCookie<SignInState>;
+  /** The field `return`, made safe. */
+  readonly returnTo: string;
+}
+
+/** The route that an account form posts to. */
+export function accountForm(handle: (call: FormCall) => Promise<Next>): APIRoute {
+  return async (context) => {
+    const { request, locals } = context;
+    let returnTo = '/';
+    const answer = await postedForm(context, {}, async (form): Promise<Next> => {
+      returnTo = returnPath(form.get('return'), locals.config.siteUrl);
+      const { accounts } = locals.services;
+      if (!accounts) return { to: signInPage('off', returnTo) };
+      const stateCookie = signIn(locals);
+      const state = stateCookie.read(request.headers.get('cookie'));
+      return handle({ accounts, form, caller: callerOf(context), context, state, stateCookie, returnTo });
+    });
+    if (answer instanceof Response) return answer;
+    return answer.status === 503
+      ? seeOther({ to: signInPage('off', returnTo) })
+      : plainText(answer.status, answer.problem);
+  };
+}
+
+/** Address of the sign-in page. */
+export const signInPage = (problem: FormProblem | null, returnTo: string): string =>
+  withQuery(formPages.signIn, { problem, return: returnTo === '/' ? null : returnTo });
+
+/** The name of a failure in an address, and its sentence where the name is not enough. */
+export function problemOf(failure: Failure): { readonly problem: FormProblem; readonly words?: string } {
+  switch (failure.kind) {
+    case 'limited':
+      return { problem: 'limited', words: tooManyTries(failure.retryAfter) };
+    case 'invalid-email':
+      return {
+        problem: 'email',
+        words: failure.suggestion ? accountMessages.suggestion(failure.suggestion) : failure.message,
+      };
+    case 'invalid-code':
+      return { problem: 'code' };
+    case 'link-unknown':
+    case 'link-expired':
+    case 'link-used':
+      return { problem: 'expired' };
+    default:
+      return { problem: 'failed' };
+  }
+}
+
+/** As in the account calls (schema.ts). */
+const longestEmail = 320;
+
+export type Method = 'link' | 'code';
+
+export interface Wish {
+  readonly email: string;
+  readonly method: Method;
+  /** Path to come back to. */
+  readonly returnTo: string;
+  /** State that the page is shown in. */
+  readonly state?: 'resent' | 'newsletter';
+  /** Where a problem with the address leads; `problem` is put behind it. */
+  readonly back: string;
+}
+
+/** Checks the address, mails a link or a code, and redirects to the page that confirms it. */
+export async function mailAndShow(call: FormCall, wish: Wish): Promise<Next> {
+  const { accounts, caller, stateCookie } = call;
+  const { email, method, returnTo } = wish;
+  const again = (failure: Failure): Next => {
+    const { problem, words } = problemOf(failure);
+    // Cut, for a browser drops a cookie that is too long, and a proxy may drop the answer.
+    const kept: SignInState = {
+      email: email.slice(0, longestEmail),
+      purpose: 'login',
+      returnTo,
+      ...(words && { problem: words }),
+    };
+    return { to: withQuery(wish.back, { problem }), cookies: [stateCookie.set(kept)] };
+  };
+
+  // First what is counted: the check may cost a look-up elsewhere. What is no address is not counted, and not looked up.
+  const known = await accounts.exists(email, caller);
+  if (!known.ok && known.failure.kind !== 'invalid-email') return again(known.failure);
+  const checked = await checkAddress(call, email);
+  if (!checked.ok) return again(checked.failure);
+  if (!known.ok) return again(known.failure);
+  const purpose = known.value ? 'login' : 'register';
+  const delivery = { email, purpose, redirect: returnTo, caller } as const;
+  const sent = await (method === 'code' ? accounts.sendCode(delivery) : accounts.sendLink(delivery));
+  if (!sent.ok) return again(sent.failure);
+  return {
+    to: withQuery(method === 'code' ? formPages.enterCode : formPages.linkSent, { state: wish.state ?? null }),
+    cookies: [stateCookie.set({ email, purpose, returnTo })],
+  };
+}
+
+/** As `/api/verification` does (spec section 5): only an address that passes is written to. */
+async function checkAddress({ context }: FormCall, email: string): Promise<Outcome<null>> {
+  if (email === '') return { ok: false, failure: emailFailure(accountMessages.emailMissing, null) };
+  const { verified, suggestedEmail, message } = await context.locals.services.emailVerification.verify(email);
+  if (verified) return { ok: true, value: null };
+  return { ok: false, failure: emailFailure(message, suggestedEmail) };
+}
+
+const emailFailure = (message: string, suggestion: string | null): Failure => ({
+  kind: 'invalid-email',
+  message,
+  suggestion,
+});
+
+/** What the pages of a half-done sign-in are shown with: from the sealed cookie, and a word in the address. */
+
+export interface HalfDone<State extends string> {
+  /** `null` when it is not known (any more). */
+  readonly email: string | null;
+  readonly returnTo: string;
+  /** A whole sentence. */
+  readonly problem: string | undefined;
+  readonly state: State | undefined;
+}
+
+/**
+ * Also keeps the page out of every cache.
+ *
+ * @param states the states that the page knows
+ * @param options `fromReferrer`: where the address names no page to come back to, the one that led here is it. Links to sign in on stored
+ *   pages name none, so that crawlers don't meet an address for each story
+ */
+export function halfDone<const State extends string>(
+  { request, locals, url, response }: Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response'>,
+  states: readonly State[] = [],
+  { fromReferrer = false } = {},
+): HalfDone<State> {
+  response.headers.set('Cache-Control', 'private, no-store');
+  const kept = signIn(locals).read(request.headers.get('cookie'));
+  const named = url.searchParams.get('return');
+  const came = fromReferrer ? returnPath(request.headers.get('referer'), locals.config.siteUrl) : '/';
+  const before = came === '/' ? (kept?.returnTo ?? '/') : came;
+  const general = problemText(url.searchParams.get('problem'));
+  return {
+    email: kept?.email ?? null,
+    returnTo: named === null ? before : returnPath(named, locals.config.siteUrl),
+    // Only beside a problem in the address: what was wrong before is not wrong for ever.
+    problem: general && (kept?.problem ?? general),
+    state: states.find((state) => state === url.searchParams.get('state')),
+  };
+}
+
+/** The sealed cookies of a sign-in that has begun. */
+
+const signInState = z.object({
+  email: z.string(),
+  /** Whether there is an account to sign in to, or one to be made. */
+  purpose: z.enum(['login', 'register']),
+  /** Path to come back to. */
+  returnTo: z.string(),
+  /** A sentence about what went wrong, where `?problem=` alone does not say it. */
+  problem: z.string().optional(),
+});
+export type SignInState = z.infer<typeof signInState>;
+
+/** Who is signing in by a form, and where they came from. */
+export const signIn = sealedCookie('sign_in', signInState, 15 * 60);
+
+/** Where a social sign-in is to end. */
+export const socialStart = sealedCookie('social_start', z.string(), 10 * 60);
+
+/** The number of an article to save once its reader has signed in. */
+export const saveLater = sealedCookie('save_later', z.int().positive(), 60 * 60);
+
+/** Answers of the account routes: a failure as status and sentence (spec section 8), and a successful sign-in. */
+
+/**
+ * @param wrongCode status for a code that is not right: 401 at `/blaize/login` (vendors.md 1.1, "bad credentials"), else 400
+ */
+export function answerFailure(failure: Failure, wrongCode: 400 | 401 = 400): Answer {
+  switch (failure.kind) {
+    case 'unknown-user':
+      return refuse(404, accountMessages.unknownUser);
+    case 'exists':
+      return refuse(409, accountMessages.exists);
+    case 'invalid-code':
+      return refuse(wrongCode, accountMessages.invalidCode);
+    case 'link-unknown':
+      return refuse(404, accountMessages.linkUnknown);
+    case 'link-expired':
+      return refuse(401, accountMessages.linkExpired);
+    case 'link-used':
+      return refuse(410, accountMessages.linkUsed);
+    case 'invalid-email':
+      return refuse(400, failure.message, failure.suggestion === null ? {} : { suggestedEmail: failure.suggestion });
+    case 'invalid':
+      return refuse(400, failure.message);
+    case 'limited':
+      return tooManyRequests(failure.retryAfter);
+  }
+}
+
+/** 200 of a sign-in (vendors.md 1.1). */
+export function signedInAnswer({ cookies, session }: SignedIn, message: string): Answer {
+  const body: SignedInAnswer = { cookie: hintCookie(cookies), message, tracking_id: session.trackingId };
+  return { status: 200, body, cookies };
+}
+
+/**
+ * The readable hint, the one cookie that an answer's body repeats. Clients of this protocol assign it to `document.cookie`; the
+ * session cookie is HttpOnly and never in a body.
+ */
+export function hintCookie(cookies: readonly string[]): string {
+  const isHint = (cookie: string) => cookie.startsWith(`${visitorCookie}=`) && !/;\s*httponly\s*(?:;|$)/i.test(cookie);
+  return cookies.find(isHint) ?? '';
+}
+
+/** POST /blaize/token-exchange: mails a link (spec section 7; vendors.md 1.3). */
+const mailLinkRoute: APIRoute = accountRoute(
+  { body: deliveryBody },
+  async ({ accounts, body, caller, siteUrl, context }) => {
+    const delivery = deliveryOf(body, siteUrl, caller);
+    if (!delivery.ok) return refuse(400, delivery.message);
+    const { email, purpose, redirect, method } = delivery.value;
+    if (method !== 'email') return refuse(400, accountMessages.linksByEmail);
+    const outcome = await accounts.sendLink(delivery.value);
+    if (!outcome.ok) return answerFailure(outcome.failure);
+    // So that the link, opened in this browser, needs no second click.
+    const state = { email, purpose: purpose === 'login' ? purpose : 'register', returnTo: redirect } as const;
+    return { status: 201, body: { message: wireMessages.linkSent }, cookies: [signIn(context.locals).set(state)] };
+  },
+);
+
+/** @param context also `Astro`, which has all that is read of it */
+export const mailLink = (
+  context: Pick<APIContext, 'request' | 'locals' | 'url' | 'clientAddress'>,
+): Promise<Response> => Promise.resolve(mailLinkRoute(context as APIContext));
+
+/**
+ * Page guards for both directions, on the server (spec section 6). A page that uses one is personal: it is never stored, here
+ * or on the way.
+ *
+ *     const reader = await requireReader(Astro);
+ *     if (reader instanceof Response) return reader;
+ */
+
+/** As much of `Astro` as is needed here. */
+type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response'>;
+
+const personal = 'private, no-store';
+
+/**
+ * Lets signed-in users through; redirects all others.
+ *
+ * @param to where to; the sign-in page unless given, which leads back here
+ */
+export async function requireReader(page: Page, to?: string): Promise<Session | Response> {
+  const { session, cookies, away } = await known(page);
+  // While the database does not answer, the sign-in page explains that, and trying again leads back here.
+  if (!session) return lead(to ?? signInPage(away ? 'off' : null, page.url.pathname + page.url.search), cookies);
+  pass(page, cookies);
+  return session;
+}
+
+/**
+ * Lets anonymous readers through; redirects signed-in users.
+ *
+ * @param to where to; what the parameter `return` names unless given
+ */
+export async function requireAnonymous(page: Page, to?: string): Promise<Response | null> {
+  const { session, cookies } = await known(page);
+  if (session) {
+    return lead(to ?? returnPath(page.url.searchParams.get('return'), page.locals.config.siteUrl), cookies);
+  }
+  pass(page, cookies);
+  return null;
+}
+
+/** Lets every reader through. @returns the session; `null`: none */
+export async function whoReads(page: Page): Promise<Session | null> {
+  const { session, cookies } = await known(page);
+  pass(page, cookies);
+  return session;
+}
+
+/** The caller's session. With accounts off, or without their database, there is none. */
+async function known({ request, locals, url }: Page) {
+  try {
+    const header = request.headers.get('cookie');
+    const found = await locals.services.sessions?.session(header);
+    return { ...(found ?? { session: null, cookies: [] }), away: false };
+  } catch (error) {
+    locals.services.log.error({ err: error, url: url.pathname }, 'The session of a page could not be read');
+    return { session: null, cookies: [], away: true };
+  }
+}
+
+function pass({ response }: Page, cookies: readonly string[]): void {
+  response.headers.set('Cache-Control', personal);
+  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
+}
+
+function lead(to: string, cookies: readonly string[]): Response {
+  const headers = new Headers({ Location: to, 'Cache-Control': personal });
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+  return new Response(null, { status: 303, headers });
+}
+
+/** The ways to sign in on this site: the same for every reader, so that pages can be cached. */
+
+export interface SignInOffer {
+  /** Whether anybody can sign in here at all. */
+  readonly on: boolean;
+  readonly providers: readonly Provider[];
+}
+
+export const signInOffer = ({ services }: Pick<App.Locals, 'services'>): SignInOffer => ({
+  on: services.features.accounts.on,
+  // A Zephr tenant does not say which it has.
+  providers: services.accounts?.providers ?? (services.sessions ? providers : []),
+});

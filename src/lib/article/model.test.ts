@@ -1,0 +1,63 @@
+import { expect, it, test } from 'vitest';
+import { headlineSize, languageOf, standfirstOf } from './model.ts';
+
+test.each([
+  ['The Night Switchman', 'large'],
+  ['x'.repeat(73), 'medium'],
+  ['x'.repeat(121), 'small'],
+  ['🗞️'.repeat(36), 'large'],
+  ['', 'large'],
+])('%#', (title, size) => expect(headlineSize(title)).toBe(size));
+
+it.each([
+  ['الصحيفة تشرق للجميع', { lang: 'ar', dir: 'rtl' }],
+  ['روزنامه‌ای که برای همه می‌تابد، گزارش', { lang: 'fa', dir: 'rtl' }],
+  ['העיתון זורח לכולם', { lang: 'he', dir: 'rtl' }],
+  ['太陽は皆のために輝く新聞です', { lang: 'ja', dir: 'ltr' }],
+  ['太阳为所有人照耀', { lang: 'zh', dir: 'ltr' }],
+  ['Солнце светит всем', { lang: 'ru', dir: 'ltr' }],
+])('%s', (text, language) => {
+  expect(languageOf(text)).toEqual(language);
+});
+
+it.each(['It shines for all', 'The word سلام means peace, and this story is in English', '1833', ''])(
+  'says nothing about “%s”',
+  (text) => {
+    expect(languageOf(text)).toBeNull();
+  },
+);
+
+const body =
+  '<p>HOBOKEN — The airship came in over the river at 6:40 &amp; nobody was ready&nbsp;for it.</p>' +
+  '<div class="embed">Play the video</div><p>It stayed for breakfast, and its crew asked about the coffee.</p>';
+
+test.each([
+  ['an excerpt that an editor wrote', 'A zeppelin landed at the ferry terminal, and stayed.'],
+  ['a short one', 'It stayed.'],
+])('%s is the standfirst', (_name, excerpt) => {
+  expect(standfirstOf(excerpt, body)).toBe(excerpt);
+});
+
+test.each([
+  ['cut', 'HOBOKEN — The airship came in over the river at 6:40 & nobody was […]'],
+  [
+    'whole, without what stands between paragraphs',
+    'HOBOKEN — The airship came in over the river at 6:40 & nobody was ready for it. It stayed for breakfast',
+  ],
+  [
+    'of a picture’s story, after the caption',
+    'HOBOKEN — The airship came in over the river at 6:40 & nobody…',
+    '<figure><figcaption>The ship.</figcaption></figure>',
+  ],
+])('what WordPress made of the opening is not repeated above it: %s', (_name, excerpt, before = '') => {
+  expect(standfirstOf(excerpt, before + body)).toBe('');
+});
+
+test('a story of one short line is not said twice', () => {
+  expect(standfirstOf('Corrected.', '<p>Corrected.</p>')).toBe('');
+});
+
+test('nothing stays nothing', () => {
+  expect(standfirstOf('', body)).toBe('');
+  expect(standfirstOf('…', '')).toBe('…');
+});

@@ -1,0 +1,335 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import {
+  digestOf,
+  entitlementOf,
+  foremost,
+  type InvoiceState,
+  isInGoodStanding,
+  isLive,
+  isOver,
+  isOverdue,
+  isSettled,
+  isUnpaid,
+  type KnownPrice,
+  mayRenew,
+  type PaidTime,
+  renewsAt,
+  type StripeState,
+  subscriptionOf,
+  switchKind,
+} from './subscription-model.ts';
+
+const day = 24 * 60 * 60 * 1000;
+/** Day 0 is the beginning; times of the tables are days. */
+const zero = Date.UTC(2026, 10, 20, 12);
+const at = (days: number): number => zero + days * day;
+
+const reader: KnownPrice = {
+  id: 'price_1',
+  plan: 'reader-monthly',
+  name: 'Monthly',
+  product: 'sun-reader',
+  print: false,
+  amount: 1200,
+  currency: 'usd',
+  interval: 'month',
+  count: 1,
+};
+const plan = (change: Partial<KnownPrice>): KnownPrice => ({ ...reader, ...change });
+const paidFor = (days: number, change: Partial<PaidTime> = {}): PaidTime => ({
+  plan: 'reader-monthly',
+  product: 'sun-reader',
+  print: false,
+  until: at(days),
+  free: false,
+  ...change,
+});
+const state = (change: Partial<StripeState> = {}): StripeState => ({
+  id: 'sub_1',
+  customer: 'cus_1',
+  status: 'active',
+  created: zero,
+  item: 'si_1',
+  price: reader,
+  next: null,
+  nextAmount: 1200,
+  paid: [paidFor(30)],
+  periodStart: zero,
+  periodEnd: at(30),
+  trialEnd: null,
+  cancelAtPeriodEnd: false,
+  cancelAt: null,
+  endedAt: null,
+  schedule: null,
+  pendingSetup: null,
+  invoices: [],
+  purchase: null,
+  promotion: null,
+  ...change,
+});
+
+describe('what a subscription opens', () => {
+  const ended = { status: 'canceled', endedAt: at(30) } as const;
+  const pause = { behavior: 'void', resumesAt: null } as const;
+  const free = paidFor(30, { free: true });
+  const trial = { status: 'trialing', trialEnd: at(60) } as const;
+  const renewal: InvoiceState = {
+    id: 'in_2',
+    status: 'paid',
+    reason: 'subscription_cycle',
+    due: 1200,
+    paid: 1200,
+    currency: 'usd',
+    refunded: false,
+    created: at(30),
+    paidAt: at(30),
+    attempted: true,
+    nextAttempt: null,
+  };
+  const given = { periodStart: at(30), invoices: [{ ...renewal, status: 'void' as const, paid: 0, held: true }] };
+  /** What is known, the day on which it is asked, and the day until which it is open (`null`: it is not). */
+  const table: readonly (readonly [string, Partial<StripeState>, number, number | null])[] = [
+    ['paid, in the paid time', {}, 10, 30],
+    ['paid, in its last moment', {}, 30 - 1e-6, 30],
+    ['a renewal that is on its way', {}, 30, 33],
+    ['a renewal that never came', {}, 33, null],
+    ['first invoice not paid', { status: 'incomplete', paid: [] }, 0, null],
+    ['first invoice not paid, though something else was', { status: 'incomplete' }, 0, null],
+    ['first invoice given up', { status: 'incomplete_expired', paid: [] }, 0, null],
+    ['active, but nothing paid', { paid: [] }, 0, null],
+    ['active, nothing was due, and its card waits', { pendingSetup: 'seti_1', paid: [free] }, 10, null],
+    ['trialing, nothing was due, and its card waits', { ...trial, pendingSetup: 'seti_1', paid: [free] }, 10, null],
+    ['nothing was due, and no card is kept', { card: false, paid: [free] }, 10, null],
+    ['nothing was due, and a card is kept', { card: true, paid: [free] }, 10, 30],
+    ['the renewal of what was free on its way, and its card waits', { pendingSetup: 'seti_1', paid: [free] }, 31, null],
+    ['paid, and another card waits', { pendingSetup: 'seti_1' }, 10, 30],
+    ['in a trial whose fee is paid', { status: 'trialing', trialEnd: at(60), paid: [paidFor(60)] }, 10, 60],
+    ['in a trial whose fee is not paid', { status: 'trialing', trialEnd: at(60), paid: [] }, 10, null],
+    ['the first bill after a trial on its way', { trialEnd: at(60), paid: [paidFor(60)] }, 61, 63],
+    ['a renewal that failed, in the days of grace', { status: 'past_due' }, 32, 33],
+    ['a renewal that failed, after them', { status: 'past_due' }, 33, null],
+    ['a renewal that failed while an earlier bill is still good', { status: 'past_due' }, 29, 30],
+    ['all tries failed', { status: 'unpaid' }, 31, null],
+    ['all tries failed, in the paid time', { status: 'unpaid' }, 29, 30],
+    ['paused, in the paid time', { status: 'paused' }, 29, 30],
+    ['paused, after it', { status: 'paused' }, 31, null],
+    ['collection paused, in a period that nobody pays', { pause, periodEnd: at(60) }, 40, 60],
+    [
+      'collection paused, while an earlier bill is tried again',
+      { status: 'past_due', pause, periodEnd: at(60) },
+      40,
+      60,
+    ],
+    ['collection paused, in the paid time', { pause }, 29, 30],
+    ['the pause over, in a period whose bill is not collected', { ...given, periodEnd: at(60) }, 40, 60],
+    ['the pause over, and the next bill on its way', { ...given, periodStart: at(60), periodEnd: at(90) }, 61, null],
+    ['collection paused, but nothing was ever paid', { pause, paid: [], periodEnd: at(60) }, 10, null],
+    ['collection paused, then cancelled at once', { ...ended, pause, periodEnd: at(60) }, 40, null],
+    ['cancelled to its end, before', { cancelAtPeriodEnd: true }, 29, 30],
+    ['cancelled to its end, after: no grace', { cancelAtPeriodEnd: true }, 30, null],
+    ['cancelled to a day, after', { cancelAt: at(30) }, 30, null],
+    ['cancelled and failing', { status: 'past_due', cancelAtPeriodEnd: true }, 31, null],
+    ['ended at its end', ended, 30, null],
+    ['ended at once, in the paid time', { ...ended, endedAt: at(5) }, 10, 30],
+    ['ended at once, what was free', { ...ended, endedAt: at(5), paid: [paidFor(30, { free: true })] }, 10, null],
+    ['free, and running', { paid: [paidFor(30, { free: true })] }, 10, 30],
+    ['free, cancelled to its end', { paid: [paidFor(30, { free: true })], cancelAtPeriodEnd: true }, 10, 30],
+    ['refunded: its paid time is gone', { paid: [] }, 10, null],
+    ['refunded, and cancelled', { ...ended, endedAt: at(5), paid: [] }, 10, null],
+    ['the renewal refunded: no grace', { periodEnd: at(60), invoices: [{ ...renewal, refunded: true }] }, 31, null],
+    ['the renewal not paid: grace', { periodEnd: at(60), invoices: [{ ...renewal, status: 'open', paid: 0 }] }, 31, 33],
+    ['the newest bill refunded, the one before still good', { paid: [paidFor(30)], periodEnd: at(60) }, 20, 30],
+    ['several bills', { paid: [paidFor(60), paidFor(30)] }, 40, 60],
+  ];
+  test.each(table)('%s', (_, change, asked, until) => {
+    const open = entitlementOf(state(change), at(asked), 3);
+    expect(open === null ? null : (open.until - zero) / day).toBe(until);
+  });
+
+  it('is the higher tier of what is paid, and falls back to the lower', () => {
+    const member = paidFor(30, { product: 'sun-member', plan: 'member-monthly' });
+    const both = state({ paid: [paidFor(365), member] });
+    expect(entitlementOf(both, at(10), 3)).toMatchObject({ product: 'sun-member', until: at(30) });
+    expect(entitlementOf(both, at(31), 3)).toMatchObject({ product: 'sun-reader', until: at(365) });
+    const print = paidFor(20, { product: 'sun-member', print: true });
+    expect(entitlementOf(state({ paid: [member, print] }), at(10), 3)).toMatchObject({ print: true });
+  });
+
+  it('is not what was chosen, but what was paid', () => {
+    const upgraded = state({ price: plan({ product: 'sun-member' }) });
+    expect(entitlementOf(upgraded, at(10), 3)).toMatchObject({ product: 'sun-reader' });
+  });
+
+  it('is a first cheap time until that ends', () => {
+    const penny = state({ status: 'trialing', trialEnd: at(60), paid: [paidFor(60)] });
+    expect(entitlementOf(penny, at(59), 3)?.trialing).toBe(true);
+    expect(entitlementOf(penny, at(61), 3)?.trialing).toBe(false);
+  });
+
+  it('has no more than what is paid in a pause, where the paper says so', () => {
+    const paused = state({ pause, periodEnd: at(60) });
+    expect(entitlementOf(paused, at(40), 3, 'period')?.until).toBe(at(60));
+    expect(entitlementOf(paused, at(32), 3, 'paid')?.until).toBe(at(33));
+    expect(entitlementOf(paused, at(40), 3, 'paid')).toBeNull();
+  });
+
+  it('is of the plan of a period that is not collected, and not of the one before', () => {
+    const member = paidFor(30, { product: 'sun-member', plan: 'member-monthly' });
+    // The planned switch to the smaller plan took place in the pause.
+    const smaller = state({ pause, paid: [member], periodStart: at(30), periodEnd: at(60) });
+    expect(entitlementOf(smaller, at(40), 3, 'period')).toMatchObject({ product: 'sun-reader', until: at(60) });
+  });
+
+  it('has as many days of grace as the paper gives', () => {
+    expect(entitlementOf(state({ status: 'past_due' }), at(30), 0)).toBeNull();
+    expect(entitlementOf(state({ status: 'past_due' }), at(36), 7)?.until).toBe(at(37));
+  });
+});
+
+describe('what is shown of a subscription', () => {
+  const shown = (change: Partial<StripeState>, asked = 10) => subscriptionOf(state(change), at(asked), 3);
+  const iso = (days: number): string => new Date(at(days)).toISOString();
+
+  it('names the next bill while there will be one', () => {
+    expect(shown({})).toMatchObject({
+      nextBillingDate: iso(30),
+      price: 1200,
+      preDiscountPrice: 1200,
+      paidUntil: iso(30),
+    });
+    expect(shown({ nextAmount: 960 })).toMatchObject({ price: 960, preDiscountPrice: 1200 });
+    for (const change of [{ cancelAtPeriodEnd: true }, { status: 'canceled' }, { status: 'unpaid' }] as const) {
+      expect(shown(change).nextBillingDate).toBeNull();
+    }
+  });
+
+  it('announces no bill while collection is paused, and says when it begins again', () => {
+    const paused = { pause: { behavior: 'keep_as_draft', resumesAt: at(90) }, periodEnd: at(60) } as const;
+    expect(shown(paused, 40)).toMatchObject({
+      status: 'active',
+      nextBillingDate: null,
+      paidUntil: iso(60),
+      paused: { resumesAt: iso(90) },
+    });
+    expect(renewsAt(state(paused))).toBeNull();
+    expect(shown({})).not.toHaveProperty('paused');
+    // The nightly comparison sees it, and finds no difference in what never was paused.
+    expect(digestOf(state(paused))).not.toBe(digestOf(state({ periodEnd: at(60) })));
+    expect(digestOf(state({ pause: null }))).toBe(digestOf(state()));
+  });
+
+  it('names the next try of a bill that failed', () => {
+    const invoice: InvoiceState = {
+      id: 'in_1',
+      status: 'open' as const,
+      reason: 'subscription_cycle',
+      due: 1200,
+      paid: 0,
+      currency: 'usd',
+      refunded: false,
+      created: at(30),
+      paidAt: null,
+      attempted: true,
+      nextAttempt: at(33),
+    };
+    expect(shown({ status: 'past_due', invoices: [invoice], periodEnd: at(60) }, 31)).toMatchObject({
+      status: 'past_due',
+      nextBillingDate: iso(33),
+      paidUntil: iso(33),
+    });
+  });
+
+  it('shows the plan of now, and the price of the planned one', () => {
+    expect(shown({ next: plan({ plan: 'x', amount: 900 }), nextAmount: 900 })).toMatchObject({
+      planId: 'reader-monthly',
+      price: 900,
+      preDiscountPrice: 900,
+    });
+  });
+
+  it('calls what expired before it began cancelled', () => {
+    expect(shown({ status: 'incomplete_expired', paid: [] }).status).toBe('canceled');
+  });
+});
+
+it('shows the one that opens most, then one that runs, then the last', () => {
+  const old = state({ id: 'old', status: 'canceled', endedAt: at(1), paid: [paidFor(1)] });
+  const older = state({ id: 'older', status: 'canceled', endedAt: at(0), paid: [paidFor(0)] });
+  const unpaid = state({ id: 'unpaid', status: 'unpaid', paid: [] });
+  const open = state({ id: 'open' });
+  const expired = state({ id: 'expired', status: 'incomplete_expired', paid: [] });
+  const first = (...states: StripeState[]) => foremost(states, at(10), 3)?.id;
+  expect(first(old, unpaid, open)).toBe('open');
+  expect(first(old, unpaid)).toBe('unpaid');
+  expect(first(older, old)).toBe('old');
+  expect(first(expired)).toBeUndefined();
+});
+
+it('is settled when its first bill is paid or nothing was due', () => {
+  expect(isSettled(state())).toBe(true);
+  expect(isSettled(state({ status: 'incomplete' }))).toBe(false);
+  expect(isSettled(state({ status: 'trialing', paid: [] }))).toBe(false);
+});
+
+describe('a switch', () => {
+  const yearly = plan({ plan: 'reader-yearly', interval: 'year', amount: 12_000 });
+  const penny = plan({ ...yearly, plan: 'reader-penny' });
+  const member = plan({ plan: 'member-monthly', product: 'sun-member', amount: 2000 });
+  const memberYear = plan({ ...member, plan: 'member-yearly', interval: 'year', amount: 20_000 });
+  const print = plan({ ...memberYear, plan: 'member-print-yearly', print: true, amount: 28_000 });
+  test.each([
+    [reader, yearly, 'upgrade'],
+    [reader, member, 'upgrade'],
+    [yearly, member, 'upgrade'],
+    [memberYear, print, 'upgrade'],
+    [yearly, reader, 'downgrade'],
+    [print, memberYear, 'downgrade'],
+    [member, yearly, 'downgrade'],
+    [penny, yearly, 'same'],
+    [reader, reader, 'same'],
+    [reader, plan({ amount: 1500 }), 'upgrade'],
+    [reader, plan({ amount: 900 }), 'downgrade'],
+  ] as const)('from %o to %o is %s', (from, to, kind) => expect(switchKind(from, to)).toBe(kind));
+});
+
+it.each([
+  ['incomplete', { unpaid: true }],
+  ['incomplete_expired', { unpaid: true, over: true }],
+  ['trialing', { live: true, good: true, renews: true }],
+  ['active', { live: true, good: true, renews: true }],
+  ['past_due', { live: true, overdue: true, renews: true }],
+  ['unpaid', { live: true, overdue: true }],
+  ['paused', { live: true }],
+  ['canceled', { over: true }],
+  ['a status that Stripe makes up tomorrow', {}],
+])('the status %s', (status, meaning) => {
+  const one = { status };
+  const said = {
+    unpaid: isUnpaid(one),
+    live: isLive(one),
+    good: isInGoodStanding(one),
+    overdue: isOverdue(one),
+    renews: mayRenew(one),
+    over: isOver(one),
+  };
+  expect(said).toEqual({
+    unpaid: false,
+    live: false,
+    good: false,
+    overdue: false,
+    renews: false,
+    over: false,
+    ...meaning,
+  });
+});
+
+it('is the only place that lists statuses; the answers name one', () => {
+  const source = join(import.meta.dirname, '../..');
+  const listing = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((path) => !path.startsWith(join('server', 'verify')))
+    .filter((path) => /\.(?:ts|tsx|astro)$/.test(path) && !/\.test\.tsx?$/.test(path))
+    .filter((path) => /['"](?:past_due|incomplete_expired)['"]/.test(readFileSync(join(source, path), 'utf8')));
+  expect(listing.toSorted()).toEqual(['lib/billing/schema.ts', 'lib/billing/subscription-model.ts']);
+});

@@ -1,0 +1,348 @@
+/**
+ * A subscription and what follows from it: its status, whether it is paid, and what it gives access to. Pure functions. Stripe's status
+ * alone never gives access: Stripe calls a subscription whose first bill is 0 active before a card is confirmed ({@link isSettled}).
+ */
+import { publication } from '../../publication.ts';
+import { tierRank } from '../accounts/session.ts';
+import type { Price, Subscription, Tax } from './schema.ts';
+import type { Entitlement } from './service.ts';
+
+export type StripeStatus =
+  | 'incomplete'
+  | 'incomplete_expired'
+  | 'trialing'
+  | 'active'
+  | 'past_due'
+  | 'canceled'
+  | 'unpaid'
+  | 'paused';
+
+interface HasStatus {
+  readonly status: string;
+}
+const among =
+  (...statuses: readonly StripeStatus[]) =>
+  ({ status }: HasStatus): boolean =>
+    (statuses as readonly string[]).includes(status);
+
+/** Whether Stripe may bill it again: it has not ended and doesn't wait for its first payment. */
+export const isLive = among('trialing', 'active', 'past_due', 'unpaid', 'paused');
+
+/** Whether nothing is owed: it renews at the end of its period, unless it is canceled. */
+export const isInGoodStanding = among('trialing', 'active');
+
+/** Whether its last bill was not paid. */
+export const isOverdue = among('past_due', 'unpaid');
+
+/** Whether Stripe may still charge a renewal by itself, now or with a retry. */
+export const mayRenew = among('trialing', 'active', 'past_due');
+
+/** Whether it has ended: no payment of it will follow. */
+export const isOver = among('canceled', 'incomplete_expired');
+
+/** Whether the first bill was never paid. */
+export const isUnpaid = among('incomplete', 'incomplete_expired');
+
+/** A price as it is stored with what was bought; the catalog may not have it any more. */
+export interface KnownPrice {
+  readonly id: string;
+  /** `zephrPlanId`. */
+  readonly plan: string;
+  readonly name: string;
+  /** `zephr_product_id`. */
+  readonly product: string;
+  readonly print: boolean;
+  /** Minor units. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly interval: Price['recurring']['interval'];
+  readonly count: number;
+  /** Minor units in the other currencies that it is sold in. */
+  readonly currencies?: Readonly<Record<string, number>>;
+  /** `prod_…`, which coupons may be restricted to; absent from old rows. */
+  readonly productId?: string;
+}
+
+/** A period that an invoice has paid for. Times are epoch milliseconds. */
+export interface PaidTime {
+  readonly plan: string;
+  readonly product: string;
+  readonly print: boolean;
+  readonly until: number;
+  /** Whether nothing was charged for it, even if a small sum is added to the next bill: it ends with its subscription. */
+  readonly free: boolean;
+}
+
+export interface InvoiceState {
+  readonly id: string;
+  readonly status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+  /** Stripe's `billing_reason`. */
+  readonly reason: string | null;
+  /** Minor units. */
+  readonly due: number;
+  readonly paid: number;
+  /** Tax within it; absent: none was calculated. */
+  readonly tax?: Tax | null;
+  readonly currency: string;
+  /** Whether all that was paid was refunded, or lost in a dispute. */
+  readonly refunded: boolean;
+  readonly created: number;
+  readonly paidAt: number | null;
+  /** Whether its payment was tried. */
+  readonly attempted: boolean;
+  readonly nextAttempt: number | null;
+  /** Whether it was made while billing was paused, and is never collected. Absent: no. */
+  readonly held?: boolean;
+}
+
+/** A payment that the card's owner disputes. */
+export interface DisputeState {
+  /** `dp_…`. */
+  readonly id: string;
+  readonly invoice: string;
+  /** The money of an open dispute is withdrawn and may come back; after a lost one it doesn't. */
+  readonly outcome: 'open' | 'won' | 'lost';
+  /** Until when the publisher can respond. */
+  readonly due: number | null;
+}
+
+/** A pause of billing: the subscription stays active and its periods continue, but their invoices aren't collected. */
+export interface CollectionPause {
+  /** What Stripe does with the invoices of the pause. */
+  readonly behavior: 'keep_as_draft' | 'mark_uncollectible' | 'void';
+  /** When billing resumes; `null`: when the publisher resumes it. */
+  readonly resumesAt: number | null;
+}
+
+/** A subscription with its invoices, from Stripe. Times are epoch milliseconds, amounts minor units. */
+export interface StripeState {
+  readonly id: string;
+  readonly customer: string;
+  readonly status: StripeStatus;
+  readonly created: number;
+  /** `si_…`. */
+  readonly item: string;
+  readonly price: KnownPrice;
+  /** The price from the next bill on, if a change is planned. */
+  readonly next: KnownPrice | null;
+  /** The next bill by Stripe's preview, with discounts, credit and tax; the list price if there is none. */
+  readonly nextAmount: number;
+  /** Tax within it; absent: none is calculated. */
+  readonly nextTax?: Tax | null;
+  /** Whether the next amount is out of date until Stripe is asked again. Absent: no. */
+  readonly amountPending?: boolean;
+  readonly paid: readonly PaidTime[];
+  readonly periodStart: number;
+  readonly periodEnd: number;
+  /** End of a promotion or a free trial. */
+  readonly trialEnd: number | null;
+  /** `to_…` of the current Trial Offer; `null`: none. Absent from old rows, whose trials are Stripe's legacy ones. */
+  readonly offer?: string | null;
+  readonly cancelAtPeriodEnd: boolean;
+  readonly cancelAt: number | null;
+  readonly endedAt: number | null;
+  /** The pause of billing (Stripe's `pause_collection`); `null`: billed as usual. Absent from old rows. */
+  readonly pause?: CollectionPause | null;
+  readonly schedule: string | null;
+  /** `di_…` of its discounts. Absent from old rows. */
+  readonly discounts?: readonly string[];
+  /** `seti_…`: a card still has to be confirmed for later. */
+  readonly pendingSetup: string | null;
+  /** `false`: nothing was charged, and Stripe has no card for the next bills. Absent from old rows. */
+  readonly card?: boolean;
+  /** Newest first; those that matter now. */
+  readonly invoices: readonly InvoiceState[];
+  /** Of all invoices that were fetched. */
+  readonly disputes?: readonly DisputeState[];
+  /** Our id of the purchase, from its metadata. */
+  readonly purchase: string | null;
+  /** The promotion that it began with. */
+  readonly promotion: string | null;
+  /** The plan that was planned before the cancellation, from its metadata: resuming plans it again. */
+  readonly planned?: string | null;
+}
+
+const day = 24 * 60 * 60 * 1000;
+
+/** Higher for more access: print ranks above the same tier without it. */
+export const rankOf = ({ product, print }: { readonly product: string; readonly print: boolean }): number =>
+  tierRank(product) * 2 + (print ? 1 : 0);
+
+/**
+ * Whether it still waits for its card: nothing was charged, and no card is set up. Stripe calls it active or trialing in spite of that.
+ * Replacing a card later doesn't end access that was paid for.
+ */
+export const awaitsCard = ({
+  pendingSetup,
+  card = true,
+  invoices,
+  paid,
+}: Pick<StripeState, 'pendingSetup' | 'card' | 'invoices' | 'paid'>): boolean =>
+  (pendingSetup !== null || !card) && !invoices.some((one) => one.paid > 0) && !paid.some(({ free }) => !free);
+
+/** Whether it may be billed again: the reader can cancel, change or resume it. */
+export const isRunning = (state: StripeState): boolean => isLive(state) && !awaitsCard(state);
+
+/** Whether it has begun: the card is set up, and the first bill is paid or was 0. Before that it gives no access. */
+export const isSettled = (state: StripeState): boolean =>
+  !isUnpaid(state) && state.paid.length > 0 && !awaitsCard(state);
+
+/** Whether it is canceled for the end of the paid time. */
+export const isEnding = (state: Pick<StripeState, 'cancelAtPeriodEnd' | 'cancelAt'>): boolean =>
+  state.cancelAtPeriodEnd || state.cancelAt !== null;
+
+/** Whether billing is paused. The pause ends by itself at `resumesAt`. */
+export const isPaused = ({ pause }: Pick<StripeState, 'pause'>): boolean => (pause ?? null) !== null;
+
+/** Whether the bill of the current period was never collected because of a pause, which may be over. */
+export const isUncollected = ({ invoices, periodStart }: Pick<StripeState, 'invoices' | 'periodStart'>): boolean =>
+  invoices.some(({ held, created }) => held && created >= periodStart);
+
+/** Whether it is in a promotion or trial. Stripe calls a paid Trial Offer active, a legacy trial trialing. */
+export const isInTrial = ({ status, trialEnd }: Pick<StripeState, 'status' | 'trialEnd'>, now: number): boolean =>
+  isInGoodStanding({ status }) && trialEnd !== null && now < trialEnd;
+
+/** When a paid period of this subscription ends. */
+const endOf = (state: StripeState, time: PaidTime): number =>
+  state.status === 'canceled' && time.free ? Math.min(time.until, state.endedAt ?? time.until) : time.until;
+
+/** The end of all paid periods, without grace; `null` if nothing was paid. */
+export function paidUntil(state: StripeState): number | null {
+  return state.paid.length === 0 ? null : Math.max(...state.paid.map((time) => endOf(state, time)));
+}
+
+/**
+ * The access that a subscription gives now. Paid time gives access to its end, and some days of grace while a renewal is charged or
+ * retried. A canceled subscription ends with its paid time; a full refund takes the paid time back; an unpaid first invoice, or a card
+ * that is not set up, gives no access. A pause gives free time: a period whose bill is not collected gives access, even if the pause
+ * ends within it.
+ *
+ * @param now epoch milliseconds
+ * @param graceDays `publication.billing.graceDays`
+ * @param pausedOpens `publication.billing.pausedOpens`
+ */
+export function entitlementOf(
+  state: StripeState,
+  now: number,
+  graceDays: number,
+  pausedOpens: 'period' | 'paid' = publication.billing.pausedOpens,
+): Entitlement | null {
+  if (!isSettled(state)) return null;
+  const ends = state.paid.map((time) => ({ ...time, until: endOf(state, time) }));
+  const trialing = isInTrial(state, now);
+  const grant = ({ product, print, until }: PaidTime): Entitlement => ({ product, print, until, trialing });
+  // Of two paid periods at once, as after an upgrade, the one that gives more access.
+  const [best] = ends.filter(({ until }) => now < until).toSorted((a, b) => rankOf(b) - rankOf(a) || b.until - a.until);
+  if (best) return grant(best);
+  const [last] = ends.toSorted((a, b) => b.until - a.until || rankOf(b) - rankOf(a));
+  const renewing = mayRenew(state) && !isEnding(state);
+  // After a full refund of the renewal there is no grace.
+  const takenBack = state.invoices.some(
+    ({ reason, refunded, created }) => refunded && reason === 'subscription_cycle' && last && created >= last.until,
+  );
+  if (!last || takenBack) return null;
+  const given = (isPaused(state) || isUncollected(state)) && mayRenew(state) && state.status !== 'trialing';
+  if (given && pausedOpens === 'period' && now < state.periodEnd) {
+    // The plan of this period, which may be smaller than the one that was paid before.
+    const { product, print } = state.price;
+    return grant({ ...last, product, print, until: state.periodEnd });
+  }
+  if (!renewing) return null;
+  const until = last.until + graceDays * day;
+  return now < until ? grant({ ...last, until }) : null;
+}
+
+/** The subscription to show: the one that gives the most access, then a running one, then the last that ended. */
+export function foremost(states: readonly StripeState[], now: number, graceDays: number): StripeState | null {
+  const weight = (state: StripeState): readonly number[] => {
+    const open = entitlementOf(state, now, graceDays);
+    return [open ? 1 + rankOf(open) : 0, isRunning(state) ? 1 : 0, paidUntil(state) ?? 0, state.created];
+  };
+  const shown = states.filter((state) => !isUnpaid(state) && !awaitsCard(state));
+  const [first] = shown.toSorted((a, b) => {
+    const [left, right] = [weight(a), weight(b)];
+    const at = left.findIndex((value, index) => value !== right[index]);
+    return at < 0 ? 0 : (right[at] ?? 0) - (left[at] ?? 0);
+  });
+  return first ?? null;
+}
+
+const isoOrNull = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+/** The subscription as the API returns it. */
+export function subscriptionOf(state: StripeState, now: number, graceDays: number): Subscription {
+  const { price, next } = state;
+  const paused = isRunning(state) && isPaused(state);
+  const billed = mayRenew(state) && !isEnding(state) && !paused;
+  // An open bill that is retried comes before the next one.
+  const open = isOverdue(state) ? state.invoices.find(({ status }) => status === 'open') : undefined;
+  const tried = open && open.nextAttempt !== null ? open : undefined;
+  const nextBill = tried?.nextAttempt ?? state.periodEnd;
+  const tax = tried ? tried.tax : state.nextTax;
+  const until = entitlementOf(state, now, graceDays)?.until ?? paidUntil(state) ?? state.endedAt ?? state.created;
+  return {
+    id: state.id,
+    currency: price.currency,
+    preDiscountPrice: (next ?? price).amount,
+    nextBillingDate: billed ? new Date(nextBill).toISOString() : null,
+    price: tried?.due ?? state.nextAmount,
+    ...(tax && { tax }),
+    productId: price.product,
+    planId: price.plan,
+    planName: price.name,
+    interval: price.interval,
+    print: price.print,
+    status: state.status === 'incomplete_expired' ? 'canceled' : isInTrial(state, now) ? 'trialing' : state.status,
+    cancelAtPeriodEnd: isEnding(state),
+    paidUntil: new Date(until).toISOString(),
+    ...(paused && { paused: { resumesAt: isoOrNull(state.pause?.resumesAt ?? null) } }),
+    ...(next && { next: { planId: next.plan, planName: next.name, productId: next.product, print: next.print } }),
+  };
+}
+
+/** A digest that shows differences without fetching invoices; `digest` of fetch-subscription.server.ts makes it from Stripe's list. */
+export function digestOf(state: StripeState): string {
+  const seconds = (at: number | null): number | null => (at === null ? null : at / 1000);
+  return JSON.stringify([
+    state.status,
+    state.price.id,
+    seconds(state.periodEnd),
+    state.cancelAtPeriodEnd,
+    seconds(state.cancelAt),
+    state.invoices[0]?.id ?? null,
+    // Old rows without discounts differ from Stripe's list, and are fetched again.
+    state.discounts ?? null,
+    ...(state.pause ? [state.pause.behavior, seconds(state.pause.resumesAt)] : []),
+  ]);
+}
+
+/** When it renews; `null`: it doesn't. */
+export const renewsAt = (state: StripeState): number | null =>
+  isInGoodStanding(state) && !isEnding(state) && !isPaused(state) ? state.periodEnd : null;
+
+/** Whether the newest payment was lost in a dispute: then the reader isn't charged again. */
+export function isLost({ invoices, disputes = [] }: Pick<StripeState, 'invoices' | 'disputes'>): boolean {
+  const last = invoices.find(({ paid }) => paid > 0);
+  return last?.refunded === true && disputes.some(({ invoice, outcome }) => invoice === last.id && outcome === 'lost');
+}
+
+/**
+ * The kind of a plan change (spec section 4, "schedules for plan switches"): more access, or a longer interval, begins and is paid now;
+ * less begins with the next bill.
+ */
+export function switchKind(from: KnownPrice, to: KnownPrice): 'upgrade' | 'downgrade' | 'same' {
+  const rank = rankOf(to) - rankOf(from);
+  if (rank !== 0) return rank > 0 ? 'upgrade' : 'downgrade';
+  const length = ({ interval, count }: KnownPrice): number =>
+    count * { day: 1, week: 7, month: 30, year: 365 }[interval];
+  const longer = length(to) - length(from);
+  if (longer !== 0) return longer > 0 ? 'upgrade' : 'downgrade';
+  if (from.amount === to.amount && from.currency === to.currency) return 'same';
+  return to.amount > from.amount ? 'upgrade' : 'downgrade';
+}
+
+/** {@link switchKind} for a subscription: Stripe can't plan a change for the end of a Trial Offer, so there every change begins now. */
+export function switchOf({ price, offer }: Pick<StripeState, 'price' | 'offer'>, to: KnownPrice) {
+  const kind = switchKind(price, to);
+  return kind === 'downgrade' && (offer ?? null) !== null ? 'upgrade' : kind;
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { createSealer } from './crypto.server.ts';
+
+const old = 'an-old-secret-of-thirty-two-characters';
+const fresh = 'a-fresh-secret-of-thirty-two-characters';
+
+it('opens what it sealed, for its purpose and its time', () => {
+  let clock = 1_000_000;
+  const sealer = createSealer({ secrets: [fresh], now: () => clock });
+  const text = sealer.seal('form', { email: 'a@b.example' }, 60);
+  expect(text).not.toContain('example');
+  expect(Buffer.from(text, 'base64url').toString('latin1')).not.toContain('example');
+  expect(sealer.open('form', text)).toEqual({ email: 'a@b.example' });
+  expect(sealer.open('other', text)).toBeNull();
+  clock += 61_000;
+  expect(sealer.open('form', text)).toBeNull();
+});
+
+it('opens with an earlier key and seals with the first', () => {
+  const text = createSealer({ secrets: [old] }).seal('form', 1, 60);
+  expect(createSealer({ secrets: [fresh, old] }).open('form', text)).toBe(1);
+  expect(createSealer({ secrets: [fresh] }).open('form', text)).toBeNull();
+  const next = createSealer({ secrets: [fresh, old] }).seal('form', 2, 60);
+  expect(createSealer({ secrets: [fresh] }).open('form', next)).toBe(2);
+});
+
+it('opens nothing that was changed, cut or made up', () => {
+  const sealer = createSealer({ secrets: [fresh] });
+  const text = sealer.seal('form', 'value', 60);
+  for (let at = 0; at < text.length; at++) {
+    const other = text[at] === 'A' ? 'B' : 'A';
+    expect(sealer.open('form', text.slice(0, at) + other + text.slice(at + 1))).toBeNull();
+  }
+  for (const made of [undefined, '', 'x', text.slice(0, -1), text.slice(0, 20), `${text}A`, 'a'.repeat(5000), 'a b'])
+    expect(sealer.open('form', made)).toBeNull();
+  expect(() => createSealer({ secrets: [] })).toThrow();
+});

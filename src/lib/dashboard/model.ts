@@ -1,0 +1,83 @@
+/** The tabs of the account pages, what a panel of a page waits for, and the warning before an account is deleted. */
+import { deletionWarnings } from '../accounts/messages.ts';
+import type { Subscription } from '../billing/schema.ts';
+import { isLive } from '../billing/subscription-model.ts';
+import type { Logger } from '../logging.ts';
+/** The tabs of the account (spec section 2, "Account dashboard"). */
+export const dashboardTabs = [
+  { slug: 'account', name: 'Subscriptions', heading: 'Your Subscriptions' },
+  { slug: 'profile', name: 'Profile', heading: 'Profile Information' },
+  { slug: 'shipping', name: 'Shipping', heading: 'Shipping Information' },
+  { slug: 'newsletters', name: 'Newsletters', heading: 'Newsletters' },
+  { slug: 'saved', name: 'Saved', heading: 'Saved and read' },
+  { slug: 'privacy', name: 'Sign-in and data', heading: 'Sign-in and data' },
+  { slug: 'contact', name: 'Contact', heading: 'Contact' },
+] as const;
+
+export type DashboardTab = (typeof dashboardTabs)[number]['slug'];
+
+/** The tab of an address, `null` when there is none. */
+export const dashboardTab = (slug: string | undefined): (typeof dashboardTabs)[number] | null =>
+  dashboardTabs.find((tab) => tab.slug === slug) ?? null;
+
+export type Settled<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
+
+export interface SettledOptions {
+  /** Names it in the log, for instance "The invoices". */
+  readonly what: string;
+  readonly log: Pick<Logger, 'warn'>;
+  /** Milliseconds after which the page is drawn without it. */
+  readonly patience?: number;
+}
+
+/** Waits for a panel's data, but not forever. A failure is logged and returned, so that the rest of the page is still shown. */
+export async function settled<T>(
+  work: () => Promise<T>,
+  { what, log, patience = 4000 }: SettledOptions,
+): Promise<Settled<T>> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`No answer within ${patience} ms`)), patience);
+  });
+  try {
+    return { ok: true, value: await Promise.race([work(), late]) };
+  } catch (error) {
+    log.warn({ err: error }, `${what} could not be read for a page`);
+    return { ok: false };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What becomes of a running subscription when its account is deleted; said before, not after. */
+
+export interface Leaving {
+  /** Paragraphs. */
+  readonly words: readonly string[];
+  /** Whether there is a subscription that could be cancelled first, and kept until its end. */
+  readonly cancelFirst: boolean;
+}
+
+/**
+ * @param subscription `null`: there is none; `undefined`: it is not known now
+ * @param day an instant as a day in words
+ * @param now epoch milliseconds
+ */
+export function leaving(
+  subscription: Subscription | null | undefined,
+  day: (instant: string) => string,
+  now: number,
+): Leaving {
+  if (subscription === undefined) {
+    return { words: [deletionWarnings.unknown], cancelFirst: true };
+  }
+  if (subscription === null || !isLive(subscription) || Date.parse(subscription.paidUntil) <= now) {
+    return { words: [], cancelFirst: false };
+  }
+  const until = day(subscription.paidUntil);
+  const wait = subscription.cancelAtPeriodEnd ? deletionWarnings.waits(until) : deletionWarnings.cancelFirst(until);
+  return {
+    words: [deletionWarnings.ends(subscription.planName, until), wait],
+    cancelFirst: !subscription.cancelAtPeriodEnd,
+  };
+}

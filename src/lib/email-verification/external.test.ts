@@ -1,0 +1,126 @@
+/** What is asked outside: DNS, and the external service, which is the sandbox's over HTTP. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startVerifier, type Verifier } from '../../../sandbox/verifier/verifier.ts';
+import { type Logger, silent } from '../logging.ts';
+import { createExternalCheck, createMailDomainCheck, type Dns, type ExternalOptions } from './external.server.ts';
+
+const failing = (code: string) => Object.assign(new Error(code), { code });
+const never = () => new Promise<never>(() => {});
+const mx = (exchange: string) => [{ exchange, priority: 10 }];
+
+/** DNS that knows these, and of all others that they do not exist. */
+function dnsOf(zone: Record<string, { mx?: string | 'none' | Error; address?: boolean }>) {
+  const asked: string[] = [];
+  const dns = {
+    async resolveMx(domain: string) {
+      asked.push(domain);
+      const entry = zone[domain];
+      if (!entry) throw failing('ENOTFOUND');
+      if (entry.mx instanceof Error) throw entry.mx;
+      if (entry.mx === undefined) throw failing('ENODATA');
+      return mx(entry.mx === 'none' ? '' : entry.mx);
+    },
+    async resolve4(domain: string) {
+      if (zone[domain]?.address) return ['203.0.113.7'];
+      throw failing('ENODATA');
+    },
+    async resolve6() {
+      throw failing('ENODATA');
+    },
+  } as unknown as Dns;
+  return { dns, asked };
+}
+const google = { 'gmail.com': { mx: 'mx.google.example' } };
+
+describe('a mail domain', () => {
+  it.each([
+    ['has mail servers', { mx: 'mx.sun.example' }, 'takes-mail'],
+    ['has an address alone', { address: true }, 'takes-mail'],
+    ['has neither', {}, 'takes-none'],
+    ['says that it takes none (RFC 7505)', { mx: 'none' }, 'takes-none'],
+    ['does not exist', undefined, 'takes-none'],
+    ['cannot be asked', { mx: failing('ESERVFAIL') }, 'unknown'],
+    ['cannot be asked in time', { mx: failing('ETIMEOUT') }, 'unknown'],
+  ])('%s', async (_, entry, expected) => {
+    const { dns } = dnsOf({ ...google, ...(entry && { 'sun.example': entry }) });
+    expect(await createMailDomainCheck({ dns })('sun.example')).toBe(expected);
+  });
+
+  it('is not judged by a resolver that finds nothing at all', async () => {
+    const { dns } = dnsOf({});
+    expect(await createMailDomainCheck({ dns })('sun.example')).toBe('unknown');
+  });
+
+  it('is not waited for', async () => {
+    const dns = { resolveMx: never, resolve4: never, resolve6: never } as unknown as Dns;
+    expect(await createMailDomainCheck({ dns, patienceMs: 20 })('sun.example')).toBe('unknown');
+  });
+
+  it('is asked once while the answer counts, also by several at once', async () => {
+    let now = 0;
+    const { dns, asked } = dnsOf({ ...google, 'sun.example': { mx: 'mx.sun.example' } });
+    const check = createMailDomainCheck({ dns, now: () => now });
+    await Promise.all([check('sun.example'), check('sun.example'), check('sun.example')]);
+    expect(asked).toEqual(['sun.example']);
+    now += 3_600_001;
+    await check('sun.example');
+    expect(asked).toEqual(['sun.example', 'sun.example']);
+  });
+});
+
+describe('an external verifier', () => {
+  let verifier: Verifier;
+  beforeAll(async () => {
+    verifier = await startVerifier();
+  });
+  afterAll(() => verifier.stop());
+  const check = (change: Partial<ExternalOptions> = {}) =>
+    createExternalCheck({ vendor: 'plain', ...verifier.access, log: silent, patienceMs: 1000, ...change });
+
+  it('says what it knows', async () => {
+    const ask = check();
+    expect(await ask('ada@example.com')).toEqual({ result: 'deliverable', suggestion: null });
+    expect(await ask('undeliverable@example.com')).toEqual({ result: 'undeliverable', suggestion: null });
+    expect(await ask('suggest@exmaple.com')).toEqual({ result: 'undeliverable', suggestion: 'suggest@example.com' });
+  });
+
+  it.each(['down@example.com', 'garbled@example.com', 'hang@example.com'])('is unknown for %s', async (email) => {
+    expect((await check({ patienceMs: 100 })(email)).result).toBe('unknown');
+  });
+
+  it('is Kickbox as it is, whose doubts count as unknown', async () => {
+    const url = verifier.access.url.replace('/v1/', '/v2/');
+    const ask = check({ vendor: 'kickbox', url });
+    expect(await ask('ada@example.com')).toEqual({ result: 'deliverable', suggestion: null });
+    expect(await ask('undeliverable@example.com')).toEqual({ result: 'undeliverable', suggestion: null });
+    expect(await ask('suggest@exmaple.com')).toEqual({ result: 'undeliverable', suggestion: 'suggest@example.com' });
+    for (const email of ['risky@example.com', 'unknown@example.com', 'garbled@example.com', 'down@example.com'])
+      expect((await ask(email)).result, email).toBe('unknown');
+    const wrong = check({ vendor: 'kickbox', url, key: 'wrong' });
+    expect((await wrong('undeliverable@example.com')).result).toBe('unknown');
+  });
+
+  it('is unknown with the wrong key, or where nobody listens', async () => {
+    expect((await check({ key: 'wrong' })('undeliverable@example.com')).result).toBe('unknown');
+    expect((await check({ url: 'http://127.0.0.1:9/' })('undeliverable@example.com')).result).toBe('unknown');
+  });
+
+  it('is not asked for a while after five failures, logged once without an address, and tried again', async () => {
+    let now = 1_000_000;
+    const said: unknown[] = [];
+    const log: Logger = { ...silent, warn: (...one) => void said.push(one), info: (...one) => void said.push(one) };
+    const ask = check({ now: () => now, log });
+    for (let time = 0; time < 5; time++) await ask('down.ada@example.com');
+    expect(said).toEqual([[{ problem: 'it answers 503' }, expect.stringContaining('not asked for a while')]]);
+    // It would say otherwise if it were asked.
+    expect((await ask('undeliverable@example.com')).result).toBe('unknown');
+    now += 30_001;
+    expect((await ask('down@example.com')).result).toBe('unknown');
+    expect((await ask('undeliverable@example.com')).result).toBe('unknown');
+    now += 30_001;
+    expect((await ask('undeliverable@example.com')).result).toBe('undeliverable');
+    expect((await ask('undeliverable@example.com')).result).toBe('undeliverable');
+    expect(said).toHaveLength(2);
+    expect(JSON.stringify(said)).not.toContain('ada');
+  });
+});

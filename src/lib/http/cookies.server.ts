@@ -1,0 +1,80 @@
+/** Cookies of the accounts, to and from their text. */
+import type { z } from 'zod';
+import type { Sealer } from '../crypto.server.ts';
+
+export interface CookieOptions {
+  /** Seconds. */
+  readonly maxAge: number;
+  readonly httpOnly: boolean;
+  readonly secure: boolean;
+  readonly path?: string;
+}
+
+/** A whole `Set-Cookie` value. The value must need no escaping. */
+export function setCookie(name: string, value: string, options: CookieOptions): string {
+  const parts = [
+    `${name}=${value}`,
+    `Path=${options.path ?? '/'}`,
+    `Max-Age=${options.maxAge}`,
+    // What clients of the older protocol look for (vendors.md 1.0).
+    // A cookie that is removed expires at the epoch: by a browser's wrong clock, now may be in the future.
+    `Expires=${new Date(options.maxAge > 0 ? Date.now() + options.maxAge * 1000 : 0).toUTCString()}`,
+    'SameSite=Lax',
+  ];
+  if (options.httpOnly) parts.push('HttpOnly');
+  if (options.secure) parts.push('Secure');
+  return parts.join('; ');
+}
+
+/**
+ * Values of a cookie in a `Cookie` header, at most four: a browser may send several of one name, and any site above may have
+ * planted one.
+ */
+export function readCookies(header: string | null | undefined, name: string): readonly string[] {
+  if (!header) return [];
+  const found: string[] = [];
+  for (const part of header.split(';')) {
+    const at = part.indexOf('=');
+    if (at === -1 || part.slice(0, at).trim() !== name) continue;
+    found.push(part.slice(at + 1).trim());
+    if (found.length === 4) break;
+  }
+  return found;
+}
+
+// Sealed, HttpOnly cookies of a few minutes that hold the state of a form between two pages, so that no email address of a reader
+// stands in the address of a page.
+
+/** As much of `Astro.locals` as is needed here. */
+interface Locals {
+  readonly config: { readonly siteUrl: string };
+  readonly services: { readonly sealer: Sealer };
+}
+
+export interface SealedCookie<Value> {
+  /** A whole `Set-Cookie` value. */
+  set(value: Value): string;
+  /** @param cookieHeader as the browser sent it */
+  read(cookieHeader: string | null): Value | null;
+  /** A whole `Set-Cookie` value that deletes it. */
+  readonly clear: string;
+}
+
+/** Declares a sealed cookie. @param seconds how long it lasts */
+export function sealedCookie<Schema extends z.ZodType>(name: string, schema: Schema, seconds: number) {
+  return ({ config, services }: Locals): SealedCookie<z.output<Schema>> => {
+    const secure = config.siteUrl.startsWith('https:');
+    // The prefix keeps a sibling domain from planting one.
+    const full = secure ? `__Host-${name}` : name;
+    const cookie = (value: string, age: number) =>
+      `${full}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+    return {
+      set: (value) => cookie(services.sealer.seal(name, value, seconds), seconds),
+      read(header) {
+        const parsed = schema.safeParse(services.sealer.open(name, readCookies(header, full)[0]));
+        return parsed.success ? parsed.data : null;
+      },
+      clear: cookie('', 0),
+    };
+  };
+}

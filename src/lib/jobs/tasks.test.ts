@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { backOff, createKeyedMutex, repeat, retryAfter } from './tasks.ts';
+
+describe('repetition', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('runs at regular intervals until it is stopped', async () => {
+    const task = vi.fn();
+    const repeated = repeat(100, task, () => {});
+    await vi.advanceTimersByTimeAsync(350);
+    expect(task).toHaveBeenCalledTimes(3);
+    await repeated.stop();
+    await vi.advanceTimersByTimeAsync(500);
+    expect(task).toHaveBeenCalledTimes(3);
+  });
+
+  it('runs one at a time, and goes on after an error', async () => {
+    const first = Promise.withResolvers<void>();
+    const task = vi.fn().mockReturnValueOnce(first.promise);
+    const onError = vi.fn();
+    const repeated = repeat(100, task, onError);
+    await vi.advanceTimersByTimeAsync(350);
+    expect(task).toHaveBeenCalledTimes(1);
+    first.reject(new Error('no'));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(onError).toHaveBeenCalledWith(new Error('no'));
+    expect(task).toHaveBeenCalledTimes(2);
+    await repeated.stop();
+  });
+
+  it('aborts the run under way and waits for it', async () => {
+    let ended = false;
+    const repeated = repeat(
+      100,
+      async (signal: AbortSignal) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        ended = true;
+      },
+      () => {},
+    );
+    await vi.advanceTimersByTimeAsync(100);
+    await repeated.stop();
+    expect(ended).toBe(true);
+  });
+
+  it('runs at once when it is asked to, and once more when it was asked during a run', async () => {
+    const first = Promise.withResolvers<void>();
+    const task = vi.fn().mockReturnValueOnce(first.promise);
+    const repeated = repeat(100, task, () => {});
+    repeated.runNow();
+    repeated.runNow();
+    repeated.runNow();
+    expect(task).toHaveBeenCalledTimes(1);
+    first.resolve();
+    await vi.advanceTimersByTimeAsync(50);
+    expect(task).toHaveBeenCalledTimes(2);
+    await repeated.stop();
+    repeated.runNow();
+    expect(task).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('waiting', () => {
+  it('grows with the tries, with jitter, up to a bound', () => {
+    expect([1, 2, 3, 20, 500].map((attempt) => backOff(attempt, 100, 5000, () => 1))).toEqual([
+      100, 200, 400, 5000, 5000,
+    ]);
+    expect(backOff(3, 100, 5000, () => 0)).toBe(200);
+  });
+  it('reads Retry-After in seconds and as a date', () => {
+    const now = Date.UTC(2026, 10, 21, 12);
+    expect(retryAfter('120', now)).toBe(120_000);
+    expect(retryAfter('Sat, 21 Nov 2026 12:00:30 GMT', now)).toBe(30_000);
+    expect(retryAfter('Sat, 21 Nov 2026 11:00:00 GMT', now)).toBe(0);
+    expect(retryAfter('soon', now)).toBeNull();
+    expect(retryAfter(null, now)).toBeNull();
+  });
+});
+
+it('runs work under one key in order, work under other keys meanwhile, and goes on after a failure', async () => {
+  const withLock = createKeyedMutex();
+  const events: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const first = withLock('a', async () => {
+    await gate.promise;
+    events.push('first');
+    throw new Error('failed');
+  });
+  const second = withLock('a', async () => {
+    events.push('second');
+    return 2;
+  });
+  expect(await withLock('b', async () => events.push('other'))).toBe(1);
+  gate.resolve();
+  await expect(first).rejects.toThrow('failed');
+  expect(await second).toBe(2);
+  expect(events).toEqual(['other', 'first', 'second']);
+  expect(await withLock('a', async () => 3)).toBe(3);
+});

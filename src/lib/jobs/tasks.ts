@@ -1,0 +1,100 @@
+/** What background work needs: repetition at intervals, back-off after a failure, and a lock for each key. */
+
+export interface RepeatedTask {
+  /** Runs the task at once, or once more after the run under way. */
+  runNow(): void;
+  /** Aborts a run under way and waits for its end; no other begins. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs a task at regular intervals, one run at a time: an interval that ends during a run starts no other. It does not keep the
+ * process alive.
+ *
+ * @param everyMs milliseconds until the first run and between the starts of two runs
+ * @param task gets a signal that is aborted when the repetition stops
+ * @param onError called with what a run throws; the task is repeated all the same
+ */
+export function repeat(
+  everyMs: number,
+  task: (signal: AbortSignal) => unknown,
+  onError: (error: unknown) => void,
+): RepeatedTask {
+  const stopping = new AbortController();
+  let running: Promise<void> | null = null;
+  let again = false;
+
+  async function run(): Promise<void> {
+    do {
+      again = false;
+      try {
+        await task(stopping.signal);
+      } catch (error) {
+        onError(error);
+      }
+    } while (again && !stopping.signal.aborted);
+    running = null;
+  }
+
+  function start(): void {
+    if (!stopping.signal.aborted) running ??= run();
+  }
+
+  const timer = setInterval(start, everyMs).unref();
+  return {
+    runNow() {
+      again = true;
+      start();
+    },
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/**
+ * Exponential back-off with jitter: anything between half a step and a whole one, so that many don't return at once.
+ *
+ * @param attempt 1 for the first wait
+ * @param base milliseconds of the first step
+ * @param cap longest wait in milliseconds
+ */
+export function backOff(attempt: number, base: number, cap: number, random: () => number = Math.random): number {
+  const step = Math.min(cap, base * 2 ** Math.min(attempt - 1, 30));
+  return Math.round(step / 2 + (random() * step) / 2);
+}
+
+/**
+ * `Retry-After` in milliseconds, in either of its forms (RFC 9110, section 10.2.3): seconds, or a date.
+ *
+ * @param now epoch milliseconds
+ */
+export function retryAfter(header: string | null, now: number): number | null {
+  if (header === null) return null;
+  const value = header.trim();
+  if (/^\d{1,9}$/u.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+/** Runs `work` when all earlier work under the same key has settled; work under other keys isn't held up. */
+export type WithLock = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+/** Keyed mutex of this process: work under one key runs in the order of the calls. A failure rejects only for its caller. */
+export function createKeyedMutex(): WithLock {
+  const tails = new Map<string, Promise<void>>();
+  return (key, work) => {
+    const result = (tails.get(key) ?? Promise.resolve()).then(work);
+    const tail = result.then(
+      () => {},
+      () => {},
+    );
+    tails.set(key, tail);
+    void tail.then(() => {
+      if (tails.get(key) === tail) tails.delete(key);
+    });
+    return result;
+  };
+}

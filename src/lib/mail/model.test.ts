@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isAddress, oneLine, readSender } from './model.ts';
+
+/** Texts of the signs that matter to addresses and headers. */
+const awkward = fc.string({
+  unit: fc.constantFrom(...'aZ9.@,;:<>()"\'+-_é🙂 \t\r\n\0\u0085\u200b\u2028\u2029\\[]'),
+  maxLength: 30,
+});
+
+describe('an address', () => {
+  it.each(['ada@example.com', 'a.b+c@sub.example.co.uk', 'ann@münchen.example', "o'neil@example.com"])(
+    'is %s',
+    (text) => {
+      expect(isAddress(text)).toBe(true);
+    },
+  );
+
+  it.each([
+    '',
+    'ada',
+    'ada@',
+    '@example.com',
+    'ada@example.com,bob@example.com',
+    'ada@example.com bob@example.com',
+    'Ada <ada@example.com>',
+    'ada@example.com\r\nBcc: bob@example.com',
+    'ada@example.com\n',
+    'ada\u0000@example.com',
+    'ada\u2028@example.com',
+    '"ada lovelace"@example.com',
+    'ada@@example.com',
+    '.ada@example.com',
+    'ada..b@example.com',
+    `${'a'.repeat(65)}@example.com`,
+    `ada@${'e'.repeat(254)}.com`,
+  ])('is not %j', (text) => {
+    expect(isAddress(text)).toBe(false);
+  });
+
+  it('never holds what ends a header or begins another address', () => {
+    fc.assert(
+      fc.property(awkward, (text) => {
+        if (isAddress(text)) expect(text).not.toMatch(/[\s,;:<>"()]/);
+      }),
+    );
+  });
+});
+
+it('reads a sender', () => {
+  expect(readSender('The Sun <news@sun.example>')).toEqual({ name: 'The Sun', address: 'news@sun.example' });
+  expect(readSender('"The Sun, Inc." <news@sun.example>')).toEqual({
+    name: 'The Sun, Inc.',
+    address: 'news@sun.example',
+  });
+  expect(readSender(' news@sun.example ')).toEqual({ name: '', address: 'news@sun.example' });
+  for (const text of ['', 'The Sun', 'The Sun <news>', 'The\nSun <news@sun.example>', 'a@b.example <c@d.example> e']) {
+    expect(readSender(text)).toBeNull();
+  }
+});
+
+it('makes one line of anything', () => {
+  fc.assert(
+    fc.property(awkward, (text) => {
+      expect(oneLine(text)).not.toMatch(/[\r\n\u0085\u2028\u2029\0]/);
+    }),
+  );
+  expect(oneLine('Hello\r\nBcc: x@y.z')).toBe('Hello Bcc: x@y.z');
+});

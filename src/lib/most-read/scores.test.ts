@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import { openScores, readingsNow, scoreOf, together } from './scores.server.ts';
+
+const day = 86_400_000;
+const now = Date.UTC(2026, 10, 21);
+
+describe('heat', () => {
+  it('loses half of a reading’s weight in each half-life', () => {
+    const heat = scoreOf(8, now, day);
+    expect(readingsNow(heat, now, day)).toBeCloseTo(8, 6);
+    expect(readingsNow(heat, now + day, day)).toBeCloseTo(4, 6);
+    expect(readingsNow(heat, now + 3 * day, day)).toBeCloseTo(1, 6);
+  });
+
+  it('adds readings in any order to the same sum', () => {
+    const reading = fc.record({ count: fc.integer({ min: 1, max: 1000 }), ago: fc.integer({ min: 0, max: 20 * day }) });
+    fc.assert(
+      fc.property(fc.array(reading, { minLength: 1, maxLength: 30 }), (readings) => {
+        const heats = readings.map(({ count, ago }) => scoreOf(count, now - ago, day));
+        const forwards = heats.reduce(together);
+        const expected = readings.reduce((sum, { count, ago }) => sum + count / 2 ** (ago / day), 0);
+        expect(readingsNow(forwards, now, day) / expected).toBeCloseTo(1, 5);
+        expect(heats.toReversed().reduce(together)).toBeCloseTo(forwards, 6);
+      }),
+    );
+  });
+
+  it('takes nothing for nothing, and does not fail at what is long gone', () => {
+    expect(together(Number.NEGATIVE_INFINITY, 5)).toBe(5);
+    expect(together(scoreOf(1, now - 10_000 * day, day), scoreOf(1, now, day))).toBe(scoreOf(1, now, day));
+  });
+});
+
+/** The popularity of articles in both databases. */
+
+onBothEngines('the scores of popularity', (engines) => {
+  it('adds what is decayed to what is new, as if all had been counted at once', async () => {
+    const scores = openScores(await engines.open(), day);
+    await scores.add(new Map([[1, 8], [2, 5]]), now); // biome-ignore format: one line says it
+    await scores.add(new Map([[1, 1], [3, 1]]), now + day); // biome-ignore format: one line says it
+    // Far apart in both directions: nothing under- or overflows.
+    await scores.add(new Map([[2, 1]]), now + 2000 * day);
+    await scores.add(new Map([[2, 1]]), now - 2000 * day);
+    const highest = await scores.highest(10);
+    expect(highest.map(({ article }) => article)).toEqual([2, 1, 3]);
+    expect(highest[1]?.heat).toBeCloseTo(together(scoreOf(8, now, day), scoreOf(1, now + day, day)), 9);
+    expect(readingsNow(highest[1]?.heat ?? 0, now + day, day)).toBeCloseTo(5, 6);
+    expect(highest[0]?.heat).toBeCloseTo(scoreOf(1, now + 2000 * day, day), 9);
+  });
+
+  it('loses nothing when many processes add at the same time', async () => {
+    const place = await engines.place();
+    const nodes = await Promise.all(Array.from({ length: 3 }, () => engines.open(place)));
+    const ledgers = nodes.map((database) => openScores(database, day));
+    const articles = Array.from({ length: 40 }, (_, index) => index + 1);
+    await Promise.all(
+      ledgers.flatMap((scores, node) =>
+        Array.from({ length: 5 }, () => {
+          const order = node % 2 ? articles.toReversed() : articles;
+          return scores.add(new Map(order.map((article) => [article, article])), now);
+        }),
+      ),
+    );
+    const rows = await nodes[0]?.db.selectFrom('popularity').selectAll().orderBy('article_id').execute();
+    expect(rows?.map(({ total }) => Number(total))).toEqual(articles.map((article) => 15 * article));
+    for (const row of rows ?? []) {
+      expect(readingsNow(row.heat, now, day)).toBeCloseTo(15 * Number(row.article_id), 4);
+    }
+  });
+
+  it('keeps what readings are worth when the half-life is changed, and drops what is cold', async () => {
+    const database = await engines.open();
+    await openScores(database, day).add(new Map([[1, 6]]), now);
+    await openScores(database, day).add(new Map([[2, 6]]), now - 100 * day);
+    const slower = openScores(database, 7 * day);
+    await slower.tidy(now);
+    const [only, ...more] = await slower.highest(10);
+    // What lies a hundred days back was worth nothing already.
+    expect(more).toEqual([]);
+    expect(readingsNow(only?.heat ?? 0, now, 7 * day)).toBeCloseTo(6, 6);
+    await slower.tidy(now + 7 * day);
+    expect(readingsNow((await slower.highest(1))[0]?.heat ?? 0, now + 7 * day, 7 * day)).toBeCloseTo(3, 6);
+  });
+});

@@ -1,0 +1,178 @@
+/**
+ * Saved stories and the reading history over HTTP, on the built site: the shapes of wire.ts, the forms without a script, and that
+ * no reader sees or changes another reader's by any number. On both engines the service itself is tested in src/lib/saved/saved.test.ts.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { historyAnswer, readingAnswer, savedAnswer, savedState } from '../../src/lib/saved/model.ts';
+import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
+
+let site: AccountSite;
+let count = 0;
+beforeAll(async () => {
+  site = await startAccountSite();
+}, 120_000);
+afterAll(() => site.stop());
+
+async function reader(): Promise<{ browser: Browser; email: string }> {
+  const browser = site.browser();
+  const email = `saved-${++count}@example.com`;
+  await browser.signIn(site, email);
+  return { browser, email };
+}
+const saved = (id: number | string) => `/api/v1/me/saved/${id}`;
+const history = '/api/v1/me/history';
+const put = (browser: Browser, id: number | string, json?: unknown) => browser.ask(saved(id), { method: 'PUT', json });
+const idsOf = async (browser: Browser, path: string) =>
+  savedAnswer.parse((await browser.get(path)).json()).articles.map(({ id }) => id);
+
+describe('saved stories', () => {
+  it('are saved, listed page by page, and removed, and no cache keeps the answers', async () => {
+    const { browser } = await reader();
+    for (const id of [1, 2, 3, 2]) {
+      const answer = await put(browser, id);
+      expect([answer.status, savedState.parse(answer.json()), answer.headers['cache-control']]).toEqual([
+        200,
+        { saved: true },
+        'no-store',
+      ]);
+    }
+    const first = savedAnswer.parse((await browser.get('/api/v1/me/saved?limit=2')).json());
+    expect([first.articles.length, first.total, first.next]).toEqual([2, 3, 2]);
+    const rest = savedAnswer.parse((await browser.get('/api/v1/me/saved?limit=2&offset=2')).json());
+    expect([rest.articles.length, rest.next]).toEqual([1, null]);
+    expect([...first.articles, ...rest.articles].map(({ id }) => id).toSorted()).toEqual([1, 2, 3]);
+    expect(savedState.parse((await browser.ask(saved(2), { method: 'DELETE' })).json())).toEqual({ saved: false });
+    expect(savedState.parse((await browser.get(saved(2))).json())).toEqual({ saved: false });
+  });
+
+  it('are not another reader’s, whatever number is asked for', async () => {
+    const { browser: ada } = await reader();
+    const { browser: bob, email } = await reader();
+    await put(ada, 1);
+    await ada.post(history, { articleId: 2 });
+    expect(savedState.parse((await bob.get(saved(1))).json())).toEqual({ saved: false });
+    expect(await idsOf(bob, '/api/v1/me/saved')).toEqual([]);
+    expect(await idsOf(bob, history)).toEqual([]);
+    await bob.ask(saved(1), { method: 'DELETE' });
+    await bob.ask(`${history}/2`, { method: 'DELETE' });
+    await bob.ask(history, { method: 'DELETE' });
+    await bob.submit('/account/saved', { article: '1', do: 'remove' });
+    await bob.submit('/account/history', { do: 'off' });
+    expect(await idsOf(ada, '/api/v1/me/saved')).toEqual([1]);
+    expect(historyAnswer.parse((await ada.get(history)).json())).toMatchObject({ on: true, total: 1 });
+    const page = await ada.get('/dashboard/saved');
+    expect(page.headers['cache-control']).toBe('private, no-store');
+    expect(page.text.includes(email)).toBe(false);
+  });
+
+  it('are refused to strangers, to other sites, and for what is no article', async () => {
+    const { browser } = await reader();
+    const stranger = site.browser();
+    for (const [method, path] of [
+      ['GET', '/api/v1/me/saved'],
+      ['GET', saved(1)],
+      ['PUT', saved(1)],
+      ['DELETE', saved(1)],
+      ['GET', history],
+      ['POST', history],
+      ['PUT', history],
+      ['DELETE', history],
+      ['DELETE', `${history}/1`],
+    ] as const) {
+      const json =
+        path === history && method === 'POST' ? { articleId: 1 } : method === 'PUT' ? { on: true } : undefined;
+      expect((await stranger.ask(path, { method, json })).status, `${method} ${path}`).toBe(401);
+      if (method === 'GET') continue;
+      const headers = { origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' };
+      expect((await browser.ask(path, { method, json, headers })).status, `${method} ${path}`).toBe(403);
+    }
+    for (const id of [4711, 0, -1, '1e3', 'x', '9'.repeat(30), "1'--"])
+      expect((await put(browser, id)).status, String(id)).toBe(404);
+    for (const articleId of [4711, 0, -1, 1.5, '1', null, [1], 1e300])
+      expect((await browser.post(history, { articleId })).status, String(articleId)).toBeGreaterThanOrEqual(400);
+    expect(await idsOf(browser, '/api/v1/me/saved')).toEqual([]);
+    expect((await browser.ask(saved(1), { method: 'PATCH' })).status).toBe(405);
+  });
+
+  it('are kept for a reader who has to sign in first: by the call, and by the form', async () => {
+    for (const wish of ['call', 'form'] as const) {
+      const browser = site.browser();
+      const answer =
+        wish === 'call' ? await put(browser, 1) : await browser.submit('/account/saved', { article: '1', do: 'save' });
+      expect(answer.status).toBe(wish === 'call' ? 401 : 303);
+      if (wish === 'form') expect(answer.headers.location).toBe('/socialLogin?return=%2Faccount%2Fsaved');
+      expect(answer.cookies.join()).toMatch(/save_later=[^;]+; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax/);
+      await browser.signIn(site, `wish-${wish}@example.com`);
+      const back = await browser.get('/account/saved');
+      expect([back.status, back.headers.location]).toEqual([303, '/dashboard/saved?state=saved&article=1']);
+      expect(await idsOf(browser, '/api/v1/me/saved')).toEqual([1]);
+      // Once: what is removed afterwards stays removed.
+      await browser.ask(saved(1), { method: 'DELETE' });
+      expect((await browser.get('/account/saved')).headers.location).toBe('/dashboard/saved');
+      expect(await idsOf(browser, '/api/v1/me/saved')).toEqual([]);
+    }
+  });
+
+  it('cannot be wished for one reader by another', async () => {
+    const { browser } = await reader();
+    browser.jar.set('__Host-save_later', '1');
+    expect((await browser.get('/account/saved')).headers.location).toBe('/dashboard/saved');
+    expect(savedState.parse((await browser.get(saved(1))).json())).toEqual({ saved: false });
+  });
+});
+
+describe('the reading history', () => {
+  it('is written, cleared, turned off and on, by calls and by forms', async () => {
+    const { browser } = await reader();
+    const read = async (articleId: number) =>
+      readingAnswer.parse((await browser.post(history, { articleId })).json()).noted;
+    expect(await read(1)).toBe(true);
+    expect(await read(2)).toBe(true);
+    await browser.submit('/account/history', { do: 'remove', article: '2' });
+    expect(await idsOf(browser, history)).toEqual([1]);
+    await browser.submit('/account/history', { do: 'clear' });
+    expect(await idsOf(browser, history)).toEqual([]);
+    await read(1);
+    const off = await browser.submit('/account/history', { do: 'off' });
+    expect(off.headers.location).toBe('/dashboard/saved?state=history-off#history');
+    expect(await read(2)).toBe(false);
+    expect(historyAnswer.parse((await browser.get(history)).json())).toMatchObject({ on: false, total: 0 });
+    expect((await browser.ask(history, { method: 'PUT', json: { on: true } })).json()).toEqual({ on: true });
+    expect(await read(2)).toBe(true);
+  });
+
+  it('is in the copy of everything that is kept, and goes with the account', async () => {
+    const { browser } = await reader();
+    await put(browser, 3);
+    await browser.post(history, { articleId: 1 });
+    const copy = (await browser.get('/api/v1/me/export')).json();
+    expect(copy).toMatchObject({
+      saved_articles: [{ article: 3 }],
+      reading_history: [{ article: 1 }],
+      reading_history_kept: true,
+    });
+    expect((await browser.post('/blaize/forget-me', {})).status).toBe(200);
+    expect((await browser.get('/api/v1/me/saved')).status).toBe(401);
+  });
+});
+
+it('says how many stories can still be given away, to subscribers alone', async () => {
+  const { browser, email } = await reader();
+  expect((await site.browser().get('/api/v1/gifts')).status).toBe(401);
+  expect((await browser.get('/api/v1/gifts')).status).toBe(403);
+  site.paid.set(email, [{ product: 'sun-reader', until: Date.now() + 86_400_000, trialing: false }]);
+  expect((await browser.get('/api/v1/gifts')).json()).toEqual({ most: 10, left: 10 });
+  expect((await browser.post('/api/v1/gifts', { articleId: 3 })).json()).toMatchObject({ most: 10, left: 9 });
+});
+
+it('sends the worker with a policy under which it can ask this site, and never stale', async () => {
+  const { status, headers } = await site.browser().get('/sw.js');
+  expect([status, headers['cache-control'], headers['content-security-policy']]).toEqual([
+    200,
+    'no-cache',
+    "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
+  ]);
+  const page = await site.browser().get('/offline');
+  expect([page.status, page.headers['set-cookie']]).toEqual([200, undefined]);
+  expect(page.headers['cache-control']).not.toMatch(/no-store|private/);
+});

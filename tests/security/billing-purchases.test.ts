@@ -1,0 +1,280 @@
+/** What must not be possible in a purchase: choose a price, touch what is another reader’s, or guess at coupons without end. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { defaultLimits } from '../../src/lib/http/limits.ts';
+import {
+  type Answered,
+  type Asked,
+  ask,
+  bench,
+  charges,
+  checkoutForEachTest,
+  open,
+  reader,
+  status,
+  yearly,
+} from '../fixtures/checkout-calls.ts';
+import { day, home, paid } from '../world/billing.ts';
+
+checkoutForEachTest();
+
+describe('a price', () => {
+  it.each([
+    ['another product', { product_id: 'sun-member' }],
+    ['a dearer plan of another product', { plan_id: 'member-print-yearly' }],
+    ['a product without prices', { product_id: 'sun-founder' }],
+    ['no plan of ours', { plan_id: 'free' }],
+    ['Stripe’s number of the price', { plan_id: 'price_reader_yearly' }],
+    ['a plan called like a property', { plan_id: '__proto__', product_id: 'constructor' }],
+  ])('of %s is not sold', async (_, wrong) => {
+    const { cookies } = await reader();
+    const answer = await ask('blaize/payment/stripe/subscribe.ts', {
+      method: 'POST',
+      body: { ...yearly, ...wrong },
+      cookies,
+    });
+    expect(answer.status).toBe(400);
+    expect(bench.stripe.ledger.store.count('subscription')).toBe(0);
+  });
+
+  it.each([
+    ['negative', -12_000, 400],
+    ['fractional', 0.5, 400],
+    ['huge', Number.MAX_SAFE_INTEGER + 2, 400],
+    ['not a number', 'NaN', 400],
+    ['a text', '12000', 400],
+    ['nothing', 0, 409],
+    ['a cent less', 11_999, 409],
+    ['a cent more', 12_001, 409],
+  ])('that is %s charges nothing', async (_, expected, refused) => {
+    const { cookies } = await reader();
+    const answer = await ask('blaize/payment/stripe/subscribe.ts', {
+      method: 'POST',
+      body: { ...yearly, expected },
+      cookies,
+    });
+    expect(answer.status).toBe(refused);
+    expect(charges()).toEqual([]);
+    expect(await bench.database.db.selectFrom('purchases').select('id').where('state', '=', 'open').execute()).toEqual(
+      [],
+    );
+  });
+
+  it('is Stripe’s, whatever the body says', async () => {
+    const { cookies } = await reader();
+    const more = {
+      amount: 1,
+      unit_amount: 1,
+      currency: 'jpy',
+      price: 'price_x',
+      trial_end: 4e9,
+      coupon: 'free-year',
+      customer: 'cus_x',
+    };
+    const body = {
+      ...yearly,
+      ...more,
+      items: [{ price_data: { unit_amount: 1 } }],
+      metadata: { user: 'x' },
+      discounts: [{}],
+    };
+    expect((await ask('blaize/payment/stripe/subscribe.ts', { method: 'POST', body, cookies })).status).toBe(200);
+    expect(charges().map(({ amount, currency }) => [amount, currency])).toEqual([[12_000, 'usd']]);
+  });
+
+  it('that was taken off sale is not sold any more, nor switched to', async () => {
+    const { cookies, session } = await reader();
+    await bench.dashboard.prices.update('price_reader_yearly', { active: false });
+    await bench.deliver();
+    const body = { ...yearly, expected: 12_000 };
+    expect((await ask('blaize/payment/stripe/subscribe.ts', { method: 'POST', body, cookies })).status).toBe(400);
+    expect(status(await bench.billing.quote(session, { planId: 'reader-yearly' }))).toBe(400);
+    paid(await bench.billing.subscribe(session, { ...yearly, plan_id: 'reader-monthly' }));
+    expect(status(await bench.billing.switchPlan(session, { planId: 'reader-yearly' }))).toBe(400);
+  });
+
+  it('that was taken off sale a moment ago is refused by Stripe, and nothing stays open', async () => {
+    const { cookies } = await reader();
+    await bench.dashboard.prices.update('price_reader_yearly', { active: false });
+    const answer = await ask('blaize/payment/stripe/subscribe.ts', { method: 'POST', body: yearly, cookies });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(charges()).toEqual([]);
+    expect(await bench.database.db.selectFrom('purchases').select('id').where('state', '=', 'open').execute()).toEqual(
+      [],
+    );
+  });
+
+  it('of the promotion is not to be had by a switch, nor twice', async () => {
+    const { session } = await reader();
+    const penny = { ...yearly, plan_id: 'reader-penny' };
+    paid(await bench.billing.subscribe(session, penny));
+    expect(await bench.billing.switchPlan(session, { planId: 'reader-penny' })).toMatchObject({
+      ok: false,
+      status: 409,
+      error: { code: 'promotion_used' },
+    });
+    paid(await bench.billing.cancel(session, null));
+    await bench.pass(61 * day);
+    await bench.deliver();
+    expect(status(await bench.billing.subscribe(session, penny))).toBe(409);
+    expect(charges().map(({ amount }) => amount)).toEqual([60]);
+  });
+
+  it.each([
+    ['far ahead', 360 * day],
+    ['long ago', -300 * day],
+    ['before time', -1_800_000_000],
+  ])('of an upgrade does not depend on a date %s', async (_, away) => {
+    const { cookies, session } = await reader();
+    paid(await bench.billing.subscribe(session, yearly));
+    await bench.pass(20 * day);
+    const { dueToday: due } = paid(await bench.billing.quote(session, { planId: 'member-yearly' }));
+    const prorationDate = Math.floor(bench.accounts.clock.now / 1000) + away;
+    const body = { plan_id: 'member-yearly', prorationDate };
+    const answer = await ask('api/v1/me/subscription/switch.ts', { method: 'POST', body, cookies });
+    if (answer.status === 200) expect(charges().map(({ amount }) => amount)).toEqual([12_000, due]);
+    else expect([answer.status, charges().length]).toEqual([400, 1]);
+  });
+});
+
+describe('what is another’s', () => {
+  it('is neither seen nor touched', async () => {
+    const [ada, eve] = [await reader(), await reader()];
+    paid(await bench.billing.saveShipping(ada.session, home));
+    const { subscriptionId } = paid(await bench.billing.subscribe(ada.session, yearly));
+    const [customer] = [...bench.stripe.ledger.store.all('customer')];
+    const [method] = [...bench.stripe.ledger.store.all('payment_method')].filter(
+      (one) => one.customer === customer?.id,
+    );
+    const [invoice] = [...bench.stripe.ledger.store.all('invoice')];
+    const before = JSON.stringify(bench.stripe.ledger.store.find('subscription', subscriptionId));
+    const post = { method: 'POST', cookies: eve.cookies };
+    const tries: readonly (readonly [string, Asked])[] = [
+      ['blaize/payment/stripe/subscription/confirmation.ts', { ...post, body: { subscriptionId } }],
+      ['blaize/payment/stripe/subscriptions/[id].ts', { ...post, method: 'DELETE', id: subscriptionId }],
+      [
+        'api/v1/me/subscription/metadata.ts',
+        { ...post, method: 'PUT', body: { subscriptionId, metadata: { created_with: 'x' } } },
+      ],
+      ['api/v1/me/subscription/cancel.ts', { ...post, body: { subscriptionId, id: subscriptionId, reason: 'x' } }],
+      ['api/v1/me/subscription/resume.ts', { ...post, body: { subscriptionId } }],
+      ['api/v1/me/subscription/switch.ts', { ...post, body: { plan_id: 'member-yearly', subscriptionId } }],
+      ['api/v1/me/payment-method.ts', { ...post, body: { payment_method: method?.id, customer: customer?.id } }],
+      ['blaize/payment/stripe/subscribe.ts', { ...post, body: { ...yearly, payment_method: method?.id } }],
+      // A part of a path must not lead elsewhere, and another kind of thing is no card.
+      ...[
+        subscriptionId,
+        invoice?.id,
+        customer?.id,
+        `../customers/${customer?.id}`,
+        `${method?.id}/detach`,
+        `x?y=${method?.id}`,
+      ].map((id): readonly [string, Asked] => [
+        'api/v1/me/payment-method.ts',
+        { ...post, body: { payment_method: id } },
+      ]),
+      ...[invoice?.id, `../invoices/${invoice?.id}`, `${subscriptionId}/../${subscriptionId}`, '../customers'].map(
+        (id): readonly [string, Asked] => [
+          'blaize/payment/stripe/subscription/confirmation.ts',
+          { ...post, body: { subscriptionId: id } },
+        ],
+      ),
+    ];
+    for (const [path, asked] of tries) {
+      const answer = await ask(path, asked);
+      expect([400, 402, 403, 404, 409], `${path} ${JSON.stringify(asked.body)} ${answer.status}`).toContain(
+        answer.status,
+      );
+      expect(answer.text).not.toMatch(/Lovelace|Broadway|ada-lovelace|_secret_|4242/);
+    }
+    expect(JSON.stringify(bench.stripe.ledger.store.find('subscription', subscriptionId))).toBe(before);
+    expect(charges()).toHaveLength(1);
+    for (const path of [
+      'api/v1/me/shipping.ts',
+      'api/v1/me/invoices.ts',
+      'api/v1/me/payment-method.ts',
+      'api/v1/me/subscription/index.ts',
+      'blaize/payment/stripe/subscriptions/index.ts',
+    ]) {
+      const answer = await ask(path, { method: 'GET', cookies: eve.cookies });
+      expect(answer.text).not.toMatch(/Lovelace|Broadway|sub_|in_|4242/);
+    }
+    expect(await bench.billing.entitlements(eve.session.userId)).toEqual([]);
+  });
+
+  it('is not confirmed by a reader who has only begun to buy', async () => {
+    const [ada, eve] = [await reader(), await reader()];
+    const asks = { ...yearly, payment_method: 'pm_card_threeDSecure2Required' };
+    const hers = paid(await bench.billing.subscribe(ada.session, asks));
+    paid(await bench.billing.subscribe(eve.session, asks));
+    bench.stripe.finishChallenge(hers.clientSecret?.split('_secret_')[0] ?? '', true);
+    const body = { subscriptionId: hers.subscriptionId };
+    const path = 'blaize/payment/stripe/subscription/confirmation.ts';
+    expect((await ask(path, { method: 'POST', body, cookies: eve.cookies })).status).toBe(404);
+    expect(await bench.billing.entitlements(eve.session.userId)).toEqual([]);
+    expect((await ask(path, { method: 'POST', body, cookies: ada.cookies })).status).toBe(200);
+  });
+
+  it('is no attempt of one’s own', async () => {
+    const [ada, eve] = [await reader(), await reader()];
+    const attempt = randomUUID();
+    const hers = paid(await bench.billing.subscribe(ada.session, { ...yearly, attempt }));
+    const own = paid(await bench.billing.subscribe(eve.session, { ...yearly, attempt }));
+    expect(own.subscriptionId).not.toBe(hers.subscriptionId);
+    expect(own.grant_id).not.toBe(hers.grant_id);
+    expect(charges()).toHaveLength(2);
+  });
+});
+
+describe('guesses at coupons', () => {
+  const few = { most: 7, seconds: 600 };
+  const many = { most: 1000, seconds: 600 };
+  const guess = (at: number, more: Partial<Asked> = {}) =>
+    ask('api/v1/checkout/get-coupon.ts', { method: 'POST', body: { couponCode: `GUESS${at}` }, ...more });
+  const hundred = (how: (at: number) => Promise<Answered>) =>
+    Promise.all(Array.from({ length: 100 }, (_, at) => how(at)));
+  const counted = (answers: readonly Answered[]) =>
+    [404, 429].map((wanted) => answers.filter((answer) => answer.status === wanted).length);
+
+  it.each([
+    ['of an address', { address: few, email: many, overall: many }],
+    ['of all readers', { address: many, email: many, overall: few }],
+  ])('%s end at the limit, a hundred at once', async (of, coupon) => {
+    await bench.stop();
+    await open({ ...defaultLimits, coupon });
+    const answers = await hundred((at) => guess(at, of === 'of all readers' ? { address: `198.51.100.${at}` } : {}));
+    expect(counted(answers)).toEqual([7, 93]);
+    const late = answers.find((answer) => answer.status === 429)?.json;
+    expect(late).toMatchObject({ retryAfter: expect.any(Number), amount_off: null, percent_off: null });
+  });
+
+  it('of a reader end at the limit, a hundred at once by every way, from ever new addresses', async () => {
+    await bench.stop();
+    await open({ ...defaultLimits, coupon: { address: many, email: few, overall: many } });
+    const { cookies } = await reader();
+    const ways = [
+      (at: number) => ({ path: 'api/v1/checkout/get-coupon.ts', body: { couponCode: `GUESS${at}` } }),
+      (at: number) => ({
+        path: 'api/v1/checkout/quote.ts',
+        body: { plan_id: 'reader-yearly', couponCode: `GUESS${at}` },
+      }),
+      (at: number) => ({
+        path: 'blaize/payment/stripe/subscribe.ts',
+        body: { ...yearly, discount_code: `GUESS${at}` },
+      }),
+    ];
+    const answers = await hundred((at) => {
+      const { path, body } = (ways[at % 3] ?? ways[0])?.(at) ?? { path: '', body: {} };
+      return ask(path, { method: 'POST', body, cookies, address: `198.51.100.${at}` });
+    });
+    expect(counted(answers)).toEqual([7, 93]);
+    expect(charges()).toEqual([]);
+  });
+
+  it('are bounded from the start', () => {
+    const { address, email, overall } = defaultLimits.coupon;
+    for (const limit of [address, email])
+      expect((limit?.most ?? 1e9) / (limit?.seconds ?? 1)).toBeLessThanOrEqual(1 / 30);
+    expect((overall?.most ?? 1e9) / (overall?.seconds ?? 1)).toBeLessThan(2);
+  });
+});
