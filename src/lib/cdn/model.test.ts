@@ -10,7 +10,7 @@ const hits = (header: string, purged: readonly string[]): boolean => {
 };
 
 describe('wireTag', () => {
-  test('leaves the tags of the house as they are', () => {
+  test('leaves the site’s own tags as they are', () => {
     for (const tag of ['article:12', 'top-stories', 'section:arts-culture', 'slug:articles:%d8%b3%d9%84']) {
       expect(wireTag(tag)).toBe(tag);
     }

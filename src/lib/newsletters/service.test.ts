@@ -18,7 +18,7 @@ type Letter = Extract<Message, { kind: 'newsletter' }>;
 onBothEngines('the newsletters', (engines) => {
   async function open(full = () => 0) {
     const database = await engines.open();
-    const house = await bench(database);
+    const site = await bench(database);
     const clock = { now: Date.parse('2026-11-20T12:00:00Z') };
     const mail: Letter[] = [];
     const outbox = {
@@ -36,12 +36,12 @@ onBothEngines('the newsletters', (engines) => {
     const create = () =>
       createNewsletters({ database, outbox, secret, siteUrl: 'https://sun.example', now: () => clock.now });
     const join = async (name: string, choices: readonly string[] = ['morning']) => {
-      const { session } = await house.join(`${name}@example.com`);
+      const { session } = await site.join(`${name}@example.com`);
       await letters.choose(session, choices);
       return session;
     };
     const letters = create();
-    return { database, house, letters, create, mail, clock, join };
+    return { database, site, letters, create, mail, clock, join };
   }
 
   it('keeps what a reader chooses, and only what there is', async () => {
@@ -149,14 +149,14 @@ onBothEngines('the newsletters', (engines) => {
   });
 
   it('deletes the choices with the account, whose old link then does nothing', async () => {
-    const { database, house, letters, mail, join } = await open();
+    const { database, site, letters, mail, join } = await open();
     const ada = await join('ada');
     await letters.send('morning', morning);
-    await house.accounts.forget(ada, { address: '203.0.113.1', userAgent: null });
+    await site.accounts.forget(ada, { address: '203.0.113.1', userAgent: null });
     expect(await database.db.selectFrom('mail_choices').selectAll().execute()).toEqual([]);
     const token = new URL(mail[0]?.unsubscribe ?? '').searchParams.get('t') ?? '';
     expect([await letters.unsubscribe(token), await letters.resubscribe(token)]).toEqual(['morning', 'morning']);
     expect(await database.db.selectFrom('mail_choices').selectAll().execute()).toEqual([]);
-    await house.stop();
+    await site.stop();
   });
 });

@@ -163,8 +163,8 @@ onBothEngines('the support inbox', (engines) => {
 
   it('exports a user’s messages, deletes them with the account, and all messages after their time', async () => {
     const { database, support, clock, sender } = await open();
-    const house = await bench(database);
-    const { session } = await house.join('ada@example.com');
+    const site = await bench(database);
+    const { session } = await site.join('ada@example.com');
     await support.take(fields, sender({ caller: elsewhere(1) }));
     clock.now += 1;
     await support.take({ ...fields, email: 'work@example.com', message: 'Mine too.' }, sender({ session }));
@@ -183,6 +183,6 @@ onBothEngines('the support inbox', (engines) => {
     support.start();
     await support.stop();
     expect(await rows(database)).toEqual([]);
-    await house.stop();
+    await site.stop();
   });
 });

@@ -64,7 +64,7 @@ it('forgets what happens without consent, and what waited when it is withdrawn',
   expect(send).not.toHaveBeenCalled();
 });
 
-it('the rest of the house is heard', () => {
+it('onTrack passes on the events that track() sends after it', () => {
   const heard = vi.fn();
   track('before');
   onTrack(heard);

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-async function house<T>(
+async function withReaders<T>(
   env: Record<string, string>,
   work: (of: NonNullable<Awaited<ReturnType<typeof openReaders>>>) => T,
 ) {
@@ -36,7 +36,7 @@ it('shows what is held and hands one to the mail, beside the site and on its set
     SMTP_URL: 'smtp://127.0.0.1:1',
     MAIL_FROM: 'The Sun <news@example.com>',
   };
-  await house(env, ({ services: { support } }) =>
+  await withReaders(env, ({ services: { support } }) =>
     support.take(fields, { caller: { address: '203.0.113.1', userAgent: null }, session: null, trap: 'x', stamp: '' }),
   );
   const [held, ...more] = await listHeld(env);
@@ -48,7 +48,7 @@ it('shows what is held and hands one to the mail, beside the site and on its set
   expect(await releaseMessage(env, readWish(['release', held.id]) ?? '')).toBe(true);
   expect(await releaseMessage(env, held.id)).toBe(false);
   expect(await listHeld(env)).toEqual([]);
-  expect(await house(env, ({ outbox }) => outbox.waiting())).toMatchObject({ count: 1 });
+  expect(await withReaders(env, ({ outbox }) => outbox.waiting())).toMatchObject({ count: 1 });
 });
 
 it('says how the command is to be called, and what is to be set', async () => {

@@ -8,165 +8,165 @@ import type { Session } from '../../accounts/service.ts';
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('a running subscription', (engines) => {
-  let house: BillingBench;
-  afterEach(() => house?.stop());
+  let site: BillingBench;
+  afterEach(() => site?.stop());
 
   /** Keeps a card that the bank will refuse at the next renewal. */
   async function failNextTime(id: string): Promise<void> {
-    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
-    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
-    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    const customer = (await site.dashboard.subscriptions.retrieve(id)).customer as string;
+    const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await site.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
   }
 
   async function subscribed(plan = monthly): Promise<{ session: Session; id: string }> {
-    house = await billingBench(await engines.open());
-    const session = await house.readers.join('ada@example.com');
-    const { subscriptionId: id } = paid(await house.billing.subscribe(session, plan));
-    await house.deliver();
+    site = await billingBench(await engines.open());
+    const session = await site.readers.join('ada@example.com');
+    const { subscriptionId: id } = paid(await site.billing.subscribe(session, plan));
+    await site.deliver();
     return { session, id };
   }
-  const opens = async (session: Session) => (await house.billing.entitlements(session.userId))[0] ?? null;
-  const mailed = (kind: string) => house.mail.filter((message) => message.kind === kind).length;
-  const charged = async () => (await house.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
+  const opens = async (session: Session) => (await site.billing.entitlements(session.userId))[0] ?? null;
+  const mailed = (kind: string) => site.mail.filter((message) => message.kind === kind).length;
+  const charged = async () => (await site.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
 
   it('is upgraded at once, for the sum that was quoted', async () => {
     const { session } = await subscribed();
-    await house.pass(10 * day);
-    const quote = paid(await house.billing.quote(session, { planId: 'member-monthly' }));
+    await site.pass(10 * day);
+    const quote = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
     expect(quote.kind).toBe('upgrade');
     // 800 cents more a month, for the rest of it.
     expect(quote.dueToday).toBeGreaterThan(500);
     expect(quote.dueToday).toBeLessThan(600);
     const ask = { planId: 'member-monthly', prorationDate: quote.prorationDate ?? 0 };
-    const other = await house.billing.switchPlan(session, { ...ask, expected: quote.dueToday - 1 });
+    const other = await site.billing.switchPlan(session, { ...ask, expected: quote.dueToday - 1 });
     expect(other).toMatchObject({ ok: false, status: 409, error: { due: quote.dueToday } });
     const attempt = randomUUID();
-    const done = paid(await house.billing.switchPlan(session, { ...ask, expected: quote.dueToday, attempt }));
+    const done = paid(await site.billing.switchPlan(session, { ...ask, expected: quote.dueToday, attempt }));
     expect(done).toMatchObject({ effective: 'now', paymentIntentStatus: 'succeeded', clientSecret: null });
     expect((await charged()).map(({ amount }) => amount)).toEqual([quote.dueToday, 1200]);
     expect(await opens(session)).toMatchObject({ product: 'sun-member' });
-    expect(paid(await house.billing.switchPlan(session, { ...ask, attempt })).effective).toBe('now');
+    expect(paid(await site.billing.switchPlan(session, { ...ask, attempt })).effective).toBe('now');
     expect(await charged()).toHaveLength(2);
     expect(mailed('welcome-tier')).toBe(2);
   });
 
   it('is upgraded by Stripe’s clock, which may be far ahead of ours', async () => {
     const { session } = await subscribed();
-    const later = Math.floor(house.accounts.clock.now / 1000) + 45 * day;
-    house.stripe.advanceTo(later);
-    await house.deliver();
-    const quote = paid(await house.billing.quote(session, { planId: 'member-monthly' }));
+    const later = Math.floor(site.accounts.clock.now / 1000) + 45 * day;
+    site.stripe.advanceTo(later);
+    await site.deliver();
+    const quote = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
     expect(quote).toMatchObject({ kind: 'upgrade', prorationDate: later });
     expect(quote.dueToday).toBeGreaterThan(300);
     expect(quote.dueToday).toBeLessThan(500);
     const ask = { planId: 'member-monthly', prorationDate: later, expected: quote.dueToday };
-    paid(await house.billing.switchPlan(session, ask));
+    paid(await site.billing.switchPlan(session, ask));
     expect((await charged())[0]?.amount).toBe(quote.dueToday);
   });
 
   it('cannot be upgraded for nothing by a date of the reader’s choice', async () => {
     const { session } = await subscribed();
-    const quote = paid(await house.billing.quote(session, { planId: 'member-monthly' }));
+    const quote = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
     const end = Math.floor(((await opens(session))?.until ?? 0) / 1000) - 60;
     const ask = { planId: 'member-monthly', prorationDate: end };
-    const refused = await house.billing.switchPlan(session, { ...ask, expected: 0 });
+    const refused = await site.billing.switchPlan(session, { ...ask, expected: 0 });
     expect(refused).toMatchObject({ ok: false, status: 409, error: { due: quote.dueToday } });
-    paid(await house.billing.switchPlan(session, ask));
+    paid(await site.billing.switchPlan(session, ask));
     expect((await charged())[0]?.amount).toBe(quote.dueToday);
   });
 
   it('stays as it is when the card for the upgrade is refused', async () => {
     const { session, id } = await subscribed();
-    const [customer] = (await house.dashboard.customers.list()).data;
-    const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', {
+    const [customer] = (await site.dashboard.customers.list()).data;
+    const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', {
       customer: customer?.id ?? '',
     });
-    await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
-    const refused = await house.billing.switchPlan(session, { planId: 'member-yearly' });
+    await site.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    const refused = await site.billing.switchPlan(session, { planId: 'member-yearly' });
     expect(refused).toMatchObject({ ok: false, status: 402, error: { code: 'card_declined' } });
     expect(await opens(session)).toMatchObject({ product: 'sun-reader' });
-    const now = await house.dashboard.subscriptions.retrieve(id);
+    const now = await site.dashboard.subscriptions.retrieve(id);
     expect(now.pending_update).toBeNull();
     expect(now.status).toBe('active');
     // Nothing is left that could be charged later.
-    expect((await house.dashboard.invoices.list({ status: 'open' })).data).toEqual([]);
+    expect((await site.dashboard.invoices.list({ status: 'open' })).data).toEqual([]);
     // A subscription's card cannot be unset: it goes with its card.
-    await house.dashboard.paymentMethods.detach(bad.id);
+    await site.dashboard.paymentMethods.detach(bad.id);
   });
 
   it('waits for the bank before an upgrade', async () => {
     const { session, id } = await subscribed();
-    const [customer] = (await house.dashboard.customers.list()).data;
-    const card = await house.dashboard.paymentMethods.attach('pm_card_authenticationRequired', {
+    const [customer] = (await site.dashboard.customers.list()).data;
+    const card = await site.dashboard.paymentMethods.attach('pm_card_authenticationRequired', {
       customer: customer?.id ?? '',
     });
-    await house.dashboard.subscriptions.update(id, { default_payment_method: card.id });
-    const waits = paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
+    await site.dashboard.subscriptions.update(id, { default_payment_method: card.id });
+    const waits = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
     expect(waits).toMatchObject({ paymentIntentStatus: 'requires_action', grant_id: null });
     expect(await opens(session)).toMatchObject({ product: 'sun-reader' });
-    house.stripe.finishChallenge(waits.clientSecret?.split('_secret_')[0] ?? '', true);
-    paid(await house.billing.confirm(session, id));
+    site.stripe.finishChallenge(waits.clientSecret?.split('_secret_')[0] ?? '', true);
+    paid(await site.billing.confirm(session, id));
     expect(await opens(session)).toMatchObject({ product: 'sun-member' });
   });
 
   it('is downgraded at the renewal', async () => {
     const { session } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
-    const quote = paid(await house.billing.quote(session, { planId: 'reader-monthly' }));
+    const quote = paid(await site.billing.quote(session, { planId: 'reader-monthly' }));
     expect(quote).toMatchObject({ kind: 'downgrade', dueToday: 0, dueAfterRenewal: 1200 });
-    const planned = paid(await house.billing.switchPlan(session, { planId: 'reader-monthly', expected: 0 }));
+    const planned = paid(await site.billing.switchPlan(session, { planId: 'reader-monthly', expected: 0 }));
     expect(planned).toMatchObject({ effective: 'renewal', clientSecret: null });
     expect(await opens(session)).toMatchObject({ product: 'sun-member' });
-    expect(await house.billing.subscription(session)).toMatchObject({ price: 1200, planId: 'member-monthly' });
-    await house.pass(32 * day);
-    await house.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ price: 1200, planId: 'member-monthly' });
+    await site.pass(32 * day);
+    await site.deliver();
     expect(await opens(session)).toMatchObject({ product: 'sun-reader' });
     expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 2000]);
   });
 
   it('is not downgraded by a button that said Upgrade, and a sum', async () => {
     const { session, id } = await subscribed();
-    const quote = paid(await house.billing.quote(session, { planId: 'member-monthly' }));
+    const quote = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
     const ask = { planId: 'member-monthly', prorationDate: quote.prorationDate ?? 0, expected: quote.dueToday };
     // In another tab the reader chose the year.
-    paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
+    paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
     const before = (await charged()).length;
-    expect(await house.billing.switchPlan(session, ask)).toMatchObject({ ok: false, status: 409, error: { due: 0 } });
-    expect((await house.dashboard.subscriptions.retrieve(id)).schedule).toBeNull();
+    expect(await site.billing.switchPlan(session, ask)).toMatchObject({ ok: false, status: 409, error: { due: 0 } });
+    expect((await site.dashboard.subscriptions.retrieve(id)).schedule).toBeNull();
     expect(await charged()).toHaveLength(before);
-    expect(paid(await house.billing.switchPlan(session, { ...ask, expected: 0 })).effective).toBe('renewal');
+    expect(paid(await site.billing.switchPlan(session, { ...ask, expected: 0 })).effective).toBe('renewal');
   });
 
   it('takes a planned downgrade back', async () => {
     const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
-    paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
-    paid(await house.billing.switchPlan(session, { planId: 'member-monthly' }));
-    expect((await house.dashboard.subscriptions.retrieve(id)).schedule).toBeNull();
-    expect(await house.billing.subscription(session)).toMatchObject({ price: 2000 });
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    paid(await site.billing.switchPlan(session, { planId: 'member-monthly' }));
+    expect((await site.dashboard.subscriptions.retrieve(id)).schedule).toBeNull();
+    expect(await site.billing.subscription(session)).toMatchObject({ price: 2000 });
   });
 
   it('is cancelled at the end of what is paid, and taken up again until then', async () => {
     const { session } = await subscribed();
     const until = (await opens(session))?.until;
-    expect(paid(await house.billing.cancel(session, 'too much to read'))).toMatchObject({
+    expect(paid(await site.billing.cancel(session, 'too much to read'))).toMatchObject({
       cancelAtPeriodEnd: true,
       nextBillingDate: null,
       status: 'active',
     });
     expect(await opens(session)).toMatchObject({ until });
-    await house.deliver();
-    expect(house.mail.filter(({ kind }) => kind === 'cancelled')).toMatchObject([{ over: false }]);
-    expect(paid(await house.billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false });
-    paid(await house.billing.cancel(session, null));
+    await site.deliver();
+    expect(site.mail.filter(({ kind }) => kind === 'cancelled')).toMatchObject([{ over: false }]);
+    expect(paid(await site.billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false });
+    paid(await site.billing.cancel(session, null));
     // What was taken back in between is told once more, and its end is not.
     expect(mailed('cancelled')).toBe(2);
-    await house.pass(32 * day);
-    await house.deliver();
+    await site.pass(32 * day);
+    await site.deliver();
     expect(await opens(session)).toBeNull();
-    expect(await house.billing.subscription(session)).toMatchObject({ status: 'canceled' });
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'canceled' });
     expect(mailed('cancelled')).toBe(2);
     expect(await charged()).toHaveLength(1);
-    expect(await house.billing.cancel(session, null)).toMatchObject({ ok: false, status: 404 });
-    paid(await house.billing.subscribe(session, monthly));
+    expect(await site.billing.cancel(session, null)).toMatchObject({ ok: false, status: 404 });
+    paid(await site.billing.subscribe(session, monthly));
     expect(await opens(session)).not.toBeNull();
   });
 
@@ -174,16 +174,16 @@ onBothEngines('a running subscription', (engines) => {
     const { session, id } = await subscribed();
     await failNextTime(id);
     const until = (await opens(session))?.until ?? 0;
-    await house.pass((until - house.accounts.clock.now) / 1000 + 2 * 3600);
-    await house.deliver();
-    expect(await house.billing.subscription(session)).toMatchObject({ status: 'past_due' });
+    await site.pass((until - site.accounts.clock.now) / 1000 + 2 * 3600);
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'past_due' });
     expect(await opens(session)).toMatchObject({ until: until + 3 * day * 1000 });
     expect(mailed('payment-failed')).toBe(1);
-    await house.pass(3 * day);
-    await house.deliver();
+    await site.pass(3 * day);
+    await site.deliver();
     expect(await opens(session)).toBeNull();
-    expect(await house.billing.switchPlan(session, { planId: 'member-monthly' })).toMatchObject({ status: 409 });
-    expect(await house.billing.usePaymentMethod(session, 'pm_card_visa')).toMatchObject({ ok: true });
+    expect(await site.billing.switchPlan(session, { planId: 'member-monthly' })).toMatchObject({ status: 409 });
+    expect(await site.billing.usePaymentMethod(session, 'pm_card_visa')).toMatchObject({ ok: true });
     expect(await opens(session)).toMatchObject({ product: 'sun-reader' });
     expect(mailed('payment-failed')).toBe(1);
     expect(mailed('receipt')).toBe(2);
@@ -192,36 +192,36 @@ onBothEngines('a running subscription', (engines) => {
   it('that nobody pays any more ends, with a mail that says it is over', async () => {
     const { session, id } = await subscribed();
     await failNextTime(id);
-    await house.pass(46 * day);
-    await house.deliver();
-    expect(await house.billing.subscription(session)).toMatchObject({ status: 'canceled' });
-    const letters = house.mail.filter(({ kind }) => kind === 'cancelled');
+    await site.pass(46 * day);
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'canceled' });
+    const letters = site.mail.filter(({ kind }) => kind === 'cancelled');
     expect(letters).toMatchObject([{ over: true }]);
   });
 
   it('that owes a renewal lets its reader answer the bank about another card', async () => {
     const { session, id } = await subscribed();
     await failNextTime(id);
-    await house.pass(32 * day);
-    await house.deliver();
-    expect(await house.billing.subscription(session)).toMatchObject({ status: 'past_due' });
+    await site.pass(32 * day);
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'past_due' });
     const card = async (token: string) =>
-      (await house.dashboard.paymentMethods.create({ type: 'card', card: { token } })).id;
+      (await site.dashboard.paymentMethods.create({ type: 'card', card: { token } })).id;
     const asks = await card('tok_authenticationRequired');
-    const waits = paid(await house.billing.usePaymentMethod(session, asks));
+    const waits = paid(await site.billing.usePaymentMethod(session, asks));
     expect(waits.paymentIntentStatus).toBe('requires_action');
     const intent = waits.clientSecret?.split('_secret_')[0] ?? '';
     // FetchedSubscription once more before the bank has its answer, it is the same payment.
-    expect(paid(await house.billing.usePaymentMethod(session, asks)).clientSecret).toBe(waits.clientSecret);
-    expect(await house.billing.subscription(session)).toMatchObject({ status: 'past_due' });
-    house.stripe.finishChallenge(intent, false);
-    const again = paid(await house.billing.usePaymentMethod(session, await card('tok_authenticationRequired')));
+    expect(paid(await site.billing.usePaymentMethod(session, asks)).clientSecret).toBe(waits.clientSecret);
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'past_due' });
+    site.stripe.finishChallenge(intent, false);
+    const again = paid(await site.billing.usePaymentMethod(session, await card('tok_authenticationRequired')));
     expect(again).toMatchObject({ paymentIntentStatus: 'requires_action', clientSecret: waits.clientSecret });
     expect(await charged()).toHaveLength(1);
-    house.stripe.finishChallenge(intent, true);
+    site.stripe.finishChallenge(intent, true);
     const done = { paymentIntentStatus: 'succeeded', clientSecret: null };
-    expect(paid(await house.billing.usePaymentMethod(session, asks))).toEqual(done);
-    expect(await house.billing.subscription(session)).toMatchObject({ status: 'active' });
+    expect(paid(await site.billing.usePaymentMethod(session, asks))).toEqual(done);
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'active' });
     expect(await opens(session)).not.toBeNull();
     expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 1200]);
   });
@@ -229,111 +229,111 @@ onBothEngines('a running subscription', (engines) => {
   it('that a bank refuses because nobody was asked is paid by asking', async () => {
     const { session, id } = await subscribed();
     await failNextTime(id);
-    await house.pass(32 * day);
-    await house.deliver();
+    await site.pass(32 * day);
+    await site.deliver();
     // As banks do with a payment that is made without its owner: the payment wants another method, and says why.
-    const [invoice] = (await house.dashboard.invoices.list({ status: 'open' })).data;
+    const [invoice] = (await site.dashboard.invoices.list({ status: 'open' })).data;
     const refusal = { type: 'card_error', code: 'authentication_required', message: 'Your card was declined.' };
-    house.stripe.faults.add({ path: `/v1/invoices/${invoice?.id}/pay`, status: 402, error: refusal, times: 1 });
-    const { id: asks } = await house.dashboard.paymentMethods.create({
+    site.stripe.faults.add({ path: `/v1/invoices/${invoice?.id}/pay`, status: 402, error: refusal, times: 1 });
+    const { id: asks } = await site.dashboard.paymentMethods.create({
       type: 'card',
       card: { token: 'tok_authenticationRequired' },
     });
-    const waits = paid(await house.billing.usePaymentMethod(session, asks));
+    const waits = paid(await site.billing.usePaymentMethod(session, asks));
     expect(waits.paymentIntentStatus).toBe('requires_action');
-    house.stripe.finishChallenge(waits.clientSecret?.split('_secret_')[0] ?? '', true);
-    expect(paid(await house.billing.usePaymentMethod(session, asks)).clientSecret).toBeNull();
-    expect(await house.billing.subscription(session)).toMatchObject({ status: 'active' });
+    site.stripe.finishChallenge(waits.clientSecret?.split('_secret_')[0] ?? '', true);
+    expect(paid(await site.billing.usePaymentMethod(session, asks)).clientSecret).toBeNull();
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'active' });
   });
 
   it('closes when all is refunded, and stays open when a part is', async () => {
     const { session } = await subscribed();
     const [charge] = await charged();
-    await house.dashboard.refunds.create({ charge: charge?.id ?? '', amount: 500 });
-    await house.deliver();
+    await site.dashboard.refunds.create({ charge: charge?.id ?? '', amount: 500 });
+    await site.deliver();
     expect(await opens(session)).not.toBeNull();
-    await house.dashboard.refunds.create({ charge: charge?.id ?? '' });
-    await house.deliver();
+    await site.dashboard.refunds.create({ charge: charge?.id ?? '' });
+    await site.deliver();
     expect(await opens(session)).toBeNull();
   });
 
   it('is announced before it renews, once', async () => {
     const { session } = await subscribed();
     const until = (await opens(session))?.until ?? 0;
-    await house.pass((until - house.accounts.clock.now) / 1000 - 6 * day);
-    await house.deliver();
-    await house.billing.repair(session);
+    await site.pass((until - site.accounts.clock.now) / 1000 - 6 * day);
+    await site.deliver();
+    await site.billing.repair(session);
     expect(mailed('renewal-notice')).toBe(1);
   });
 
   it('is given another price for the penny after sixty days', async () => {
-    house = await billingBench(await engines.open());
-    const session = await house.readers.join('ada@example.com');
-    paid(await house.billing.subscribe(session, { ...monthly, plan_id: 'reader-penny', expected: 60 }));
+    site = await billingBench(await engines.open());
+    const session = await site.readers.join('ada@example.com');
+    paid(await site.billing.subscribe(session, { ...monthly, plan_id: 'reader-penny', expected: 60 }));
     expect(await opens(session)).toMatchObject({ trialing: true });
-    await house.pass(61 * day);
-    await house.deliver();
+    await site.pass(61 * day);
+    await site.deliver();
     expect((await charged()).map(({ amount }) => amount)).toEqual([12_000, 60]);
     expect(await opens(session)).toMatchObject({ trialing: false, product: 'sun-reader' });
-    paid(await house.billing.cancel(session, null));
-    await house.pass(366 * day);
-    await house.deliver();
+    paid(await site.billing.cancel(session, null));
+    await site.pass(366 * day);
+    await site.deliver();
     expect(await opens(session)).toBeNull();
-    const again = await house.billing.subscribe(session, { ...monthly, plan_id: 'reader-penny' });
+    const again = await site.billing.subscribe(session, { ...monthly, plan_id: 'reader-penny' });
     expect(again).toMatchObject({ ok: false, status: 409, error: { code: 'promotion_used' } });
   });
 
   it('is sold for a penny once, also to who deletes the account and comes back', async () => {
-    house = await billingBench(await engines.open());
+    site = await billingBench(await engines.open());
     const penny = { ...monthly, plan_id: 'reader-penny' };
-    const session = await house.readers.join('ada@example.com');
-    paid(await house.billing.subscribe(session, penny));
+    const session = await site.readers.join('ada@example.com');
+    paid(await site.billing.subscribe(session, penny));
     const leave = async (one: Session) => {
-      await house.billing.personalData.erase(one, null);
-      await house.database.db.deleteFrom('users').where('id', '=', one.userId).execute();
-      await house.billing.drain();
+      await site.billing.personalData.erase(one, null);
+      await site.database.db.deleteFrom('users').where('id', '=', one.userId).execute();
+      await site.billing.drain();
     };
     await leave(session);
-    const notes = await house.database.db.selectFrom('billing_notes').selectAll().execute();
+    const notes = await site.database.db.selectFrom('billing_notes').selectAll().execute();
     expect(JSON.stringify(notes).toLowerCase()).not.toContain('ada@example.com');
-    const back = await house.readers.join('ada@example.com');
+    const back = await site.readers.join('ada@example.com');
     expect(back.userId).not.toBe(session.userId);
     const used = { ok: false, status: 409, error: { code: 'promotion_used' } };
     // Before a card is typed in, and where that is left out.
-    expect(await house.billing.quote(back, { planId: 'reader-penny' })).toMatchObject(used);
-    expect(await house.billing.subscribe(back, penny)).toMatchObject(used);
-    expect((await house.dashboard.charges.list()).data).toHaveLength(1);
-    paid(await house.billing.subscribe(back, monthly));
+    expect(await site.billing.quote(back, { planId: 'reader-penny' })).toMatchObject(used);
+    expect(await site.billing.subscribe(back, penny)).toMatchObject(used);
+    expect((await site.dashboard.charges.list()).data).toHaveLength(1);
+    paid(await site.billing.subscribe(back, monthly));
     await leave(back);
-    const other = await house.readers.join('eve@example.com');
-    expect(await house.billing.quote(other, { planId: 'reader-penny' })).toMatchObject({ ok: true });
-    await house.pass(731 * day);
-    const later = await house.readers.join('ada@example.com');
-    expect(await house.billing.quote(later, { planId: 'reader-penny' })).toMatchObject({ ok: true });
+    const other = await site.readers.join('eve@example.com');
+    expect(await site.billing.quote(other, { planId: 'reader-penny' })).toMatchObject({ ok: true });
+    await site.pass(731 * day);
+    const later = await site.readers.join('ada@example.com');
+    expect(await site.billing.quote(later, { planId: 'reader-penny' })).toMatchObject({ ok: true });
   });
 
   it('is quoted for a penny too where Stripe’s clock is far ahead', async () => {
-    house = await billingBench(await engines.open());
-    house.stripe.advanceTo(Math.floor(house.accounts.clock.now / 1000) + 100 * day);
-    const quote = paid(await house.billing.quote(null, { planId: 'reader-penny' }));
+    site = await billingBench(await engines.open());
+    site.stripe.advanceTo(Math.floor(site.accounts.clock.now / 1000) + 100 * day);
+    const quote = paid(await site.billing.quote(null, { planId: 'reader-penny' }));
     expect(quote).toMatchObject({ dueToday: 60, dueAfterRenewal: 12_000 });
-    expect(quote.renewalDate).toBe(house.accounts.clock.now + 160 * day * 1000);
+    expect(quote.renewalDate).toBe(site.accounts.clock.now + 160 * day * 1000);
   });
 
   it('forgets a reader: cancelled at once, and nobody’s from then on', async () => {
     const { session, id } = await subscribed();
-    paid(await house.billing.saveShipping(session, home));
-    expect((await house.billing.personalData.export(session)).billing).toMatchObject({
+    paid(await site.billing.saveShipping(session, home));
+    expect((await site.billing.personalData.export(session)).billing).toMatchObject({
       shipping: home,
       subscriptions: [{ id, planId: 'reader-monthly' }],
       purchases: [{ kind: 'subscribe', state: 'done' }],
     });
-    await house.billing.personalData.erase(session, null);
-    await house.billing.drain();
-    await house.deliver();
-    const { data } = await house.dashboard.subscriptions.list({ status: 'all' });
+    await site.billing.personalData.erase(session, null);
+    await site.billing.drain();
+    await site.deliver();
+    const { data } = await site.dashboard.subscriptions.list({ status: 'all' });
     expect(data.map(({ status }) => status)).toEqual(['canceled']);
-    expect((await house.billing.personalData.export(session)).billing).toEqual({
+    expect((await site.billing.personalData.export(session)).billing).toEqual({
       customer: null,
       shipping: null,
       subscriptions: [],
@@ -341,28 +341,28 @@ onBothEngines('a running subscription', (engines) => {
       cancellations: [],
       purchases: [],
     });
-    const kept = await house.database.db.selectFrom('purchases').selectAll().execute();
+    const kept = await site.database.db.selectFrom('purchases').selectAll().execute();
     expect(kept).toMatchObject([{ user_id: null, payment_method: null, attempt: null, subscription: id }]);
   });
 
   it('is shown to its owner alone', async () => {
     const { id } = await subscribed();
-    const other = await house.readers.join('eve@example.com');
-    expect(await house.billing.confirm(other, id)).toMatchObject({ ok: false, status: 404 });
-    expect(await house.billing.saveMetadata(other, id, { created_with: 'x' })).toMatchObject({ status: 404 });
-    expect(await house.billing.cancel(other, null)).toMatchObject({ status: 404 });
-    expect(await house.billing.subscription(other)).toBeNull();
-    const [card] = (await house.dashboard.paymentMethods.list({ limit: 1 })).data;
-    expect(await house.billing.usePaymentMethod(other, card?.id ?? '')).toMatchObject({ ok: false, status: 402 });
-    const bought = await house.billing.subscribe(other, { ...monthly, payment_method: card?.id ?? '' });
+    const other = await site.readers.join('eve@example.com');
+    expect(await site.billing.confirm(other, id)).toMatchObject({ ok: false, status: 404 });
+    expect(await site.billing.saveMetadata(other, id, { created_with: 'x' })).toMatchObject({ status: 404 });
+    expect(await site.billing.cancel(other, null)).toMatchObject({ status: 404 });
+    expect(await site.billing.subscription(other)).toBeNull();
+    const [card] = (await site.dashboard.paymentMethods.list({ limit: 1 })).data;
+    expect(await site.billing.usePaymentMethod(other, card?.id ?? '')).toMatchObject({ ok: false, status: 402 });
+    const bought = await site.billing.subscribe(other, { ...monthly, payment_method: card?.id ?? '' });
     expect(bought).toMatchObject({ ok: false, status: 402 });
   });
 
   it('keeps notes, and ours as they are', async () => {
     const { session, id } = await subscribed();
     const metadata = { created_with: 'paywall', purchase: 'x', user: 'y', customer_email: 'eve@example.com' };
-    paid(await house.billing.saveMetadata(session, id, metadata));
-    const kept = (await house.dashboard.subscriptions.retrieve(id)).metadata;
+    paid(await site.billing.saveMetadata(session, id, metadata));
+    const kept = (await site.dashboard.subscriptions.retrieve(id)).metadata;
     expect(kept).toMatchObject({ created_with: 'paywall', customer_email: 'ada@example.com', user: session.userId });
     expect(kept.purchase).not.toBe('x');
   });

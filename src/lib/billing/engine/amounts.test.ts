@@ -5,50 +5,50 @@ import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const engines = prepare('sqlite');
-let house: BillingBench;
-afterEach(() => house?.stop());
+let site: BillingBench;
+afterEach(() => site?.stop());
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 async function subscribed(more: object = {}): Promise<{ session: Session; id: string; customer: string }> {
-  house = await billingBench(await engines.open(), { rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
-  const session = await house.readers.join('ada@example.com');
-  const { subscriptionId: id } = paid(await house.billing.subscribe(session, { ...monthly, ...more }));
-  await house.deliver();
-  return { session, id, customer: (await house.billing.customerOf(session)) ?? '' };
+  site = await billingBench(await engines.open(), { rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
+  const session = await site.readers.join('ada@example.com');
+  const { subscriptionId: id } = paid(await site.billing.subscribe(session, { ...monthly, ...more }));
+  await site.deliver();
+  return { session, id, customer: (await site.billing.customerOf(session)) ?? '' };
 }
-const shown = (session: Session) => house.billing.subscription(session);
+const shown = (session: Session) => site.billing.subscription(session);
 const previewFails = (status: number, times: number) =>
-  house.stripe.faults.add({ path: '/v1/invoices/create_preview', status, times });
+  site.stripe.faults.add({ path: '/v1/invoices/create_preview', status, times });
 
 it('takes the next bill from Stripe, with a credit that the publisher gives', async () => {
   const { session, customer } = await subscribed();
   expect(await shown(session)).toMatchObject({ price: 1200, preDiscountPrice: 1200 });
-  await house.dashboard.customers.update(customer, { balance: -500 });
-  await house.deliver();
+  await site.dashboard.customers.update(customer, { balance: -500 });
+  await site.deliver();
   expect(await shown(session)).toMatchObject({ price: 700, preDiscountPrice: 1200 });
-  await house.pass(25 * day);
-  await house.deliver();
-  expect(house.mail.find(({ kind }) => kind === 'renewal-notice')).toMatchObject({ amount: 700, currency: 'usd' });
-  await house.pass(8 * day);
-  await house.deliver();
-  const [newest] = (await house.dashboard.charges.list()).data;
+  await site.pass(25 * day);
+  await site.deliver();
+  expect(site.mail.find(({ kind }) => kind === 'renewal-notice')).toMatchObject({ amount: 700, currency: 'usd' });
+  await site.pass(8 * day);
+  await site.deliver();
+  const [newest] = (await site.dashboard.charges.list()).data;
   expect(newest?.amount).toBe(700);
 });
 
 it('keeps the last amount while Stripe cannot preview, and asks again by itself', async () => {
   const { session, id, customer } = await subscribed();
-  await house.dashboard.customers.update(customer, { balance: -500 });
-  await house.deliver();
+  await site.dashboard.customers.update(customer, { balance: -500 });
+  await site.deliver();
   expect(await shown(session)).toMatchObject({ price: 700 });
-  await house.dashboard.customers.update(customer, { balance: 0 });
-  house.events.splice(0);
+  await site.dashboard.customers.update(customer, { balance: 0 });
+  site.events.splice(0);
   previewFails(500, 1);
-  await house.dashboard.subscriptions.update(id, { metadata: { note: 'x' } });
-  await house.deliver();
+  await site.dashboard.subscriptions.update(id, { metadata: { note: 'x' } });
+  await site.deliver();
   expect(await shown(session)).toMatchObject({ price: 700 });
-  await house.pass(5 * 60 + 1);
-  await house.billing.drain();
+  await site.pass(5 * 60 + 1);
+  await site.billing.drain();
   expect(await shown(session)).toMatchObject({ price: 1200 });
 });
 
@@ -56,24 +56,24 @@ it.each(['the calendar', 'an announcement of Stripe’s'])(
   'announces a renewal only once its amount is known (by %s)',
   async (cause) => {
     const { session, id, customer } = await subscribed();
-    await house.dashboard.customers.update(customer, { balance: -500 });
-    await house.deliver();
+    await site.dashboard.customers.update(customer, { balance: -500 });
+    await site.deliver();
     // Stripe announces earlier than the calendar of the publication.
-    await house.pass((cause === 'the calendar' ? 25 : 20) * day);
-    house.events.splice(0);
+    await site.pass((cause === 'the calendar' ? 25 : 20) * day);
+    site.events.splice(0);
     previewFails(500, 1);
     const announcement = { object: 'invoice', parent: { subscription_details: { subscription: id } } };
-    const update = (await house.dashboard.events.list({ types: ['customer.subscription.created'] })).data[0];
+    const update = (await site.dashboard.events.list({ types: ['customer.subscription.created'] })).data[0];
     const event =
       cause === 'the calendar' ? update : { ...update, type: 'invoice.upcoming', data: { object: announcement } };
-    await house.dashboard.customers.update(customer, { balance: -200 });
-    house.events.splice(0);
-    await house.deliver([{ ...event, id: 'evt_now' } as never]);
-    const notices = () => house.mail.filter(({ kind }) => kind === 'renewal-notice');
+    await site.dashboard.customers.update(customer, { balance: -200 });
+    site.events.splice(0);
+    await site.deliver([{ ...event, id: 'evt_now' } as never]);
+    const notices = () => site.mail.filter(({ kind }) => kind === 'renewal-notice');
     expect(await shown(session)).toMatchObject({ price: 700 });
     expect(notices()).toEqual([]);
-    await house.pass(5 * 60 + 1);
-    await house.billing.drain();
+    await site.pass(5 * 60 + 1);
+    await site.billing.drain();
     expect(notices()).toMatchObject([{ amount: 1000 }]);
   },
 );
@@ -81,99 +81,99 @@ it.each(['the calendar', 'an announcement of Stripe’s'])(
 it('gives access and a receipt for what is paid while Stripe cannot preview', async () => {
   const { session } = await subscribed();
   previewFails(503, 99);
-  await house.pass(31 * day);
-  await house.deliver();
+  await site.pass(31 * day);
+  await site.deliver();
   expect(await shown(session)).toMatchObject({ price: 1200, status: 'active' });
-  const [open] = await house.billing.entitlements(session.userId);
-  expect(open?.until).toBeGreaterThan(house.accounts.clock.now + 20 * day * 1000);
-  expect(house.mail.filter(({ kind }) => kind === 'receipt')).toHaveLength(2);
+  const [open] = await site.billing.entitlements(session.userId);
+  expect(open?.until).toBeGreaterThan(site.accounts.clock.now + 20 * day * 1000);
+  expect(site.mail.filter(({ kind }) => kind === 'receipt')).toHaveLength(2);
 });
 
 it('quotes a switch as Stripe previews it, with discounts as far as they last', async () => {
   const { session, id } = await subscribed();
-  await house.dashboard.coupons.create({ id: 'five', amount_off: 500, currency: 'usd', duration: 'forever' });
-  await house.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'five' }] });
-  const lasting = paid(await house.billing.quote(session, { planId: 'member-monthly' }));
+  await site.dashboard.coupons.create({ id: 'five', amount_off: 500, currency: 'usd', duration: 'forever' });
+  await site.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'five' }] });
+  const lasting = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
   expect(lasting).toMatchObject({ kind: 'upgrade', dueAfterRenewal: 1500 });
-  await house.dashboard.coupons.create({ id: 'now', percent_off: 50, duration: 'once' });
-  await house.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'now' }] });
+  await site.dashboard.coupons.create({ id: 'now', percent_off: 50, duration: 'once' });
+  await site.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'now' }] });
   // The bill of the upgrade uses it up.
-  expect(paid(await house.billing.quote(session, { planId: 'member-monthly' }))).toMatchObject({
+  expect(paid(await site.billing.quote(session, { planId: 'member-monthly' }))).toMatchObject({
     dueAfterRenewal: 2000,
   });
 });
 
 it('offers whoever leaves what Stripe previews, and nothing beside a discount', async () => {
   const { session, id, customer } = await subscribed();
-  await house.dashboard.customers.update(customer, { balance: -100 });
-  await house.deliver();
-  paid(await house.billing.beginCancellation(session, { reason: null, words: null }));
+  await site.dashboard.customers.update(customer, { balance: -100 });
+  await site.deliver();
+  paid(await site.billing.beginCancellation(session, { reason: null, words: null }));
   // Half of $12, less a dollar of credit.
-  expect(await house.billing.retentionOffer(session)).toMatchObject({ from: 1100, to: 500 });
-  paid(await house.billing.stay(session));
+  expect(await site.billing.retentionOffer(session)).toMatchObject({ from: 1100, to: 500 });
+  paid(await site.billing.stay(session));
   expect(await shown(session)).toMatchObject({ price: 500 });
-  await house.database.db.deleteFrom('cancellations').execute();
-  expect((await house.dashboard.subscriptions.retrieve(id)).discounts).toHaveLength(1);
-  paid(await house.billing.beginCancellation(session, { reason: null, words: null }));
-  expect(await house.billing.retentionOffer(session)).toBeNull();
+  await site.database.db.deleteFrom('cancellations').execute();
+  expect((await site.dashboard.subscriptions.retrieve(id)).discounts).toHaveLength(1);
+  paid(await site.billing.beginCancellation(session, { reason: null, words: null }));
+  expect(await site.billing.retentionOffer(session)).toBeNull();
 });
 
 it('shows the bill that is tried again, not the one after it', async () => {
   const { session, id, customer } = await subscribed();
-  const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
-  await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
-  await house.pass(31 * day);
-  await house.deliver();
-  await house.dashboard.coupons.create({ id: 'half', percent_off: 50, duration: 'forever' });
-  await house.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'half' }] });
-  await house.deliver();
+  const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+  await site.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+  await site.pass(31 * day);
+  await site.deliver();
+  await site.dashboard.coupons.create({ id: 'half', percent_off: 50, duration: 'forever' });
+  await site.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'half' }] });
+  await site.deliver();
   expect(await shown(session)).toMatchObject({ status: 'past_due', price: 1200 });
 });
 
 it('refreshes what was kept before discounts were, by the nightly comparison', async () => {
   const { session, id } = await subscribed();
-  const row = await house.database.db.selectFrom('subscriptions').selectAll().where('id', '=', id).executeTakeFirst();
+  const row = await site.database.db.selectFrom('subscriptions').selectAll().where('id', '=', id).executeTakeFirst();
   const { discounts: _, ...old } = JSON.parse(row?.state ?? '{}') as { discounts?: unknown };
   const [status, price, end, ending, endsAt, invoice] = JSON.parse(row?.digest ?? '[]') as unknown[];
   const digest = JSON.stringify([status, price, end, ending, endsAt, invoice]);
   const state = JSON.stringify({ ...old, nextAmount: 999 });
-  await house.database.db.updateTable('subscriptions').set({ state, digest }).where('id', '=', id).execute();
-  expect((await house.billing.compare()).drifted).toEqual([id]);
-  await house.billing.drain();
+  await site.database.db.updateTable('subscriptions').set({ state, digest }).where('id', '=', id).execute();
+  expect((await site.billing.compare()).drifted).toEqual([id]);
+  await site.billing.drain();
   expect(await shown(session)).toMatchObject({ price: 1200 });
-  expect((await house.billing.compare()).drifted).toEqual([]);
+  expect((await site.billing.compare()).drifted).toEqual([]);
 });
 
 it('sends Stripe nothing in another currency than that of the subscription', async () => {
   const { session, id } = await subscribed({ currency: 'eur' });
-  const { id: dollars } = await house.dashboard.prices.create({
+  const { id: dollars } = await site.dashboard.prices.create({
     currency: 'usd',
     unit_amount: 30_000,
     recurring: { interval: 'year' },
     product: 'prod_member',
     metadata: { zephrPlanId: 'dollars-only' },
   });
-  await house.billing.refresh();
-  house.requests.splice(0);
+  await site.billing.refresh();
+  site.requests.splice(0);
   // What cached pages show: the subscription's, whatever the country; without one the country's.
-  expect(await house.billing.currency(session, 'US')).toEqual({ currency: 'eur', own: true });
-  expect(await house.billing.currency(null, 'GB')).toEqual({ currency: 'gbp', own: false });
+  expect(await site.billing.currency(session, 'US')).toEqual({ currency: 'eur', own: true });
+  expect(await site.billing.currency(null, 'GB')).toEqual({ currency: 'gbp', own: false });
   const gone = { ok: false, status: 400 };
-  expect(await house.billing.quote(session, { planId: 'dollars-only' })).toMatchObject(gone);
-  expect(await house.billing.switchPlan(session, { planId: 'dollars-only' })).toMatchObject(gone);
-  expect(JSON.stringify(house.requests)).not.toContain(dollars);
-  const up = paid(await house.billing.quote(session, { planId: 'member-yearly', currency: 'usd' }));
+  expect(await site.billing.quote(session, { planId: 'dollars-only' })).toMatchObject(gone);
+  expect(await site.billing.switchPlan(session, { planId: 'dollars-only' })).toMatchObject(gone);
+  expect(JSON.stringify(site.requests)).not.toContain(dollars);
+  const up = paid(await site.billing.quote(session, { planId: 'member-yearly', currency: 'usd' }));
   expect(up).toMatchObject({ kind: 'upgrade', currency: 'eur', dueAfterRenewal: 18_000 });
-  paid(await house.billing.switchPlan(session, { planId: 'member-yearly', expected: up.dueToday }));
-  const down = paid(await house.billing.quote(session, { planId: 'reader-yearly' }));
+  paid(await site.billing.switchPlan(session, { planId: 'member-yearly', expected: up.dueToday }));
+  const down = paid(await site.billing.quote(session, { planId: 'reader-yearly' }));
   expect(down).toMatchObject({ kind: 'downgrade', currency: 'eur', dueAfterRenewal: 11_000 });
-  paid(await house.billing.switchPlan(session, { planId: 'reader-yearly' }));
+  paid(await site.billing.switchPlan(session, { planId: 'reader-yearly' }));
   expect(await shown(session)).toMatchObject({ currency: 'eur', price: 11_000 });
-  expect((await house.dashboard.subscriptions.retrieve(id)).currency).toBe('eur');
-  await house.pass(366 * day);
-  await house.deliver();
-  const charges = (await house.dashboard.charges.list()).data.map(({ amount, currency }) => [amount, currency]);
+  expect((await site.dashboard.subscriptions.retrieve(id)).currency).toBe('eur');
+  await site.pass(366 * day);
+  await site.deliver();
+  const charges = (await site.dashboard.charges.list()).data.map(({ amount, currency }) => [amount, currency]);
   expect(charges[0]).toEqual([11_000, 'eur']);
   expect(charges.every(([, currency]) => currency === 'eur')).toBe(true);
-  for (const mail of house.mail) if ('currency' in mail) expect(mail.currency).toBe('eur');
+  for (const mail of site.mail) if ('currency' in mail) expect(mail.currency).toBe('eur');
 });

@@ -7,12 +7,12 @@ import { onBothEngines } from '../../../../tests/world/databases.ts';
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
 
 onBothEngines('buying a subscription', (engines) => {
-  let house: BillingBench;
+  let site: BillingBench;
   const open = async (): Promise<BillingBench> => {
-    house = await billingBench(await engines.open());
-    return house;
+    site = await billingBench(await engines.open());
+    return site;
   };
-  afterEach(() => house?.stop());
+  afterEach(() => site?.stop());
 
   it('lists what Stripe sells, cheapest first, promotions behind their price', async () => {
     const { billing } = await open();

@@ -10,14 +10,14 @@ const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_
 const nobody = { session: null, address: '203.0.113.9' };
 
 onBothEngines('coupons', (engines) => {
-  let house: BillingBench;
-  afterEach(() => house?.stop());
+  let site: BillingBench;
+  afterEach(() => site?.stop());
   const open = async (options = {}) => {
-    house = await billingBench(await engines.open(), options);
-    return house;
+    site = await billingBench(await engines.open(), options);
+    return site;
   };
   const sums = async () =>
-    (await house.dashboard.charges.list()).data.filter(({ paid: was }) => was).map(({ amount }) => amount);
+    (await site.dashboard.charges.list()).data.filter(({ paid: was }) => was).map(({ amount }) => amount);
 
   it('are answered with what they take off', async () => {
     const { billing } = await open();
@@ -56,7 +56,7 @@ onBothEngines('coupons', (engines) => {
     ['another code for it', 'FRIENDS', 'stay'],
   ])('are no promotion codes: %s (%s)', async (_, code, of) => {
     const { billing, readers } = await open({ rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
-    if (of) await house.dashboard.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: of } });
+    if (of) await site.dashboard.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: of } });
     const session = await readers.join('ada@example.com');
     const unknown = { ok: false, status: 404, error: { message: couponMessages.unknown } };
     expect(await billing.coupon(code, 'reader-yearly', nobody)).toMatchObject(unknown);
@@ -68,9 +68,9 @@ onBothEngines('coupons', (engines) => {
 
   /** A code with limits of its own, for half the price. */
   const limited = async (more: object) => {
-    await house.dashboard.coupons.create({ id: 'half', percent_off: 50, duration: 'once' });
+    await site.dashboard.coupons.create({ id: 'half', percent_off: 50, duration: 'once' });
     const promotion = { type: 'coupon', coupon: 'half' } as const;
-    return house.dashboard.promotionCodes.create({ code: 'HALF', promotion, ...more });
+    return site.dashboard.promotionCodes.create({ code: 'HALF', promotion, ...more });
   };
 
   it.each([
@@ -90,7 +90,7 @@ onBothEngines('coupons', (engines) => {
     const { billing, readers, accounts } = await open();
     const soon = Math.floor(accounts.clock.now / 1000) + 60;
     await limited('expires_at' in more ? { expires_at: soon } : more);
-    await house.pass(61);
+    await site.pass(61);
     const session = await readers.join('ada@example.com');
     const refused = { ok: false, status: 400, error: { message } };
     expect(await billing.coupon('HALF', 'reader-yearly', { ...nobody, session })).toMatchObject(refused);
@@ -105,9 +105,9 @@ onBothEngines('coupons', (engines) => {
     const { id } = await limited({ customer });
     const other = await billing.subscribe(ada, { ...yearly, discount_code: 'HALF' });
     expect(other).toMatchObject({ ok: false, error: { message: couponMessages.otherReader } });
-    await house.dashboard.promotionCodes.update(id, { active: false });
+    await site.dashboard.promotionCodes.update(id, { active: false });
     const promotion = { type: 'coupon', coupon: 'half' } as const;
-    await house.dashboard.promotionCodes.create({
+    await site.dashboard.promotionCodes.create({
       code: 'NEW',
       promotion,
       restrictions: { first_time_transaction: true },
@@ -143,8 +143,8 @@ onBothEngines('coupons', (engines) => {
 
   /** A code of an operator's: half the price. */
   async function half(code: string, more: object): Promise<void> {
-    await house.dashboard.coupons.create({ id: code, name: code, percent_off: 50, ...more } as never);
-    await house.dashboard.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: code } });
+    await site.dashboard.coupons.create({ id: code, name: code, percent_off: 50, ...more } as never);
+    await site.dashboard.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: code } });
   }
   const monthly = { ...yearly, plan_id: 'reader-monthly' };
   const newest = async () => (await sums())[0];
@@ -161,8 +161,8 @@ onBothEngines('coupons', (engines) => {
     const quote = paid(await billing.quote(session, { planId: 'reader-monthly', couponCode: 'HALF' }));
     expect(quote).toMatchObject({ dueToday: today, dueAfterRenewal: later });
     paid(await billing.subscribe(session, { ...monthly, discount_code: 'HALF', expected: today }));
-    await house.pass(31 * day);
-    await house.deliver();
+    await site.pass(31 * day);
+    await site.deliver();
     expect(await sums()).toEqual([later, today]);
   });
 
@@ -176,8 +176,8 @@ onBothEngines('coupons', (engines) => {
     const penny = { ...yearly, plan_id: 'reader-penny', discount_code: 'SUNSHINE20' };
     paid(await billing.subscribe(session, { ...penny, expected: quote.dueToday }));
     expect(await sums()).toEqual([]);
-    await house.pass(61 * day);
-    await house.deliver();
+    await site.pass(61 * day);
+    await site.deliver();
     expect(await sums()).toEqual([quote.dueAfterRenewal]);
   });
 
@@ -189,17 +189,17 @@ onBothEngines('coupons', (engines) => {
     const up = paid(await billing.quote(session, { planId: 'member-monthly' }));
     expect(up).toMatchObject({ kind: 'upgrade', dueAfterRenewal: 1000 });
     paid(await billing.switchPlan(session, { planId: 'member-monthly', expected: up.dueToday }));
-    await house.pass(31 * day);
-    await house.deliver();
+    await site.pass(31 * day);
+    await site.deliver();
     expect(await newest()).toBe(1000);
     const down = paid(await billing.quote(session, { planId: 'reader-monthly' }));
     expect(down).toMatchObject({ kind: 'downgrade', dueAfterRenewal: 600 });
     paid(await billing.switchPlan(session, { planId: 'reader-monthly' }));
     expect(await billing.subscription(session)).toMatchObject({ price: 600 });
-    const [schedule] = (await house.dashboard.subscriptionSchedules.list()).data;
+    const [schedule] = (await site.dashboard.subscriptionSchedules.list()).data;
     expect(schedule?.phases.map(({ discounts }) => discounts.length)).toEqual([1, 1]);
-    await house.pass(31 * day);
-    await house.deliver();
+    await site.pass(31 * day);
+    await site.deliver();
     expect(await newest()).toBe(600);
   });
 
@@ -212,8 +212,8 @@ onBothEngines('coupons', (engines) => {
     expect(up.dueAfterRenewal).toBe(2000);
     paid(await billing.switchPlan(session, { planId: 'member-monthly', expected: up.dueToday }));
     expect(await billing.subscription(session)).toMatchObject({ price: 2000 });
-    await house.pass(31 * day);
-    await house.deliver();
+    await site.pass(31 * day);
+    await site.deliver();
     expect(await newest()).toBe(2000);
   });
 
@@ -230,8 +230,8 @@ onBothEngines('coupons', (engines) => {
     expect(answer).toMatchObject({ paymentIntentStatus: 'succeeded', grant_id: expect.any(String) });
     expect(await sums()).toEqual([]);
     expect(await billing.entitlements(session.userId)).toHaveLength(1);
-    await house.pass(366 * day);
-    await house.deliver();
+    await site.pass(366 * day);
+    await site.deliver();
     expect(await sums()).toEqual([12_000]);
   });
 
@@ -249,8 +249,8 @@ onBothEngines('coupons', (engines) => {
     ['wholly', { duration: 'once', percent_off: 100 }, 0, 12_000],
   ])('for one reader stay theirs while their first card is refused (%s)', async (_, more, today, later) => {
     const { billing, readers } = await open();
-    await house.dashboard.coupons.create({ id: 'MINE', percent_off: 50, ...more } as never);
-    await house.dashboard.promotionCodes.create({
+    await site.dashboard.coupons.create({ id: 'MINE', percent_off: 50, ...more } as never);
+    await site.dashboard.promotionCodes.create({
       code: 'MINE',
       promotion: { type: 'coupon', coupon: 'MINE' },
       max_redemptions: 1,

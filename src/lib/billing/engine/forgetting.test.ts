@@ -8,29 +8,27 @@ import type { Session } from '../../accounts/service.ts';
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('a reader who leaves', (engines) => {
-  let house: BillingBench;
-  afterEach(() => house?.stop());
+  let site: BillingBench;
+  afterEach(() => site?.stop());
 
   async function begin(): Promise<Session> {
-    house = await billingBench(await engines.open());
-    return house.readers.join('ada@example.com');
+    site = await billingBench(await engines.open());
+    return site.readers.join('ada@example.com');
   }
   /** As the site does it, see `withBilling` in src/server/readers.ts. */
   async function leave(session: Session): Promise<void> {
-    await house.billing.personalData.erase(session, null);
-    await house.accounts.accounts.forget(session, caller());
-    await house.billing.personalData.erase(session, null);
+    await site.billing.personalData.erase(session, null);
+    await site.accounts.accounts.forget(session, caller());
+    await site.billing.personalData.erase(session, null);
   }
   const charged = async () =>
-    (await house.dashboard.charges.list({ limit: 100 })).data
-      .filter(({ paid: was }) => was)
-      .map(({ amount }) => amount);
+    (await site.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was).map(({ amount }) => amount);
   const statuses = async () =>
-    (await house.dashboard.subscriptions.list({ status: 'all' })).data.map(({ status }) => status);
+    (await site.dashboard.subscriptions.list({ status: 'all' })).data.map(({ status }) => status);
   /** The bank says yes, unless it is not asked any more. */
   function agree(secret: string | null): void {
     try {
-      house.stripe.finishChallenge(secret?.split('_secret_')[0] ?? '', true);
+      site.stripe.finishChallenge(secret?.split('_secret_')[0] ?? '', true);
     } catch (error) {
       expect(String(error)).toMatch(/cancel|challenge/i);
     }
@@ -39,33 +37,33 @@ onBothEngines('a reader who leaves', (engines) => {
   it('while a bank is asked about the first payment is not charged afterwards', async () => {
     const session = await begin();
     const card = { ...monthly, payment_method: 'pm_card_threeDSecure2Required' };
-    const { clientSecret } = paid(await house.billing.subscribe(session, card));
+    const { clientSecret } = paid(await site.billing.subscribe(session, card));
     // The site asks to wait for that; but not for ever.
-    expect(await house.billing.isPaying(session.userId)).toBe(true);
-    await house.pass(61);
-    expect(await house.billing.isPaying(session.userId)).toBe(false);
+    expect(await site.billing.isPaying(session.userId)).toBe(true);
+    await site.pass(61);
+    expect(await site.billing.isPaying(session.userId)).toBe(false);
     await leave(session);
-    await house.billing.drain();
+    await site.billing.drain();
     agree(clientSecret);
-    await house.deliver();
+    await site.deliver();
     expect(await charged()).toEqual([]);
     expect(await statuses()).toEqual(['incomplete_expired']);
   });
 
   it('while a bank is asked about an upgrade is not charged afterwards', async () => {
     const session = await begin();
-    const { subscriptionId: id } = paid(await house.billing.subscribe(session, monthly));
-    const [customer] = (await house.dashboard.customers.list()).data;
-    const card = await house.dashboard.paymentMethods.attach('pm_card_authenticationRequired', {
+    const { subscriptionId: id } = paid(await site.billing.subscribe(session, monthly));
+    const [customer] = (await site.dashboard.customers.list()).data;
+    const card = await site.dashboard.paymentMethods.attach('pm_card_authenticationRequired', {
       customer: customer?.id ?? '',
     });
-    await house.dashboard.subscriptions.update(id, { default_payment_method: card.id });
-    const { clientSecret } = paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
+    await site.dashboard.subscriptions.update(id, { default_payment_method: card.id });
+    const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
     expect(clientSecret).not.toBeNull();
     await leave(session);
-    await house.billing.drain();
+    await site.billing.drain();
     agree(clientSecret);
-    await house.deliver();
+    await site.deliver();
     expect(await charged()).toEqual([1200]);
     expect(await statuses()).toEqual(['canceled']);
   });
@@ -74,28 +72,28 @@ onBothEngines('a reader who leaves', (engines) => {
     const session = await begin();
     await leave(session);
     for (const refused of [
-      await house.billing.subscribe(session, monthly),
-      await house.billing.setupIntent(session),
-      await house.billing.usePaymentMethod(session, 'pm_card_visa'),
-      await house.billing.saveShipping(session, home),
+      await site.billing.subscribe(session, monthly),
+      await site.billing.setupIntent(session),
+      await site.billing.usePaymentMethod(session, 'pm_card_visa'),
+      await site.billing.saveShipping(session, home),
     ]) {
       expect(refused).toMatchObject({ ok: false, status: 403 });
     }
-    expect(await house.database.db.selectFrom('customers').selectAll().execute()).toEqual([]);
-    expect((await house.dashboard.customers.list()).data).toEqual([]);
+    expect(await site.database.db.selectFrom('customers').selectAll().execute()).toEqual([]);
+    expect((await site.dashboard.customers.list()).data).toEqual([]);
     expect(await statuses()).toEqual([]);
   });
 
   it('buys anew where the deletion was cut off in the middle, and keeps that', async () => {
     const session = await begin();
-    paid(await house.billing.subscribe(session, monthly));
-    expect(await house.billing.isPaying(session.userId)).toBe(false);
+    paid(await site.billing.subscribe(session, monthly));
+    expect(await site.billing.isPaying(session.userId)).toBe(false);
     // The process died before the account was deleted, and before Stripe was told.
-    await house.billing.personalData.erase(session, null);
-    paid(await house.billing.subscribe(session, { ...monthly, attempt: '0d9b1f8e-3c52-4a5c-9b41-6f6f2f6a3c11' }));
-    await house.billing.drain();
-    await house.deliver();
+    await site.billing.personalData.erase(session, null);
+    paid(await site.billing.subscribe(session, { ...monthly, attempt: '0d9b1f8e-3c52-4a5c-9b41-6f6f2f6a3c11' }));
+    await site.billing.drain();
+    await site.deliver();
     expect((await statuses()).toSorted()).toEqual(['active', 'canceled']);
-    expect(await house.billing.entitlements(session.userId)).toHaveLength(1);
+    expect(await site.billing.entitlements(session.userId)).toHaveLength(1);
   });
 });

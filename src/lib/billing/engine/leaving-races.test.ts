@@ -13,14 +13,14 @@ import { apiVersion } from './api-version.ts';
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('an account that is deleted while its reader buys', (engines) => {
-  let house: BillingBench;
-  afterEach(() => house?.stop());
+  let site: BillingBench;
+  afterEach(() => site?.stop());
 
   /** The steps of a deletion, as `withBilling` in src/server/readers.ts takes them. */
   const steps = (session: Session) => [
-    () => house.billing.personalData.erase(session, null),
-    async () => void (await house.accounts.accounts.forget(session, caller())),
-    () => house.billing.personalData.erase(session, null),
+    () => site.billing.personalData.erase(session, null),
+    async () => void (await site.accounts.accounts.forget(session, caller())),
+    () => site.billing.personalData.erase(session, null),
   ];
 
   /** Another process, which does something before and after each of its calls to Stripe. */
@@ -34,20 +34,20 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
     };
     const options = { apiVersion, host: 'stripe.test', protocol: 'http', maxNetworkRetries: 0 } as const;
     const httpClient = Stripe.createFetchHttpClient(fetching as typeof fetch);
-    return house.another({ stripe: new Stripe(house.stripe.keys.secret, { ...options, httpClient }) });
+    return site.another({ stripe: new Stripe(site.stripe.keys.secret, { ...options, httpClient }) });
   }
 
   /** What remains at Stripe once all background work is done. */
   async function remains(): Promise<{ readonly charged: number; readonly live: number }> {
     for (let round = 0; round < 2; round++) {
-      await house.billing.recover();
-      await house.deliver();
+      await site.billing.recover();
+      await site.deliver();
     }
-    await house.pass(50 * 60);
-    await house.billing.recover();
-    await house.deliver();
-    const charges = (await house.dashboard.charges.list({ limit: 100 })).data.filter((one) => one.paid);
-    const subscriptions = (await house.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
+    await site.pass(50 * 60);
+    await site.billing.recover();
+    await site.deliver();
+    const charges = (await site.dashboard.charges.list({ limit: 100 })).data.filter((one) => one.paid);
+    const subscriptions = (await site.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
     return {
       charged: charges.reduce((sum, one) => sum + one.amount - one.amount_refunded, 0),
       live: subscriptions.filter(({ status }) => !['canceled', 'incomplete_expired'].includes(status)).length,
@@ -68,9 +68,9 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
   it.each(engines.engine === 'sqlite' ? ways : ways.slice(1, 2))(
     '%s: nothing runs, and nothing stays charged',
     async (_, offsets, end) => {
-      house = await billingBench(await engines.open());
+      site = await billingBench(await engines.open());
       for (let from = 0; from < 60; from++) {
-        const session = await house.readers.join(`reader-${from}@example.com`);
+        const session = await site.readers.join(`reader-${from}@example.com`);
         const deletion = steps(session);
         let done = 0;
         let last = 0;
@@ -98,21 +98,21 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
   );
 
   it.each(['buys first', 'leaves first'])('in the same process at the same moment: %s', async (order) => {
-    house = await billingBench(await engines.open());
-    const session = await house.readers.join('ada@example.com');
+    site = await billingBench(await engines.open());
+    const session = await site.readers.join('ada@example.com');
     const leave = async () => {
       for (const step of steps(session)) await step();
     };
-    const buy = () => house.billing.subscribe(session, monthly);
+    const buy = () => site.billing.subscribe(session, monthly);
     await Promise.all(order === 'buys first' ? [buy(), leave()] : [leave(), buy()]);
     expect(await remains()).toEqual({ charged: 0, live: 0 });
   });
 
   it('is refunded nothing that was paid before', async () => {
-    house = await billingBench(await engines.open());
-    const session = await house.readers.join('ada@example.com');
-    paid(await house.billing.subscribe(session, monthly));
-    await house.pass(120);
+    site = await billingBench(await engines.open());
+    const session = await site.readers.join('ada@example.com');
+    paid(await site.billing.subscribe(session, monthly));
+    await site.pass(120);
     for (const step of steps(session)) await step();
     expect(await remains()).toEqual({ charged: 1200, live: 0 });
   });

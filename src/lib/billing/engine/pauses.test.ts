@@ -7,33 +7,33 @@ import type { Session } from '../../accounts/service.ts';
 import { messages } from '../messages.ts';
 
 const engines = prepare('sqlite');
-let house: BillingBench;
-afterEach(() => house?.stop());
+let site: BillingBench;
+afterEach(() => site?.stop());
 
 async function subscribed(): Promise<{ session: Session; id: string }> {
-  house = await billingBench(await engines.open());
-  const session = await house.readers.join('ada@example.com');
+  site = await billingBench(await engines.open());
+  const session = await site.readers.join('ada@example.com');
   const body = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
-  const { subscriptionId: id } = paid(await house.billing.subscribe(session, body));
-  await house.deliver();
-  house.mail.splice(0);
+  const { subscriptionId: id } = paid(await site.billing.subscribe(session, body));
+  await site.deliver();
+  site.mail.splice(0);
   return { session, id };
 }
-const now = () => Math.floor(house.accounts.clock.now / 1000);
+const now = () => Math.floor(site.accounts.clock.now / 1000);
 type Behavior = 'keep_as_draft' | 'mark_uncollectible' | 'void';
 
 async function pause(id: string, behavior: Behavior, days: number | null): Promise<void> {
   const resumes = days === null ? {} : { resumes_at: now() + days * day };
-  await house.dashboard.subscriptions.update(id, { pause_collection: { behavior, ...resumes } });
-  await house.deliver();
+  await site.dashboard.subscriptions.update(id, { pause_collection: { behavior, ...resumes } });
+  await site.deliver();
 }
-const shown = (session: Session) => house.billing.subscription(session);
-const opens = async (session: Session) => (await house.billing.entitlements(session.userId))[0] ?? null;
-const mailed = (kind: string) => house.mail.filter((message) => message.kind === kind).length;
-const charges = async () => (await house.dashboard.charges.list()).data.length;
+const shown = (session: Session) => site.billing.subscription(session);
+const opens = async (session: Session) => (await site.billing.entitlements(session.userId))[0] ?? null;
+const mailed = (kind: string) => site.mail.filter((message) => message.kind === kind).length;
+const charges = async () => (await site.dashboard.charges.list()).data.length;
 async function pass(days: number): Promise<void> {
-  await house.pass(days * day);
-  await house.deliver();
+  await site.pass(days * day);
+  await site.deliver();
 }
 
 it.each(['void', 'mark_uncollectible', 'keep_as_draft'] as const)(
@@ -71,11 +71,11 @@ it('refuses another plan, and says why; once it is over the plan changes', async
   expect(await shown(session)).toMatchObject({ paused: { resumesAt: null } });
   const refused = { ok: false, status: 409, error: { code: 'paused', message: messages.paused } };
   for (const planId of ['member-monthly', 'reader-yearly'])
-    expect(await house.billing.switchPlan(session, { planId })).toMatchObject(refused);
-  await house.dashboard.subscriptions.update(id, { pause_collection: '' });
-  await house.deliver();
+    expect(await site.billing.switchPlan(session, { planId })).toMatchObject(refused);
+  await site.dashboard.subscriptions.update(id, { pause_collection: '' });
+  await site.deliver();
   expect(await shown(session)).not.toHaveProperty('paused');
-  expect(await house.billing.switchPlan(session, { planId: 'member-monthly' })).toMatchObject({ ok: true });
+  expect(await site.billing.switchPlan(session, { planId: 'member-monthly' })).toMatchObject({ ok: true });
 });
 
 it.each(['void', 'mark_uncollectible'] as const)(
@@ -90,14 +90,14 @@ it.each(['void', 'mark_uncollectible'] as const)(
       ['member-monthly', 2000],
       ['member-yearly', 20_000],
     ] as const) {
-      const quote = paid(await house.billing.quote(session, { planId }));
+      const quote = paid(await site.billing.quote(session, { planId }));
       expect(quote).toMatchObject({ kind: 'upgrade', dueToday: sum, dueAfterRenewal: sum });
     }
-    paid(await house.billing.switchPlan(session, { planId: 'member-monthly', expected: 2000 }));
-    expect((await house.dashboard.charges.list()).data[0]).toMatchObject({ amount: 2000 });
+    paid(await site.billing.switchPlan(session, { planId: 'member-monthly', expected: 2000 }));
+    expect((await site.dashboard.charges.list()).data[0]).toMatchObject({ amount: 2000 });
     expect(await shown(session)).toMatchObject({ planId: 'member-monthly', price: 2000 });
     // What is paid for from here on is credited as ever.
-    expect(paid(await house.billing.quote(session, { planId: 'member-yearly' })).dueToday).toBe(18_000);
+    expect(paid(await site.billing.quote(session, { planId: 'member-yearly' })).dueToday).toBe(18_000);
   },
 );
 
@@ -105,14 +105,14 @@ it('is cancelled to the end of its period, and resumed, while it is paused', asy
   const { session, id } = await subscribed();
   await pause(id, 'void', null);
   await pass(35);
-  paid(await house.billing.cancel(session));
-  await house.deliver();
+  paid(await site.billing.cancel(session));
+  await site.deliver();
   expect(await shown(session)).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
   expect(mailed('cancelled')).toBe(1);
   expect(await opens(session)).not.toBeNull();
-  paid(await house.billing.resume(session));
+  paid(await site.billing.resume(session));
   expect(await shown(session)).toMatchObject({ cancelAtPeriodEnd: false, paused: { resumesAt: null } });
-  paid(await house.billing.cancel(session));
+  paid(await site.billing.cancel(session));
   await pass(35);
   expect(await opens(session)).toBeNull();
   expect(await charges()).toBe(1);
@@ -121,6 +121,6 @@ it('is cancelled to the end of its period, and resumed, while it is paused', asy
 it('is no offer to stay: nothing is billed that could be less', async () => {
   const { session, id } = await subscribed();
   await pause(id, 'void', 60);
-  paid(await house.billing.beginCancellation(session, { reason: null, words: null }));
-  expect(await house.billing.retentionOffer(session)).toBeNull();
+  paid(await site.billing.beginCancellation(session, { reason: null, words: null }));
+  expect(await site.billing.retentionOffer(session)).toBeNull();
 });

@@ -8,64 +8,64 @@ const reader = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_
 const member = { ...reader, product_id: 'sun-member', plan_id: 'member-monthly' };
 
 onBothEngines('whoever changes their mind', (engines) => {
-  let house: BillingBench;
-  afterEach(() => house?.stop());
+  let site: BillingBench;
+  afterEach(() => site?.stop());
 
   async function subscribed(plan = reader): Promise<{ session: Session; id: string }> {
-    house = await billingBench(await engines.open());
-    const session = await house.readers.join('ada@example.com');
-    const { subscriptionId: id } = paid(await house.billing.subscribe(session, plan));
-    await house.deliver();
+    site = await billingBench(await engines.open());
+    const session = await site.readers.join('ada@example.com');
+    const { subscriptionId: id } = paid(await site.billing.subscribe(session, plan));
+    await site.deliver();
     return { session, id };
   }
   /** From now on the bank asks about every payment. */
   async function askingBank(id: string): Promise<void> {
-    const customer = (await house.dashboard.subscriptions.retrieve(id)).customer as string;
-    const card = await house.dashboard.paymentMethods.attach('pm_card_authenticationRequired', { customer });
-    await house.dashboard.subscriptions.update(id, { default_payment_method: card.id });
+    const customer = (await site.dashboard.subscriptions.retrieve(id)).customer as string;
+    const card = await site.dashboard.paymentMethods.attach('pm_card_authenticationRequired', { customer });
+    await site.dashboard.subscriptions.update(id, { default_payment_method: card.id });
   }
-  const agree = (secret: string | null) => house.stripe.finishChallenge(secret?.split('_secret_')[0] ?? '', true);
-  const now = (session: Session) => house.billing.subscription(session);
+  const agree = (secret: string | null) => site.stripe.finishChallenge(secret?.split('_secret_')[0] ?? '', true);
+  const now = (session: Session) => site.billing.subscription(session);
 
   it('stays who cancels and then pays for more', async () => {
     const { session } = await subscribed();
-    paid(await house.billing.cancel(session));
-    paid(await house.billing.switchPlan(session, { planId: 'member-monthly' }));
+    paid(await site.billing.cancel(session));
+    paid(await site.billing.switchPlan(session, { planId: 'member-monthly' }));
     expect(await now(session)).toMatchObject({ planId: 'member-monthly', cancelAtPeriodEnd: false });
   });
 
   it.each(['the browser says so', 'only Stripe says so'])('stays whose bank asked before, once %s', async (how) => {
     const { session, id } = await subscribed();
-    paid(await house.billing.cancel(session));
+    paid(await site.billing.cancel(session));
     await askingBank(id);
-    const { clientSecret } = paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
+    const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
     // Nothing is paid, so nothing is taken back.
     expect(await now(session)).toMatchObject({ planId: 'reader-monthly', cancelAtPeriodEnd: true });
     agree(clientSecret);
-    if (how === 'the browser says so') paid(await house.billing.confirm(session, id));
-    else await house.deliver();
+    if (how === 'the browser says so') paid(await site.billing.confirm(session, id));
+    else await site.deliver();
     expect(await now(session)).toMatchObject({ planId: 'member-yearly', cancelAtPeriodEnd: false });
   });
 
   it('leaves who cancels while the bank is asked about more, and is charged nothing for it', async () => {
     const { session, id } = await subscribed();
     await askingBank(id);
-    const { clientSecret } = paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
-    paid(await house.billing.cancel(session));
+    const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
+    paid(await site.billing.cancel(session));
     expect(() => agree(clientSecret)).toThrow();
-    await house.deliver();
+    await site.deliver();
     expect(await now(session)).toMatchObject({ planId: 'reader-monthly', cancelAtPeriodEnd: true });
-    const charges = (await house.dashboard.charges.list()).data.filter(({ paid: was }) => was);
+    const charges = (await site.dashboard.charges.list()).data.filter(({ paid: was }) => was);
     expect(charges.map(({ amount }) => amount)).toEqual([1200]);
   });
 
   it('stays, for less from the next bill on, who cancels and then takes a smaller plan', async () => {
     const { session } = await subscribed(member);
-    paid(await house.billing.cancel(session));
-    paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    paid(await site.billing.cancel(session));
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
     expect(await now(session)).toMatchObject({ cancelAtPeriodEnd: false, next: { planId: 'reader-monthly' } });
-    await house.pass(32 * day);
-    await house.deliver();
+    await site.pass(32 * day);
+    await site.deliver();
     expect(await now(session)).toMatchObject({ planId: 'reader-monthly', status: 'active' });
   });
 
@@ -73,20 +73,20 @@ onBothEngines('whoever changes their mind', (engines) => {
     'keeps the smaller plan who cancels and resumes (%s)',
     async (how) => {
       const { session, id } = await subscribed({ ...member, plan_id: 'member-yearly' });
-      paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
-      expect(paid(await house.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
-      expect((await house.dashboard.subscriptions.retrieve(id)).schedule).toBeNull();
-      await house.deliver();
+      paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+      expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
+      expect((await site.dashboard.subscriptions.retrieve(id)).schedule).toBeNull();
+      await site.deliver();
       if (how !== 'at once') {
-        house.stripe.faults.add({ path: '/v1/subscription_schedules/', method: 'post', status: 500, times: 1 });
-        expect(await house.billing.resume(session)).toMatchObject({ ok: false, status: 503 });
+        site.stripe.faults.add({ path: '/v1/subscription_schedules/', method: 'post', status: 500, times: 1 });
+        expect(await site.billing.resume(session)).toMatchObject({ ok: false, status: 503 });
       }
-      const resumed = paid(await house.billing.resume(session));
+      const resumed = paid(await site.billing.resume(session));
       expect(resumed).toMatchObject({ cancelAtPeriodEnd: false, price: 1200, next: { planId: 'reader-monthly' } });
-      expect((await house.dashboard.subscriptions.retrieve(id)).metadata.planned ?? '').toBe('');
-      await house.pass(366 * day);
-      await house.deliver();
-      const charges = (await house.dashboard.charges.list()).data.filter(({ paid: was }) => was);
+      expect((await site.dashboard.subscriptions.retrieve(id)).metadata.planned ?? '').toBe('');
+      await site.pass(366 * day);
+      await site.deliver();
+      const charges = (await site.dashboard.charges.list()).data.filter(({ paid: was }) => was);
       expect(charges.map(({ amount }) => amount)).toEqual([1200, 20_000]);
       expect(await now(session)).toMatchObject({ planId: 'reader-monthly', status: 'active' });
     },
@@ -94,29 +94,28 @@ onBothEngines('whoever changes their mind', (engines) => {
 
   it('goes back to the present plan who takes the smaller one back, also after a cancellation', async () => {
     const { session } = await subscribed(member);
-    paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
-    for (const change of [house.billing.cancel, house.billing.cancel, house.billing.resume])
-      paid(await change(session));
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    for (const change of [site.billing.cancel, site.billing.cancel, site.billing.resume]) paid(await change(session));
     expect(await now(session)).toMatchObject({ next: { planId: 'reader-monthly' } });
     // The button beside a planned switch, and once more in another tab.
-    for (let press = 0; press < 2; press++) paid(await house.billing.resume(session));
+    for (let press = 0; press < 2; press++) paid(await site.billing.resume(session));
     expect((await now(session))?.next).toBeUndefined();
-    paid(await house.billing.cancel(session));
-    expect(paid(await house.billing.resume(session)).next).toBeUndefined();
-    await house.pass(32 * day);
-    await house.deliver();
+    paid(await site.billing.cancel(session));
+    expect(paid(await site.billing.resume(session)).next).toBeUndefined();
+    await site.pass(32 * day);
+    await site.deliver();
     expect(await now(session)).toMatchObject({ planId: 'member-monthly', status: 'active' });
   });
 
   it('leaves at the end of what is paid who takes a smaller plan and then cancels', async () => {
     const { session } = await subscribed(member);
-    paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
-    paid(await house.billing.cancel(session));
-    await house.pass(32 * day);
-    await house.deliver();
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    paid(await site.billing.cancel(session));
+    await site.pass(32 * day);
+    await site.deliver();
     expect(await now(session)).toMatchObject({ planId: 'member-monthly', status: 'canceled' });
     // Too late to take it back: it says so, and nothing begins.
-    expect(await house.billing.resume(session)).toMatchObject({ ok: false, status: 404 });
-    expect((await house.dashboard.charges.list()).data).toHaveLength(1);
+    expect(await site.billing.resume(session)).toMatchObject({ ok: false, status: 404 });
+    expect((await site.dashboard.charges.list()).data).toHaveLength(1);
   });
 });

@@ -7,25 +7,25 @@ import type { Session } from '../../accounts/service.ts';
 const stay = { coupon: 'stay', everyDays: 365 };
 
 onBothEngines('leaving', (engines) => {
-  let house: BillingBench;
+  let site: BillingBench;
   async function subscribed(plan = 'reader-yearly', offered: typeof stay | null = stay): Promise<Session> {
-    house = await billingBench(await engines.open(), { rules: { ...rules, stay: offered } });
-    const session = await house.readers.join('ada@example.com');
+    site = await billingBench(await engines.open(), { rules: { ...rules, stay: offered } });
+    const session = await site.readers.join('ada@example.com');
     await buy(session, plan);
     return session;
   }
   async function buy(session: Session, plan_id: string) {
     const product_id = plan_id.startsWith('reader') ? 'sun-reader' : 'sun-member';
-    paid(await house.billing.saveShipping(session, home));
-    return paid(await house.billing.subscribe(session, { payment_method: 'pm_card_visa', product_id, plan_id }));
+    paid(await site.billing.saveShipping(session, home));
+    return paid(await site.billing.subscribe(session, { payment_method: 'pm_card_visa', product_id, plan_id }));
   }
-  const kept = () => house.database.db.selectFrom('cancellations').selectAll().execute();
-  afterEach(() => house?.stop());
+  const kept = () => site.database.db.selectFrom('cancellations').selectAll().execute();
+  afterEach(() => site?.stop());
 
   it('offers once what the coupon comes to, and takes it when it is accepted', async () => {
     const session = await subscribed();
-    await house.pass(30 * day);
-    const { billing } = house;
+    await site.pass(30 * day);
+    const { billing } = site;
     expect(await billing.retentionOffer(session)).toBeNull();
     paid(await billing.beginCancellation(session, { reason: 'too-expensive', words: '  Too dear for me. ' }));
     const offer = await billing.retentionOffer(session);
@@ -36,7 +36,7 @@ onBothEngines('leaving', (engines) => {
     const [one, two] = await Promise.all([billing.stay(session), billing.stay(session)]);
     expect(paid(one)).toMatchObject({ price: 6000, preDiscountPrice: 12_000, cancelAtPeriodEnd: false });
     expect(paid(two)).toMatchObject({ price: 6000 });
-    expect(house.stripe.ledger.store.find('coupon', 'stay')?.times_redeemed).toBe(1);
+    expect(site.stripe.ledger.store.find('coupon', 'stay')?.times_redeemed).toBe(1);
     expect(await kept()).toMatchObject([{ outcome: 'stayed', reason: 'too-expensive', words: 'Too dear for me.' }]);
     // Whoever goes all the same is not asked again.
     paid(await billing.beginCancellation(session, { reason: null, words: null }));
@@ -46,16 +46,16 @@ onBothEngines('leaving', (engines) => {
 
   it('does not offer again within a year, and then does', async () => {
     const session = await subscribed('reader-monthly');
-    const { billing } = house;
+    const { billing } = site;
     paid(await billing.beginCancellation(session, { reason: null, words: null }));
     expect(await billing.retentionOffer(session)).toMatchObject({ from: 1200, to: 600, bills: 11 });
-    await house.pass(2 * day);
+    await site.pass(2 * day);
     expect(await billing.retentionOffer(session)).toBeNull();
     expect(await billing.stay(session)).toMatchObject({ ok: false, status: 409 });
     paid(await billing.beginCancellation(session, { reason: null, words: null }));
     expect(await billing.retentionOffer(session)).toBeNull();
-    await house.pass(364 * day);
-    await house.deliver();
+    await site.pass(364 * day);
+    await site.deliver();
     paid(await billing.beginCancellation(session, { reason: null, words: null }));
     expect(await billing.retentionOffer(session)).not.toBeNull();
   });
@@ -66,22 +66,22 @@ onBothEngines('leaving', (engines) => {
     ['it is a first cheap time', 'reader-penny', stay],
   ])('has no offer where %s', async (_where, plan, offered) => {
     const session = await subscribed(plan, offered);
-    await house.pass(day);
-    paid(await house.billing.beginCancellation(session, { reason: null, words: null }));
-    expect(await house.billing.retentionOffer(session)).toBeNull();
-    expect(paid(await house.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
+    await site.pass(day);
+    paid(await site.billing.beginCancellation(session, { reason: null, words: null }));
+    expect(await site.billing.retentionOffer(session)).toBeNull();
+    expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
   });
 
   it('keeps why, tells Stripe, and counts without a name', async () => {
     const session = await subscribed();
-    await house.pass(day);
-    const { billing } = house;
+    await site.pass(day);
+    const { billing } = site;
     paid(await billing.beginCancellation(session, { reason: 'elsewhere', words: 'The other paper has more chess.' }));
     const { id } = paid(await billing.cancel(session));
     // Once more changes nothing.
     paid(await billing.cancel(session));
     paid(await billing.beginCancellation(session, { reason: 'too-expensive', words: null }));
-    expect(house.stripe.ledger.store.find('subscription', id)?.cancellation_details).toMatchObject({
+    expect(site.stripe.ledger.store.find('subscription', id)?.cancellation_details).toMatchObject({
       comment: 'The other paper has more chess.',
       feedback: 'switched_service',
       reason: 'cancellation_requested',
@@ -99,37 +99,37 @@ onBothEngines('leaving', (engines) => {
 
   it('is one leaving, pressed twice at once', async () => {
     const session = await subscribed();
-    const both = await Promise.all([house.billing.cancel(session), house.billing.cancel(session)]);
+    const both = await Promise.all([site.billing.cancel(session), site.billing.cancel(session)]);
     for (const one of both) expect(paid(one)).toMatchObject({ cancelAtPeriodEnd: true });
-    expect(await house.billing.cancellationCounts(0)).toEqual([{ reason: 'skipped', outcome: 'cancelled', count: 1 }]);
+    expect(await site.billing.cancellationCounts(0)).toEqual([{ reason: 'skipped', outcome: 'cancelled', count: 1 }]);
   });
 
   it('keeps the words of a call that gives no reason of ours, and notes nothing where nothing runs', async () => {
     const session = await subscribed();
-    paid(await house.billing.cancel(session, 'moved away'));
+    paid(await site.billing.cancel(session, 'moved away'));
     expect(await kept()).toMatchObject([{ reason: null, words: 'moved away', outcome: 'cancelled' }]);
-    const nobody = await house.readers.join('eve@example.com');
-    expect(await house.billing.beginCancellation(nobody, { reason: null, words: null })).toMatchObject({ status: 404 });
-    expect(await house.billing.stay(nobody)).toMatchObject({ status: 404 });
-    expect(await house.billing.cancel(nobody)).toMatchObject({ status: 404 });
+    const nobody = await site.readers.join('eve@example.com');
+    expect(await site.billing.beginCancellation(nobody, { reason: null, words: null })).toMatchObject({ status: 404 });
+    expect(await site.billing.stay(nobody)).toMatchObject({ status: 404 });
+    expect(await site.billing.cancel(nobody)).toMatchObject({ status: 404 });
     expect(await kept()).toHaveLength(1);
   });
 });
 
 onBothEngines('bills and the card', (engines) => {
-  let house: BillingBench;
-  afterEach(() => house?.stop());
+  let site: BillingBench;
+  afterEach(() => site?.stop());
 
   it('are those of the reader, a page at a time, and of nobody else', async () => {
-    house = await billingBench(await engines.open());
-    const { billing, readers } = house;
+    site = await billingBench(await engines.open());
+    const { billing, readers } = site;
     const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
     const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
     expect(paid(await billing.bills(eve))).toEqual({ bills: [], next: null });
     expect(paid(await billing.card(eve))).toBeNull();
     paid(await billing.subscribe(ada, monthly));
     paid(await billing.subscribe(eve, { ...monthly, payment_method: 'pm_card_mastercard' }));
-    for (let month = 0; month < 13; month++) await house.pass(31 * day);
+    for (let month = 0; month < 13; month++) await site.pass(31 * day);
     const { bills, next } = paid(await billing.bills(ada));
     expect(bills).toHaveLength(12);
     expect(bills[0]).toMatchObject({ amount: 1200, currency: 'usd', status: 'paid', file: true });

@@ -6,21 +6,21 @@ import { publication } from '../../../publication.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const engines = prepare('sqlite');
-let house: BillingBench;
+let site: BillingBench;
 let session: Session;
 let card: string;
 
 beforeEach(async () => {
-  house = await billingBench(await engines.open());
-  session = await house.readers.join('ada@example.com');
+  site = await billingBench(await engines.open());
+  session = await site.readers.join('ada@example.com');
   const ask = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
-  const { subscriptionId } = paid(await house.billing.subscribe(session, ask));
-  card = (await house.dashboard.subscriptions.retrieve(subscriptionId)).default_payment_method as string;
+  const { subscriptionId } = paid(await site.billing.subscribe(session, ask));
+  card = (await site.dashboard.subscriptions.retrieve(subscriptionId)).default_payment_method as string;
 });
-afterEach(() => house.stop());
+afterEach(() => site.stop());
 
 const newest = (path: RegExp): StripeRequest => {
-  const found = house.requests.findLast((request) => path.test(request.path));
+  const found = site.requests.findLast((request) => path.test(request.path));
   if (!found) throw new Error(`nothing was sent to ${path}`);
   return found;
 };
@@ -35,7 +35,7 @@ it('lets a subscription be paid in the ways that the form offers', () => {
 });
 
 it('lets a card be kept in the same ways, which Stripe compares with the form', async () => {
-  paid(await house.billing.setupIntent(session));
+  paid(await site.billing.setupIntent(session));
   const made = newest(/^\/v1\/setup_intents$/);
   expect(listed(made, 'allowed_payment_method_types')).toEqual(publication.billing.paymentMethodTypes);
   // Gone in this version: Stripe answers 400.
@@ -43,7 +43,7 @@ it('lets a card be kept in the same ways, which Stripe compares with the form', 
 });
 
 it('begins a planned interval with its phase, and charges the subscription’s card in each phase', async () => {
-  paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
+  paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
   const { form } = newest(/^\/v1\/subscription_schedules\/sub_sched_\w+$/);
   expect(form).toMatchObject({
     'phases[1][items][0][price]': 'price_reader_monthly',
@@ -55,21 +55,21 @@ it('begins a planned interval with its phase, and charges the subscription’s c
 });
 
 it('begins a year with the upgrade that buys it, as the quote says', async () => {
-  const other = await house.readers.join('grace@example.com');
+  const other = await site.readers.join('grace@example.com');
   const ask = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
-  const { subscriptionId } = paid(await house.billing.subscribe(other, ask));
-  const month = (await house.dashboard.subscriptions.retrieve(subscriptionId)).items.data[0];
+  const { subscriptionId } = paid(await site.billing.subscribe(other, ask));
+  const month = (await site.dashboard.subscriptions.retrieve(subscriptionId)).items.data[0];
   // Flexible billing would end the year where the first month began, and charge eleven months and a half of it.
-  await house.pass(15 * day);
-  const quote = paid(await house.billing.quote(other, { planId: 'reader-yearly' }, null));
+  await site.pass(15 * day);
+  const quote = paid(await site.billing.quote(other, { planId: 'reader-yearly' }, null));
   const { dueToday: expected, prorationDate } = quote;
   const { current_period_start: start = 0, current_period_end: end = 0 } = month ?? {};
   expect(expected).toBe(12_000 - Math.round((1200 * (end - start - 15 * day)) / (end - start)));
-  await house.pass(60);
-  paid(await house.billing.switchPlan(other, { planId: 'reader-yearly', expected, prorationDate: prorationDate ?? 0 }));
+  await site.pass(60);
+  paid(await site.billing.switchPlan(other, { planId: 'reader-yearly', expected, prorationDate: prorationDate ?? 0 }));
   const { form } = newest(/^\/v1\/subscriptions\/sub_\w+$/);
   expect(form).toMatchObject({ 'billing_cycle_anchor[type]': 'now', payment_behavior: 'pending_if_incomplete' });
-  const now = await house.dashboard.subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] });
+  const now = await site.dashboard.subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] });
   expect(now.latest_invoice).toMatchObject({ amount_paid: expected, status: 'paid' });
   const [item] = now.items.data;
   expect(item?.current_period_start).toBe(start + 15 * day + 60);
@@ -78,21 +78,21 @@ it('begins a year with the upgrade that buys it, as the quote says', async () =>
 });
 
 it('leaves the billing date where a planned plan keeps the interval', async () => {
-  const other = await house.readers.join('grace@example.com');
+  const other = await site.readers.join('grace@example.com');
   const ask = { payment_method: 'pm_card_visa', product_id: 'sun-member', plan_id: 'member-yearly' };
-  paid(await house.billing.subscribe(other, ask));
-  paid(await house.billing.switchPlan(other, { planId: 'reader-yearly' }));
+  paid(await site.billing.subscribe(other, ask));
+  paid(await site.billing.switchPlan(other, { planId: 'reader-yearly' }));
   const { form } = newest(/^\/v1\/subscription_schedules\/sub_sched_\w+$/);
   expect(form['phases[1][items][0][price]']).toBe('price_reader_yearly');
   expect(form['phases[1][billing_cycle_anchor]']).toBeUndefined();
 });
 
 it('sells a promotion by its Trial Offer alone, and previews the same (S8)', async () => {
-  const other = await house.readers.join('grace@example.com');
+  const other = await site.readers.join('grace@example.com');
   const ask = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-penny' };
-  paid(await house.billing.quote(other, { planId: 'reader-penny' }));
-  paid(await house.billing.subscribe(other, { ...ask, expected: 60 }));
-  const previews = house.requests.filter(({ path }) => path === '/v1/invoices/create_preview').map(({ form }) => form);
+  paid(await site.billing.quote(other, { planId: 'reader-penny' }));
+  paid(await site.billing.subscribe(other, { ...ask, expected: 60 }));
+  const previews = site.requests.filter(({ path }) => path === '/v1/invoices/create_preview').map(({ form }) => form);
   const name = 'items[0][current_trial][trial_offer]';
   expect(
     previews.some((form) => form[`subscription_details[items][0][current_trial][trial_offer]`] !== undefined),

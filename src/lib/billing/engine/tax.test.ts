@@ -6,49 +6,49 @@ import type { Session } from '../../accounts/service.ts';
 import type { BillingOptions } from './billing.server.ts';
 
 const engines = prepare('sqlite');
-let house: BillingBench;
-afterEach(() => house?.stop());
+let site: BillingBench;
+afterEach(() => site?.stop());
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 const newYork = { country: 'US', postal_code: '10007' };
 const london = { country: 'GB', postal_code: 'SW1A 1AA' };
 
 async function open(tax: boolean): Promise<Session> {
-  house = await billingBench(await engines.open());
+  site = await billingBench(await engines.open());
   if (tax) {
     const access = {
-      secretKey: house.stripe.keys.secret,
-      publishableKey: house.stripe.keys.publishable,
+      secretKey: site.stripe.keys.secret,
+      publishableKey: site.stripe.keys.publishable,
       tax,
       webhookSecret: 'whsec_x',
       apiUrl: 'http://stripe.test',
       scriptUrl: 'http://stripe.test/stripe.js',
     } satisfies BillingOptions['access'];
-    Object.assign(house, { billing: await house.another({ access }) });
+    Object.assign(site, { billing: await site.another({ access }) });
   }
-  return house.readers.join('ada@example.com');
+  return site.readers.join('ada@example.com');
 }
 const charged = async () =>
-  (await house.dashboard.charges.list()).data.map(({ amount, currency }) => [amount, currency]);
+  (await site.dashboard.charges.list()).data.map(({ amount, currency }) => [amount, currency]);
 
 it('asks where the buyer lives before it says a sum, and charges the sum with the tax that it said', async () => {
   const session = await open(true);
-  expect(house.billing.plans(null)).toMatchObject({ tax: true });
-  expect(paid(await house.billing.quote(session, { planId: 'reader-monthly' }))).toMatchObject({ needs: 'address' });
-  const quote = paid(await house.billing.quote(session, { planId: 'reader-monthly', address: newYork }));
+  expect(site.billing.plans(null)).toMatchObject({ tax: true });
+  expect(paid(await site.billing.quote(session, { planId: 'reader-monthly' }))).toMatchObject({ needs: 'address' });
+  const quote = paid(await site.billing.quote(session, { planId: 'reader-monthly', address: newYork }));
   const tax = { amount: 99, included: false };
   expect(quote).toMatchObject({ dueToday: 1299, dueAfterRenewal: 1299, tax: { today: tax, renewal: tax } });
   expect(quote).not.toHaveProperty('needs');
-  paid(await house.billing.subscribe(session, { ...monthly, address: newYork, expected: 1299 }));
+  paid(await site.billing.subscribe(session, { ...monthly, address: newYork, expected: 1299 }));
   expect(await charged()).toEqual([[1299, 'usd']]);
-  expect(await house.billing.subscription(session)).toMatchObject({ price: 1299, tax, preDiscountPrice: 1200 });
-  const receipt = house.mail.find(({ kind }) => kind === 'receipt');
+  expect(await site.billing.subscription(session)).toMatchObject({ price: 1299, tax, preDiscountPrice: 1200 });
+  const receipt = site.mail.find(({ kind }) => kind === 'receipt');
   expect(receipt).toMatchObject({ amount: 1299, tax, nextBill: { amount: 1299, tax } });
 });
 
 it('refuses an address that Stripe knows no place for, and charges nothing', async () => {
   const session = await open(true);
-  const answer = await house.billing.subscribe(session, { ...monthly, address: { country: 'US' }, expected: 1200 });
+  const answer = await site.billing.subscribe(session, { ...monthly, address: { country: 'US' }, expected: 1200 });
   expect(answer).toMatchObject({ ok: false, status: 400, error: { code: 'tax_address' } });
   expect(await charged()).toEqual([]);
 });
@@ -57,77 +57,77 @@ it('tells the tax of a first cheap time and of what follows, and of a coupon', a
   const session = await open(true);
   const ask = { planId: 'reader-penny', address: newYork };
   // 60 cents and 5 of tax; then $120 and $9.90.
-  expect(paid(await house.billing.quote(session, ask))).toMatchObject({
+  expect(paid(await site.billing.quote(session, ask))).toMatchObject({
     dueToday: 65,
     dueAfterRenewal: 12_990,
     tax: { today: { amount: 5, included: false }, renewal: { amount: 990, included: false } },
   });
   const coupon = { planId: 'reader-monthly', address: newYork, couponCode: 'SUNSHINE20' };
-  expect(paid(await house.billing.quote(session, coupon))).toMatchObject({ dueToday: 1039, dueAfterRenewal: 1299 });
+  expect(paid(await site.billing.quote(session, coupon))).toMatchObject({ dueToday: 1039, dueAfterRenewal: 1299 });
 });
 
 it('works tax out for an upgrade and for a planned plan, in each phase and in the notice of the renewal', async () => {
   const session = await open(true);
-  paid(await house.billing.subscribe(session, { ...monthly, plan_id: 'reader-yearly', address: newYork }));
-  const up = paid(await house.billing.quote(session, { planId: 'member-yearly' }));
+  paid(await site.billing.subscribe(session, { ...monthly, plan_id: 'reader-yearly', address: newYork }));
+  const up = paid(await site.billing.quote(session, { planId: 'member-yearly' }));
   expect(up).toMatchObject({ kind: 'upgrade', dueAfterRenewal: 21_650 });
   expect(up.tax?.today?.amount).toBeGreaterThan(600);
   expect(up.lines.reduce((sum, { amount }) => sum + amount, 0) + (up.tax?.today?.amount ?? 0)).toBe(up.dueToday);
-  const down = paid(await house.billing.quote(session, { planId: 'reader-monthly' }));
+  const down = paid(await site.billing.quote(session, { planId: 'reader-monthly' }));
   expect(down).toMatchObject({ kind: 'downgrade', dueToday: 0, dueAfterRenewal: 1299 });
   expect(down.tax).toEqual({ today: null, renewal: { amount: 99, included: false } });
-  paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
-  const planned = house.requests.findLast(({ path }) => /subscription_schedules\/sub_sched_/.test(path));
+  paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+  const planned = site.requests.findLast(({ path }) => /subscription_schedules\/sub_sched_/.test(path));
   expect(planned?.form).toMatchObject({
     'phases[0][automatic_tax][enabled]': 'true',
     'phases[1][automatic_tax][enabled]': 'true',
   });
-  expect(await house.billing.subscription(session)).toMatchObject({ price: 1299, tax: { amount: 99 } });
+  expect(await site.billing.subscription(session)).toMatchObject({ price: 1299, tax: { amount: 99 } });
 });
 
 it('adds nothing, and asks nobody where they live, without the setting', async () => {
   const session = await open(false);
-  const quote = paid(await house.billing.quote(session, { planId: 'reader-monthly', address: newYork }));
+  const quote = paid(await site.billing.quote(session, { planId: 'reader-monthly', address: newYork }));
   expect(quote).toMatchObject({ dueToday: 1200, dueAfterRenewal: 1200 });
-  expect([quote.tax, quote.needs, house.billing.plans(null).tax]).toEqual([undefined, undefined, false]);
-  paid(await house.billing.subscribe(session, { ...monthly, expected: 1200 }));
-  expect(house.requests.some(({ form }) => Object.keys(form).some((name) => name.includes('automatic_tax')))).toBe(
+  expect([quote.tax, quote.needs, site.billing.plans(null).tax]).toEqual([undefined, undefined, false]);
+  paid(await site.billing.subscribe(session, { ...monthly, expected: 1200 }));
+  expect(site.requests.some(({ form }) => Object.keys(form).some((name) => name.includes('automatic_tax')))).toBe(
     false,
   );
 });
 
 it('sells in the currency of a country, and keeps to it through switches and renewals', async () => {
   const session = await open(false);
-  const { prices, currency } = house.billing.plans('GB');
+  const { prices, currency } = site.billing.plans('GB');
   expect(currency).toBe('gbp');
   expect([
-    house.billing.plans('FR').currency,
-    house.billing.plans('US').currency,
-    house.billing.plans(null).currency,
+    site.billing.plans('FR').currency,
+    site.billing.plans('US').currency,
+    site.billing.plans(null).currency,
   ]).toEqual(['eur', 'usd', 'usd']);
   expect(prices.find(({ zephrPlanId }) => zephrPlanId === 'reader-monthly')).toMatchObject({
     unit_amount: 1200,
     currency: 'usd',
     currencies: { gbp: 1000, eur: 1100 },
   });
-  const quote = paid(await house.billing.quote(session, { planId: 'reader-monthly', currency: 'gbp' }));
+  const quote = paid(await site.billing.quote(session, { planId: 'reader-monthly', currency: 'gbp' }));
   expect(quote).toMatchObject({ currency: 'gbp', dueToday: 1000, dueAfterRenewal: 1000 });
-  paid(await house.billing.subscribe(session, { ...monthly, currency: 'gbp', expected: 1000 }));
+  paid(await site.billing.subscribe(session, { ...monthly, currency: 'gbp', expected: 1000 }));
   expect(await charged()).toEqual([[1000, 'gbp']]);
-  expect(await house.billing.subscription(session)).toMatchObject({ currency: 'gbp', price: 1000 });
+  expect(await site.billing.subscription(session)).toMatchObject({ currency: 'gbp', price: 1000 });
   // A reader who travels asks in dollars; the subscription stays what it is.
-  const up = paid(await house.billing.quote(session, { planId: 'member-monthly', currency: 'usd' }));
+  const up = paid(await site.billing.quote(session, { planId: 'member-monthly', currency: 'usd' }));
   expect(up).toMatchObject({ kind: 'upgrade', currency: 'gbp', dueAfterRenewal: 1600 });
-  paid(await house.billing.switchPlan(session, { planId: 'member-monthly', expected: up.dueToday }));
-  await house.pass(33 * day);
-  await house.deliver();
+  paid(await site.billing.switchPlan(session, { planId: 'member-monthly', expected: up.dueToday }));
+  await site.pass(33 * day);
+  await site.deliver();
   expect((await charged())[0]).toEqual([1600, 'gbp']);
-  expect(await house.billing.subscription(session)).toMatchObject({ currency: 'gbp', price: 1600 });
+  expect(await site.billing.subscription(session)).toMatchObject({ currency: 'gbp', price: 1600 });
 });
 
 it('is paid in its own currency where a price has no other', async () => {
   const session = await open(false);
-  expect(paid(await house.billing.quote(session, { planId: 'reader-monthly', currency: 'jpy' }))).toMatchObject({
+  expect(paid(await site.billing.quote(session, { planId: 'reader-monthly', currency: 'jpy' }))).toMatchObject({
     currency: 'usd',
     dueToday: 1200,
   });
@@ -137,7 +137,7 @@ it('says what is included where prices include it', async () => {
   const session = await open(true);
   const ask = { planId: 'reader-monthly', currency: 'gbp', address: london };
   const tax = { amount: 167, included: true };
-  expect(paid(await house.billing.quote(session, ask))).toMatchObject({
+  expect(paid(await site.billing.quote(session, ask))).toMatchObject({
     dueToday: 1000,
     tax: { today: tax, renewal: tax },
   });
@@ -146,35 +146,35 @@ it('says what is included where prices include it', async () => {
 it('shows no sum that is worked out from unit_amount (S5)', async () => {
   const session = await open(true);
   const plans = ['reader-monthly', 'reader-penny'];
-  const list = house.billing.prices();
+  const list = site.billing.prices();
   for (const plan of plans) {
     const price = list.find(({ zephrPlanId }) => zephrPlanId === plan);
-    const quote = paid(await house.billing.quote(session, { planId: plan, address: newYork }));
+    const quote = paid(await site.billing.quote(session, { planId: plan, address: newYork }));
     expect(quote.dueAfterRenewal).toBeGreaterThan(price?.unit_amount ?? 0);
     expect(quote.dueToday).toBeGreaterThan(price?.promotion?.amount ?? price?.unit_amount ?? 0);
   }
   // The sum of the price alone, as a page that adds no tax would show it, buys nothing.
-  const told = await house.billing.subscribe(session, { ...monthly, address: newYork, expected: 1200 });
+  const told = await site.billing.subscribe(session, { ...monthly, address: newYork, expected: 1200 });
   expect(told).toMatchObject({ ok: false, status: 409, error: { code: 'amount_changed', due: 1299 } });
   expect(await charged()).toEqual([]);
-  paid(await house.billing.subscribe(session, { ...monthly, address: newYork, expected: 1299 }));
-  await house.deliver();
-  const shown = async () => (await house.billing.subscription(session))?.price;
+  paid(await site.billing.subscribe(session, { ...monthly, address: newYork, expected: 1299 }));
+  await site.deliver();
+  const shown = async () => (await site.billing.subscription(session))?.price;
   expect(await shown()).toBe(1299);
   // A switch, a planned plan, and what is mailed before and after a renewal.
-  expect(paid(await house.billing.quote(session, { planId: 'member-monthly' })).dueAfterRenewal).toBe(2165);
-  paid(await house.billing.switchPlan(session, { planId: 'member-monthly' }));
-  paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' }));
+  expect(paid(await site.billing.quote(session, { planId: 'member-monthly' })).dueAfterRenewal).toBe(2165);
+  paid(await site.billing.switchPlan(session, { planId: 'member-monthly' }));
+  paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
   expect(await shown()).toBe(1299);
-  await house.pass(26 * day);
-  await house.deliver();
-  await house.pass(6 * day);
-  await house.deliver();
-  const invoices = (await house.dashboard.invoices.list({ limit: 10 })).data;
+  await site.pass(26 * day);
+  await site.deliver();
+  await site.pass(6 * day);
+  await site.deliver();
+  const invoices = (await site.dashboard.invoices.list({ limit: 10 })).data;
   expect(invoices.every(({ total, lines }) => total !== lines.data.reduce((sum, { amount }) => sum + amount, 0))).toBe(
     true,
   );
-  const mailed = house.mail.flatMap((one) => ('amount' in one ? [[one.kind, one.amount]] : []));
+  const mailed = site.mail.flatMap((one) => ('amount' in one ? [[one.kind, one.amount]] : []));
   expect(mailed).toContainEqual(['renewal-notice', 1299]);
   expect(mailed.filter(([kind, amount]) => kind === 'receipt' && (amount === 1200 || amount === 2000))).toEqual([]);
 });

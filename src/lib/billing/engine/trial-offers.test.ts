@@ -10,72 +10,72 @@ import type { Session } from '../../accounts/service.ts';
 import { createTrialOffer } from './trial-offers.server.ts';
 
 const engines = prepare('sqlite');
-let house: BillingBench;
+let site: BillingBench;
 let session: Session;
-afterEach(() => house?.stop());
+afterEach(() => site?.stop());
 
 const penny = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-penny' };
 
 async function open(): Promise<void> {
-  house = await billingBench(await engines.open());
-  session = await house.readers.join('ada@example.com');
+  site = await billingBench(await engines.open());
+  session = await site.readers.join('ada@example.com');
 }
 async function begun(more: object = {}): Promise<string> {
   await open();
-  const { subscriptionId } = paid(await house.billing.subscribe(session, { ...penny, expected: 60, ...more }));
-  await house.deliver();
+  const { subscriptionId } = paid(await site.billing.subscribe(session, { ...penny, expected: 60, ...more }));
+  await site.deliver();
   return subscriptionId;
 }
-const shown = () => house.billing.subscription(session);
+const shown = () => site.billing.subscription(session);
 const charged = async () =>
-  (await house.dashboard.charges.list({ limit: 100 })).data.map(({ amount }) => amount).toReversed();
-const requested = (path: RegExp) => house.requests.filter((one) => path.test(one.path));
+  (await site.dashboard.charges.list({ limit: 100 })).data.map(({ amount }) => amount).toReversed();
+const requested = (path: RegExp) => site.requests.filter((one) => path.test(one.path));
 const updates = () => requested(/^\/v1\/subscriptions\/sub_\w+$/).map(({ form }) => Object.keys(form));
 async function pass(days: number): Promise<void> {
-  await house.pass(days * day + 3700);
-  await house.deliver();
-  await house.billing.repair(session);
+  await site.pass(days * day + 3700);
+  await site.deliver();
+  await site.billing.repair(session);
 }
 /** Events of Stripe's as the announcement of a renewal. */
-const kinds = () => house.mail.map(({ kind }) => kind);
+const kinds = () => site.mail.map(({ kind }) => kind);
 
 it('is paid at once, shows what follows and when, announces it, and goes on at the yearly price', async () => {
   const id = await begun();
-  const subscription = await house.dashboard.subscriptions.retrieve(id);
+  const subscription = await site.dashboard.subscriptions.retrieve(id);
   expect(subscription).toMatchObject({ status: 'active', trial_end: null, metadata: { promotion: 'reader-penny' } });
   const ends = new Date((subscription.items.data[0]?.current_trial?.end_date ?? 0) * 1000).toISOString();
   const first = { status: 'trialing', planId: 'reader-penny', price: 12_000, preDiscountPrice: 12_000 };
   expect(await shown()).toMatchObject({ ...first, interval: 'year', nextBillingDate: ends, paidUntil: ends });
-  expect(await house.billing.entitlements(session.userId)).toMatchObject([{ trialing: true, product: 'sun-reader' }]);
-  expect(house.mail.find(({ kind }) => kind === 'receipt')).toMatchObject({
+  expect(await site.billing.entitlements(session.userId)).toMatchObject([{ trialing: true, product: 'sun-reader' }]);
+  expect(site.mail.find(({ kind }) => kind === 'receipt')).toMatchObject({
     amount: 60,
     nextBill: { amount: 12_000, at: Date.parse(ends) },
   });
   await pass(54);
-  expect(house.mail.find(({ kind }) => kind === 'renewal-notice')).toMatchObject({
+  expect(site.mail.find(({ kind }) => kind === 'renewal-notice')).toMatchObject({
     amount: 12_000,
     at: Date.parse(ends),
   });
   await pass(6);
   expect(await charged()).toEqual([60, 12_000]);
   expect(await shown()).toMatchObject({ status: 'active', planId: 'reader-yearly', price: 12_000 });
-  expect(await house.billing.entitlements(session.userId)).toMatchObject([{ trialing: false, product: 'sun-reader' }]);
+  expect(await site.billing.entitlements(session.userId)).toMatchObject([{ trialing: false, product: 'sun-reader' }]);
   expect(kinds().filter((kind) => kind === 'welcome-tier')).toHaveLength(1);
-  expect((await house.billing.compare()).drifted).toEqual([]);
+  expect((await site.billing.compare()).drifted).toEqual([]);
 });
 
 it('is not paid in dollars by who was shown the same number of pounds', async () => {
   await open();
   const declined = { ...penny, payment_method: 'pm_card_chargeDeclined', expected: 60 };
-  expect(await house.billing.subscribe(session, declined)).toMatchObject({ ok: false, status: 402 });
+  expect(await site.billing.subscribe(session, declined)).toMatchObject({ ok: false, status: 402 });
   const inPounds = { ...penny, currency: 'gbp', expected: 60 };
-  expect(await house.billing.subscribe(session, inPounds)).toMatchObject({
+  expect(await site.billing.subscribe(session, inPounds)).toMatchObject({
     ok: false,
     status: 409,
     error: { code: 'amount_changed' },
   });
-  paid(await house.billing.subscribe(session, inPounds));
-  const { data } = await house.dashboard.charges.list();
+  paid(await site.billing.subscribe(session, inPounds));
+  const { data } = await site.dashboard.charges.list();
   expect(data.filter(({ paid: done }) => done).map(({ amount, currency }) => [amount, currency])).toEqual([
     [60, 'gbp'],
   ]);
@@ -84,28 +84,28 @@ it('is not paid in dollars by who was shown the same number of pounds', async ()
 it('opens nothing before its sixty cents are paid', async () => {
   await open();
   const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required' };
-  const { subscriptionId, grant_id } = paid(await house.billing.subscribe(session, asks));
-  await house.deliver();
-  expect((await house.dashboard.subscriptions.retrieve(subscriptionId)).status).toBe('incomplete');
+  const { subscriptionId, grant_id } = paid(await site.billing.subscribe(session, asks));
+  await site.deliver();
+  expect((await site.dashboard.subscriptions.retrieve(subscriptionId)).status).toBe('incomplete');
   expect(grant_id).toBeNull();
-  expect(await house.billing.entitlements(session.userId)).toEqual([]);
+  expect(await site.billing.entitlements(session.userId)).toEqual([]);
   expect(await shown()).toBeNull();
 });
 
 it('is credited by the second in an upgrade, which ends it', async () => {
   const id = await begun();
-  await house.pass(30 * day);
-  const quote = paid(await house.billing.quote(session, { planId: 'member-yearly' }));
+  await site.pass(30 * day);
+  const quote = paid(await site.billing.quote(session, { planId: 'member-yearly' }));
   expect(quote).toMatchObject({ kind: 'upgrade', dueToday: 20_000 - 30, dueAfterRenewal: 20_000 });
   const { effective } = paid(
-    await house.billing.switchPlan(session, { planId: 'member-yearly', expected: quote.dueToday }),
+    await site.billing.switchPlan(session, { planId: 'member-yearly', expected: quote.dueToday }),
   );
   expect(effective).toBe('now');
   expect(await charged()).toEqual([60, quote.dueToday]);
   expect(updates().flat()).not.toContain('trial_end');
   // Flexible billing would keep the anchor of the first day otherwise.
   expect(updates().flat()).toContain('billing_cycle_anchor[type]');
-  const [item] = (await house.dashboard.subscriptions.retrieve(id)).items.data;
+  const [item] = (await site.dashboard.subscriptions.retrieve(id)).items.data;
   expect(item).toMatchObject({ current_trial: null, price: { id: 'price_member_yearly' } });
   expect(await shown()).toMatchObject({ status: 'active', planId: 'member-yearly' });
   await pass(60);
@@ -114,61 +114,61 @@ it('is credited by the second in an upgrade, which ends it', async () => {
 
 it('stays as it was where the upgrade’s payment fails', async () => {
   const id = await begun();
-  const customer = (await house.billing.customerOf(session)) ?? '';
-  const bad = await house.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
-  await house.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
-  expect(await house.billing.switchPlan(session, { planId: 'member-yearly' })).toMatchObject({
+  const customer = (await site.billing.customerOf(session)) ?? '';
+  const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+  await site.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+  expect(await site.billing.switchPlan(session, { planId: 'member-yearly' })).toMatchObject({
     ok: false,
     status: 402,
   });
-  const [item] = (await house.dashboard.subscriptions.retrieve(id)).items.data;
+  const [item] = (await site.dashboard.subscriptions.retrieve(id)).items.data;
   expect(item?.current_trial?.trial_offer).toBe('to_reader_penny');
   expect(await shown()).toMatchObject({ status: 'trialing', planId: 'reader-penny' });
 });
 
 it('gives way to a smaller plan at once, for Stripe plans nothing for its end', async () => {
   await begun();
-  await house.pass(30 * day);
-  const quote = paid(await house.billing.quote(session, { planId: 'reader-monthly' }));
+  await site.pass(30 * day);
+  const quote = paid(await site.billing.quote(session, { planId: 'reader-monthly' }));
   expect(quote).toMatchObject({ kind: 'upgrade', dueToday: 1200 - 30, dueAfterRenewal: 1200 });
-  paid(await house.billing.switchPlan(session, { planId: 'reader-monthly', expected: quote.dueToday }));
+  paid(await site.billing.switchPlan(session, { planId: 'reader-monthly', expected: quote.dueToday }));
   expect(requested(/subscription_schedules/)).toEqual([]);
   expect(await shown()).toMatchObject({ status: 'active', planId: 'reader-monthly', price: 1200 });
   await pass(31);
   expect(await charged()).toEqual([60, 1170, 1200]);
   // From then on a change to a smaller plan is planned as ever.
-  paid(await house.billing.switchPlan(session, { planId: 'member-monthly' }));
-  expect(paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' })).effective).toBe('renewal');
+  paid(await site.billing.switchPlan(session, { planId: 'member-monthly' }));
+  expect(paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).effective).toBe('renewal');
 });
 
 it('is what a switch to the price that follows leaves alone', async () => {
   await begun();
-  expect(paid(await house.billing.quote(session, { planId: 'reader-yearly' }))).toMatchObject({
+  expect(paid(await site.billing.quote(session, { planId: 'reader-yearly' }))).toMatchObject({
     kind: 'same',
     dueToday: 0,
   });
-  paid(await house.billing.switchPlan(session, { planId: 'reader-yearly' }));
+  paid(await site.billing.switchPlan(session, { planId: 'reader-yearly' }));
   expect(await charged()).toEqual([60]);
   expect(await shown()).toMatchObject({ status: 'trialing', price: 12_000 });
 });
 
 it('is neither quoted nor sold to a reader who has a subscription', async () => {
   await open();
-  paid(await house.billing.subscribe(session, { ...penny, plan_id: 'reader-monthly' }));
+  paid(await site.billing.subscribe(session, { ...penny, plan_id: 'reader-monthly' }));
   const refused = { ok: false, status: 409, error: { code: 'promotion_used' } };
-  expect(await house.billing.quote(session, { planId: 'reader-penny' })).toMatchObject(refused);
-  expect(await house.billing.switchPlan(session, { planId: 'reader-penny' })).toMatchObject(refused);
+  expect(await site.billing.quote(session, { planId: 'reader-penny' })).toMatchObject(refused);
+  expect(await site.billing.switchPlan(session, { planId: 'reader-penny' })).toMatchObject(refused);
 });
 
 it('ends with its days where it is cancelled, and goes on where that is taken back', async () => {
   await begun();
-  expect(paid(await house.billing.cancel(session, null))).toMatchObject({ cancelAtPeriodEnd: true });
-  expect(paid(await house.billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false, price: 12_000 });
-  paid(await house.billing.cancel(session, null));
+  expect(paid(await site.billing.cancel(session, null))).toMatchObject({ cancelAtPeriodEnd: true });
+  expect(paid(await site.billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false, price: 12_000 });
+  paid(await site.billing.cancel(session, null));
   await pass(60);
   expect(await charged()).toEqual([60]);
-  expect(await house.billing.entitlements(session.userId)).toEqual([]);
-  expect(await house.billing.subscribe(session, penny)).toMatchObject({
+  expect(await site.billing.entitlements(session.userId)).toEqual([]);
+  expect(await site.billing.subscribe(session, penny)).toMatchObject({
     ok: false,
     status: 409,
     error: { code: 'promotion_used' },
@@ -177,10 +177,10 @@ it('ends with its days where it is cancelled, and goes on where that is taken ba
 
 it('ends access with its refund', async () => {
   await begun();
-  const [charge] = (await house.dashboard.charges.list()).data;
-  await house.dashboard.refunds.create({ charge: charge?.id ?? '' });
-  await house.deliver();
-  expect(await house.billing.entitlements(session.userId)).toEqual([]);
+  const [charge] = (await site.dashboard.charges.list()).data;
+  await site.dashboard.refunds.create({ charge: charge?.id ?? '' });
+  await site.deliver();
+  expect(await site.billing.entitlements(session.userId)).toEqual([]);
 });
 
 it('is sold in the currencies of both its prices', async () => {
@@ -188,11 +188,11 @@ it('is sold in the currencies of both its prices', async () => {
   expect(await charged()).toEqual([60]);
   expect(await shown()).toMatchObject({ currency: 'gbp', price: 10_000 });
   await pass(60);
-  expect((await house.dashboard.charges.list()).data[0]).toMatchObject({ amount: 10_000, currency: 'gbp' });
+  expect((await site.dashboard.charges.list()).data[0]).toMatchObject({ amount: 10_000, currency: 'gbp' });
 });
 
 describe('the catalog', () => {
-  const plans = () => house.billing.prices().map(({ zephrPlanId, unit_amount }) => [zephrPlanId, unit_amount]);
+  const plans = () => site.billing.prices().map(({ zephrPlanId, unit_amount }) => [zephrPlanId, unit_amount]);
   const ordinary = [
     ...[
       ['reader-monthly', 1200],
@@ -205,24 +205,24 @@ describe('the catalog', () => {
 
   it('never sells the price of an offer by itself, and keeps what was sold', async () => {
     await begun();
-    await house.dashboard.productCatalog.trialOffers.update('to_reader_penny', { active: false });
+    await site.dashboard.productCatalog.trialOffers.update('to_reader_penny', { active: false });
     // An offer without a mark on its price, archived from the start.
     const recurring = { interval: 'week', interval_count: 2 } as const;
-    const price = await house.dashboard.prices.create({
+    const price = await site.dashboard.prices.create({
       currency: 'usd',
       unit_amount: 100,
       recurring,
       product: 'prod_reader',
       metadata: { zephrPlanId: 'fortnight' },
     });
-    await house.dashboard.productCatalog.trialOffers.create({
+    await site.dashboard.productCatalog.trialOffers.create({
       price: price.id,
       active: false,
       duration: { type: 'relative', relative: { iterations: 1 } },
       end_behavior: { transition: { price: 'price_reader_yearly' } },
     });
     // Another process, which has not seen the offer before.
-    const fresh = await house.another();
+    const fresh = await site.another();
     await fresh.refresh();
     expect(fresh.prices().map(({ zephrPlanId, unit_amount }) => [zephrPlanId, unit_amount])).toEqual(ordinary);
     await fresh.repair(session);
@@ -235,24 +235,24 @@ describe('the catalog', () => {
 
   it('sells what was marked as a promotion by its metadata no longer', async () => {
     await open();
-    await house.dashboard.prices.update('price_reader_monthly', {
+    await site.dashboard.prices.update('price_reader_monthly', {
       metadata: { promo_days: '30', promo_amount_per_day: '1' },
     });
-    await house.billing.refresh();
+    await site.billing.refresh();
     expect(plans().map(([plan]) => plan)).not.toContain('reader-monthly');
   });
 
   it('takes an offer of weeks, and none that is paid more than once or leads nowhere', async () => {
     await open();
     const make = async (plan: string, interval: 'week' | 'month', iterations: number, next = 'price_member_yearly') => {
-      const price = await house.dashboard.prices.create({
+      const price = await site.dashboard.prices.create({
         currency: 'usd',
         unit_amount: 500,
         product: 'prod_member',
         metadata: { zephrPlanId: plan },
         recurring: { interval, interval_count: 2 },
       });
-      await house.dashboard.productCatalog.trialOffers.create({
+      await site.dashboard.productCatalog.trialOffers.create({
         price: price.id,
         duration: { type: 'relative', relative: { iterations } },
         end_behavior: { transition: { price: next } },
@@ -261,16 +261,16 @@ describe('the catalog', () => {
     await make('fortnight', 'week', 1);
     await make('twice', 'week', 2);
     await make('months', 'month', 1);
-    const { id: gone } = await house.dashboard.prices.create({
+    const { id: gone } = await site.dashboard.prices.create({
       currency: 'usd',
       unit_amount: 900,
       recurring: { interval: 'month' },
       product: 'prod_member',
     });
     await make('nowhere', 'week', 1, gone);
-    await house.dashboard.prices.update(gone, { active: false });
-    await house.billing.refresh();
-    const sold = house.billing.prices().filter(({ promotion }) => promotion !== null);
+    await site.dashboard.prices.update(gone, { active: false });
+    await site.billing.refresh();
+    const sold = site.billing.prices().filter(({ promotion }) => promotion !== null);
     expect(sold.map(({ zephrPlanId }) => zephrPlanId).toSorted()).toEqual(['fortnight', 'reader-penny']);
     expect(sold.find(({ zephrPlanId }) => zephrPlanId === 'fortnight')).toMatchObject({
       unit_amount: 20_000,
@@ -283,14 +283,14 @@ describe('the catalog', () => {
   it('sells ordinary plans with a key that may not read offers', async () => {
     await open();
     // The first price of an offer, without a mark of its own.
-    const { id: first } = await house.dashboard.prices.create({
+    const { id: first } = await site.dashboard.prices.create({
       currency: 'usd',
       unit_amount: 100,
       recurring: { interval: 'week', interval_count: 2 },
       product: 'prod_reader',
       metadata: { zephrPlanId: 'fortnight' },
     });
-    await house.dashboard.productCatalog.trialOffers.create({
+    await site.dashboard.productCatalog.trialOffers.create({
       price: first,
       duration: { type: 'relative', relative: { iterations: 1 } },
       end_behavior: { transition: { price: 'price_reader_yearly' } },
@@ -299,8 +299,8 @@ describe('the catalog', () => {
       type: 'invalid_request_error',
       message: 'The provided key does not have the required permissions.',
     };
-    house.stripe.faults.add({ path: '/v1/product_catalog/trial_offers', status: 403, error, times: 9 } as never);
-    await house.billing.refresh();
+    site.stripe.faults.add({ path: '/v1/product_catalog/trial_offers', status: 403, error, times: 9 } as never);
+    await site.billing.refresh();
     expect(plans()).toEqual(ordinary);
   });
 });
@@ -318,10 +318,10 @@ describe('the command that makes an offer', () => {
 
   it('makes what the catalog sells, in place of what was sold under its name', async () => {
     await open();
-    const made = await createTrialOffer(house.dashboard, wanted);
+    const made = await createTrialOffer(site.dashboard, wanted);
     expect(made.archived).toEqual(['to_reader_penny', 'price_reader_penny']);
-    await house.billing.refresh();
-    const [price, ...others] = house.billing.prices().filter(({ zephrPlanId }) => zephrPlanId === 'reader-penny');
+    await site.billing.refresh();
+    const [price, ...others] = site.billing.prices().filter(({ zephrPlanId }) => zephrPlanId === 'reader-penny');
     expect(others).toEqual([]);
     expect(price).toMatchObject({
       id: made.price,
@@ -330,17 +330,17 @@ describe('the command that makes an offer', () => {
       pennySubheading: null,
       promotion: { offer: made.offer, days: 90, amount: 90, currencies: { gbp: 80 }, next: 'price_reader_yearly' },
     });
-    paid(await house.billing.subscribe(session, { ...penny, currency: 'gbp', expected: 80 }));
+    paid(await site.billing.subscribe(session, { ...penny, currency: 'gbp', expected: 80 }));
   });
 
   it('says which plan there is none of, and where it is not sold', async () => {
     await open();
-    await expect(createTrialOffer(house.dashboard, { ...wanted, next: 'reader-weekly' })).rejects.toThrow(
+    await expect(createTrialOffer(site.dashboard, { ...wanted, next: 'reader-weekly' })).rejects.toThrow(
       /reader-weekly/,
     );
     const yen = { ...wanted, others: { jpy: 100 } };
-    await expect(createTrialOffer(house.dashboard, yen)).rejects.toThrow('reader-yearly is not sold in jpy.');
-    await expect(createTrialOffer(house.dashboard, { ...wanted, plan: 'reader-yearly' })).rejects.toThrow(
+    await expect(createTrialOffer(site.dashboard, yen)).rejects.toThrow('reader-yearly is not sold in jpy.');
+    await expect(createTrialOffer(site.dashboard, { ...wanted, plan: 'reader-yearly' })).rejects.toThrow(
       /a plan name of/,
     );
     expect(requested(/prices|trial_offers/)).toEqual([]);
@@ -349,9 +349,9 @@ describe('the command that makes an offer', () => {
   it('asks for an address where the plan that follows is printed', async () => {
     await open();
     const print = { ...wanted, plan: 'print-penny', next: 'member-print-yearly', others: {} };
-    await createTrialOffer(house.dashboard, print);
-    await house.billing.refresh();
-    expect(house.billing.prices().find(({ zephrPlanId }) => zephrPlanId === 'print-penny')).toMatchObject({
+    await createTrialOffer(site.dashboard, print);
+    await site.billing.refresh();
+    expect(site.billing.prices().find(({ zephrPlanId }) => zephrPlanId === 'print-penny')).toMatchObject({
       print: true,
     });
   });
@@ -361,17 +361,17 @@ describe('a subscription that was sold before, as a legacy trial with an added i
   async function legacy(): Promise<string> {
     await open();
     // As it was in Stripe: a yearly price that its metadata made a promotion.
-    const old = await house.dashboard.prices.create({
+    const old = await site.dashboard.prices.create({
       currency: 'usd',
       unit_amount: 12_000,
       recurring: { interval: 'year' },
       product: 'prod_reader',
       metadata: { zephrPlanId: 'reader-penny', promo_days: '60', promo_amount_per_day: '1' },
     });
-    const customer = await house.dashboard.customers.create({ metadata: { user: session.userId } });
-    const card = await house.dashboard.paymentMethods.attach('pm_card_visa', { customer: customer.id });
+    const customer = await site.dashboard.customers.create({ metadata: { user: session.userId } });
+    const card = await site.dashboard.paymentMethods.attach('pm_card_visa', { customer: customer.id });
     const fee = { price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 };
-    const { id } = await house.dashboard.subscriptions.create({
+    const { id } = await site.dashboard.subscriptions.create({
       customer: customer.id,
       items: [{ price: old.id }],
       default_payment_method: card.id,
@@ -379,21 +379,21 @@ describe('a subscription that was sold before, as a legacy trial with an added i
       add_invoice_items: [fee],
       metadata: { user: session.userId, promotion: 'reader-penny' },
     } satisfies Stripe.SubscriptionCreateParams);
-    await house.billing.refresh();
-    await house.deliver();
+    await site.billing.refresh();
+    await site.deliver();
     return id;
   }
 
   it('is shown, renewed and had once as ever', async () => {
     await legacy();
     expect(await shown()).toMatchObject({ status: 'trialing', planId: 'reader-penny', price: 12_000 });
-    expect(await house.billing.entitlements(session.userId)).toMatchObject([{ trialing: true }]);
+    expect(await site.billing.entitlements(session.userId)).toMatchObject([{ trialing: true }]);
     await pass(60);
     expect(await charged()).toEqual([60, 12_000]);
     expect(await shown()).toMatchObject({ status: 'active', price: 12_000 });
-    paid(await house.billing.cancel(session, null));
+    paid(await site.billing.cancel(session, null));
     await pass(366);
-    expect(await house.billing.subscribe(session, penny)).toMatchObject({
+    expect(await site.billing.subscribe(session, penny)).toMatchObject({
       ok: false,
       error: { code: 'promotion_used' },
     });
@@ -401,7 +401,7 @@ describe('a subscription that was sold before, as a legacy trial with an added i
 
   it('ends its trial with an upgrade', async () => {
     await legacy();
-    paid(await house.billing.switchPlan(session, { planId: 'member-yearly' }));
+    paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
     expect(updates().flat()).toContain('trial_end');
     expect(await charged()).toEqual([60, 20_000]);
     expect(await shown()).toMatchObject({ status: 'active', planId: 'member-yearly' });
@@ -409,7 +409,7 @@ describe('a subscription that was sold before, as a legacy trial with an added i
 
   it('goes to a smaller plan when its trial is over', async () => {
     await legacy();
-    expect(paid(await house.billing.switchPlan(session, { planId: 'reader-monthly' })).effective).toBe('renewal');
+    expect(paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).effective).toBe('renewal');
     await pass(60);
     expect(await charged()).toEqual([60, 1200]);
     expect(await shown()).toMatchObject({ status: 'active', planId: 'reader-monthly' });

@@ -11,36 +11,36 @@ const penny = { product_id: 'sun-reader', plan_id: 'reader-penny' };
 const yearly = { product_id: 'sun-reader', plan_id: 'reader-yearly' };
 
 onBothEngines('a first bill of 0', (engines) => {
-  let house: BillingBench;
-  afterEach(() => house?.stop());
+  let site: BillingBench;
+  afterEach(() => site?.stop());
 
   async function begin(): Promise<Session> {
-    house = await billingBench(await engines.open());
-    return house.readers.join('ada@example.com');
+    site = await billingBench(await engines.open());
+    return site.readers.join('ada@example.com');
   }
-  const opens = (session: Session) => house.billing.entitlements(session.userId);
+  const opens = (session: Session) => site.billing.entitlements(session.userId);
   const statuses = async () =>
-    (await house.dashboard.subscriptions.list({ status: 'all' })).data.map(({ status }) => status);
+    (await site.dashboard.subscriptions.list({ status: 'all' })).data.map(({ status }) => status);
   const intentOf = (secret: string | null) => secret?.split('_secret_')[0] ?? '';
 
   /** Nothing is open at any time: now, when webhooks arrive, and when the background tasks have run. */
   async function neverOpens(session: Session): Promise<void> {
     expect(await opens(session)).toEqual([]);
-    await house.deliver();
+    await site.deliver();
     expect(await opens(session)).toEqual([]);
     for (const minutes of [3, 50]) {
-      await house.pass(minutes * 60);
-      await house.billing.recover();
-      await house.billing.compare();
-      await house.deliver();
-      await house.billing.repair(session);
+      await site.pass(minutes * 60);
+      await site.billing.recover();
+      await site.billing.compare();
+      await site.deliver();
+      await site.billing.repair(session);
       expect(await opens(session)).toEqual([]);
     }
     // Nothing is left at Stripe that could renew or open something later.
     expect((await statuses()).filter((status) => status !== 'canceled')).toEqual([]);
-    expect(await house.billing.subscription(session)).toBeNull();
-    expect((await house.dashboard.charges.list()).data).toEqual([]);
-    expect(house.mail).toEqual([]);
+    expect(await site.billing.subscription(session)).toBeNull();
+    expect((await site.dashboard.charges.list()).data).toEqual([]);
+    expect(site.mail).toEqual([]);
   }
 
   it.each([
@@ -50,7 +50,7 @@ onBothEngines('a first bill of 0', (engines) => {
     ['a whole year', 'pm_card_visa_chargeDeclined', yearly, 'FREEYEAR'],
   ])('opens nothing with %s, and leaves nothing at Stripe', async (_, method, plan, code) => {
     const session = await begin();
-    const refused = await house.billing.subscribe(session, { ...plan, payment_method: method, discount_code: code });
+    const refused = await site.billing.subscribe(session, { ...plan, payment_method: method, discount_code: code });
     expect(refused).toMatchObject({ ok: false, status: 402 });
     expect((await statuses()).filter((status) => status !== 'canceled')).toEqual([]);
     await neverOpens(session);
@@ -59,14 +59,14 @@ onBothEngines('a first bill of 0', (engines) => {
   it('opens nothing where the card is refused only by the subscription itself, which ends at once', async () => {
     const session = await begin();
     // The bank says yes to the card alone, and no a moment later.
-    house.stripe.faults.add({
+    site.stripe.faults.add({
       path: '/v1/setup_intents/seti_',
       status: 402,
       times: 2,
       error: { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' },
     });
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
-    expect(await house.billing.subscribe(session, asks)).toMatchObject({ ok: false, status: 402 });
+    expect(await site.billing.subscribe(session, asks)).toMatchObject({ ok: false, status: 402 });
     expect(await statuses()).toEqual(['canceled']);
     await neverOpens(session);
   });
@@ -78,18 +78,18 @@ onBothEngines('a first bill of 0', (engines) => {
   ])('opens nothing while the bank asks, and nothing where nobody answers: %s', async (_, plan, code) => {
     const session = await begin();
     const asks = { ...plan, payment_method: 'pm_card_threeDSecure2Required', discount_code: code };
-    const answer = paid(await house.billing.subscribe(session, asks));
+    const answer = paid(await site.billing.subscribe(session, asks));
     expect(answer).toMatchObject({ paymentIntentStatus: 'requires_action', grant_id: null });
-    expect(await house.billing.subscription(session)).toBeNull();
+    expect(await site.billing.subscription(session)).toBeNull();
     await neverOpens(session);
   });
 
   it('opens nothing where the bank says no, and ends at once', async () => {
     const session = await begin();
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
-    const { clientSecret, subscriptionId } = paid(await house.billing.subscribe(session, asks));
-    house.stripe.finishChallenge(intentOf(clientSecret), false);
-    expect(await house.billing.confirm(session, subscriptionId)).toMatchObject({ ok: false, status: 402 });
+    const { clientSecret, subscriptionId } = paid(await site.billing.subscribe(session, asks));
+    site.stripe.finishChallenge(intentOf(clientSecret), false);
+    expect(await site.billing.confirm(session, subscriptionId)).toMatchObject({ ok: false, status: 402 });
     expect(await statuses()).toEqual(['canceled']);
     await neverOpens(session);
   });
@@ -97,28 +97,28 @@ onBothEngines('a first bill of 0', (engines) => {
   it.each(['the browser says so', 'only Stripe says so'])('opens once the bank says yes and %s', async (how) => {
     const session = await begin();
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
-    const { clientSecret, subscriptionId } = paid(await house.billing.subscribe(session, asks));
-    await house.deliver();
+    const { clientSecret, subscriptionId } = paid(await site.billing.subscribe(session, asks));
+    await site.deliver();
     expect(await opens(session)).toEqual([]);
-    house.stripe.finishChallenge(intentOf(clientSecret), true);
+    site.stripe.finishChallenge(intentOf(clientSecret), true);
     if (how === 'the browser says so') {
-      expect(paid(await house.billing.confirm(session, subscriptionId)).grant_id).not.toBeNull();
-    } else await house.deliver();
+      expect(paid(await site.billing.confirm(session, subscriptionId)).grant_id).not.toBeNull();
+    } else await site.deliver();
     expect(await opens(session)).toMatchObject([{ product: 'sun-reader', trialing: true }]);
-    await house.pass(3600);
-    await house.billing.recover();
-    await house.deliver();
+    await site.pass(3600);
+    await site.billing.recover();
+    await site.deliver();
     expect(await opens(session)).toHaveLength(1);
   });
 
   it('may be had with another card, also the penny, where the first was refused', async () => {
     const session = await begin();
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
-    const { clientSecret, subscriptionId } = paid(await house.billing.subscribe(session, asks));
-    house.stripe.finishChallenge(intentOf(clientSecret), false);
-    expect(await house.billing.confirm(session, subscriptionId)).toMatchObject({ ok: false, status: 402 });
+    const { clientSecret, subscriptionId } = paid(await site.billing.subscribe(session, asks));
+    site.stripe.finishChallenge(intentOf(clientSecret), false);
+    expect(await site.billing.confirm(session, subscriptionId)).toMatchObject({ ok: false, status: 402 });
     const good = { ...asks, payment_method: 'pm_card_visa' };
-    expect(paid(await house.billing.subscribe(session, good)).grant_id).not.toBeNull();
+    expect(paid(await site.billing.subscribe(session, good)).grant_id).not.toBeNull();
     expect(await opens(session)).toHaveLength(1);
     expect((await statuses()).toSorted()).toEqual(['active', 'canceled']);
   });
@@ -126,11 +126,11 @@ onBothEngines('a first bill of 0', (engines) => {
   it('opens nothing where somebody cancels what was to set up the card', async () => {
     const session = await begin();
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
-    const { subscriptionId } = paid(await house.billing.subscribe(session, asks));
-    const { pending_setup_intent: setup } = await house.dashboard.subscriptions.retrieve(subscriptionId);
-    await house.dashboard.setupIntents.cancel(setup as string);
+    const { subscriptionId } = paid(await site.billing.subscribe(session, asks));
+    const { pending_setup_intent: setup } = await site.dashboard.subscriptions.retrieve(subscriptionId);
+    await site.dashboard.setupIntents.cancel(setup as string);
     // Stripe then waits for nothing any more, and has no card all the same.
-    const { ledger } = house.stripe;
+    const { ledger } = site.stripe;
     ledger.run(() => {
       ledger.need('subscription', subscriptionId).pending_setup_intent = null;
     });
@@ -140,14 +140,14 @@ onBothEngines('a first bill of 0', (engines) => {
   it('does not close what was paid with money while another card is set up', async () => {
     const session = await begin();
     const { subscriptionId } = paid(
-      await house.billing.subscribe(session, { ...yearly, payment_method: 'pm_card_visa' }),
+      await site.billing.subscribe(session, { ...yearly, payment_method: 'pm_card_visa' }),
     );
-    const { id } = await house.dashboard.setupIntents.create({});
-    const { ledger } = house.stripe;
+    const { id } = await site.dashboard.setupIntents.create({});
+    const { ledger } = site.stripe;
     ledger.run(() => {
       ledger.need('subscription', subscriptionId).pending_setup_intent = id;
     });
-    await house.billing.repair(session);
+    await site.billing.repair(session);
     expect(await opens(session)).toHaveLength(1);
   });
 });

@@ -33,53 +33,53 @@ describe('what an event makes us ask', () => {
 });
 
 onBothEnginesAlone('webhooks', (engines) => {
-  let house: BillingBench;
-  afterEach(() => house?.stop());
+  let site: BillingBench;
+  afterEach(() => site?.stop());
 
   async function subscribed(): Promise<Session> {
-    house = await billingBench(await engines.open());
-    const session = await house.readers.join('ada@example.com');
-    paid(await house.billing.subscribe(session, monthly));
+    site = await billingBench(await engines.open());
+    const session = await site.readers.join('ada@example.com');
+    paid(await site.billing.subscribe(session, monthly));
     return session;
   }
-  const opens = async (session: Session) => (await house.billing.entitlements(session.userId)).length;
-  const stored = async () => (await house.database.db.selectFrom('stripe_events').select('id').execute()).length;
+  const opens = async (session: Session) => (await site.billing.entitlements(session.userId)).length;
+  const stored = async () => (await site.database.db.selectFrom('stripe_events').select('id').execute()).length;
   const states = async () =>
-    (await house.database.db.selectFrom('subscriptions').select('state').orderBy('id').execute()).map(
+    (await site.database.db.selectFrom('subscriptions').select('state').orderBy('id').execute()).map(
       ({ state }) => state,
     );
 
   it('are kept once, and change nothing when they come again or in any order', async () => {
     const session = await subscribed();
-    await house.pass(32 * day);
-    const told = house.events.splice(0);
+    await site.pass(32 * day);
+    const told = site.events.splice(0);
     expect(told.length).toBeGreaterThan(10);
-    await house.deliver(told);
-    const [once, mail] = [await states(), house.mail.length];
+    await site.deliver(told);
+    const [once, mail] = [await states(), site.mail.length];
     expect(await stored()).toBe(told.length);
-    await house.deliver([...told, ...told].toReversed());
+    await site.deliver([...told, ...told].toReversed());
     expect(await states()).toEqual(once);
     expect(await stored()).toBe(told.length);
-    expect(house.mail.length).toBe(mail);
+    expect(site.mail.length).toBe(mail);
     expect(await opens(session)).toBe(1);
   });
 
   it('count for what Stripe says, not for what they carry', async () => {
     const session = await subscribed();
-    const [event] = house.events.filter(({ type }) => type === 'customer.subscription.created');
+    const [event] = site.events.filter(({ type }) => type === 'customer.subscription.created');
     const forged = { ...event, id: 'evt_other', type: 'customer.subscription.deleted' };
-    await house.deliver([forged as never]);
+    await site.deliver([forged as never]);
     expect(await opens(session)).toBe(1);
   });
 
   it('are refused when they are not signed, wrongly signed, or old', async () => {
     await subscribed();
-    const [event] = house.events;
+    const [event] = site.events;
     if (!event) throw new Error('Stripe told nothing.');
     const raw = Buffer.from(JSON.stringify(event));
-    const seconds = Math.floor(house.accounts.clock.now / 1000);
+    const seconds = Math.floor(site.accounts.clock.now / 1000);
     const signed = (secret: string, timestamp = seconds, payload = raw.toString()): string =>
-      house.dashboard.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+      site.dashboard.webhooks.generateTestHeaderString({ payload, secret, timestamp });
     for (const signature of [
       null,
       '',
@@ -90,42 +90,42 @@ onBothEnginesAlone('webhooks', (engines) => {
       signed(webhookSecret, seconds, `${raw} `),
       signed(webhookSecret).replace('v1=', 'v0='),
     ]) {
-      expect((await house.billing.webhook(raw, signature)).status, String(signature)).toBe(400);
+      expect((await site.billing.webhook(raw, signature)).status, String(signature)).toBe(400);
     }
     expect(await stored()).toBe(0);
-    expect((await house.billing.webhook(Buffer.from('{'), signed(webhookSecret, seconds, '{'))).status).toBe(400);
+    expect((await site.billing.webhook(Buffer.from('{'), signed(webhookSecret, seconds, '{'))).status).toBe(400);
     const two = `${signed('whsec_old_one_that_was_rolled')},${signed(webhookSecret).split(',')[1]}`;
-    expect((await house.billing.webhook(raw, two)).status).toBe(200);
+    expect((await site.billing.webhook(raw, two)).status).toBe(200);
   });
 
   it('come a thousand at once and are few jobs', async () => {
     const session = await subscribed();
-    await house.deliver();
-    const before = house.billing.stats().tried;
-    const [event] = (await house.dashboard.events.list({ type: 'customer.subscription.created' })).data;
+    await site.deliver();
+    const before = site.billing.stats().tried;
+    const [event] = (await site.dashboard.events.list({ type: 'customer.subscription.created' })).data;
     const many = Array.from({ length: 1000 }, (_, at) => ({ ...event, id: `evt_${at}` }));
-    const statuses = await Promise.all(many.map((one) => house.send(one as never)));
+    const statuses = await Promise.all(many.map((one) => site.send(one as never)));
     expect(new Set(statuses)).toEqual(new Set([200]));
-    await house.billing.drain();
-    expect(house.billing.stats().tried - before).toBeLessThan(5);
-    expect(house.billing.stats().waiting).toBe(0);
+    await site.billing.drain();
+    expect(site.billing.stats().tried - before).toBeLessThan(5);
+    expect(site.billing.stats().waiting).toBe(0);
     expect(await opens(session)).toBe(1);
   });
 
   it('are asked about again while Stripe is away, and after a restart', async () => {
     const session = await subscribed();
-    await house.deliver();
-    const [subscription] = (await house.dashboard.subscriptions.list()).data;
-    await house.dashboard.subscriptions.cancel(subscription?.id ?? '');
-    const [charge] = (await house.dashboard.charges.list()).data;
-    await house.dashboard.refunds.create({ charge: charge?.id ?? '' });
-    house.stripe.faults.add({ path: '/v1/subscriptions', status: 500, times: 50 });
-    await house.deliver();
+    await site.deliver();
+    const [subscription] = (await site.dashboard.subscriptions.list()).data;
+    await site.dashboard.subscriptions.cancel(subscription?.id ?? '');
+    const [charge] = (await site.dashboard.charges.list()).data;
+    await site.dashboard.refunds.create({ charge: charge?.id ?? '' });
+    site.stripe.faults.add({ path: '/v1/subscriptions', status: 500, times: 50 });
+    await site.deliver();
     expect(await opens(session)).toBe(1);
-    expect(house.billing.stats().waiting).toBeGreaterThan(0);
-    house.stripe.faults.clear();
-    const next = await house.another();
-    await house.pass(10 * 60);
+    expect(site.billing.stats().waiting).toBeGreaterThan(0);
+    site.stripe.faults.clear();
+    const next = await site.another();
+    await site.pass(10 * 60);
     await next.drain();
     expect(await opens(session)).toBe(0);
     expect(next.stats().waiting).toBe(0);
@@ -133,38 +133,38 @@ onBothEnginesAlone('webhooks', (engines) => {
 
   it('may be lost: the nightly comparison finds what they would have said', async () => {
     const session = await subscribed();
-    expect(await house.billing.compare()).toEqual({ checked: 1, drifted: [] });
-    const [subscription] = (await house.dashboard.subscriptions.list()).data;
-    await house.dashboard.subscriptions.update(subscription?.id ?? '', { cancel_at_period_end: true });
-    house.events.splice(0);
-    expect((await house.billing.subscription(session))?.cancelAtPeriodEnd).toBe(false);
-    expect(await house.billing.compare()).toEqual({ checked: 1, drifted: [subscription?.id] });
-    expect(house.billing.stats().drift).toBe(1);
-    await house.billing.drain();
-    expect((await house.billing.subscription(session))?.cancelAtPeriodEnd).toBe(true);
-    expect(await house.billing.compare()).toEqual({ checked: 1, drifted: [] });
+    expect(await site.billing.compare()).toEqual({ checked: 1, drifted: [] });
+    const [subscription] = (await site.dashboard.subscriptions.list()).data;
+    await site.dashboard.subscriptions.update(subscription?.id ?? '', { cancel_at_period_end: true });
+    site.events.splice(0);
+    expect((await site.billing.subscription(session))?.cancelAtPeriodEnd).toBe(false);
+    expect(await site.billing.compare()).toEqual({ checked: 1, drifted: [subscription?.id] });
+    expect(site.billing.stats().drift).toBe(1);
+    await site.billing.drain();
+    expect((await site.billing.subscription(session))?.cancelAtPeriodEnd).toBe(true);
+    expect(await site.billing.compare()).toEqual({ checked: 1, drifted: [] });
   });
 
   it('bring new prices to the pages', async () => {
     let told = 0;
-    house = await billingBench(await engines.open(), { onPrices: () => void told++ });
+    site = await billingBench(await engines.open(), { onPrices: () => void told++ });
     told = 0;
-    await house.dashboard.prices.update('price_reader_monthly', { nickname: 'By the month' });
-    await house.deliver();
+    await site.dashboard.prices.update('price_reader_monthly', { nickname: 'By the month' });
+    await site.deliver();
     expect(told).toBe(1);
-    expect(house.billing.prices()[0]?.name).toBe('By the month');
-    await house.dashboard.prices.update('price_reader_monthly', { metadata: { note: 'nothing that is shown' } });
-    await house.deliver();
+    expect(site.billing.prices()[0]?.name).toBe('By the month');
+    await site.dashboard.prices.update('price_reader_monthly', { metadata: { note: 'nothing that is shown' } });
+    await site.deliver();
     expect(told).toBe(1);
     // A start without Stripe has them.
-    house.stripe.faults.add({ status: 500, times: 1000 });
-    const next = await house.another();
-    expect(next.prices()).toEqual(house.billing.prices());
+    site.stripe.faults.add({ status: 500, times: 1000 });
+    const next = await site.another();
+    expect(next.prices()).toEqual(site.billing.prices());
   });
 
   it('of another shop in the same account are nothing to us', async () => {
-    house = await billingBench(await engines.open());
-    const { dashboard } = house;
+    site = await billingBench(await engines.open());
+    const { dashboard } = site;
     const product = await dashboard.products.create({ name: 'Mugs' });
     const price = await dashboard.prices.create({
       product: product.id,
@@ -176,19 +176,19 @@ onBothEnginesAlone('webhooks', (engines) => {
     const card = await dashboard.paymentMethods.attach('pm_card_visa', { customer: customer.id });
     const items = [{ price: price.id }];
     await dashboard.subscriptions.create({ customer: customer.id, items, default_payment_method: card.id });
-    await house.deliver();
+    await site.deliver();
     expect(await states()).toEqual([]);
-    expect(house.mail).toEqual([]);
-    expect(await house.billing.compare()).toEqual({ checked: 0, drifted: [] });
+    expect(site.mail).toEqual([]);
+    expect(await site.billing.compare()).toEqual({ checked: 0, drifted: [] });
   });
 
   it('arrive while the database is away: Stripe is told to come again', async () => {
     if (engines.engine !== 'postgres') return;
     await subscribed();
-    const [event] = house.events;
+    const [event] = site.events;
     await engines.cluster().stop();
     try {
-      expect(event && (await house.send(event))).toBe(503);
+      expect(event && (await site.send(event))).toBe(503);
     } finally {
       await engines.cluster().start();
     }
