@@ -2,7 +2,7 @@
 (() => {
   const { origin: host, searchParams } = new URL(document.currentScript.src);
   const appId = searchParams.get('appId');
-  // As a picture: that needs nobody's leave to go to another host.
+  // As a picture: that needs no permission to go to another host.
   const tell = (what) => {
     new Image().src = `${host}/_sandbox/tell?${new URLSearchParams({ what: JSON.stringify(what) })}`;
   };

@@ -92,7 +92,7 @@ describe('cards', () => {
     expect(error).toMatchObject({ statusCode: 402, code: 'card_declined' });
   });
 
-  it('belong to one customer, and to nobody again once they are detached', async () => {
+  it('belong to one customer, and to none after they are detached', async () => {
     const [one, other] = [await stripe.customers.create({}), await stripe.customers.create({})];
     const method = await stripe.paymentMethods.attach('pm_card_visa', { customer: one.id });
     expect((await refusal(stripe.paymentMethods.attach(method.id, { customer: other.id }))).statusCode).toBe(400);

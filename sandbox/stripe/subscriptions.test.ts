@@ -77,7 +77,7 @@ describe('a new subscription', () => {
     expect(card.customer).toBe(customer.id);
   });
 
-  it('expires when nobody pays within 23 hours', async () => {
+  it('expires when it is not paid within 23 hours', async () => {
     const customer = await stripe.customers.create({});
     const made = await bench.subscribe(customer.id, 'price_reader_monthly', { payment_behavior: 'default_incomplete' });
     bench.state.advance(23 * 3600 - 1);

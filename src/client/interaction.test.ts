@@ -17,7 +17,7 @@ const options = { name: 'interaction', value: 'true' };
 const event = (type: string) => new page.window.Event(type, { bubbles: true });
 
 describe('client:interaction', () => {
-  it('loads nothing until somebody touches the island, and then once', async () => {
+  it('loads nothing until the reader touches the island, and then once', async () => {
     const hydrate = vi.fn(async () => {});
     const load = vi.fn(async () => hydrate);
     interaction(load, options, island);
@@ -57,7 +57,7 @@ describe('client:interaction', () => {
     expect(load).not.toHaveBeenCalled();
   });
 
-  it('does not wait for a touch where somebody is signed in and that was asked for', async () => {
+  it('does not wait for a touch where the reader is signed in and the directive asks for it', async () => {
     vi.stubGlobal('document', page.window.document);
     const idle: (() => void)[] = [];
     vi.stubGlobal('requestIdleCallback', (action: () => void) => idle.push(action));

@@ -75,7 +75,7 @@ describe('the print edition’s upsell', () => {
     expect(localStorage.getItem(key)).toBeNull();
   });
 
-  it('waits until somebody looks', async () => {
+  it('waits until it is in view', async () => {
     const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
     const page = await visit();
     await vi.advanceTimersByTimeAsync(60_000);

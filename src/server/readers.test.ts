@@ -40,7 +40,7 @@ describe('accounts', () => {
     expect(describeFeatures(parseConfig(mail)).accounts).toEqual({ on: true });
   });
 
-  it('are off where somebody on the way could take the session', async () => {
+  it('are off where the network could read the session', async () => {
     for (const siteUrl of ['http://paper.example', 'http://192.168.1.7:4321', 'http://127.0.0.1.example']) {
       const env = { ...mail, SITE_URL: siteUrl };
       expect(await open(env), siteUrl).toBeNull();
@@ -76,7 +76,7 @@ describe('accounts', () => {
     expect(await opened?.outbox.waiting()).toMatchObject({ count: 1 });
   });
 
-  it('keep a secret of their own, which nobody else can read', async () => {
+  it('keep a secret of their own, which other users of the machine cannot read', async () => {
     await open(mail);
     const file = join(dir, 'accounts-secret');
     const secret = readFileSync(file, 'utf8');

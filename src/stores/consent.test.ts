@@ -15,7 +15,7 @@ beforeEach(forget);
 afterEach(forget);
 
 describe('$consent', () => {
-  it('allows nothing, then what is chosen, then less, and says so to whoever listens', async () => {
+  it('allows nothing, then what is chosen, then less, and notifies its listeners', async () => {
     const { $consent, chooseConsent } = await load();
     const heard: boolean[] = [];
     const stop = $consent.subscribe(({ advertising }) => heard.push(advertising));

@@ -109,7 +109,7 @@ describe('$session', () => {
   });
 
   it.each([500, 404, 429])(
-    'falls back to nobody when the answer is %i, and asks again on the next page',
+    'falls back to anonymous when the answer is %i, and asks again on the next page',
     async (code) => {
       setHint('member');
       status = code;

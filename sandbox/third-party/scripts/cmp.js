@@ -8,7 +8,7 @@
     told('fault', message);
     throw new TypeError(message);
   };
-  // What a platform's snippet does before its script: pages must have the stub, so that nobody's call is lost.
+  // What a platform's snippet does before its script: pages must have the stub, so that no call is lost.
   if (typeof window.__tcfapi !== 'function' || !Array.isArray(window.__tcfapi()))
     fault('There is no stub that queues calls of __tcfapi.');
   if (!window.frames.__tcfapiLocator) fault('There is no frame __tcfapiLocator for vendors in frames.');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLocalIngester, warmUpIngest } from './ingester.server.ts';
 
-it('takes in a whole story each time, and asks nobody for anything', async () => {
+it('ingests a whole story each time, and makes no request', async () => {
   const measured: string[] = [];
   const ingester = createLocalIngester({
     wordpress: 'https://wp.example',

@@ -24,7 +24,7 @@ export interface IndexedStory extends StoryText {
 
 /**
  * The word that stands for a section. It begins with a character of private use, which the index takes for a letter and which no
- * query holds: nobody can type it.
+ * query holds: readers can’t type it.
  */
 export const sectionWord = (term: number): string => `\ue000${term}`;
 

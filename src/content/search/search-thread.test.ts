@@ -116,7 +116,7 @@ describe('a search in a thread of its own', () => {
     expect(error).toHaveBeenCalledTimes(1);
   });
 
-  it('searches here where threads do not start, and leaves nobody waiting at its end', async () => {
+  it('searches in the main thread where threads do not start, and answers every call when it stops', async () => {
     put(1, 'A bridge');
     const none = open({ module: new URL('data:text/javascript,throw new Error("no threads")') });
     expect((await none.ask('bridge', {})).total).toBe(1);

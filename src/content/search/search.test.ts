@@ -69,7 +69,7 @@ describe('search', () => {
     }
     expect(seen.size).toBe(1300);
   });
-  it('never fails on what somebody types', () => {
+  it('never fails, whatever a reader types', () => {
     const operators = fc.constantFrom(
       '"',
       '*',

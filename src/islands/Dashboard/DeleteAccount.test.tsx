@@ -34,7 +34,7 @@ describe('deleting the account', () => {
     ]);
   });
 
-  it('asks nobody before the address is typed', async () => {
+  it('sends no request before the address is typed', async () => {
     await type(address(), 'eve@example.com');
     await submit(form());
     expect(alerts()).toEqual(['That isn’t this account’s email address. Nothing was deleted.']);
@@ -56,7 +56,7 @@ describe('deleting the account', () => {
 
   it.each([
     ['is still there, where the server is broken', 503, /It’s still there/],
-    ['was not asked about, where nobody is signed in any more', 401, /signed out, so nothing was deleted/],
+    ['was not asked about, where the session has ended', 401, /signed out, so nothing was deleted/],
     ['is kept for a reason that the server names', 409, /^stack$/],
   ])('says that the account %s', async (_what, status, words) => {
     fetched.mockImplementation(async () => Response.json({ message: 'stack' }, { status }));

@@ -88,7 +88,7 @@ describe('with a script', () => {
     expect(JSON.parse(String(fetched.mock.calls[0]?.[1].body))['phone-number']).toBe('');
   });
 
-  it.each(['212555', '+44 20 7946 0000'])('says "Invalid phone number" of %s, and asks nobody', async (typed) => {
+  it.each(['212555', '+44 20 7946 0000'])('says "Invalid phone number" of %s, and sends no request', async (typed) => {
     await type(field('Phone (optional)'), typed);
     await submit(form());
     expect(alerts()).toEqual(['Invalid phone number']);
@@ -103,7 +103,7 @@ describe('with a script', () => {
       /^We couldn’t save your profile/,
     ],
     ['no line', async () => Promise.reject(new TypeError('offline')), /^You’re offline/],
-    ['nobody signed in', async () => Response.json({}, { status: 401 }), /^You’re signed out/],
+    ['no one signed in', async () => Response.json({}, { status: 401 }), /^You’re signed out/],
   ])('raises no alarm over %s, says it quietly, and keeps what was typed', async (_what, answer, words) => {
     fetched.mockImplementation(answer);
     await type(field('First name (optional)'), 'Adele');

@@ -114,7 +114,7 @@ describe('with a script', () => {
       { message: 'stack' },
       'Something went wrong. Please try again.',
     ],
-    ['that nobody is signed in any more', 401, {}, 'You’re signed out. Sign in in another tab, then save again.'],
+    ['that the session has ended', 401, {}, 'You’re signed out. Sign in in another tab, then save again.'],
     ['a limit', 429, { message: 'Please wait.' }, 'Please wait.'],
   ])('says %s, and keeps what was typed', async (_what, status, body, words) => {
     await edit(null);

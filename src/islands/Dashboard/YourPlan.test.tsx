@@ -40,7 +40,7 @@ it('says what was bought, when it is billed, and where the paper goes', async ()
 });
 
 it.each([
-  ['nobody is signed in', () => Response.json({ message: 'Sign in.' }, { status: 401 })],
+  ['the session has ended', () => Response.json({ message: 'Sign in.' }, { status: 401 })],
   ['the server is broken', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
   ['the payment provider is away', () => Response.json({ message: 'Failed to fetch subscriptions' }, { status: 502 })],
   ['there is none', () => Response.json({ subscription: null })],

@@ -82,7 +82,7 @@ const server = setupServer(
     const text = await request.text();
     asked.push({ path: `${request.method} ${path}`, body: text === '' ? null : JSON.parse(text) });
     const answer = answers[path];
-    if (!answer) throw new Error(`Nobody answers ${path}.`);
+    if (!answer) throw new Error(`The test has no answer for ${path}.`);
     return answer();
   }),
 );

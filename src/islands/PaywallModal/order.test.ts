@@ -142,7 +142,7 @@ describe('the price', () => {
     expect(chosenPrice(prices, { frequency: 'month' }, undefined)).toBe(monthly);
   });
 
-  it('is the reader’s yearly one unless somebody chose', () => {
+  it('is the yearly plan for readers unless the reader has chosen', () => {
     expect(chosenPrice(prices, {}, undefined)).toBe(yearly);
     expect(chosenPrice(prices, {}, 'reader-monthly')).toBe(monthly);
     // A promotion is never slipped in.

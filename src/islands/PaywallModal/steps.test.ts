@@ -46,7 +46,7 @@ describe('the steps', () => {
     expect(toggle(onward(steps, 'shipping'), 'payment').open).toBeNull();
   });
 
-  it('begin again for nobody, and follow the plan', () => {
+  it('begin again when the reader signs out, and follow the plan', () => {
     expect(signedOut(startSteps(false, true))).toMatchObject({ open: 'account', reached: 0 });
     expect(replan(startSteps(false, true), true)).toMatchObject({ open: 'shipping' });
     expect(replan(startSteps(false, false), true)).toMatchObject({ open: 'account', reached: 0 });

@@ -50,7 +50,7 @@ function stand() {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('asks when somebody pauses, once', async () => {
+it('asks once, when the reader stops typing', async () => {
   const { flow, asked, now } = stand();
   for (const text of ['b', 'br', 'bri', 'brid']) {
     flow.type(text);

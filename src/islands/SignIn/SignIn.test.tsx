@@ -105,7 +105,7 @@ describe('a link that was sent', () => {
     onUseCode: vi.fn(),
   };
 
-  it('offers no code where nobody signs in by code', async () => {
+  it('offers no code where codes are off', async () => {
     drawn = await draw(<SentView {...props} onUseCode={null} />);
     expect(drawn.host.textContent).toContain('Resend');
     expect(drawn.host.textContent).not.toContain('code');

@@ -59,7 +59,7 @@ describe('an address', () => {
     expect(state(flow)).toMatchObject({ step: 'sent', email: 'ada@example.com', busy: false, error: null });
   });
 
-  it('of nobody yet gets a link to register', async () => {
+  it('without an account gets a link to register', async () => {
     calls.userExists.mockResolvedValue({ ok: true, status: 404, value: false });
     const flow = make();
     await flow.submit('ada@example.com');
@@ -76,7 +76,7 @@ describe('an address', () => {
   });
 
   it.each([
-    ['nobody has a code (404)', { ok: true, status: 404, value: false } as Answer<boolean>],
+    ['the address has no account (404)', { ok: true, status: 404, value: false } as Answer<boolean>],
     ['codes are off (405)', no(405)],
   ])('gets a link when %s', async (_why, answer) => {
     calls.sendCode.mockResolvedValue(answer);
@@ -85,14 +85,14 @@ describe('an address', () => {
     expect(state(flow).step).toBe('sent');
   });
 
-  it('gets a link where nobody signs in by code, whatever the screen asks by', async () => {
+  it('gets a link where codes are off, whichever method the screen asks for', async () => {
     const flow = make({ method: 'code', codes: false });
     await flow.submit('ada@example.com');
     expect(calls.sendCode).not.toHaveBeenCalled();
     expect(state(flow).step).toBe('sent');
   });
 
-  it('of nobody gets a link to register where the accounts do not say who is known', async () => {
+  it('without an account gets a link to register where the server does not say which addresses are known', async () => {
     calls.sendLink.mockResolvedValueOnce(no(404));
     const flow = make();
     await flow.submit('ada@example.com');
@@ -115,7 +115,7 @@ describe('an address', () => {
     expect(calls.userExists).not.toHaveBeenCalled();
   });
 
-  it('goes on when nobody can verify it', async () => {
+  it('goes on when it cannot be verified', async () => {
     calls.verifyEmail.mockResolvedValue(no(0));
     const flow = make();
     await flow.submit('ada@example.com');
@@ -214,7 +214,7 @@ describe('a code', () => {
     expect(state(flow).step).toBe('done');
   });
 
-  it('registers somebody new', async () => {
+  it('registers a new reader', async () => {
     const flow = atCode('register');
     await flow.confirm('123456');
     expect(calls.register).toHaveBeenCalledExactlyOnceWith({ email: 'ada@example.com', proof: { code: '123456' } });
@@ -257,7 +257,7 @@ describe('a code', () => {
     expect(state(flow).error?.text).toMatch(words);
   });
 
-  it('of an address that somebody registered meanwhile leads to a login link (409)', async () => {
+  it('of an address that was registered meanwhile leads to a login link (409)', async () => {
     calls.register.mockResolvedValue(no(409));
     const flow = atCode('register');
     await flow.confirm('123456');

@@ -96,7 +96,7 @@ onBothEngines('access', (engines) => {
       expect(left(await read(9, false))).toEqual(['left', 1, false]);
     });
 
-    it('is nothing to do with whoever has not signed in', async () => {
+    it('does not count for a reader who has not signed in', async () => {
       const { access, database } = await open();
       const view = await access.view({
         session: null,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decide, type Facts, meets, meterStates, type Outcome, readerOf, readers, rules, subjects } from './decide.ts';
 
-const nobody: Facts = {
+const anonymous: Facts = {
   subject: 'default',
   authenticated: false,
   paying: false,
@@ -11,14 +11,14 @@ const nobody: Facts = {
   gift: false,
   meter: 'left',
 };
-const reader: Facts = { ...nobody, authenticated: true };
+const reader: Facts = { ...anonymous, authenticated: true };
 const whole: Outcome = { body: 'whole', wall: 'none', ask: 'nothing', count: false, by: null };
 const excerpt = { ...whole, body: 'excerpt', wall: 'hard' } as const;
 
 /** Rule to facts that meet it, and what must come of them, in words of the test's own. */
 const table: Record<string, [Partial<Facts>, Outcome]> = {
-  'what is no article is open': [{ ...nobody, subject: 'none', meter: 'over' }, whole],
-  'a free article is open': [{ ...nobody, subject: 'free', meter: 'over' }, whole],
+  'what is no article is open': [{ ...anonymous, subject: 'none', meter: 'over' }, whole],
+  'a free article is open': [{ ...anonymous, subject: 'free', meter: 'over' }, whole],
   'a subscriber reads everything': [
     { ...reader, subject: 'subscriber', paying: true, meter: 'over' },
     { ...whole, by: 'subscriber' },
@@ -32,7 +32,7 @@ const table: Record<string, [Partial<Facts>, Outcome]> = {
     { ...whole, by: 'timed' },
   ],
   'a gift opens its article, and does not count': [
-    { ...nobody, subject: 'subscriber', gift: true },
+    { ...anonymous, subject: 'subscriber', gift: true },
     { ...whole, by: 'gifted' },
   ],
   'an account opens an article for registered readers': [
@@ -40,21 +40,21 @@ const table: Record<string, [Partial<Facts>, Outcome]> = {
     { ...whole, by: 'registered' },
   ],
   'an article for registered readers asks for an account': [
-    { ...nobody, subject: 'registered' },
+    { ...anonymous, subject: 'registered' },
     { ...excerpt, ask: 'registration' },
   ],
   'an article for subscribers asks for a subscription': [
     { ...reader, subject: 'subscriber' },
     { ...excerpt, ask: 'subscription' },
   ],
-  'what was counted once is not counted again': [{ ...nobody, meter: 'counted' }, whole],
-  'a metered article is counted': [nobody, { ...whole, count: true }],
+  'what was counted once is not counted again': [{ ...anonymous, meter: 'counted' }, whole],
+  'a metered article is counted': [anonymous, { ...whole, count: true }],
   'beyond the meter a registered reader is asked to subscribe': [
     { ...reader, meter: 'over' },
     { ...whole, wall: 'soft', ask: 'subscription' },
   ],
   'beyond the meter an anonymous reader is asked to register': [
-    { ...nobody, meter: 'over' },
+    { ...anonymous, meter: 'over' },
     { ...whole, wall: 'soft', ask: 'registration' },
   ],
 };
@@ -100,13 +100,13 @@ describe('whatever the facts are', () => {
   const holds = (claim: (given: Facts, then: Outcome) => void) =>
     fc.assert(fc.property(facts, (given) => claim(given, decide(given).outcome)));
 
-  test('nobody without an account, a gift or the time reads behind a wall', () =>
+  test('a reader without an account, a gift or free time never gets a restricted article', () =>
     holds((given, then) => {
       if (given.subject === 'subscriber' && !given.gift && !(given.authenticated && (given.paying || given.timed)))
         expect(then.body).toBe('excerpt');
       if (given.subject === 'registered' && !given.gift && !given.authenticated) expect(then.body).toBe('excerpt');
     }));
-  test('whoever pays is never asked for anything, nor counted', () =>
+  test('a subscriber is never asked for anything, nor counted', () =>
     holds((given, then) => {
       if (given.authenticated && given.paying)
         expect(then).toMatchObject({ body: 'whole', wall: 'none', ask: 'nothing', count: false });

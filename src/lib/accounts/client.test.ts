@@ -125,7 +125,7 @@ describe('account calls of the browser (spec section 7)', () => {
     expect(calls).toEqual([{ method, path, body }]);
   });
 
-  it('takes 404 for nobody, and no other refusal', async () => {
+  it('takes 404, and no other refusal, as an unknown address', async () => {
     answer(404);
     expect(await client.userExists(email)).toEqual({ ok: true, status: 404, value: false });
     expect(await client.sendCode(delivery)).toEqual({ ok: true, status: 404, value: false });

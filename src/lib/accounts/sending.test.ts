@@ -17,7 +17,7 @@ onBothEngines('an account that is entered when it is made', (engines) => {
     expect(mail).toMatchObject([{ kind: 'link', purpose: 'completeRegistration' }]);
   });
 
-  it('is never one that somebody has already, proved or not', async () => {
+  it('is refused where the address has an account, proved or not', async () => {
     const { accounts, join } = await bench(await engines.open());
     got(await accounts.create(email, caller(), '/', 'enter'));
     expect(await accounts.create(email, elsewhere(1), '/', 'enter')).toEqual(exists);
@@ -25,7 +25,7 @@ onBothEngines('an account that is entered when it is made', (engines) => {
     expect(await accounts.create('grace@example.com', elsewhere(2), '/', 'enter')).toEqual(exists);
   });
 
-  it('belongs to whoever proves the address, without the session that was there before', async () => {
+  it('belongs to the one who proves the address; the session from before ends', async () => {
     const { accounts, token } = await bench(await engines.open());
     const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
     const stranger = browser(signedIn?.cookies ?? []);

@@ -258,8 +258,8 @@ onBothEngines('accounts', (engines) => {
     });
   });
 
-  describe('accounts that nobody confirmed', () => {
-    it('are made by address, and sign nobody in', async () => {
+  describe('accounts that are not confirmed', () => {
+    it('are made by address, and open no session', async () => {
       const { accounts, mail, token } = await open();
       const made = got(await accounts.create(email, caller()));
       expect(made).toEqual({ attempt: expect.stringMatching(/^[\w-]{36}$/) });
@@ -337,7 +337,7 @@ onBothEngines('accounts', (engines) => {
       expect((await accounts.session(before)).cookies).toEqual(accounts.farewell);
     });
 
-    it('slide for thirty days, and end when nobody comes', async () => {
+    it('slide for thirty days, and end when they are not used', async () => {
       const { accounts, join, clock } = await open();
       let jar = browser((await join(email)).cookies);
       for (let days = 0; days < 100; days += 20) {
@@ -410,7 +410,7 @@ onBothEngines('accounts', (engines) => {
         expect(level((await accounts.session(paid)).cookies)).toEqual(['visitor=registered', 'registered 900']);
       });
 
-      it('of nobody when the account is gone', async () => {
+      it('are none when the account is gone', async () => {
         const { accounts, join } = await open();
         const { session } = await join(email);
         await accounts.forget(session, caller());

@@ -5,7 +5,7 @@ const signedIn = (...activeProducts: string[]) => sessionOf({ authenticated: tru
 
 describe('sessionOf', () => {
   it.each([[null], [undefined], [{}], [{ authenticated: false, activeProducts: ['sun-founder'] }]])(
-    'is nobody for %j',
+    'is anonymous for %j',
     (facts) => {
       expect(sessionOf(facts)).toEqual(anonymousSession);
     },

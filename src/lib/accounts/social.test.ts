@@ -132,7 +132,7 @@ onBothEngines('social sign-in', (engines) => {
     });
   });
 
-  it('lets somebody in by Facebook without calling the address proven', async () => {
+  it('signs a reader in by Facebook without calling the address proven', async () => {
     const world = await open();
     const made = got(await registered(world, await through(world, 'facebook')));
     expect(made).toMatchObject({ created: true, session: { email, emailVerified: false } });
@@ -143,7 +143,7 @@ onBothEngines('social sign-in', (engines) => {
     });
   });
 
-  describe('an account that was made by somebody who never proved the address', () => {
+  describe('an account whose address was never proved', () => {
     it.each(['link', 'code', 'google'] as const)('is the owner’s alone from the first %s on', async (way) => {
       const world = await open();
       const { accounts } = world;

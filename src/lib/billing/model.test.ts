@@ -2,7 +2,7 @@
  * The billing service against Stripe's own books, under sequences that chance makes up: readers who click twice and come back, cards
  * that are refused, webhooks that are lost, doubled and shuffled, processes that die at any call or commit, failures of Stripe's,
  * and a clock that goes on. Whatever happened, once it has come to rest: what we keep is what Stripe has, one decision was charged
- * once, who has paid reads, and nobody else does.
+ * once, readers who have paid read, and no others.
  *
  * `BILLING_SEQUENCES` says how many to play, `BILLING_SEED` repeats those of a run that failed.
  */

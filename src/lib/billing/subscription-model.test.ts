@@ -115,7 +115,7 @@ describe('what a subscription opens', () => {
     ['all tries failed, in the paid time', { status: 'unpaid' }, 29, 30],
     ['paused, in the paid time', { status: 'paused' }, 29, 30],
     ['paused, after it', { status: 'paused' }, 31, null],
-    ['collection paused, in a period that nobody pays', { pause, periodEnd: at(60) }, 40, 60],
+    ['collection paused, in a period that is not paid', { pause, periodEnd: at(60) }, 40, 60],
     [
       'collection paused, while an earlier bill is tried again',
       { status: 'past_due', pause, periodEnd: at(60) },

@@ -100,7 +100,7 @@ describe('an external verifier', () => {
     expect((await wrong('undeliverable@example.com')).result).toBe('unknown');
   });
 
-  it('is unknown with the wrong key, or where nobody listens', async () => {
+  it('is unknown with the wrong key, or where the service is down', async () => {
     expect((await check({ key: 'wrong' })('undeliverable@example.com')).result).toBe('unknown');
     expect((await check({ url: 'http://127.0.0.1:9/' })('undeliverable@example.com')).result).toBe('unknown');
   });

@@ -197,7 +197,7 @@ describe('with DNS and a service', () => {
     }
   });
 
-  it('asks nobody about what is no address', async () => {
+  it('makes no request for a text that is no address', async () => {
     const mailDomain = vi.fn();
     const external = vi.fn();
     const { verify: ask } = createEmailVerification({ mailDomain, external });

@@ -82,7 +82,7 @@ describe('ask', () => {
     expect(await ask('/call')).toMatchObject({ retryAfter: null });
   });
 
-  it('makes a value of a call that nobody answers', async () => {
+  it('returns a value for a call without an answer', async () => {
     answers(() => HttpResponse.error());
     expect(await ask('/call')).toMatchObject({ ok: false, status: 0, message: null });
   });

@@ -80,7 +80,7 @@ onBothEngines('limits', (engines) => {
     const database = await engines.open();
     const set = limits('link', { address: { most: 3, seconds: 600 }, overall: { most: 100, seconds: 600 } });
     const limiter = createLimiter(database, createHmacs(secret), set, () => 5_000_000);
-    // A /48 is what a tunnel or a hosting company gives to whoever asks.
+    // A /48 is what a tunnel or a hosting company gives to any customer.
     for (let net = 0; net < 200; net++)
       await limiter.count('link', { address: `2001:db8:7:${net.toString(16)}::1`, email: `${net}@example.com` });
     expect(await limiter.count('link', { address: '203.0.113.1', email })).toBeNull();

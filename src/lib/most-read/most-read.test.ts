@@ -24,7 +24,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 let next = 0;
-const somebody = () => `198.18.${(next >> 8) & 255}.${next++ & 255}`;
+const nextAddress = () => `198.18.${(next >> 8) & 255}.${next++ & 255}`;
 
 onBothEngines('mostRead', (engines) => {
   async function open(given: Partial<MostReadOptions> & { readonly at?: { now: number } } = {}) {
@@ -47,7 +47,7 @@ onBothEngines('mostRead', (engines) => {
     });
     const read = async (article: number, readers = 1) => {
       for (let reader = 0; reader < readers; reader++)
-        expect(await mostRead.count(article, somebody())).toBe('counted');
+        expect(await mostRead.count(article, nextAddress())).toBe('counted');
       await mostRead.turn();
     };
     const ids = (...query: Parameters<typeof mostRead.top>) => mostRead.top(...query).map(({ id }) => id);
@@ -108,8 +108,8 @@ onBothEngines('mostRead', (engines) => {
       await read(1010, 5);
       store.transaction(() => withdrawDocument(store, 1010, { at: later, clock: later }));
       expect(ids()).not.toContain(1010);
-      expect(await mostRead.count(1010, somebody())).toBe('unknown');
-      expect(await mostRead.count(999_999, somebody())).toBe('unknown');
+      expect(await mostRead.count(1010, nextAddress())).toBe('unknown');
+      expect(await mostRead.count(999_999, nextAddress())).toBe('unknown');
     });
   });
 
@@ -135,8 +135,8 @@ onBothEngines('mostRead', (engines) => {
     await one.mostRead.turn();
     expect(one.ids({ limit: 2 })).toEqual([1010, 1020]);
     // Stopping writes what the last turn has not.
-    await one.mostRead.count(1020, somebody());
-    await one.mostRead.count(1020, somebody());
+    await one.mostRead.count(1020, nextAddress());
+    await one.mostRead.count(1020, nextAddress());
     await one.mostRead.stop();
     const again = await open({ database: await engines.open(place) });
     await again.mostRead.turn();

@@ -42,7 +42,7 @@ describe('holidays', () => {
     ['2023-01-02T16:00:00Z', 'tomorrow'], // the first is a Sunday
   ])('%s: back %s', (instant, when) => expect(at(instant).words).toBe(`We’re offline until ${when} at 9 a.m. ET.`));
 
-  it('are passed over when it is said when somebody is back', () => {
+  it('are skipped in the time when support is back', () => {
     expect(at('2026-12-24T23:00:00Z').words).toBe('We’re offline until Monday at 9 a.m. ET.');
     expect(at('2026-11-25T23:00:00Z').words).toBe('We’re offline until Friday at 9 a.m. ET.');
   });

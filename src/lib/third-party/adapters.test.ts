@@ -167,7 +167,7 @@ it('what a bank’s page led back with is taken out of the address, and nothing 
   history.replaceState(null, '', '/');
 });
 
-it('readers are asked about what is set up alone, and secret addresses load nobody', () => {
+it('readers are asked about configured vendors alone, and secret addresses load no vendor', () => {
   const ads = { network: '1', scriptUrl: '', limitedScriptUrl: '', withoutConsent: 'house' as const };
   const all = ['measurement', 'marketing', 'advertising'] as const;
   expect(purposesAsked(noThirdParties, all)).toEqual([]);

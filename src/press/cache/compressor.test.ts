@@ -99,7 +99,7 @@ describe('without the thread', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('whoever still waits when it is closed is answered', async () => {
+  it('calls that wait when it is closed are answered', async () => {
     const { encoder, lines } = open();
     const waiting = encoder.encode(page(1), html);
     await encoder.close();

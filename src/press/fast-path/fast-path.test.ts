@@ -379,7 +379,7 @@ describe('slow and silent askers', () => {
     server.close();
   });
 
-  it('reads no more requests of whoever does not take the answers', async () => {
+  it('reads no more requests from a client that does not read the responses', async () => {
     const server = await slow({ firstMs: 60_000, idleMs: 60_000 });
     let served: Socket | undefined;
     server.prependListener('connection', (socket: Socket) => {

@@ -77,7 +77,7 @@ describe('the answer', () => {
     expect(answer).toMatchObject({ status, body: Buffer.alloc(0) });
   });
 
-  it('ends once: what comes later is nobody’s', async () => {
+  it('ends once, and drops what is written later', async () => {
     const answer = await ask(async (_, outgoing) => {
       outgoing.on('close', () => {
         outgoing.write('later');

@@ -1,7 +1,6 @@
 /**
- * The press against a model, under interleavings that chance makes up: whatever happens in whichever order, nobody who comes
- * after a change was reported fresh sees what was before it, nothing withdrawn is ever shown, and no page is rendered twice
- * at once.
+ * The press against a model, under random interleavings: in every order, no request that comes after a change was reported
+ * fresh gets the old page, no withdrawn content is ever served, and no page is rendered twice at once.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

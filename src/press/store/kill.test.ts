@@ -54,7 +54,7 @@ it(`loses no refresh and tears no page in ${rounds} kills at random moments`, as
       }
       expect(bench.store.marked()).toEqual([]);
       expect(bench.store.check()).toBeNull();
-      // The last edit may have been written without the press having heard of it: that is for whoever emits tags to repeat.
+      // The last edit may have been written without the press having heard of it: the source of the tags repeats it.
       await bench.press.invalidate(['all']);
       await bench.close();
     }

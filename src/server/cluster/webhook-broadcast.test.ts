@@ -222,7 +222,7 @@ describe('a process that did not hear', () => {
     const c = await listening(await member(place));
     const b = await listening(await member(place));
     await vi.waitFor(() => expect([b.names(), b.look.mock.calls.length]).toEqual([['before'], 1]));
-    // Told to whoever asked, and to nobody else a second time.
+    // The answer goes to the sender, and a second time to no one.
     await a.relay.receive(hook('after'));
     await vi.waitFor(() => expect(c.names()).toEqual(['before', 'after']));
   });
@@ -286,7 +286,7 @@ describe('a process that did not hear', () => {
     await a.relay.receive(hook('late'));
     await vi.waitFor(() => expect(c.names()).toEqual(['late']));
     expect(b.names()).toEqual([]);
-    // PostgreSQL is away: that holds up nobody who stops.
+    // PostgreSQL is unavailable: that does not delay the stop.
     await engines.cluster().stop();
     try {
       await a.relay.receive(hook('never'));

@@ -9,7 +9,7 @@ const from = (trusted: TrustedProxies, remoteAddress: string, forwarded?: string
   } as unknown as IncomingMessage);
 
 it.each([
-  // Nobody is trusted: what is sent along says nothing.
+  // No proxy is trusted: the header is ignored.
   [0, '203.0.113.5', '198.51.100.1', '203.0.113.5'],
   [0, '::ffff:203.0.113.5', undefined, '203.0.113.5'],
   [1, '10.0.0.1', '198.51.100.1', '198.51.100.1'],

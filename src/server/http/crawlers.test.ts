@@ -21,7 +21,7 @@ function open(options: Partial<CrawlersOptions> = {}) {
   const names: Record<string, string[]> = {
     '66.249.66.1': ['crawl-66-249-66-1.googlebot.com'],
     '2001:4860:4801:10::1': ['crawl-ipv6.googlebot.com'],
-    // Whoever has an address may name it as they like.
+    // The owner of an address may give it any name.
     '203.0.113.9': ['crawl-66-249-66-1.googlebot.com'],
     '203.0.113.10': ['googlebot.com.evil.example', 'evilgooglebot.com', 'googlebot.com'],
   };

@@ -223,7 +223,7 @@ describe('pages', () => {
     ['of a length that it says', `Content-Length: ${4 * 1024 * 1024}`, [], []],
     ['in pieces', 'Transfer-Encoding: chunked', ['400000\r\n'], ['\r\n0\r\n\r\n']],
   ])(
-    'tells whoever reads only after sending all of it, %s, that a body is too long',
+    'tells a client that reads only after sending all of it, %s, that a body is too long',
     async (_, header, before, after) => {
       const { port } = await front();
       const socket = connect(port, '127.0.0.1').pause();

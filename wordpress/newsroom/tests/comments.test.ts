@@ -196,7 +196,7 @@ describe('reports', () => {
     expect((await report(json.id, 9)).status).toBe(401);
     expect((await report(json.id, 9, 'reporter')).status).toBe(403);
     expect((await report(999_999, 1, 'site')).status).toBe(404);
-    // What editors know is nobody else's.
+    // The API shows editors' fields to no one else.
     const open = await newsroom.rest('/wp/v2/comments?per_page=100');
     expect(open.text).not.toContain('newsroom_reports');
   });

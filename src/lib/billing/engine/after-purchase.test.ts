@@ -189,7 +189,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(mailed('receipt')).toBe(2);
   });
 
-  it('that nobody pays any more ends, with a mail that says it is over', async () => {
+  it('that is no longer paid ends, with a mail that says it is over', async () => {
     const { session, id } = await subscribed();
     await failNextTime(id);
     await site.pass(46 * day);
@@ -211,7 +211,7 @@ onBothEngines('a running subscription', (engines) => {
     const waits = paid(await site.billing.usePaymentMethod(session, asks));
     expect(waits.paymentIntentStatus).toBe('requires_action');
     const intent = waits.clientSecret?.split('_secret_')[0] ?? '';
-    // FetchedSubscription once more before the bank has its answer, it is the same payment.
+    // A second request before the bank has its answer returns the same payment.
     expect(paid(await site.billing.usePaymentMethod(session, asks)).clientSecret).toBe(waits.clientSecret);
     expect(await site.billing.subscription(session)).toMatchObject({ status: 'past_due' });
     site.stripe.finishChallenge(intent, false);
@@ -226,7 +226,7 @@ onBothEngines('a running subscription', (engines) => {
     expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 1200]);
   });
 
-  it('that a bank refuses because nobody was asked is paid by asking', async () => {
+  it('that a bank refuses for lack of a confirmation is paid after the reader confirms', async () => {
     const { session, id } = await subscribed();
     await failNextTime(id);
     await site.pass(32 * day);
@@ -320,7 +320,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(quote.renewalDate).toBe(site.accounts.clock.now + 160 * day * 1000);
   });
 
-  it('forgets a reader: cancelled at once, and nobody’s from then on', async () => {
+  it('of a deleted account is canceled at once and belongs to no account', async () => {
     const { session, id } = await subscribed();
     paid(await site.billing.saveShipping(session, home));
     expect((await site.billing.personalData.export(session)).billing).toMatchObject({

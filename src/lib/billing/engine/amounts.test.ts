@@ -103,7 +103,7 @@ it('quotes a switch as Stripe previews it, with discounts as far as they last', 
   });
 });
 
-it('offers whoever leaves what Stripe previews, and nothing beside a discount', async () => {
+it('offers a reader who cancels what Stripe previews, and nothing beside a discount', async () => {
   const { session, id, customer } = await subscribed();
   await site.dashboard.customers.update(customer, { balance: -100 });
   await site.deliver();

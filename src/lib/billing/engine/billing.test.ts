@@ -99,7 +99,7 @@ onBothEngines('buying a subscription', (engines) => {
     expect(all.data.map(({ status }) => status)).toEqual(['active']);
   });
 
-  it('lets nobody try stolen cards: after ten refusals it waits, and what is right is not counted', async () => {
+  it('limits card attempts: after ten refusals it waits, and a good card is not counted', async () => {
     const { billing, readers, dashboard } = await open();
     const session = await readers.join('ada@example.com');
     const declined = { ...yearly, payment_method: 'pm_card_visa_chargeDeclined' };

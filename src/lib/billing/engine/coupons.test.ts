@@ -7,7 +7,7 @@ import { defaultLimits } from '../../http/limits.ts';
 import { couponMessages } from '../messages.ts';
 
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
-const nobody = { session: null, address: '203.0.113.9' };
+const visitor = { session: null, address: '203.0.113.9' };
 
 onBothEngines('coupons', (engines) => {
   let site: BillingBench;
@@ -21,12 +21,12 @@ onBothEngines('coupons', (engines) => {
 
   it('are answered with what they take off', async () => {
     const { billing } = await open();
-    expect(paid(await billing.coupon('SUNSHINE20', 'reader-yearly', nobody))).toEqual({
+    expect(paid(await billing.coupon('SUNSHINE20', 'reader-yearly', visitor))).toEqual({
       discount_code: 'SUNSHINE20',
       percent_off: 20,
       amount_off: null,
     });
-    expect(paid(await billing.coupon('TENOFF', 'reader-yearly', nobody))).toMatchObject({ amount_off: 1000 });
+    expect(paid(await billing.coupon('TENOFF', 'reader-yearly', visitor))).toMatchObject({ amount_off: 1000 });
   });
 
   it.each([
@@ -36,7 +36,7 @@ onBothEngines('coupons', (engines) => {
     ['READERONLY', 'member-yearly', 400, couponMessages.otherPlan],
   ])('%s for %s: %i', async (code, plan, status, message) => {
     const { billing, readers } = await open();
-    expect(await billing.coupon(code, plan, nobody)).toMatchObject({ ok: false, status, error: { message } });
+    expect(await billing.coupon(code, plan, visitor)).toMatchObject({ ok: false, status, error: { message } });
     const session = await readers.join('ada@example.com');
     const product = plan.startsWith('member') ? 'sun-member' : 'sun-reader';
     const body = { ...yearly, plan_id: plan, product_id: product, discount_code: code };
@@ -59,8 +59,8 @@ onBothEngines('coupons', (engines) => {
     if (of) await site.dashboard.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: of } });
     const session = await readers.join('ada@example.com');
     const unknown = { ok: false, status: 404, error: { message: couponMessages.unknown } };
-    expect(await billing.coupon(code, 'reader-yearly', nobody)).toMatchObject(unknown);
-    expect(await billing.coupon(code, null, { ...nobody, session })).toMatchObject(unknown);
+    expect(await billing.coupon(code, 'reader-yearly', visitor)).toMatchObject(unknown);
+    expect(await billing.coupon(code, null, { ...visitor, session })).toMatchObject(unknown);
     expect(await billing.quote(session, { planId: 'reader-yearly', couponCode: code })).toMatchObject(unknown);
     expect(await billing.subscribe(session, { ...yearly, discount_code: code })).toMatchObject(unknown);
     expect(await sums()).toEqual([]);
@@ -93,7 +93,7 @@ onBothEngines('coupons', (engines) => {
     await site.pass(61);
     const session = await readers.join('ada@example.com');
     const refused = { ok: false, status: 400, error: { message } };
-    expect(await billing.coupon('HALF', 'reader-yearly', { ...nobody, session })).toMatchObject(refused);
+    expect(await billing.coupon('HALF', 'reader-yearly', { ...visitor, session })).toMatchObject(refused);
     expect(await billing.subscribe(session, { ...yearly, discount_code: 'HALF' })).toMatchObject(refused);
   });
 
@@ -112,7 +112,7 @@ onBothEngines('coupons', (engines) => {
       promotion,
       restrictions: { first_time_transaction: true },
     });
-    const known = await billing.coupon('NEW', 'reader-yearly', { ...nobody, session: eve });
+    const known = await billing.coupon('NEW', 'reader-yearly', { ...visitor, session: eve });
     expect(known).toMatchObject({ ok: false, error: { message: couponMessages.firstTime } });
     paid(await billing.subscribe(ada, { ...yearly, discount_code: 'NEW', expected: 6000 }));
   });
@@ -238,7 +238,7 @@ onBothEngines('coupons', (engines) => {
   it('are used up by those who buy, not by those who look', async () => {
     const { billing, readers } = await open();
     const [first, second] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
-    for (const _ of [1, 2]) paid(await billing.coupon('ONCEONLY', 'reader-yearly', nobody));
+    for (const _ of [1, 2]) paid(await billing.coupon('ONCEONLY', 'reader-yearly', visitor));
     paid(await billing.subscribe(first, { ...yearly, discount_code: 'ONCEONLY' }));
     const late = await billing.subscribe(second, { ...yearly, discount_code: 'ONCEONLY' });
     expect(late).toMatchObject({ ok: false, status: 400, error: { message: couponMessages.used } });
@@ -262,7 +262,7 @@ onBothEngines('coupons', (engines) => {
     const declined = await billing.subscribe(session, { ...mine, payment_method: 'pm_card_visa_chargeDeclined' });
     expect(declined).toMatchObject({ ok: false, status: 402 });
     // The page is loaded anew.
-    const who = { session, address: nobody.address };
+    const who = { session, address: visitor.address };
     paid(await billing.coupon('MINE', 'reader-yearly', who));
     const after = paid(await billing.quote(session, { planId: 'reader-yearly', couponCode: 'MINE' }));
     // Where nothing is due a refused card leaves no purchase, and the code is not used up.
@@ -289,13 +289,13 @@ onBothEngines('coupons', (engines) => {
     const { billing, readers } = await open({ limits });
     const session = await readers.join('ada@example.com');
     // What is right is no guess.
-    for (let time = 0; time < 9; time++) paid(await billing.coupon('TENOFF', 'reader-yearly', nobody));
+    for (let time = 0; time < 9; time++) paid(await billing.coupon('TENOFF', 'reader-yearly', visitor));
     const guesses = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => billing.coupon(`GUESS${at}`, 'reader-yearly', nobody)),
+      Array.from({ length: 20 }, (_, at) => billing.coupon(`GUESS${at}`, 'reader-yearly', visitor)),
     );
     expect(guesses.filter((guess) => !guess.ok && guess.status === 404)).toHaveLength(5);
     expect(guesses.filter((guess) => !guess.ok && guess.status === 429)).toHaveLength(15);
-    expect(await billing.coupon('TENOFF', 'reader-yearly', nobody)).toMatchObject({ status: 429 });
+    expect(await billing.coupon('TENOFF', 'reader-yearly', visitor)).toMatchObject({ status: 429 });
     // From ever new addresses, and by way of the quote and the purchase.
     const statuses: unknown[] = [];
     for (let at = 0; at < 6; at++) {

@@ -81,7 +81,7 @@ onBothEngines('a disputed payment', (engines) => {
     expect(await site.dashboard.subscriptions.retrieve(id)).toMatchObject({ status: 'active' });
   });
 
-  it('that nobody told us of is found at night', async () => {
+  it('without a webhook is found by the nightly comparison', async () => {
     const { session } = await subscribed();
     await answer('losing_evidence');
     site.events.splice(0);

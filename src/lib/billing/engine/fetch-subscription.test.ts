@@ -176,7 +176,7 @@ describe('what is paid', () => {
     expect(paid([{ lines: [['reader', 1200, 0, 30]], paid: 0, total: 1200, balance: -1200 }])).toEqual([
       ['reader', 30, false],
     ]);
-    // Less than a card can be charged: it is added to the next bill, and nobody has paid it.
+    // Less than a card can be charged: it is added to the next invoice and not paid yet.
     expect(paid([{ lines: [['reader', 48, 0, 30]], paid: 0, total: 48 }])).toEqual([['reader', 30, true]]);
   });
 

@@ -1,6 +1,6 @@
 /**
  * An account that is deleted while its reader buys, at every call to Stripe that a purchase makes, before it and after it: whatever
- * the order, and whoever dies in between, in the end nothing runs and nothing was charged that is not refunded. On both databases.
+ * the order, and whichever process dies in between, in the end nothing runs and nothing was charged that is not refunded. On both databases.
  */
 import Stripe from 'stripe';
 import { afterEach, expect, it } from 'vitest';

@@ -7,7 +7,7 @@ import type { Session } from '../../accounts/service.ts';
 const reader = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 const member = { ...reader, product_id: 'sun-member', plan_id: 'member-monthly' };
 
-onBothEngines('whoever changes their mind', (engines) => {
+onBothEngines('switching back and forth', (engines) => {
   let site: BillingBench;
   afterEach(() => site?.stop());
 

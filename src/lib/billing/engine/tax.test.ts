@@ -85,7 +85,7 @@ it('works tax out for an upgrade and for a planned plan, in each phase and in th
   expect(await site.billing.subscription(session)).toMatchObject({ price: 1299, tax: { amount: 99 } });
 });
 
-it('adds nothing, and asks nobody where they live, without the setting', async () => {
+it('adds no tax, and asks for no address, without the setting', async () => {
   const session = await open(false);
   const quote = paid(await site.billing.quote(session, { planId: 'reader-monthly', address: newYork }));
   expect(quote).toMatchObject({ dueToday: 1200, dueAfterRenewal: 1200 });

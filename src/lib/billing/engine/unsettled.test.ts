@@ -75,7 +75,7 @@ onBothEngines('a first bill of 0', (engines) => {
     ['the penny', penny, 'TENOFF'],
     ['the penny, with a sum too small to be charged', penny, 'SUNSHINE20'],
     ['a whole year', yearly, 'FREEYEAR'],
-  ])('opens nothing while the bank asks, and nothing where nobody answers: %s', async (_, plan, code) => {
+  ])('gives no access while the bank waits for a confirmation, nor where it gets none: %s', async (_, plan, code) => {
     const session = await begin();
     const asks = { ...plan, payment_method: 'pm_card_threeDSecure2Required', discount_code: code };
     const answer = paid(await site.billing.subscribe(session, asks));
@@ -123,7 +123,7 @@ onBothEngines('a first bill of 0', (engines) => {
     expect((await statuses()).toSorted()).toEqual(['active', 'canceled']);
   });
 
-  it('opens nothing where somebody cancels what was to set up the card', async () => {
+  it('gives no access where the card setup is canceled', async () => {
     const session = await begin();
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
     const { subscriptionId } = paid(await site.billing.subscribe(session, asks));
