@@ -7,6 +7,10 @@ import { browserFromEnvironment } from './scripts/browser.ts';
  */
 const browser = browserFromEnvironment(process.env);
 
+/** Tests on a site with settings of its own (readers.ts). One worker runs all of them, so that each of these sites starts once. */
+const ownSites =
+  '**/{ads,cancel,checkout-later,checkout-tax,consent,consent-platform,csp-reports,currencies,dashboard-subscription,third-parties}.spec.ts';
+
 export default defineConfig({
   testDir: 'tests/e2e',
   outputDir: 'test-results',
@@ -19,6 +23,10 @@ export default defineConfig({
   timeout: 60_000,
   // Limits are for what hangs: the first reader of a site that has just begun may wait for more than five seconds.
   expect: { timeout: 15_000 },
+  projects: [
+    { name: 'own sites', testMatch: ownSites, workers: 1 },
+    { name: 'shared site', testIgnore: ownSites },
+  ],
   reporter: [['list']],
   use: {
     browserName: 'chromium',

@@ -4,12 +4,14 @@
  * hands over to the command.
  */
 import { spawn } from 'node:child_process';
+import module from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { explain } from './setup/explain.mjs';
 import { install } from './setup/install.mjs';
 import { listenForSignals, whileRunning } from './setup/lifetime.mjs';
 import { ensureNode, isFit, withNode } from './setup/node.mjs';
-import { root } from './setup/places.mjs';
+import { fetched, root } from './setup/places.mjs';
 
 /** Command to the module that runs it. */
 const commands = {
@@ -50,6 +52,9 @@ async function main() {
   if (!isFit(process.version)) return again(await ensureNode());
   // npm and everything it starts must use this Node too, whichever stands first on the PATH.
   Object.assign(process.env, withNode(process.execPath, process.env));
+  // Half of a start is compiling: this process and its children keep what they compile.
+  process.env.NODE_COMPILE_CACHE ??= join(fetched, 'compile-cache');
+  module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
   await install();
   const { run } = await import(commands[/** @type {keyof typeof commands} */ (command)]);
   return (await run(rest)) ?? 0;

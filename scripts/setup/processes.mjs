@@ -25,7 +25,7 @@ const patience = 15_000;
 export function startChild(command, args, options) {
   const child = spawn(command, args, {
     cwd: options.cwd,
-    env: options.env,
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...options.env },
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
   });

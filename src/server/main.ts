@@ -3,6 +3,7 @@
  * listens, syncs, and stops on SIGTERM, SIGINT, SIGHUP and when the process that started it goes away.
  */
 import type { Server } from 'node:http';
+import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -272,6 +273,8 @@ async function runUntilStopped(start: () => Promise<Site>): Promise<void> {
     process.exit(1);
   }
   process.send?.({ listening: site.port });
+  // Now, since a site that is killed leaves no compiled code to the next start.
+  flushCompileCache();
 }
 
 if (import.meta.main) await runUntilStopped(() => startSite(process.env));

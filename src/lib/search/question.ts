@@ -1,5 +1,5 @@
 /** What the address of a search asks for, and the response from what was found. */
-import { fromZonedTime } from 'date-fns-tz';
+import { fromZonedTime } from 'date-fns-tz/fromZonedTime';
 import { publication } from '../../publication.ts';
 import type { ContentReader, SearchHit } from '../content/model.ts';
 import { leadStory } from '../fronts/front-page.ts';
