@@ -1,6 +1,6 @@
 /**
- * Third parties whose scripts pages load: what is set up, what each is for, and what it is called where readers decide about it.
- * Each is off without its id (server/config-third-party.ts).
+ * Third parties whose scripts pages load: their settings, their purposes, and their names where readers choose. Each is off without its
+ * id (server/config/third-party.ts).
  */
 import type { OptionalPurpose } from '../consent/model.ts';
 
@@ -62,10 +62,10 @@ export const thirdPartyPurposes: Readonly<
   Record<ThirdPartyName, { purpose: OptionalPurpose; name: string; what: string }>
 > = {
   tagManager: { purpose: 'measurement', name: 'Google Tag Manager', what: 'which pages are read' },
-  audience: { purpose: 'measurement', name: 'Marfeel', what: 'what kind of reader reads what' },
+  audience: { purpose: 'measurement', name: 'Marfeel', what: 'which stories each kind of reader reads' },
   webPush: { purpose: 'marketing', name: 'OneSignal', what: 'breaking news as notifications' },
-  referral: { purpose: 'marketing', name: 'GrowSurf', what: 'rewards for recommending the paper' },
-  scheduling: { purpose: 'marketing', name: 'Calendly', what: 'appointments, booked without leaving the page' },
+  referral: { purpose: 'marketing', name: 'GrowSurf', what: 'rewards for recommending us' },
+  scheduling: { purpose: 'marketing', name: 'Calendly', what: 'appointments you book without leaving the page' },
   ads: { purpose: 'advertising', name: 'Google Ad Manager', what: 'advertisements' },
 };
 
@@ -81,17 +81,17 @@ export function purposesAsked(settings: ThirdParties, all: readonly OptionalPurp
   return all.filter((purpose) => wanted.has(purpose));
 }
 
-/** Addresses that hold what signs in, opens or unsubscribes: no third party's script may see them. */
+/** Addresses with a secret that signs in, opens an article or unsubscribes: no third party's script may see them. */
 const withoutThirdParties = /^\/(?:-|account|blaize|gift|preview|zephr)(?:\/|$)|unsubscribe/i;
 
 /**
- * Whether an address may hold such a secret, in its path or as the way back from signing in. The page after it must not learn it
- * either, as its referrer (layouts/Base.astro).
+ * Whether an address may hold such a secret, in its path or in the return address of a sign-in. The next page must not get the address
+ * as its referrer either (layouts/Base.astro).
  */
 export const isSecretAddress = ({ pathname, searchParams }: URL): boolean =>
   [pathname, searchParams.get('return') ?? ''].some((path) => withoutThirdParties.test(path));
 
-/** Whether a page may load third parties: some are set up, and its address holds no secret. */
+/** Whether a page may load third parties: some are configured, and its address holds no secret. */
 export const hasThirdParties = (page: {
   readonly url: URL;
   readonly locals: { readonly config: { readonly thirdParties: ThirdParties } };

@@ -1,4 +1,4 @@
-/** Answers a request that the cache didn't: health, files, redirects, operators, pages, and everything that Astro renders. */
+/** Handles requests that the page cache doesn't: health, files, redirects, operators, pages, and everything that Astro renders. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { RenderFailed } from '../../press/scheduler/render.server.ts';
 import { PressBusy } from '../../press/scheduler/scheduler.server.ts';
@@ -10,9 +10,9 @@ import { publicAddress, RefusedRequest, renderWhole, toRequest } from './page-re
 import { retryAfter, send, sendPage, sendRendered, sendText } from './send.ts';
 import type { Exchange, OperatorRoutes, ServerState } from './server-options.ts';
 
-/** Answered without an edition: API calls, pictures and operators; their routes know what they can do. */
+/** Addresses that work without an edition: API calls, pictures and operators. */
 const ungated = /^\/(?:api\/|blaize\/|zephr\/|-\/|image$)/;
-/** Bodies up to this length are read past, so that the connection lives on; longer ones end it. */
+/** Unread bodies up to this length are drained, so that the connection stays open; longer ones close it. */
 const longestUnread = 64 * 1024;
 const neverAborted = new AbortController().signal;
 
@@ -24,7 +24,7 @@ const unread = ({ headers }: IncomingMessage): OutgoingHttpHeaders =>
     ? { connection: 'close' }
     : {};
 
-/** Answers, or rejects with an error for {@link fail}. */
+/** Responds, or rejects with an error for {@link fail}. */
 export async function answer(state: ServerState, exchange: Exchange): Promise<void> {
   const { options } = state;
   const { incoming } = exchange;
@@ -82,7 +82,7 @@ async function sendEarlierFile(state: ServerState, exchange: Exchange, path: str
 const readText = async (incoming: IncomingMessage, url: URL): Promise<string> =>
   Buffer.from(await (await toRequest(incoming, url, neverAborted)).arrayBuffer()).toString();
 
-/** Answers what the page keys decide: pages, redirects and refusals. @returns `false` for an address that isn't stored */
+/** Responds where the page key decides: pages, redirects and refusals. @returns `false` for an address that is never cached */
 async function answerFromPress(state: ServerState, exchange: Exchange): Promise<boolean> {
   const { pages, copy } = state.options;
   const { incoming } = exchange;
@@ -95,7 +95,7 @@ async function answerFromPress(state: ServerState, exchange: Exchange): Promise<
       sendNotCopied(state, exchange);
       return true;
     }
-    // The document that has come may have another spelling.
+    // The fetched document may have another canonical address.
     if (found === 'arrived') key = keyNow();
   }
   if (key.kind === 'pass') return false;
@@ -109,7 +109,7 @@ async function answerFromPress(state: ServerState, exchange: Exchange): Promise<
   return true;
 }
 
-/** Has Astro answer this one request. */
+/** Renders the response to this one request with Astro. */
 async function renderForClient(
   state: ServerState,
   exchange: Exchange,
@@ -163,7 +163,7 @@ export function fail(state: ServerState, exchange: Exchange, error: unknown): vo
     const rendered = { status, headers: shown, body, tags: new Set<string>() };
     sendRendered(state, exchange, rendered).catch(() => outgoing.destroy());
   } else if (error instanceof RefusedRequest) {
-    // What wasn't read of the request would be taken for the next one.
+    // The server would parse the unread rest of the body as the next request.
     sendText(state, exchange, error.status, error.message, { connection: 'close' });
   } else if (error instanceof PressBusy) {
     const sentence = "We're getting more visitors than we can serve right now. Try again in a few seconds.";

@@ -1,4 +1,4 @@
-/** Answers requests for pages of the press: at once where the page is cached, after its render where it isn't. */
+/** Responds with pages of the press: at once where the page is cached, after its render where it isn't. */
 import type { IncomingMessage } from 'node:http';
 import type { Accounts } from '../../lib/accounts/service.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -11,13 +11,13 @@ import { notCopiedPage } from './fallback-pages.ts';
 import { sendPage } from './send.ts';
 import type { Exchange, RenewAccess, RenewedAccess, ServerState, StoredPages } from './server-options.ts';
 
-/** A page may be replaced between look-up and response; more often than this, something is wrong. */
+/** Look-ups for one request: a page may be replaced between look-up and response. */
 const mostAttempts = 5;
 
 /** The headers that decide which variant of a page a reader gets. */
 type ReaderHeaders = Pick<FastPathHeaders, 'cookie' | 'user-agent'>;
 
-/** Answers with a cached page; `false`: there is none, or it takes a question that must be waited for. */
+/** Responds with a cached page; `false`: there is none, or the response needs an asynchronous call. */
 export function answerFromCache(state: ServerState, exchange: Exchange): boolean {
   const { method = '', url = '', headers } = exchange.incoming;
   const { pages } = state.options;
@@ -39,7 +39,7 @@ export function serveFromCache(state: ServerState, pages: StoredPages): ServeFro
   };
 }
 
-/** The cached page at an address for this reader. Nearly every request comes here; nothing here waits. */
+/** The cached page at an address for this reader. Nearly every request runs this code, so it is synchronous. */
 function cachedPageAt(
   { options }: ServerState,
   pages: StoredPages,
@@ -53,14 +53,14 @@ function cachedPageAt(
   const { press, access, passes } = pages;
   const page = press.peek(key.key, 'public');
   if (!page || page.page.access === null) return page;
-  // Whether a client that claims to be a search engine is one has to be looked up.
+  // DNS has to confirm a client that claims to be a search engine.
   if (options.crawlers && options.crawlers.claims(headers['user-agent']) !== null) return undefined;
   const { cookie } = headers;
   const level = access.levelFor(cookie);
   if (press.variantFor(page.page.access, level) === 'full' || passes?.opens(cookie, key.key)) {
     return press.peekFull(page);
   }
-  // A reader with a session and no access cookie may get one: that takes a question to the accounts.
+  // A reader with a session and no access cookie may get one, which takes a call to the accounts.
   return level === null && options.renewAccess !== undefined && hasSession(cookie) ? undefined : page;
 }
 
@@ -77,7 +77,7 @@ function sendCached(
   return true;
 }
 
-/** Answers with a page that may not be cached yet: rendered once, however many wait for it. */
+/** Responds with a page that may not be cached yet: it is rendered once, however many requests wait for it. */
 export async function answerWithPage(
   state: ServerState,
   pages: StoredPages,
@@ -117,10 +117,10 @@ export async function answerWithPage(
       if (renewed.length > 0) outgoing.setHeader('set-cookie', renewed);
     }
     if (page.status === 404 && options.copy?.isUncertain(key)) return sendNotCopied(state, exchange);
-    // The client may have gone meanwhile.
+    // The client may have closed the connection meanwhile.
     if (outgoing.destroyed || sendCached(state, pages, page, exchange, source)) return;
   }
-  throw new Error('The page was replaced again and again before it could be sent.');
+  throw new Error('The page was replaced repeatedly before it could be sent.');
 }
 
 /** Whether this is a search engine that may read everything. */
@@ -129,7 +129,7 @@ async function isCrawler({ options, addressOf }: ServerState, incoming: Incoming
   return name !== null && ((await options.crawlers?.verify(name, addressOf(incoming))) ?? false);
 }
 
-/** What readers get for a page that the first copy of the archive hasn't reached. */
+/** Responds to a request for a page that the first copy of the archive hasn't reached. */
 export function sendNotCopied(state: ServerState, exchange: Exchange): void {
   const { copy } = state.options;
   if (!copy || exchange.outgoing.destroyed) return;
@@ -144,8 +144,8 @@ export const hasSession = (header: string | undefined): header is string =>
 const nothingRenewed: RenewedAccess = { level: null, cookies: [] };
 
 /**
- * The access cookie lives for minutes, the session for weeks. For a reader with a session and without a valid access cookie, the accounts
- * are asked once, and the page is sent with a new cookie.
+ * The access cookie is valid for minutes, the session for weeks. A reader with a session and without a valid access cookie costs one
+ * call to the accounts, and gets the page with a new cookie.
  */
 export function renewAccess(
   accounts: Pick<Accounts, 'session'>,

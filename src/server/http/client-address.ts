@@ -1,6 +1,6 @@
 /**
  * The client's network address. Behind a proxy the connection is the proxy's, and the reader's address stands in
- * `X-Forwarded-For`, to which anybody may have put something before: only what trusted proxies have added is believed.
+ * `X-Forwarded-For`. Clients can send that header, too, so that only the entries of trusted proxies count.
  */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
@@ -8,7 +8,7 @@ import { BlockList, isIP } from 'node:net';
 /** Which proxies stand in front: a number of them, or their addresses and networks (`10.0.0.0/8`). */
 export type TrustedProxies = number | readonly string[];
 
-/** Makes the function that reads addresses. */
+/** Creates the function that reads addresses. */
 export function clientAddressOf(trusted: TrustedProxies): (incoming: IncomingMessage) => string {
   const isProxy = typeof trusted === 'number' ? null : listed(trusted);
   return (incoming) => {
@@ -16,7 +16,7 @@ export function clientAddressOf(trusted: TrustedProxies): (incoming: IncomingMes
     if (trusted === 0 || isProxy?.(remote) === false) return remote;
     const forwarded = String(incoming.headers['x-forwarded-for'] ?? '').split(',');
     let address = remote;
-    // From the nearest proxy outwards; what is no address ends the chain.
+    // The chain is read from the nearest proxy outwards and ends at the first invalid entry.
     for (let hop = 1; hop <= forwarded.length; hop++) {
       if (isProxy ? !isProxy(address) : hop > (trusted as number)) break;
       const next = plainAddress(forwarded[forwarded.length - hop] ?? '');

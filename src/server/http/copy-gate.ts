@@ -1,6 +1,6 @@
 /**
- * What readers get while the first copy of the archive is under way. A document that the copy has not come to is fetched by itself; what
- * can't be known yet is answered 503 with Retry-After. A 404 is WordPress's own word, or that of a complete copy.
+ * Handles requests during the first copy of the archive. A document that isn't copied yet is fetched by itself. A page whose content
+ * isn't known yet gets a 503 with Retry-After. A 404 is sent only if WordPress says so, or if the copy is complete.
  */
 import type { Content } from '../../content/service.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
@@ -10,16 +10,16 @@ import { existsIn } from '../press/page-keys.ts';
 
 export interface CopyGate {
   /**
-   * Makes sure that what a page shows is known, as far as it can be.
+   * Fetches what a page shows and the content store doesn't have yet, as far as it can.
    *
    * @param key key of a page that is not stored
    * @param client network address of the caller
    * @returns `arrived`: fetched just now; `later`: not known yet, to be answered 503; `known`: go on
    */
   arrive(key: string, client: string): Promise<'known' | 'arrived' | 'later'>;
-  /** Whether a 404 of this page may mean only that the copy has not come so far. */
+  /** Whether a 404 of this page may only mean that the copy hasn't reached its content. */
   isUncertain(key: string): boolean;
-  /** Seconds after which to ask again for what is `later` or uncertain. */
+  /** `Retry-After`, in seconds, of a page that is `later` or uncertain. */
   retryAfter(): number;
 }
 
@@ -33,7 +33,7 @@ const documentTypes: Readonly<Record<string, DocumentType>> = {
 const sitemaps = /^\/(?:sitemap\.xml$|sitemaps\/)/;
 const inSitemaps = ['articles', 'authors', 'video', 'crosswords'] as const;
 
-/** Lists by pages, and what they are lists of. */
+/** Pages of lists, with the kind of document that owns the list. */
 const lists: readonly { readonly path: RegExp; readonly type: DocumentType | 'comments' }[] = [
   { path: /^\/(?:latest|section\/[^/]+|author\/[^/]+)$/, type: 'articles' },
   { path: /^\/media$/, type: 'video' },
@@ -44,7 +44,7 @@ const thread = /^\/article\/[^/]+\/comments\/\d+$/;
 
 const longestWait = 600;
 
-/** Makes the gate of one content store. */
+/** Creates the gate of a content store. */
 export function createCopyGate(content: Pick<Content, 'reader' | 'isComplete' | 'lookUp' | 'status'>): CopyGate {
   return {
     async arrive(key, client) {
@@ -52,7 +52,7 @@ export function createCopyGate(content: Pick<Content, 'reader' | 'isComplete' | 
       if (sitemaps.test(path)) return inSitemaps.every((type) => content.isComplete(type)) ? 'known' : 'later';
       const page = path.slice(1);
       if (editorialSlugs.includes(page)) {
-        // Where the editors' text is not to be had, a built-in one stands in.
+        // Without the editors' text the page has a built-in one.
         if (content.isComplete('pages') || content.reader().page(page)) return 'known';
         return (await content.lookUp('pages', page, client)) === 'found' ? 'arrived' : 'known';
       }

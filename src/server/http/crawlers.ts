@@ -1,7 +1,7 @@
 /**
- * Search engines that may read what is behind the wall, so that it can be found. A client that calls itself one is checked by its
+ * Search engines that may read restricted articles, so that they can index them. A client that calls itself one is checked by its
  * network address, against the ranges that the search engine publishes and then by reverse and forward DNS. Only such clients are
- * checked, and only for pages with a wall.
+ * checked, and only for restricted pages.
  */
 import { promises as dns } from 'node:dns';
 import { readFile } from 'node:fs/promises';
@@ -13,13 +13,13 @@ export const crawlerNames = ['google', 'bing', 'apple', 'duckduckgo'] as const;
 export type CrawlerName = (typeof crawlerNames)[number];
 
 interface Engine {
-  /** What it calls itself. */
+  /** Its name in `User-Agent`. */
   readonly agent: RegExp;
-  /** Domains that its hosts are in. */
+  /** Domains of its hosts. */
   readonly domains: readonly string[];
 }
 
-/** As their operators document them. DuckDuckGo publishes addresses alone. */
+/** Names and domains from the search engines' documentation. DuckDuckGo publishes addresses alone. */
 const engines: Readonly<Record<CrawlerName, Engine>> = {
   google: { agent: /Googlebot|Google-InspectionTool/i, domains: ['googlebot.com', 'google.com'] },
   bing: { agent: /bingbot/i, domains: ['search.msn.com'] },
@@ -34,7 +34,7 @@ export interface CrawlersConfig {
 }
 
 export interface CrawlersOptions extends CrawlersConfig {
-  /** `dns.promises`, or what stands in for it. */
+  /** `dns.promises`, or a substitute in tests. */
   readonly dns: {
     reverse(address: string): Promise<readonly string[]>;
     lookup(host: string): Promise<readonly string[]>;
@@ -47,23 +47,23 @@ export interface CrawlersOptions extends CrawlersConfig {
 }
 
 export interface Crawlers {
-  /** Which engine a `User-Agent` says to be; `null`: none of them. Costs one look at the text. */
+  /** The engine that a `User-Agent` names; `null`: none. It runs for each request, so it compares once. */
   claims(userAgent: string | undefined): CrawlerName | null;
-  /** Whether an address is this engine's. Never rejects: what cannot be found out is a no. */
+  /** Whether an address belongs to this engine. It never rejects; a failed look-up counts as no. */
   verify(name: CrawlerName, address: string): Promise<boolean>;
 }
 
-/** The machine's own DNS. */
+/** The system's DNS resolver. */
 export const systemDns: CrawlersOptions['dns'] = {
   reverse: (address) => dns.reverse(address),
   lookup: async (host) => (await dns.lookup(host, { all: true })).map(({ address }) => address),
 };
 
 const hour = 60 * 60 * 1000;
-/** How long an answer counts, and how old a list may be before it is fetched again. */
+/** How long a result is valid, and how old a list may be before it is fetched again. */
 const remembered = { yes: 24 * hour, no: hour / 6, list: 24 * hour, failedList: hour / 6 };
 const mostRemembered = 5000;
-/** Questions to the DNS at a time: clients that pretend to be crawlers from many addresses must not fill it. */
+/** Concurrent DNS look-ups: clients that pretend to be crawlers from many addresses must not overload the resolver. */
 const mostAsking = 20;
 const patience = 3000;
 const longestList = 4 * 1024 * 1024;
@@ -110,13 +110,13 @@ export function createCrawlers(options: CrawlersOptions): Crawlers {
 async function read(crawlers: CrawlersState, source: string): Promise<string> {
   if (!/^https?:/i.test(source)) return readFile(source, 'utf8');
   const answer = await (crawlers.options.fetch ?? fetch)(source, { signal: AbortSignal.timeout(patience) });
-  if (!answer.ok) throw new Error(`The list answers ${answer.status}.`);
+  if (!answer.ok) throw new Error(`The server of the list responded with ${answer.status}.`);
   const text = await answer.text();
   if (text.length > longestList) throw new Error('The list is too long.');
   return text;
 }
 
-/** The published ranges; the last good ones while a new list cannot be had. */
+/** The published ranges; the last valid ones while a new list can't be fetched. */
 function listOf(crawlers: CrawlersState, name: CrawlerName): Promise<BlockList | null> {
   const source = crawlers.ranges[name];
   if (source === undefined) return Promise.resolve(null);
@@ -198,7 +198,7 @@ function sameAddress(a: string, b: string): boolean {
 /**
  * Reads `{"prefixes": [{"ipv4Prefix": "…/…"}, {"ipv6Prefix": "…/…"}]}`.
  *
- * @throws Error when it is something else, or holds a prefix that would be half the Internet
+ * @throws Error when the format differs, or a prefix is too short to be a crawler's
  */
 export function readRanges(text: string): BlockList {
   const { prefixes } = JSON.parse(text) as { prefixes?: unknown };
@@ -211,7 +211,7 @@ export function readRanges(text: string): BlockList {
     const length = Number(bits);
     const least = family === 6 ? 16 : 8;
     if (family === 0 || !/^\d{1,3}$/.test(bits) || length < least || length > (family === 6 ? 128 : 32))
-      throw new Error(`"${prefix}" is no range of a crawler.`);
+      throw new Error(`"${prefix}" is too wide for a crawler, or no range.`);
     list.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
   }
   return list;
@@ -219,7 +219,7 @@ export function readRanges(text: string): BlockList {
 
 function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('The DNS took too long.')), ms);
+    const timer = setTimeout(() => reject(new Error('The DNS look-up timed out.')), ms);
     timer.unref();
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });

@@ -1,4 +1,4 @@
-/** The pages that must work when nothing else does: self-contained, without scripts, with the paper's own look. */
+/** Pages for when rendering fails or isn't possible yet: self-contained, without scripts, in the newspaper's design. */
 import { publication } from '../../publication.ts';
 
 interface Words {
@@ -7,7 +7,7 @@ interface Words {
   readonly lines: readonly string[];
   /** Markup of a link or button, if any. */
   readonly action?: string;
-  /** Seconds after which the browser asks again. */
+  /** Seconds after which the browser reloads the page. */
   readonly refresh?: number;
 }
 
@@ -47,7 +47,7 @@ ${action ?? ''}
 </html>
 `;
 
-/** Answered with 503 and Retry-After while no edition has been synced; the page asks again by itself. */
+/** Sent with 503 and Retry-After while no edition has been synced; the page reloads itself. */
 export const noEditionPage: string = page({
   title: 'No edition yet',
   heading: 'The first edition is coming soon',
@@ -55,7 +55,7 @@ export const noEditionPage: string = page({
   refresh: 5,
 });
 
-/** Answered with 503 and Retry-After for a page of the archive while that is still being copied; the page asks again by itself. */
+/** Sent with 503 and Retry-After for a page of the archive that isn't copied yet; the page reloads itself. */
 export const notCopiedPage: string = page({
   title: 'Not here yet',
   heading: 'We’re still fetching this page',
@@ -64,7 +64,7 @@ export const notCopiedPage: string = page({
   refresh: 10,
 });
 
-/** Answered with 410 for addresses that the publisher's redirects mark as gone. */
+/** Sent with 410 for addresses that the publisher's redirects mark as gone. */
 export const goneForGoodPage: string = page({
   title: 'Gone',
   heading: 'This page has been removed',
@@ -72,7 +72,7 @@ export const goneForGoodPage: string = page({
   action: '<a href="/">Go to Homepage</a>',
 });
 
-/** Answered with 500 when even the site's own error page could not be rendered (spec section 2, "Layout rules"). */
+/** Sent with 500 when the site's own error page could not be rendered (spec section 2, "Layout rules"). */
 export const brokenPage: string = page({
   title: 'Error',
   heading: "We're inspecting the presses and will be back soon!",

@@ -1,6 +1,6 @@
 /**
- * The HTTP server: cached pages first (fast path, then Node's own way), everything else in answer.ts. Security headers go out with
- * every response.
+ * The HTTP server: cached pages first (fast path, then node:http), everything else in answer.ts. Every response has the security
+ * headers.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -11,10 +11,10 @@ import { answerFromCache, serveFromCache } from './cached-pages.ts';
 import type { HttpServer, HttpServerOptions, ServerState } from './server-options.ts';
 import { trackConnections } from './shutdown.ts';
 
-/** Counts of a server; created before it where something else reads them. */
+/** Counters of a server; created before it where another part reads them. */
 export const createServerCounts = (): ServerState['counts'] => ({ hits: 0, notModified: 0, misses: 0, errors: 0 });
 
-/** Creates the server; the caller lets it listen, and stops it with `shutDown` (shutdown.ts). */
+/** Creates the server; the caller starts listening, and stops it with `shutDown` (shutdown.ts). */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { pages, timeouts = {}, traced, log } = options;
   const state: ServerState = {
@@ -31,7 +31,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     noDelay: true,
   };
   const server = createServer(settings, (incoming, outgoing) => {
-    // The server has ended this connection while the request was on its way; the client sees that, and may ask again.
+    // The server closed this connection while the request was in flight; the client sees that and may retry.
     if (incoming.socket.writableEnded) return;
     const exchange = { incoming, outgoing };
     if (traced) trace(log, incoming, outgoing);
@@ -61,7 +61,7 @@ function trace(log: Logger, incoming: IncomingMessage, outgoing: ServerResponse)
   });
 }
 
-// Answers what never becomes a request: a broken head, a method that HTTP does not know, a tunnel.
+// Responds to input that never becomes a request: a malformed head, an unknown method, CONNECT.
 
 /** Statuses by the code of Node's error; anything else is 400. */
 const statuses: Readonly<Record<string, number>> = {
@@ -72,9 +72,9 @@ const statuses: Readonly<Record<string, number>> = {
 };
 
 /**
- * Attaches the answers to a server.
+ * Attaches these responses to a server.
  *
- * @param always headers of every answer
+ * @param always headers of every response
  */
 export function answerBrokenRequests(server: Server, always: Readonly<Record<string, string>>): void {
   const fixed = Object.entries(always).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -88,7 +88,7 @@ export function answerBrokenRequests(server: Server, always: Readonly<Record<str
     end(socket, 405, 'allow: GET, HEAD\r\n');
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // A status line in the middle of an answer would be read as part of it.
+    // The client would read a status line in the middle of a response as part of its body.
     const answering = (socket as { _httpMessage?: { headersSent?: boolean } })._httpMessage?.headersSent === true;
     if (!socket.writable || answering || error.code === 'ECONNRESET') socket.destroy();
     else end(socket, statuses[error.code ?? ''] ?? 400);

@@ -1,4 +1,4 @@
-/** From a request of Node's to a whole rendered answer: what the front serves now, and what a page store can keep. */
+/** Renders a Node request to a whole response, which the HTTP server sends and the page store can keep. */
 import type { IncomingMessage } from 'node:http';
 import { pathToFileURL } from 'node:url';
 import { unsubscribePath } from '../../lib/newsletters/schema.ts';
@@ -6,7 +6,7 @@ import { type Answer, exchange, type PageHandler } from '../../press/fast-path/i
 import { callPaths } from './methods.ts';
 
 /**
- * Renders one address; an unknown one becomes the 404 page and an error the 500 page, both with `locals`.
+ * Renders one address. An unknown address becomes the 404 page, and an error the 500 page; both get `locals`.
  *
  * @param bare an unknown address becomes a 404 without a body
  */
@@ -17,19 +17,19 @@ export type RenderPage = (
   bare?: boolean,
 ) => Promise<Answer>;
 
-/** Address of the page for what there is not. */
+/** Address of the 404 page. */
 export const missingPath = '/404';
 
-/** With the tags of the content that it shows. */
+/** A response with the tags of the content that it shows. */
 export interface Rendered extends Answer {
   readonly tags: ReadonlySet<string>;
 }
 
-/** Largest request body that is taken, bytes. */
+/** Largest accepted request body, bytes. */
 const bodyLimit = 1024 * 1024;
 /**
- * Largest one that is read to its end, and thrown away, before it is refused: a browser that is cut off while it sends shows a broken
- * connection and not what it was told.
+ * Largest body that is read to its end and discarded before it is refused: a browser that is cut off while it sends shows a connection
+ * error instead of the response.
  */
 const drainLimit = 8 * bodyLimit;
 
@@ -59,8 +59,8 @@ export async function loadPages(entry: string): Promise<RenderPage> {
 }
 
 /**
- * Mail programs that end a newsletter by one click (RFC 8058) post a form and do not say where they stand, which Astro takes for
- * another site's form. What the call may do is in its token alone, so it is let through as one of ours.
+ * Mail programs that unsubscribe by one click (RFC 8058) post a form without an origin, which Astro refuses as another site's form.
+ * The token alone authorizes this request, so it gets our own origin.
  */
 const oneClick = ({ method, headers }: Request, { pathname, origin }: URL): Readonly<Record<string, string>> =>
   method === 'POST' && pathname === unsubscribePath && !headers.has('origin') ? { origin } : {};
@@ -72,10 +72,10 @@ const notFound = (): Answer => ({
 });
 
 /**
- * Calls Astro's handler with a request and an answer that exist in memory only, so that a page is rendered the same for a
- * reader and for the press. The address is the one in `request`: neither a socket nor a Host header has a say.
+ * Calls Astro's handler with a request and a response that exist in memory only, so that a page is rendered the same for a
+ * reader and for the press. The address is the one in `request`; the socket and the Host header are ignored.
  *
- * @returns `null` when no route matches, or one says 404 and nothing else
+ * @returns `null` when no route matches, or a route returns a 404 without a body
  */
 async function dispatch(
   handler: PageHandler,
@@ -88,12 +88,12 @@ async function dispatch(
   const headers = { ...Object.fromEntries(request.headers), ...oneClick(request, url) };
   const { method, signal } = request;
   const answer = await exchange(handler, { method, url, headers, payload, clientAddress, signal }, locals);
-  // A 404 without a word is what middleware gives where a route is not to be: readers get the page for it.
+  // Middleware disables a route by a 404 without a body; readers get the 404 page.
   return answer?.status === 404 && answer.body.byteLength === 0 && method === 'GET' ? null : answer;
 }
 
 /**
- * The address that was asked for, under the public origin: neither the Host header nor a forwarded one is believed.
+ * The requested address under the public origin; the Host header and forwarded ones are ignored.
  *
  * @param target the request line's target, e.g. `/article/a?page=2` or, from a proxy, `http://host/article/a`
  * @throws RefusedRequest 400
@@ -119,7 +119,7 @@ export function publicAddress(target: string, siteUrl: string): URL {
 const unbelieved =
   /^(?:host|forwarded|x-forwarded-.*|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer|:.*)$/;
 
-/** Makes a web request of Node's; the body is read whole, within a bound. */
+/** Converts a Node request to a web request; the body is read whole, up to a limit. */
 export async function toRequest(incoming: IncomingMessage, url: URL, signal: AbortSignal): Promise<Request> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
@@ -127,7 +127,7 @@ export async function toRequest(incoming: IncomingMessage, url: URL, signal: Abo
     for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
   }
   headers.set('host', url.host);
-  // Routes of calls have a GET and no HEAD, and HEAD would be refused by their `ALL`; Node.js leaves the body of the answer out.
+  // API routes have a GET and no HEAD, and their `ALL` would refuse HEAD; Node.js omits the body of the response.
   const method = incoming.method === 'HEAD' && callPaths.test(url.pathname) ? 'GET' : (incoming.method ?? 'GET');
   const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(incoming);
   return new Request(url, { method, headers, signal, ...(body && body.byteLength > 0 && { body }) });
@@ -149,7 +149,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>>
   return Buffer.concat(chunks);
 }
 
-/** Renders one address whole. */
+/** Renders an address and returns the whole response. */
 export async function renderWhole(
   render: RenderPage,
   request: Request,

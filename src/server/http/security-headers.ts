@@ -1,4 +1,4 @@
-/** Security headers: the same on every answer, and a content security policy for pages. */
+/** Security headers: the same on every response, and a content security policy for pages. */
 import { thirdPartySources } from '../../lib/third-party/sources.ts';
 import { publication } from '../../publication.ts';
 import type { Config } from '../config/config.ts';
@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 type Policy = Map<string, Set<string>>;
 
 export interface SecurityHeaders {
-  /** Headers of every answer. */
+  /** Headers of every response. */
   readonly always: Readonly<Record<string, string>>;
   /**
    * The policy of an HTML page.
@@ -17,7 +17,7 @@ export interface SecurityHeaders {
   page(rendered: string | null): string;
   /** Headers of an HTML page beside its policy: where browsers with the Reporting API send what the policy blocked. */
   readonly reporting: Readonly<Record<string, string>>;
-  /** The policy of everything that is no page. */
+  /** The policy of responses that are no pages. */
   readonly other: string;
 }
 
@@ -37,7 +37,7 @@ export function securityHeaders(
   const stripe = stripeSources(config.stripe);
   const others = thirdPartySources(config.thirdParties, config.consentPlatform);
   const retention = retentionSources(config.retention?.scriptUrl);
-  // Without the token no operator could read them. Endpoints need https: over http, Chromium would send to neither.
+  // Without the token no operator could read the reports. Endpoints need https: over http, Chromium would send to neither.
   const reports = Boolean(config.operatorToken);
   const base: Record<string, readonly string[]> = {
     'default-src': ["'self'"],
@@ -53,7 +53,7 @@ export function securityHeaders(
       ...others['img-src'],
       ...retention.scripts,
     ],
-    // Captions lie in the page: those of another origin would need headers that WordPress's uploads do not have.
+    // Captions are in the page: those of another origin would need headers that WordPress's uploads do not have.
     'media-src': ["'self'", 'data:', ...pictures, ...config.imageHosts.map(withScheme)],
     'font-src': ["'self'", ...others['font-src']],
     'connect-src': ["'self'", ...others['connect-src'], ...stripe.connections, ...retention.connections],
@@ -65,7 +65,7 @@ export function securityHeaders(
     ],
     'manifest-src': ["'self'"],
     'worker-src': ["'self'"],
-    // Styles stay inline-able: a focus point or a column count in a style attribute can run nothing.
+    // Inline styles are allowed: a focus point or a column count in a style attribute runs no code.
     'style-src': ["'self'", "'unsafe-inline'", ...others['style-src']],
     ...(secure && { 'upgrade-insecure-requests': [] }),
     // For browsers without the Reporting API; those with it use `report-to` alone.
@@ -89,7 +89,7 @@ export function securityHeaders(
       let policy = known.get(key);
       if (!policy) {
         policy = print(merge(base, rendered === null ? "script-src 'none'" : rendered, scriptHosts));
-        // Policies differ only by the scripts of a route; the bound is for the case that they do not.
+        // Policies differ only by the scripts of a route; the limit protects memory if that ever changes.
         if (known.size > 1000) known.clear();
         known.set(key, policy);
       }
@@ -101,9 +101,8 @@ export function securityHeaders(
 }
 
 /**
- * What Stripe's script needs (docs.stripe.com/security/guide, "Content security policy"): it comes from one host, frames the fields
- * for the card from there and from hosts below, and speaks to the API. Maps of Google's, with which it could complete addresses,
- * are left out.
+ * Sources for Stripe's script (docs.stripe.com/security/guide, "Content security policy"): it is loaded from one host, frames the card
+ * fields from that host and its subdomains, and calls the API. Google Maps, which would complete addresses, is not allowed.
  */
 function stripeSources(stripe: Config['stripe']): Readonly<Record<'scripts' | 'frames' | 'connections', string[]>> {
   if (!stripe) return { scripts: [], frames: [], connections: [] };
@@ -127,7 +126,7 @@ function retentionSources(scriptUrl: string | undefined): Readonly<Record<'scrip
   };
 }
 
-/** A host as a source: https, or http on this machine. */
+/** A host as a source: https, or http on localhost. */
 function withScheme(host: string): string {
   const local = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::|$)/.test(host);
   return `${local ? 'http' : 'https'}://${host}`;
@@ -144,7 +143,7 @@ function merge(base: Record<string, readonly string[]>, rendered: string, script
     for (const source of sources) known.add(source);
   }
   const styles = policy.get('style-src');
-  // A hash beside 'unsafe-inline' would switch it off.
+  // A hash beside 'unsafe-inline' would disable it.
   for (const source of styles ?? []) if (/^'(?:sha\d+|nonce)-/.test(source)) styles?.delete(source);
   const scripts = policy.get('script-src') ?? new Set(["'self'"]);
   policy.set('script-src', scripts);

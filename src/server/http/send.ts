@@ -11,7 +11,7 @@ import type { Exchange, ServerState } from './server-options.ts';
 const brotli = promisify(brotliCompress);
 const gz = promisify(gzip);
 
-/** Seconds after which to ask again while there is no edition, or no room. */
+/** `Retry-After`, in seconds, while there is no edition or the server is overloaded. */
 export const retryAfter = '5';
 /** Smaller bodies aren't compressed. */
 const leastCompressed = 1024;
@@ -28,7 +28,7 @@ export function send(
 ): void {
   const { security } = options;
   const all: OutgoingHttpHeaders = { 'content-security-policy': security.other, ...headers, ...security.always };
-  // The page that a social sign-in ends on has to keep its tie to the window that opened it.
+  // The last page of a social sign-in needs its reference to the window that opened it.
   if (headers[openerPolicy]) all[openerPolicy] = headers[openerPolicy];
   // A 503 to a readiness probe is a correct answer, not an error.
   if (status >= 500 && !isProbe(incoming.url)) counts.errors++;
@@ -71,7 +71,7 @@ export function sendText(
   outgoing.end(`${sentence}\n`);
 }
 
-/** Sends what a page or a route answered: with the security policy, a cache policy and compression. */
+/** Sends the response of a page or a route, with the security policy, a cache policy and compression. */
 export async function sendRendered(state: ServerState, exchange: Exchange, rendered: Rendered): Promise<void> {
   const { incoming } = exchange;
   const headers = headersOf(state, incoming, rendered);
@@ -81,7 +81,7 @@ export async function sendRendered(state: ServerState, exchange: Exchange, rende
     headers.vary = headers.vary ? `${headers.vary}, Accept-Encoding` : 'Accept-Encoding';
     const cacheable = !/no-store|private/.test(String(headers['cache-control']));
     if (rendered.status === 200 && headers.etag === undefined && cacheable) {
-      // Weak: the same page, whichever way it is compressed.
+      // The ETag is weak, because every encoding of the page has the same one.
       headers.etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
     }
     if (!isUnchanged(incoming, headers)) body = await compress(incoming, headers, body);

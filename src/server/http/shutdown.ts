@@ -1,35 +1,35 @@
 /**
- * Stopping a server without breaking off a connection: what is in flight is finished, each last answer says `Connection: close`, and
- * connections that idle end in order, with a FIN and not with a reset.
+ * Stops a server without breaking off a connection: requests in flight are finished, each last response says `Connection: close`, and
+ * idle connections end in order, with a FIN and not with a reset.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Milliseconds without a request after which a connection of a server that stops counts as idle: a client's next one is on its way. */
+/** Milliseconds without a request after which a connection counts as idle during a stop: a client's next request may be in flight. */
 const defaultIdleMs = 500;
-/** Milliseconds for which a client may keep a connection half open that has ended here. */
+/** Milliseconds for which a client may keep a connection half open after the server has ended it. */
 const lingerMs = 2000;
 const checkEveryMs = 50;
 
 interface Connection {
-  /** Answers that are being made or sent. */
+  /** Responses that are being created or sent. */
   answering: number;
-  /** Bytes that had come and gone when it was last looked at. */
+  /** Bytes received and sent at the last check. */
   bytes: number;
-  /** When something last came or went. */
+  /** When bytes were last received or sent. */
   activeAt: number;
 }
 
 interface Connections {
-  /** From now on answers end their connections. */
+  /** From now on responses end their connections. */
   stop(): void;
-  /** Ends connections that have been idle for so long. */
+  /** Ends connections that have been idle for this long. */
   endIdle(idleMs: number): void;
 }
 
 const known = new WeakMap<Server, Connections>();
 
-/** Lets {@link shutDown} end the connections of a server in order. To be called before it listens, and after `attachFastPath`. */
+/** Lets {@link shutDown} end the connections of a server in order. Call it after `attachFastPath` and before the server listens. */
 export function trackConnections(server: Server): void {
   const connections = new Map<Socket, Connection>();
   const unanswered = new Set<ServerResponse>();
@@ -39,7 +39,7 @@ export function trackConnections(server: Server): void {
     connections.set(socket, { answering: 0, bytes: 0, activeAt: performance.now() });
     socket.once('close', () => connections.delete(socket));
   });
-  // Before the server's own listener, so that no head has been written yet.
+  // This listener runs before the server's own, so that no head has been written yet.
   server.prependListener('request', ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
     const connection = connections.get(socket);
     if (!connection) return;
@@ -74,16 +74,16 @@ export function trackConnections(server: Server): void {
       for (const outgoing of unanswered) if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
     },
   });
-  // Node calls this as soon as a server closes, and would destroy what has just asked.
+  // Node calls this as soon as a server closes, and would destroy connections with a new request.
   server.closeIdleConnections = () => {};
 }
 
 /**
- * Takes no new connections, lets what is in flight finish, and then, or after the bound, closes every connection.
+ * Accepts no new connections, finishes requests in flight, and then, or after the time limit, closes every connection.
  *
  * @param boundMs longest wait, milliseconds
  * @param idleMs milliseconds without a request after which a connection is ended
- * @returns whether everything finished within the bound
+ * @returns whether everything finished within the limit
  */
 export async function shutDown(server: Server, boundMs = 10_000, idleMs = defaultIdleMs): Promise<boolean> {
   let inTime = true;
@@ -95,7 +95,7 @@ export async function shutDown(server: Server, boundMs = 10_000, idleMs = defaul
       server.closeAllConnections();
     }, boundMs);
     connections?.stop();
-    // Connections that idle between two requests would keep the server open.
+    // Idle connections would keep the server open.
     const idle = setInterval(endIdle, checkEveryMs);
     server.close(() => {
       clearTimeout(timer);

@@ -1,6 +1,6 @@
 /**
  * The files of `dist/client`: indexed once, at start, so that an address is looked up and never turned into a path.
- * Compressed forms (`.br`, `.gz`) stand beside the files; the build makes them (scripts/compress.ts).
+ * Compressed files (`.br`, `.gz`) are in the same folder; the build creates them (scripts/compress.ts).
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ export interface StaticAnswer {
 export interface Statics {
   has(pathname: string): boolean;
   /**
-   * Answers for a file, `null` when there is none.
+   * The response for a file; `null` when there is none.
    *
    * @param pathname decoded path of the address
    */
@@ -62,30 +62,30 @@ const types: Readonly<Record<string, string>> = {
 
 const endings: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
 
-/** Folder whose file names carry the hash of their content. */
+/** Folder whose file names contain the hash of their content. */
 const hashed = '/_assets/';
 
-/** Which links are fetched ahead (docs/decisions/0022); named by the header `Speculation-Rules` of pages. */
+/** The rules for prefetching links (docs/decisions/0022); the header `Speculation-Rules` of pages names this file. */
 export const speculationRules = '/speculation-rules.json';
 
 /** Headers of single files. */
 const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   /**
-   * The service worker of the stories that are kept (src/client/story-worker.ts). A worker lives under the policy that it was sent with:
-   * it may ask this site. Browsers look for a new one with each visit, and caches on the way must not keep the old one.
+   * The service worker for offline stories (src/client/story-worker.ts). The policy of its own response applies to it: it may fetch from
+   * this site alone. Browsers check for a new version at each visit, so no cache between may serve an old one.
    */
   '/sw.js': {
     'cache-control': 'no-cache',
     'content-security-policy': "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
   },
-  // Requested with every page, and of no use under another type.
+  // Every page requests it, and browsers ignore it under another type.
   [speculationRules]: {
     'content-type': 'application/speculationrules+json',
     'cache-control': 'public, max-age=86400',
   },
 };
 
-/** Hashed files of earlier builds: a browser that holds yesterday's page still finds what that names. */
+/** Hashed files of earlier builds: a browser with yesterday's page still finds the files that it names. */
 export function earlierFiles(
   assets: Pick<EarlierAssets, 'find'>,
 ): (
@@ -110,7 +110,7 @@ export function earlierFiles(
   };
 }
 
-/** Reads a folder of static files; a missing folder has none. */
+/** Indexes a folder of static files; a missing folder has none. */
 export function openStatics(folder: string): Statics {
   const assets = new Map<string, Asset>();
   const files = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];

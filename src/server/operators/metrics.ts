@@ -1,5 +1,5 @@
 /**
- * Metrics in Prometheus' text form, on a registry of their own. Counters live where the counting happens, as plain numbers;
+ * Metrics in Prometheus' text format, on a registry of their own. Each part of the site keeps its counters as plain numbers;
  * they are read at each scrape, so that a hit costs one increment. docs/operations.md says what each one means.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -16,13 +16,13 @@ import type { Composition } from '../compose.ts';
 
 /** Responses since the start; each number only grows. */
 export interface ServerCounts {
-  /** Stored pages served from the store, 304 included. */
+  /** Cached pages served, 304 included. */
   readonly hits: number;
-  /** Of the hits, those answered with 304. */
+  /** Cached pages answered with 304. */
   readonly notModified: number;
   /** Requests for pages that had to be rendered, or waited for a render. */
   readonly misses: number;
-  /** Answers with a status of 500 or more. */
+  /** Responses with a status of 500 or more. */
   readonly errors: number;
 }
 
@@ -33,13 +33,13 @@ export interface PressCounts {
   /** Pages that wait to be rendered again, those under way included. */
   readonly queue: number;
   readonly pagesStored: number;
-  /** Bytes of pages held in memory, and the bound. */
+  /** Bytes of pages held in memory, and the limit. */
   readonly memoryBytes: number;
   readonly memoryBudgetBytes: number;
 }
 
 export interface SyncCounts {
-  /** When WordPress was last found in step, epoch milliseconds; `null` before the first time. */
+  /** When the content store last matched WordPress, epoch milliseconds; `null` before the first time. */
   readonly syncedAt: number | null;
   readonly rejected: number;
   /** Webhooks refused since the start, by reason. */
@@ -51,7 +51,7 @@ export interface ImageCounts {
   readonly made: number;
 }
 
-/** Where the numbers come from. Each is asked once per scrape; what is left out has no metrics. */
+/** The sources of the numbers. Each is read once per scrape; a missing source has no metrics. */
 export interface MetricSources {
   readonly server?: (() => ServerCounts) | undefined;
   readonly press?: () => PressCounts;
@@ -71,15 +71,15 @@ export interface MetricSources {
 export interface Metrics {
   /** Value of `Content-Type` for {@link text}. */
   readonly contentType: string;
-  /** The current values. A source that throws is logged and its metrics are left out; the others stand. */
+  /** The current values. A source that throws is logged and its metrics are omitted. */
   text(): Promise<string>;
-  /** Notes the milliseconds of one render. */
+  /** Records the milliseconds of one render. */
   rendered(ms: number): void;
-  /** Notes the milliseconds from a webhook's arrival until its last page was fresh. */
+  /** Records the milliseconds from a webhook's arrival until its last page was fresh. */
   published(ms: number): void;
 }
 
-/** Upper bounds in seconds: around the promise of 100 ms, up to where something is wrong. */
+/** Upper bounds of the buckets in seconds: finest around the target of 100 ms. */
 const publishBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const renderBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
@@ -87,7 +87,7 @@ interface Sample {
   readonly kind: 'counter' | 'gauge';
   readonly name: string;
   readonly help: string;
-  /** `null`: not known now, so not shown. */
+  /** `null`: unknown, so omitted. */
   readonly value: number | null;
   /** Samples of one name differ in these. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -103,10 +103,10 @@ const counter = (name: string, help: string, value: number, labels?: Sample['lab
 const gauge = (name: string, help: string, value: number | null): Sample => ({ kind: 'gauge', name, help, value });
 
 const serverSamples = (server: ServerCounts): Sample[] => [
-  counter('broadsheet_page_hits_total', 'Stored pages served, 304 included.', server.hits),
-  counter('broadsheet_page_not_modified_total', 'Stored pages answered with 304.', server.notModified),
-  counter('broadsheet_page_misses_total', 'Requests for pages that were not stored.', server.misses),
-  counter('broadsheet_server_errors_total', 'Answers with a status of 500 or more.', server.errors),
+  counter('broadsheet_page_hits_total', 'Cached pages served, 304 included.', server.hits),
+  counter('broadsheet_page_not_modified_total', 'Cached pages answered with 304.', server.notModified),
+  counter('broadsheet_page_misses_total', 'Requests for pages that were not cached.', server.misses),
+  counter('broadsheet_server_errors_total', 'Responses with a status of 500 or more.', server.errors),
 ];
 
 const pressSamples = (press: PressCounts): Sample[] => [
@@ -115,18 +115,18 @@ const pressSamples = (press: PressCounts): Sample[] => [
   gauge('broadsheet_press_queue_length', 'Pages that wait to be rendered again.', press.queue),
   gauge('broadsheet_pages_stored', 'Pages in the store.', press.pagesStored),
   gauge('broadsheet_page_memory_bytes', 'Bytes of pages held in memory.', press.memoryBytes),
-  gauge('broadsheet_page_memory_budget_bytes', 'Bound of the pages held in memory.', press.memoryBudgetBytes),
+  gauge('broadsheet_page_memory_budget_bytes', 'Limit of the pages held in memory, in bytes.', press.memoryBudgetBytes),
 ];
 
 const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
   gauge(
     'broadsheet_sync_lag_seconds',
-    'Seconds since WordPress was last found in step.',
+    'Seconds since the content store last matched WordPress.',
     sync.syncedAt === null ? null : Math.max(0, now - sync.syncedAt) / 1000,
   ),
-  gauge('broadsheet_sync_rejected_documents', 'Documents set aside because they do not fit.', sync.rejected),
+  gauge('broadsheet_sync_rejected_documents', 'Documents of WordPress that failed validation.', sync.rejected),
   ...Object.entries(sync.refused).map(([reason, count]) =>
-    counter('broadsheet_webhooks_refused_total', 'Webhooks that were refused, by reason.', count, { reason }),
+    counter('broadsheet_webhooks_refused_total', 'Webhooks refused, by reason.', count, { reason }),
   ),
 ];
 
@@ -140,7 +140,7 @@ const broadcastSamples = (broadcast: WebhookBroadcastStats): Sample[] => [
   gauge('broadsheet_webhooks_waiting', 'Webhooks that wait to be sent to the other processes.', broadcast.waiting),
   gauge(
     'broadsheet_webhooks_listening',
-    '1 while messages of other processes arrive, else 0.',
+    '1 while connected to the channel of the other processes, else 0.',
     broadcast.listening ? 1 : 0,
   ),
 ];
@@ -164,12 +164,12 @@ const imageSamples = (images: ImageCounts): Sample[] => [
 ];
 
 const mailSamples = (mail: MailStats, now: number): Sample[] => [
-  counter('broadsheet_mail_sent_total', 'Messages that the mail server has taken.', mail.sent),
-  counter('broadsheet_mail_refused_total', 'Messages that the mail server will never take.', mail.refused),
+  counter('broadsheet_mail_sent_total', 'Messages that the mail server accepted.', mail.sent),
+  counter('broadsheet_mail_refused_total', 'Messages that the mail server refused for good.', mail.refused),
   counter('broadsheet_mail_expired_total', 'Messages dropped because they could not be sent in time.', mail.expired),
   counter(
     'broadsheet_mail_failed_tries_total',
-    'Tries to send a message that failed and are repeated.',
+    'Failed attempts to send a message that are retried.',
     mail.failedTries,
   ),
   gauge('broadsheet_mail_waiting', 'Messages that wait to be sent.', mail.waiting),
@@ -181,29 +181,29 @@ const mailSamples = (mail: MailStats, now: number): Sample[] => [
 ];
 
 const billingSamples = (billing: BillingStats): Sample[] => [
-  counter('broadsheet_billing_jobs_total', 'Stripe jobs that were tried.', billing.tried),
-  counter('broadsheet_billing_failed_jobs_total', 'Stripe jobs that failed and are repeated.', billing.failed),
+  counter('broadsheet_billing_jobs_total', 'Attempts to run a Stripe job.', billing.tried),
+  counter(
+    'broadsheet_billing_failed_jobs_total',
+    'Failed attempts to run a Stripe job that are retried.',
+    billing.failed,
+  ),
   gauge('broadsheet_billing_jobs_waiting', 'Stripe jobs that wait.', billing.waiting),
   gauge(
     'broadsheet_billing_drift',
     'Subscriptions that the last nightly comparison found different from Stripe’s.',
     billing.drift,
   ),
-  gauge(
-    'broadsheet_billing_disputes',
-    'Payments that readers dispute and no bank has decided on yet.',
-    billing.disputes,
-  ),
+  gauge('broadsheet_billing_disputes', 'Open disputes of payments.', billing.disputes),
 ];
 
 const supportSamples = ({ held }: SupportStats): Sample[] => [
-  gauge('broadsheet_support_held', 'Messages to the support inbox that were kept and not mailed.', held),
+  gauge('broadsheet_support_held', 'Messages to the support inbox that are held and not mailed.', held),
 ];
 
 const cspReportSamples = (reports: CspReportStats): Sample[] => [
-  counter('broadsheet_csp_reports_total', 'Reports of blocked sources that were noted.', reports.noted),
+  counter('broadsheet_csp_reports_total', 'Reports of blocked sources that were recorded.', reports.noted),
   counter('broadsheet_csp_reports_refused_total', 'Requests with reports that were refused.', reports.refused),
-  gauge('broadsheet_csp_blocked_sources', 'Different sources that the policy has blocked lately.', reports.kinds),
+  gauge('broadsheet_csp_blocked_sources', 'Distinct sources that the policy blocked recently.', reports.kinds),
 ];
 
 /** The process itself, under the names that dashboards for Node know. */
@@ -232,7 +232,7 @@ function collect(registry: Registry, { kind, name, help, value, labels = {} }: S
   else ((known as Gauge | undefined) ?? new Gauge(options)).set(labels, value);
 }
 
-/** Makes the metrics. Two of them in one process do not meet. */
+/** Creates the metrics. Each call has its own registry. */
 export function createMetrics(sources: MetricSources, log: Logger): Metrics {
   const now = sources.now ?? Date.now;
   const timings = new Registry();
@@ -272,7 +272,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
       try {
         for (const sample of read()) collect(registry, sample);
       } catch (error) {
-        log.error({ err: error, source }, 'A source of metrics failed; its metrics are left out');
+        log.error({ err: error, source }, 'A source of metrics failed; its metrics are omitted');
       }
     }
     return registry;
@@ -296,7 +296,7 @@ interface Sources {
   readonly cspReports: CspReports;
 }
 
-/** The sources of a whole site; what is off has no metrics. */
+/** The sources of a whole site; disabled features have no metrics. */
 export function metricSources(app: Composition, { press, counts, cdn, indexNow, cspReports }: Sources): MetricSources {
   const { services, broadcastStats, mailStats, billingStats } = app;
   return {

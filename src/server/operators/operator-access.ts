@@ -1,5 +1,5 @@
 /**
- * Who is an operator: a caller with the token, or a browser that has signed in with it. Wrong tokens are limited by address, and a
+ * An operator is a caller with the token, or a browser that has signed in with it. Wrong tokens are limited by address, and a
  * session is a row in the accounts database, so that signing out ends it in every process at once.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -23,7 +23,7 @@ export type Tried = { readonly kind: 'right' | 'wrong' } | { readonly kind: 'lim
 export const sessionSeconds = 2 * 3600;
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
-/** Compared by their hashes, so that neither length nor content can be told from the time that it takes. */
+/** Compares hashes, so that the time that it takes reveals neither length nor content. */
 const same = (given: string, wanted: string): boolean => timingSafeEqual(hashOf(given), hashOf(wanted));
 const idOf = (value: string): string => hashOf(value).toString('base64url');
 const form = /^[\w-]{43}$/;
@@ -32,17 +32,17 @@ export function createOperatorAccess({ token, database: { db }, limiter, log, no
   return {
     /** Tries a token; a wrong one is counted. @param address network address */
     async tryToken(given: string, address: string): Promise<Tried> {
-      // Counted before it is compared: many at once can't slip through, and a right one does not show past the limit.
+      // The attempt counts before the comparison: concurrent attempts are limited, and beyond the limit the right token isn't recognizable.
       const over = await limiter.count('operator', { address });
       if (over) return { kind: 'limited', retryAfter: over.retryAfter };
       if (!same(given, token)) {
-        log.warn({}, 'A wrong operators’ token was tried');
+        log.warn({}, 'A caller sent a wrong OPERATOR_TOKEN');
         return { kind: 'wrong' };
       }
       await limiter.giveBack('operator', { address });
       return { kind: 'right' };
     },
-    /** Opens a session. @returns what its cookie carries @throws DatabaseUnavailable */
+    /** Opens a session. @returns the value of its cookie @throws DatabaseUnavailable */
     async open(): Promise<string> {
       const value = randomBytes(32).toString('base64url');
       await db.deleteFrom('operator_sessions').where('expires', '<=', now()).execute();
@@ -53,7 +53,7 @@ export function createOperatorAccess({ token, database: { db }, limiter, log, no
         .execute();
       return value;
     },
-    /** Whether a cookie's session is open; a database that does not answer knows none. */
+    /** Whether a cookie's session is open; `false` while the database is unavailable. */
     async isOpen(value: string): Promise<boolean> {
       if (!form.test(value)) return false;
       try {

@@ -1,7 +1,7 @@
 /**
- * The operators' door: `/-/press`, where the press is looked at and pages are refreshed by hand, and `/metrics`. Both exist
- * only where OPERATOR_TOKEN is set, and open only to a caller who has it: as `Authorization: Bearer`, or by a form that opens a
- * session of two hours (operator-access.ts).
+ * The operators' routes: `/-/press`, which shows the state of the press and refreshes pages by hand, and `/metrics`. Both exist
+ * only where OPERATOR_TOKEN is set, and require it: as `Authorization: Bearer`, or in a form that opens a session of two hours
+ * (operator-access.ts).
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Content } from '../../content/service.ts';
@@ -18,7 +18,7 @@ import type { OperatorRoutes } from '../http/server-options.ts';
 import type { Metrics, ServerCounts } from './metrics.ts';
 import { createOperatorAccess, type OperatorAccessOptions, sessionSeconds, type Tried } from './operator-access.ts';
 
-/** What the page shows; all of it is made anew for each request. */
+/** What the page shows, collected for each request. */
 export interface OperatorsView {
   readonly signedIn: boolean;
   /** Result of the form that was sent; `null`: none was. */
@@ -30,7 +30,7 @@ export interface OperatorsView {
     readonly sync: { readonly phase: string; readonly syncedAt: string | null; readonly problem: string | null };
     readonly cdn: CdnStats;
     readonly indexNow: IndexNowStats;
-    /** What the pages' policy has blocked. */
+    /** Sources that the content security policy has blocked. */
     readonly blocked: readonly BlockedSource[];
     readonly memoryBytes: number;
     readonly upSeconds: number;
@@ -52,23 +52,23 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
   readonly always: Readonly<Record<string, string>>;
   readonly log: Logger;
   readonly now?: () => number;
-  /** Longest wait for a refresh before the page answers, milliseconds. */
+  /** Longest wait for a refresh before the page responds, milliseconds. */
   readonly patienceMs?: number;
 }
 
 const cookieName = 'operator';
 const page = '/-/press';
 
-/** Messages after a form. The address names one of them, so that a link cannot put other words into the page. */
+/** Messages after a form. The address names one of them, so that a link cannot put its own text into the page. */
 const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; readonly text: string }>> = {
-  refreshed: { kind: 'done', text: 'Done: what was asked for is fresh.' },
-  unchanged: { kind: 'done', text: 'Rendered again, and nothing was different.' },
-  waiting: { kind: 'done', text: 'Under way: it takes longer than this page waits. The list below shows its end.' },
-  nothing: { kind: 'problem', text: 'No stored page carries this tag.' },
-  failed: { kind: 'problem', text: 'It could not be rendered; the old page stays. The reason is below.' },
-  address: { kind: 'problem', text: 'This is no address of a stored page: give a path such as /section/politics.' },
-  tag: { kind: 'problem', text: 'This is no tag: give one such as article:12, section:politics or site.' },
-  token: { kind: 'problem', text: 'This is not the operators’ token.' },
+  refreshed: { kind: 'done', text: 'Done: the pages are fresh.' },
+  unchanged: { kind: 'done', text: 'Done: the pages were rendered again and did not change.' },
+  waiting: { kind: 'done', text: 'In progress: the list below shows when it is done.' },
+  nothing: { kind: 'problem', text: 'No cached page has this tag.' },
+  failed: { kind: 'problem', text: 'The render failed, and the old page is still served. The reason is below.' },
+  address: { kind: 'problem', text: 'Page: not the address of a cached page. Enter a path such as /section/politics.' },
+  tag: { kind: 'problem', text: 'Tag: not a tag. Enter one such as article:12, section:politics or site.' },
+  token: { kind: 'problem', text: 'Token: does not match OPERATOR_TOKEN.' },
 };
 
 interface OperatorsState {
@@ -86,7 +86,7 @@ interface OperatorsState {
   };
 }
 
-/** Makes the door. The token is known to be set. */
+/** Creates the routes. The caller has checked that the token is set. */
 export function createOperators(options: OperatorsOptions): OperatorRoutes {
   const { siteUrl, press, log, now = Date.now, patienceMs = 10_000 } = options;
   const operators: OperatorsState = {
@@ -148,7 +148,7 @@ const back = (
   headers: OutgoingHttpHeaders = {},
 ): true => answer(operators, outgoing, 303, { location: notice ? `${page}?notice=${notice}` : page, ...headers });
 
-/** A form of another site carries the cookie of ours only where browsers are old; its origin tells it in any case. */
+/** Old browsers send our cookie with another site's form; the origin shows where the form comes from. */
 function isOurForm(operators: OperatorsState, { headers }: IncomingMessage): boolean {
   const from = headers['sec-fetch-site'];
   return headers.origin === operators.siteUrl && (from === undefined || from === 'same-origin');
@@ -160,12 +160,12 @@ async function act(operators: OperatorsState, form: URLSearchParams): Promise<st
   if (form.get('action') === 'refresh-path') {
     const key = operators.options.keyOf('GET', value);
     if (key.kind !== 'page') return 'address';
-    operators.log.info({ page: key.key }, 'An operator has a page rendered again');
-    work = operators.press.refresh([key.key], 'asked for by an operator');
+    operators.log.info({ page: key.key }, 'An operator requested a render of a page');
+    work = operators.press.refresh([key.key], 'requested by an operator');
   } else {
     if (!/^[\x21-\x7e]{1,200}$/.test(value)) return 'tag';
-    operators.log.info({ tag: value }, 'An operator has the pages of a tag rendered again');
-    work = operators.press.invalidate([value], { reason: 'asked for by an operator' });
+    operators.log.info({ tag: value }, 'An operator requested renders of a tag’s pages');
+    work = operators.press.invalidate([value], { reason: 'requested by an operator' });
     void work.then(() => operators.options.cdn.purge([value]));
   }
   const patience = Promise.withResolvers<null>();
@@ -227,17 +227,17 @@ async function post(
     return back(operators, outgoing, null, setCookie(operators, '', 0));
   }
   if (action !== 'refresh-path' && action !== 'refresh-tag')
-    return answer(operators, outgoing, 422, {}, 'There is no such action.\n');
+    return answer(operators, outgoing, 422, {}, 'Unknown action.\n');
   return back(operators, outgoing, await act(operators, form));
 }
 
-/** Our own pages may send reports where a browser takes them for another origin's (Fetch, "CORS protocol"); others may not. */
+/** Allows our own pages alone to send reports, where a browser treats them as another origin (Fetch, "CORS protocol"). */
 const leave = (operators: OperatorsState, incoming: IncomingMessage): OutgoingHttpHeaders =>
   incoming.headers.origin === operators.siteUrl
     ? { vary: 'Origin', 'access-control-allow-origin': operators.siteUrl }
     : { vary: 'Origin' };
 
-/** Answers a preflight: the media type of the Reporting API is not one that browsers send without leave. */
+/** Responds to a preflight, which browsers send because of the Reporting API's media type. */
 function reportPreflight(operators: OperatorsState, incoming: IncomingMessage, outgoing: ServerResponse): true {
   const headers = leave(operators, incoming);
   if (headers['access-control-allow-origin']) {
@@ -270,9 +270,9 @@ async function answerInOperators(
   const reading = incoming.method === 'GET' || incoming.method === 'HEAD';
   if (url.pathname === '/metrics') {
     if (!reading)
-      return answer(operators, outgoing, 405, { allow: 'GET, HEAD' }, 'This address is only for reading.\n');
+      return answer(operators, outgoing, 405, { allow: 'GET, HEAD' }, 'This address allows GET and HEAD.\n');
     if (!(await mayEnter(operators, incoming)))
-      return answer(operators, outgoing, 401, challenge, 'The operators’ token is needed.\n');
+      return answer(operators, outgoing, 401, challenge, 'OPERATOR_TOKEN is required.\n');
     return answer(
       operators,
       outgoing,
@@ -289,7 +289,7 @@ async function answerInOperators(
   if (url.pathname !== page) return false;
   if (reading) return false;
   if (incoming.method !== 'POST')
-    return answer(operators, outgoing, 405, { allow: 'GET, HEAD, POST' }, 'There is no such method.\n');
+    return answer(operators, outgoing, 405, { allow: 'GET, HEAD, POST' }, 'This address allows GET, HEAD and POST.\n');
   return post(operators, incoming, outgoing, readBody);
 }
 
