@@ -129,7 +129,8 @@ async function startWordPress(
       await importEdition({ wordpress, kind, data, artCache, onProgress });
     }
     wordpress.intercept(playCrossword);
-    wordpress.cron.every(CRON_INTERVAL);
+    // A post that came due while the sandbox was down appears before the site asks, and not during its first copy.
+    await wordpress.cron.every(CRON_INTERVAL);
     const access = {
       ...credentials,
       siteApplicationPassword: credentials.siteApplicationPassword ?? '',

@@ -47,7 +47,7 @@ it('looks before it runs at its interval, and runs without a look when told to',
       },
       () => due,
     );
-    cron.every(1000);
+    await cron.every(1000);
     await vi.advanceTimersByTimeAsync(5000);
     expect(runs).toBe(0);
     await cron.now();
@@ -59,6 +59,16 @@ it('looks before it runs at its interval, and runs without a look when told to',
   } finally {
     vi.useRealTimers();
   }
+});
+
+it('has run what is due before it looks at its interval', async () => {
+  let runs = 0;
+  const cron = driveCron(async () => {
+    runs += 1;
+  });
+  await cron.every(60_000);
+  expect(runs).toBe(1);
+  await cron.stop();
 });
 
 it('reads the note on when the next task is due', () => {
@@ -100,7 +110,7 @@ it('publishes what is due in a WordPress without visitors', async () => {
     expect(await status()).toBe('future');
     const note = path.join(data, 'database', 'next-task');
     expect(isTaskDue(note)).toBe(true);
-    wordpress.cron.every(100);
+    await wordpress.cron.every(100);
     await vi.waitFor(async () => expect(await status()).toBe('publish'), { timeout: 20_000, interval: 100 });
     await wordpress.cron.now();
     expect(isTaskDue(note)).toBe(false);

@@ -7,8 +7,8 @@ export interface CronDriver {
   soon(): void;
   /** Runs the task list and resolves when it has ended. */
   now(): Promise<void>;
-  /** Begins looking at an interval whether anything is due, so that scheduled posts appear. */
-  every(milliseconds: number): void;
+  /** Runs what is due, resolves, and looks again at an interval, so that scheduled posts appear. */
+  every(milliseconds: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -58,10 +58,11 @@ export function driveCron(runTasks: () => Promise<unknown>, isDue: () => boolean
   return {
     now,
     soon: () => void setImmediate(() => void now()),
-    every(milliseconds) {
+    async every(milliseconds) {
       clearInterval(timer);
       timer = setInterval(() => isDue() && void now(), milliseconds);
       timer.unref();
+      if (isDue()) await now();
     },
     async stop() {
       stopped = true;
