@@ -84,6 +84,18 @@ export function PaywallDialog({ payload }: { payload: PaywallPayload }) {
   return <Sheet flow={flow} />;
 }
 
+/** Shown before a step, as high as what follows: the sheet stays where it is. */
+function StepSkeleton({ step }: { step: StepName }) {
+  return (
+    <div className={`${styles.skeleton} ${styles.awaited}`} data-step={step} role="status">
+      <span className="visually-hidden">{messages.loading}</span>
+    </div>
+  );
+}
+
+/** The step that the sheet opens with, as far as the page knows before the session has loaded. */
+const firstStep = (): StepName => ('visitor' in document.documentElement.dataset ? 'payment' : 'account');
+
 /** Renders a flow (spec section 2, "Paywall modal"). */
 export function Sheet({ flow }: { flow: PaywallFlow }) {
   const state = useStore(flow.$state);
@@ -102,11 +114,7 @@ export function Sheet({ flow }: { flow: PaywallFlow }) {
           {messages.offlineNote}
         </p>
       )}
-      {state.phase === 'loading' && (
-        <div className={styles.skeleton} role="status">
-          <span className="visually-hidden">{messages.loading}</span>
-        </div>
-      )}
+      {state.phase === 'loading' && <StepSkeleton step={firstStep()} />}
       {state.phase === 'failed' && (
         <div className={styles.broken} role="alert">
           <p>{state.trouble}</p>

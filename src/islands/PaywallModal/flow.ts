@@ -209,7 +209,8 @@ function createContext(options: FlowOptions): Context {
 async function start(context: Context): Promise<void> {
   const { calls, session, drafts, payload } = context;
   set(context, { phase: 'loading', trouble: null });
-  const answer = await calls.plans();
+  // The session decides which step opens: a signed-in reader never sees the first one.
+  const [answer] = await Promise.all([calls.plans(), known(session)]);
   if (context.over) return;
   const { prices: sold = [], currency } = (answer.ok && answer.value) || {};
   const prices = sold.map((price) => priceIn(price, currency));
@@ -222,18 +223,31 @@ async function start(context: Context): Promise<void> {
   const order = createOrder(calls, price, (code) => drafts.keep({ coupon: code }));
   context.order = order;
   drafts.keep({ planId: price.zephrPlanId });
+  const signedIn = session.get().isAuthenticated;
   set(context, {
-    phase: 'ready',
+    // A signed-in reader's steps wait for their account, which `followSession` loads.
+    phase: signedIn ? 'loading' : 'ready',
     plans: answer.value,
     choices: choices(prices, payload),
-    steps: startSteps(price.print, session.get().isAuthenticated),
+    steps: startSteps(price.print, signedIn),
   });
   context.reader = null;
   context.stopSession();
   context.stopSession = session.subscribe((now) => void followSession(context, now));
-  // A signed-in reader's sum depends on their account, which `followSession` loads first.
-  if (coupon || !session.get().isAuthenticated) await order.begin(coupon ?? '');
+  // So does their sum.
+  if (coupon || !signedIn) await order.begin(coupon ?? '');
 }
+
+/** Resolves once the session has loaded. */
+const known = (session: FlowOptions['session']) =>
+  new Promise<void>((resolve) => {
+    let stop = () => {};
+    stop = session.subscribe(({ status }) => {
+      if (status === 'loading') return;
+      resolve();
+      queueMicrotask(() => stop());
+    });
+  });
 
 /** The session has changed: here, by a link in another tab, or by a payment there. */
 async function followSession(context: Context, now: Session): Promise<void> {
@@ -244,7 +258,7 @@ async function followSession(context: Context, now: Session): Promise<void> {
   if (who === before) return;
   context.reader = who;
   if (!now.isAuthenticated) {
-    set(context, { email: null });
+    set(context, { email: null, phase: 'ready' });
     if (before !== null && before !== 'out') setSteps(context, signedOut);
     return;
   }
@@ -256,7 +270,8 @@ async function followSession(context: Context, now: Session): Promise<void> {
   if (context.over || context.reader !== who) return;
   if (address?.ok) keepAddress(context, address.value?.shipping ?? null);
   // The email has appeared in the session (spec section 4).
-  set(context, { email: reader.ok ? (reader.value?.identifiers?.email_address ?? '') : '' });
+  const email = reader.ok ? (reader.value?.identifiers?.email_address ?? '') : '';
+  set(context, { email, phase: 'ready' });
   setSteps(context, emailAppeared);
   const plan = context.order?.$state.get().price.zephrPlanId;
   if (plan !== undefined && (drafts.openAttempt()?.sent || (before !== null && now.isPayingSubscriber))) {

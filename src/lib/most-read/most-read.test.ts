@@ -40,7 +40,8 @@ onBothEngines('mostRead', (engines) => {
       rules: publication.mostRead,
       log: silent,
       now: () => clock.now,
-      limiter: createLimiter(database as Database, createHmacs(secret), defaultLimits, Date.now),
+      // A busy machine must not make the limiter count in memory as well.
+      limiter: createLimiter(database as Database, createHmacs(secret), defaultLimits, Date.now, undefined, 60_000),
       reader: () => createReader(store),
       onChange: (tags) => changes.push([...tags].sort()),
       ...given,
