@@ -1,4 +1,4 @@
-/** Puts the content service together: store, reader, sync, webhooks and previews. */
+/** Creates the content service: store, reader, sync, webhooks and previews. */
 import { warnOncePerHost } from '../lib/logging.ts';
 import { createLocalIngester, createThreadedIngester, IngestClosed, warmUpIngest } from './ingest/ingester.server.ts';
 import { createPreview } from './preview.server.ts';
@@ -15,7 +15,7 @@ import { createSync } from './sync/sync.server.ts';
 import { createReceiver } from './sync/webhook.server.ts';
 import { createClient } from './wire/client.server.ts';
 
-/** Opens the content store and makes the service; nothing is fetched before `start` or `syncNow`. */
+/** Opens the content store and creates the service; the service fetches nothing before `start` or `syncNow`. */
 export function openContent(options: ContentOptions): Content {
   const { wordpress, log } = options;
   const url = wordpress?.url.replace(/\/+$/u, '') ?? null;
@@ -26,7 +26,7 @@ export function openContent(options: ContentOptions): Content {
     : offline(store, searchThread(options, store));
 }
 
-/** A store in memory belongs to one thread. */
+/** A search thread needs a file: only the thread that opened an in-memory database can read it. */
 const searchThread = ({ file, threads, log }: ContentOptions, store: ContentStore): SearchThread | null =>
   file === ':memory:' || threads === false
     ? null
@@ -37,7 +37,7 @@ const searchThread = ({ file, threads, log }: ContentOptions, store: ContentStor
         local: (text, filter) => searchArticles(store, text, filter),
       });
 
-/** Whatever the content store holds, and nothing else. */
+/** Serves the content store as it is, without WordPress. */
 function offline(store: ContentStore, searching: SearchThread | null): Content {
   return {
     reader: () => createReader(store, searching),
@@ -70,13 +70,13 @@ function offline(store: ContentStore, searching: SearchThread | null): Content {
       credentials: null,
       bytes: store.size(),
     }),
-    // Nothing more will come.
+    // Without WordPress no more documents arrive.
     isComplete: () => true,
     lookUp: async () => 'missing',
   };
 }
 
-/** Milliseconds after the start; readers come first. */
+/** Milliseconds after the start; readers' requests come first. */
 const warmUpAfter = 1500;
 
 type Connected = ContentOptions & { readonly wordpress: NonNullable<ContentOptions['wordpress']> };
@@ -116,17 +116,18 @@ function connected(options: Connected, store: ContentStore): Content {
   return {
     reader: () => createReader(store, searching),
     replay: () => applier.replay(),
-    // A content store that began anew counts its writes from nothing, and is of another generation.
+    // The generation changes when the content store is rebuilt, which resets SQLite's count of writes.
     revision: () => store.generation * 2 ** 32 + Number(store.prepare('SELECT total_changes() AS n').get()?.n),
     start() {
       applier.replay();
       reindexer.soon();
       sync.start();
-      // The thread's libraries take half a second to load, and as long to get quick: not while an editor waits for the first publish.
+      // The thread needs half a second to load its libraries, and as long until V8 has optimized them: the editor of the first publish
+      // must not wait for that.
       const warmUp = () => (options.threads === false ? ingester.lines(['']) : warmUpIngest(ingester));
       const onFailure = (error: unknown): void => {
         if (error instanceof IngestClosed) return;
-        log.warn({ error: String(error) }, 'content: ingest could not warm up, the first publishes will be slow');
+        log.warn({ error: String(error) }, 'content: the warm-up of ingest failed; the first publishes will be slow');
       };
       warming = setTimeout(() => void warmUp().catch(onFailure), warmUpAfter);
       warming.unref();
@@ -150,7 +151,7 @@ function connected(options: Connected, store: ContentStore): Content {
   };
 }
 
-/** When the latest answer in the content store was asked for. What is asked for from now on is newer, whatever the clock says. */
+/** The time of the newest fetch in the content store. The client gives later fetches later times, even if the clock was set back. */
 function lastFetch(store: ContentStore): number {
   const both = 'SELECT max(fetched) AS at FROM documents UNION ALL SELECT max(fetched) FROM withdrawn';
   return Math.max(
@@ -162,10 +163,10 @@ function lastFetch(store: ContentStore): number {
   );
 }
 
-/** Captions of one film are some 20 kB, and they are part of the page. */
+/** Longest file of captions, bytes. Captions of a film are some 20 kB, and they are part of the page. */
 const mostCaptions = 100_000;
 
-/** Reads a file of captions; ingest asks only for those of hosts that media may come from. */
+/** Reads a file of captions; ingest calls it only for allowed hosts. */
 function readCaptions(get: typeof fetch, log: ContentOptions['log']): (url: string) => Promise<string | null> {
   const warn = warnOncePerHost(log);
   return async (url) => {
@@ -174,7 +175,7 @@ function readCaptions(get: typeof fetch, log: ContentOptions['log']): (url: stri
       const text = response.ok && Number(response.headers.get('content-length') ?? 0) <= mostCaptions;
       const captions = text ? await response.text() : '';
       if (captions.length <= mostCaptions && /^\uFEFF?WEBVTT(?:\s|$)/u.test(captions)) return captions;
-      warn('content: captions left out, no WebVTT of at most 100 kB', url, { status: response.status });
+      warn('content: captions omitted: not WebVTT, or more than 100 kB', url, { status: response.status });
     } catch (error) {
       warn('content: captions could not be read', url, { error: String(error) });
     }
@@ -182,7 +183,7 @@ function readCaptions(get: typeof fetch, log: ContentOptions['log']): (url: stri
   };
 }
 
-/** Measures every picture once; what could not be measured is tried again with the document's next version. */
+/** Measures every picture once; after a failure the document's next version measures it again. */
 function rememberingMeasure(
   store: ContentStore,
   measure: ContentOptions['measure'],

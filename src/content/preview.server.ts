@@ -1,4 +1,4 @@
-/** Previews: a draft as it would look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
+/** Previews: a draft as it will look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
 import { levelOf } from '../lib/access/model.ts';
 import type { Author, DocumentType } from '../lib/content/model.ts';
 import type { IngestedDocument } from './ingest/document.ts';
@@ -22,7 +22,7 @@ export interface PreviewOptions {
   readonly secret: string | undefined;
 }
 
-/** Makes the preview of one WordPress. */
+/** Creates the previews of one WordPress. */
 export function createPreview({
   store,
   client,
@@ -40,7 +40,7 @@ export function createPreview({
     if (!matches(sign(secret, `preview.${type}.${id}.${expires}`), signature ?? ''))
       return { status: 401, error: 'This preview link is not valid.' };
     const left = Number(expires) - now() / 1000;
-    // A link that lives longer than the contract allows was not made by the plugin as it should be.
+    // The plugin never creates a link that lives longer than the contract allows.
     if (left <= 0 || left > longestSeconds + 60)
       return { status: 410, error: 'This preview link has expired: press Preview again.' };
     const kind = type as DocumentType;
@@ -62,7 +62,7 @@ export function createPreview({
   };
 }
 
-/** The words of the newest autosave over the document's own fields, when it is newer than the document. */
+/** The content of the newest autosave over the document's own fields, if it is newer than the document. */
 async function withAutosave(
   client: Client,
   type: DocumentType,

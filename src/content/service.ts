@@ -1,4 +1,4 @@
-/** The content service as the composition root and routes see it; `content.server.ts` makes one. */
+/** The content service as the composition root and routes see it; `content.server.ts` creates one. */
 import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { LookUpAnswer } from './sync/lookup.server.ts';
@@ -7,17 +7,17 @@ import type { WordPressProblem } from './wire/problems.ts';
 export interface ContentOptions {
   /** Path of the content store's file, or `:memory:`. */
   readonly file: string;
-  /** `null`: no WordPress; whatever the content store holds is served and nothing is synced. */
+  /** `null`: no WordPress; the site serves the content store as it is and syncs nothing. */
   readonly wordpress: { readonly url: string; readonly user?: string; readonly password?: string } | null;
-  /** Public address of the site, no trailing slash. */
+  /** Public address of the site, without a trailing slash. */
   readonly siteUrl: string;
-  /** Shared with the newsroom plugin; without it webhooks and previews are refused. */
+  /** Secret shared with the newsroom plugin; without it, webhooks and previews are refused. */
   readonly secret?: string;
   /** Hosts whose frames articles and crosswords may embed, `host` or `host:port`. */
   readonly frameHosts: readonly string[];
-  /** Hosts beside WordPress's own from which audio and video may come, `host` or `host:port`. */
+  /** Hosts other than WordPress that audio and video may come from, `host` or `host:port`. */
   readonly mediaHosts?: readonly string[];
-  /** Measures a picture whose markup does not say its size; `null` when that is impossible. */
+  /** Measures a picture whose markup doesn't state its size; `null` when that is impossible. */
   measure(url: string): Promise<{ width: number; height: number } | null>;
   readonly log: Logger;
   /** Seconds between two reconciling polls. */
@@ -25,9 +25,9 @@ export interface ContentOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** Epoch milliseconds. */
   readonly now?: () => number;
-  /** Called after every commit that changed something. What it resolves to, when a list of paths, is what a webhook's answer names. */
+  /** Called after every commit that changed something. If it resolves to a list of paths, the response to the webhook names them. */
   readonly onChange?: (change: ContentChange) => unknown;
-  /** Whether what the listener has been told outlives this process (default: always). While it does not, `replay` will tell it again. */
+  /** Whether the listener's record of changes survives this process (default: always). While it doesn't, `replay` repeats the changes. */
   readonly isKept?: (() => boolean) | undefined;
   /** Sanitize and search in threads of their own (default), so that rendering never waits; `false` in tests. */
   readonly threads?: boolean;
@@ -35,13 +35,13 @@ export interface ContentOptions {
 
 export interface ContentChange {
   readonly tags: ReadonlySet<string>;
-  /** Documents that left the paper: their pages must stop being served at once. */
+  /** Withdrawn documents: their pages must stop being served at once. */
   readonly withdrawn: readonly { readonly type: DocumentType; readonly slug: string }[];
-  /** Tags that pages carry which show a withdrawn document whole. */
+  /** Tags of the pages that show a withdrawn document whole. */
   readonly withdrawnTags?: readonly string[];
-  /** Documents that the content store did not hold before; a first synchronisation names all of them. */
+  /** Documents that are new in the content store; the first sync lists all of them. */
   readonly published?: readonly { readonly type: DocumentType; readonly slug: string }[];
-  /** Paths of the site that most likely show the change; for logs and the webhook's answer, not for correctness. */
+  /** Paths of the site that most likely show the change: for logs and the response to the webhook, not for correctness. */
   readonly paths?: readonly string[];
 }
 
@@ -49,29 +49,29 @@ export type SyncPhase = 'off' | 'starting' | 'backfill' | 'following' | 'waiting
 
 export interface TypeProgress {
   readonly done: number;
-  /** As WordPress said at the last answer. */
+  /** The number that WordPress reported last. */
   readonly total: number;
   readonly complete: boolean;
 }
 
 export interface SyncStatus {
-  /** An edition can be shown: sections and the newest documents of every type are in. */
+  /** An edition can be shown: the sections and the newest documents of every type are stored. */
   readonly ready: boolean;
   /** The first copy of everything is done. */
   readonly complete: boolean;
   readonly phase: SyncPhase;
   readonly progress: Readonly<Record<string, TypeProgress>>;
-  /** Estimated seconds until the back-fill is done, `null` when it is done or cannot be told. */
+  /** Estimated seconds until the back-fill is done; `null` when it is done or the time is unknown. */
   readonly secondsLeft: number | null;
-  /** Last time WordPress was found in step, UTC. */
+  /** When the content store last matched WordPress, UTC. */
   readonly syncedAt: string | null;
-  /** What keeps sync from going on, in words for the operator; `null` when nothing does. */
+  /** Why sync has stopped, in words for the operator; `null` while it works. */
   readonly problem: string | null;
-  /** Causes that are known by name, each with its remedy; some leave sync going (credentials, a clock, uploads on another host). */
+  /** Known causes of trouble, each with its remedy; sync continues with some of them (credentials, a clock, uploads on another host). */
   readonly problems: readonly WordPressProblem[];
-  /** Documents set aside because they do not fit. */
+  /** Documents that failed validation. */
   readonly rejected: number;
-  /** Whether WordPress hands over restricted bodies; `null` while unknown. */
+  /** Whether WordPress sends restricted bodies; `null` while unknown. */
   readonly credentials: boolean | null;
   /** Bytes of the content store on disk. */
   readonly bytes: number;
@@ -79,7 +79,7 @@ export interface SyncStatus {
 
 export interface SyncReport {
   readonly ok: boolean;
-  /** Documents written, taken out, set aside. */
+  /** Counts of documents: stored, withdrawn, rejected. */
   readonly stored: number;
   readonly withdrawn: number;
   readonly rejected: number;
@@ -88,9 +88,9 @@ export interface SyncReport {
 }
 
 export interface WebhookRequest {
-  /** Names in lower case, as `node:http` gives them. */
+  /** Header names in lower case, as in `node:http`. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body's bytes as they came; a signature does not survive parsing. */
+  /** The body's bytes as received: the signature covers them, and parsing would change them. */
   readonly rawBody: Uint8Array | string;
 }
 
@@ -107,7 +107,7 @@ export type PreviewDocument =
   | { readonly type: 'pages'; readonly page: StaticPage };
 
 export interface PreviewAnswer {
-  /** 200, or 400 malformed, 401 bad signature, 404 no such document, 410 expired, 502/503 WordPress, 501 no credentials. */
+  /** 200, or 400 malformed, 401 bad signature, 404 not found, 410 expired, 502/503 WordPress failed, 501 no credentials. */
   readonly status: number;
   readonly document?: PreviewDocument;
   readonly error?: string;
@@ -117,30 +117,30 @@ export interface Content {
   /** A reader for one request. */
   reader(): ContentReader;
   /**
-   * Tells the listener again of changes that it may not have heard to the end when the process stopped. To be called before
-   * anything is served; `start` does so otherwise.
+   * Repeats to the listener the changes that it may not have processed when the process stopped. Call it before the server starts to
+   * serve; otherwise `start` does it.
    */
   replay(): void;
-  /** Grows with every write to the content store, so that what was made of it before can be told from what is made now. */
+  /** Grows with every write to the content store, so that results can be compared with the state that they were made from. */
   revision(): number;
-  /** Begins to sync in the background; returns at once. */
+  /** Starts to sync in the background; returns at once. */
   start(): void;
   /** Stops sync and closes the content store. */
   stop(): Promise<void>;
-  /** One full reconciliation now: back-fill what is missing, poll, walk all ids. */
+  /** One full reconciliation now: fetch what is missing, poll, and walk all ids. */
   syncNow(): Promise<SyncReport>;
-  /** Has the poll come at once instead of at its time, unless WordPress has to be left alone. Any number of calls are one or two polls. */
+  /** Runs the poll now instead of at its time, unless WordPress needs a rest. Many calls cause one or two polls. */
   look(): void;
-  /** @param taken called once what came was found good and new, before anything is done about it */
+  /** @param taken called once the webhook was found valid and new, before it has any effect */
   receive(request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer>;
-  /** Webhooks refused since the start, by reason. */
+  /** Refused webhooks since the start, by reason. */
   refused(): Readonly<Record<string, number>>;
   preview(params: URLSearchParams): Promise<PreviewAnswer>;
   status(): SyncStatus;
-  /** Whether the first copy of a type is done: what is not in the content store then does not exist. */
+  /** Whether the first copy of a type is complete, so that a document that isn't in the content store doesn't exist. */
   isComplete(type: DocumentType | 'comments'): boolean;
   /**
-   * Fetches a document that the first copy has not come to, within bounds.
+   * Fetches a document that the first copy hasn't reached, within limits.
    *
    * @param client network address of the caller
    */

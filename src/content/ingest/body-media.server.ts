@@ -4,23 +4,23 @@ import { type Embed, embedOf, webAddress } from './embeds.ts';
 import { cleanLine } from './plain-text.ts';
 import { textOf } from './sanitize.server.ts';
 
-/** What the steps share that reshape a body. */
+/** The context of the steps that transform a body. */
 
 export interface BodyContext {
-  /** Addresses without a slash at the end. */
+  /** Addresses without a trailing slash. */
   readonly wordpress: string;
   readonly site: string;
-  /** Address of the document itself, against which relative ones are resolved. */
+  /** Address of the document itself, the base of relative addresses. */
   readonly base: string;
   readonly frameHosts: readonly string[];
-  /** Hosts beside WordPress's own from which audio and video may come, `host` or `host:port`. */
+  /** Hosts other than WordPress that audio and video may come from, `host` or `host:port`. */
   readonly mediaHosts?: readonly string[] | undefined;
-  /** The text of captions; `null` when they cannot be had. */
+  /** The text of captions; `null` when they can't be fetched. */
   captions?(url: string): Promise<string | null>;
   measure(url: string): Promise<{ width: number; height: number } | null>;
 }
 
-/** Replaces an element by what it holds. */
+/** Replaces an element by its children. */
 export function unwrap(element: Element): void {
   element.replaceWith(...element.childNodes);
 }
@@ -36,7 +36,7 @@ export function embedBlocks(body: HTMLElement, context: BodyContext): void {
     if (embed) replaceWithShell(frame, embed, title);
     else replaceWithLink(frame, webAddress(address, context.base)?.href ?? null, title);
   }
-  // WordPress could not reach the provider, so that only the address stands where the player should be.
+  // WordPress couldn't reach the provider and left the plain address in place of the player.
   for (const figure of body.querySelectorAll('figure.wp-block-embed')) {
     const wrapper = figure.querySelector('.wp-block-embed__wrapper');
     const address = wrapper && wrapper.children.length <= 1 ? (wrapper.textContent ?? '').trim() : '';
@@ -45,7 +45,7 @@ export function embedBlocks(body: HTMLElement, context: BodyContext): void {
     if (embed) replaceWithShell(wrapper, embed, '');
     else replaceWithLink(wrapper, webAddress(address)?.href ?? null, '');
   }
-  // An address typed alone in a paragraph is meant as a player; the editor makes one only of what is pasted.
+  // An editor who types an address alone in a paragraph wants a player; WordPress converts only pasted addresses.
   for (const paragraph of body.querySelectorAll('p')) {
     const address = (paragraph.textContent ?? '').trim();
     const inside = [...paragraph.children];
@@ -57,7 +57,7 @@ export function embedBlocks(body: HTMLElement, context: BodyContext): void {
   }
 }
 
-/** The figure that WordPress puts around an embed, if the embed is all that it shows. */
+/** The figure that WordPress puts around an embed, if the figure shows nothing else. */
 function frameOf(element: Element): Element {
   const figure = element.closest('figure');
   return figure && figure.querySelectorAll('iframe, img, table, video, audio, [data-embed-src]').length <= 1
@@ -65,7 +65,7 @@ function frameOf(element: Element): Element {
     : element;
 }
 
-/** Blocks cannot stand in a paragraph; the paragraph goes when the frame was all that it held. */
+/** A paragraph can't contain blocks; a paragraph that held only the frame is removed. */
 function place(old: Element, block: Element): void {
   const paragraph = old.closest('p, h1, h2, h3, h4, h5, h6');
   if (!paragraph || paragraph === old) {
@@ -95,7 +95,7 @@ function replaceWithShell(element: Element, embed: Embed, title: string): void {
   place(old, shell);
 }
 
-/** Puts a link in the place of what cannot be shown; without an address it goes. */
+/** Replaces an element that can't be shown by a link, or removes it if it has no address. */
 export function replaceWithLink(element: Element, href: string | null, title: string): void {
   const document = element.ownerDocument;
   const old = frameOf(element);
@@ -112,15 +112,15 @@ export function replaceWithLink(element: Element, href: string | null, title: st
   place(old, paragraph);
 }
 
-// Pictures in a body: through the image path, with known dimensions, loaded when they come near.
+// Pictures in a body: their addresses use the image path, their dimensions are known, and they load lazily.
 
 const sizes = '(min-width: 48rem) 42rem, 100vw';
-/** Pictures of one body that are measured at once. */
+/** Pictures of one body that are measured at the same time. */
 const atOnce = 4;
 
 interface Source {
   readonly url: string;
-  /** Width of the file at `url`, when the markup has it. */
+  /** Width of the file at `url`, if the markup states it. */
   readonly width: number | null;
 }
 
@@ -131,7 +131,7 @@ const dimension = (element: Element, name: string): number | null => {
 
 const isVector = (url: URL): boolean => /\.svgz?$/iu.test(url.pathname);
 
-/** The largest file that WordPress offers for a picture: its own `srcset` names the original, `src` often a smaller copy. */
+/** The largest file that WordPress offers for a picture: `srcset` includes the original, while `src` is often a smaller copy. */
 function largest(image: Element, base: string): Source | null {
   const own = webAddress(image.getAttribute('src') ?? '', base);
   if (!own || isVector(own)) return null;
@@ -145,7 +145,7 @@ function largest(image: Element, base: string): Source | null {
   return best;
 }
 
-/** Rewrites every picture of a body. One that cannot be shown becomes a link to it, or goes. */
+/** Rewrites every picture of a body. A picture that can't be shown becomes a link to it, or is removed. */
 export async function settlePictures(body: HTMLElement, context: BodyContext): Promise<void> {
   const images = [...body.querySelectorAll('img')];
   for (let index = 0; index < images.length; index += atOnce) {
@@ -168,7 +168,7 @@ async function settle(image: Element, context: BodyContext): Promise<void> {
   const foreign = new URL(source.url).host !== new URL(context.wordpress).host;
   if (!size || foreign) {
     const measured = await context.measure(source.url);
-    // The image path does not serve every host, and not everything is a picture; a link is better than a broken one.
+    // The image path doesn't serve every host or every file type; a link is better than a broken picture.
     if (!measured) {
       link(image, source.url);
       return;
@@ -219,7 +219,7 @@ function link(image: Element, url: string): void {
   image.replaceWith(anchor);
 }
 
-// Audio and video in a body: players with the browser's own controls, from WordPress's uploads and allowed hosts; links elsewhere.
+// Audio and video in a body: the browser's own players for files from WordPress and allowed hosts, links for others.
 
 interface PlayerSource {
   readonly url: string;
@@ -237,7 +237,7 @@ export async function settlePlayers(body: HTMLElement, context: BodyContext): Pr
   }
 }
 
-/** An address from which a page may load media: WordPress's own or a host that the operator has allowed. */
+/** An address that a page may load media from: WordPress's own, or a host that the operator allows. */
 function allowedMedia(address: string | null, context: BodyContext): string | null {
   const url = address ? webAddress(address, context.base) : null;
   if (!url) return null;
@@ -270,7 +270,7 @@ async function settlePlayer(player: Element, context: BodyContext): Promise<void
   const made = document.createElement(player.localName);
   made.setAttribute('controls', '');
   const poster = isVideo ? await posterOf(player, context) : null;
-  // Nothing is fetched for readers who do not press play, except where the player would be a black box.
+  // A player loads nothing before the reader presses play, except a video without a poster, which would be a black box.
   made.setAttribute('preload', isVideo && poster === null ? 'metadata' : 'none');
   if (poster !== null) made.setAttribute('poster', poster);
   for (const name of isVideo ? ['width', 'height'] : []) {
@@ -305,8 +305,8 @@ async function posterOf(player: Element, context: BodyContext): Promise<string |
 }
 
 /**
- * Captions come with the page. A browser takes those of another origin only with headers that uploads do not have, and then only if
- * the film has them too.
+ * Captions are inlined in the page. Browsers accept captions from another origin only with CORS headers, which uploads don't have, on
+ * the captions and on the film.
  */
 async function trackElement(track: Element, context: BodyContext): Promise<Element | null> {
   const url = allowedMedia(track.getAttribute('src'), context);

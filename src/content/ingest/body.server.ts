@@ -1,6 +1,6 @@
 /**
- * What happens to a body between the two passes of the sanitizer: it takes the paper's own shape. Pictures go through the
- * image path, links lead to the site's own pages, frames become click-to-load shells, structure is put right.
+ * Transforms a body between the two passes of the sanitizer: pictures get the image path, links lead to the site's own pages, frames
+ * become click-to-load shells, and the structure is corrected.
  */
 import { publication } from '../../publication.ts';
 import { originalOfLink } from '../store/body-links.ts';
@@ -9,10 +9,10 @@ import { linkTarget } from './links.ts';
 import { hasRightToLeft } from './plain-text.ts';
 import type { Sanitizer } from './sanitize.server.ts';
 
-/** Makes ids and names harmless: nothing on a page looks for this prefix. */
+/** Prefix of ids and names, so that they can't collide with ids or names that the page's scripts and styles use. */
 export const idPrefix = 'user-content-';
 
-/** Classes that the paper has styles for (src/styles/prose*.css); all others go. */
+/** Classes that the site has styles for (src/styles/prose*.css); all others are removed. */
 const allowedClass = new RegExp(
   [
     'wp-block-[\\w-]+',
@@ -29,16 +29,16 @@ const allowedClass = new RegExp(
 
 export interface ShapedBody {
   readonly html: string;
-  /** The same as elements, for what is derived from it. */
+  /** The same as elements, from which ingest derives the text and the excerpt. */
   readonly body: HTMLElement;
-  /** Something had to be taken out: whatever is serialised from `body` goes through the last pass again. */
+  /** Whether the sanitizer removed something: HTML that is serialized from `body` must then pass the sanitizer again. */
   readonly altered: boolean;
 }
 
 /** Sanitizes and reshapes one body. */
 export async function shapeBody(sanitizer: Sanitizer, html: string, context: BodyContext): Promise<ShapedBody> {
   const { body, altered } = sanitizer.parseBody(html);
-  // Authors have no text; looking for every kind of element in nothing takes two milliseconds of a publish.
+  // Authors have no body, and querying an empty one for every kind of element takes two milliseconds of a publish.
   if (!body.hasChildNodes()) return { html: '', body, altered };
   dropComments(body);
   settleAttributes(body);
@@ -56,7 +56,7 @@ export async function shapeBody(sanitizer: Sanitizer, html: string, context: Bod
   return { html: sanitizer.finish(body.innerHTML, altered).trim(), body, altered };
 }
 
-/** A comment's few elements. */
+/** Sanitizes and transforms a comment, which may contain only a few elements. */
 export function shapeComment(
   sanitizer: Sanitizer,
   html: string,
@@ -74,7 +74,7 @@ export function shapeComment(
   return body.innerHTML.trim();
 }
 
-/** No link of a reader's counts for search engines, and a comment full of them has only its first ones as links. */
+/** Marks readers' links `nofollow` for search engines, and keeps only the first ones of each comment as links. */
 function settleCommentLinks(body: HTMLElement): void {
   for (const [at, link] of [...body.querySelectorAll('a[href]')].entries()) {
     if (at < publication.comments.links) link.setAttribute('rel', 'nofollow ugc noopener noreferrer');
@@ -89,7 +89,7 @@ function dropComments(body: HTMLElement): void {
   for (const node of found) node.parentNode?.removeChild(node);
 }
 
-/** What WordPress prints around a comment form or a list of comments: the site has its own. */
+/** Removes the comment forms and lists that WordPress prints: the site has its own. */
 function dropCommentForms(body: HTMLElement): void {
   for (const block of body.querySelectorAll(
     '[id="user-content-respond"], .wp-block-comments, .wp-block-post-comments-form',
@@ -114,12 +114,12 @@ function settleAttributes(body: HTMLElement): void {
     if (clean) element.setAttribute('id', clean.startsWith(idPrefix) ? clean : idPrefix + clean);
     const dir = element.getAttribute('dir')?.toLowerCase();
     if (dir !== undefined && !['ltr', 'rtl', 'auto'].includes(dir)) element.removeAttribute('dir');
-    // Nothing shows it, and it is one more address to check.
+    // No browser shows `cite`, and it would be one more address to check.
     element.removeAttribute('cite');
   }
 }
 
-/** An address where it means nothing would get past the steps that look at links and pictures. */
+/** Removes `href` and `src` from elements where they have no meaning: the steps for links and pictures wouldn't check them there. */
 function dropStrayAddresses(body: HTMLElement): void {
   for (const element of body.querySelectorAll('[href]:not(a)')) element.removeAttribute('href');
   for (const element of body.querySelectorAll('[src]:not(img, audio, video, source, track), [srcset]:not(img)')) {
@@ -160,7 +160,7 @@ function decodeAnchor(id: string): string {
   }
 }
 
-/** Headings begin at the second level, below the headline, and never skip one on the way down. */
+/** Moves headings to start at the second level, below the headline, without skipped levels. */
 function settleHeadings(body: HTMLElement): void {
   const headings = [...body.querySelectorAll('h1, h2, h3, h4, h5, h6')];
   const level = (heading: Element): number => Number(heading.localName.slice(1));
@@ -186,7 +186,7 @@ const mayBeJunk =
   'p, div, section, aside, span, em, strong, b, i, u, h2, h3, h4, h5, h6, blockquote, ul, ol, li, figure, figcaption, a, pre';
 
 function removeJunk(body: HTMLElement): void {
-  // From the inside out, so that what only held something empty is empty in its turn.
+  // Inner elements come first, so that an element that contained only empty ones is empty when its turn comes.
   for (const element of [...body.querySelectorAll(mayBeJunk)].reverse()) {
     if (isBlank(element)) element.remove();
     else if (element.localName === 'span' && element.attributes.length === 0) unwrap(element);
@@ -196,7 +196,7 @@ function removeJunk(body: HTMLElement): void {
 const inline =
   /^(?:#text|A|EM|STRONG|B|I|U|S|DEL|INS|MARK|SMALL|SUB|SUP|SPAN|CITE|Q|CODE|KBD|SAMP|VAR|ABBR|DFN|TIME|BDI|BDO|RUBY|BR|WBR)$/u;
 
-/** Text that stands outside of any block gets a paragraph of its own. */
+/** Wraps text outside of any block in a paragraph. */
 function wrapLooseText(body: HTMLElement): void {
   let paragraph: HTMLElement | null = null;
   for (const node of [...body.childNodes]) {
@@ -217,7 +217,7 @@ function wrapLooseText(body: HTMLElement): void {
   }
 }
 
-/** A wide table scrolls by itself, by keyboard too, and not the page. */
+/** Wraps a wide table in an element of its own that scrolls, by keyboard too, instead of the page. */
 function wrapTables(body: HTMLElement): void {
   for (const table of body.querySelectorAll('table')) {
     if (table.parentElement?.closest('table')) continue;

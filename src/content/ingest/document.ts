@@ -1,22 +1,22 @@
-/** What ingest hands to the content store: one document of WordPress, checked, sanitized and in the paper's own words. */
+/** The document that ingest gives to the content store: a WordPress document, validated, sanitized and in the site's own terms. */
 import type { AccessLevel, Author, DocumentType, Picture } from '../../lib/content/model.ts';
 
-/** What only some types have; a type leaves out what it lacks. */
+/** Fields that only some types have; the others omit them. */
 export interface DocumentFacts {
   readonly access?: AccessLevel;
-  /** The body came cut to its opening, because the site has no credentials for the rest. */
+  /** WordPress sent only the start of the body, because the site has no credentials for the rest. */
   readonly restricted?: boolean;
   readonly words?: number;
   readonly minutes?: number;
   readonly commentsOpen?: boolean;
-  /** Video. */
+  /** Video only. */
   readonly videoUrl?: string;
   readonly providerId?: string | null;
-  /** Crossword. */
+  /** Crossword only. */
   readonly iframeSrc?: string;
 }
 
-/** The editors' choice for the front page, from the page `top-stories-2`. */
+/** The editors' selection for the front page, from the page `top-stories-2`. */
 export interface TopStoriesChoice {
   readonly ids: readonly number[];
   readonly breaking: boolean;
@@ -34,9 +34,9 @@ export interface IngestedDocument {
   readonly excerpt: string;
   readonly image: Picture | null;
   readonly authorId: number | null;
-  /** The author as the document itself carries it; takes the place of the author's own document until that has come. */
+  /** The author as embedded in the document; used until the author's own document has arrived. */
   readonly author: Author | null;
-  /** Ids of category terms, as WordPress orders them. */
+  /** Ids of category terms, in WordPress's order. */
   readonly terms: readonly number[];
   /** UTC, `YYYY-MM-DDTHH:MM:SSZ`, so that text order is time order. */
   readonly date: string;
@@ -44,9 +44,9 @@ export interface IngestedDocument {
   readonly facts: DocumentFacts;
   readonly bodyHtml: string;
   readonly openingHtml: string;
-  /** Plain text for the search index: of public text only. */
+  /** Plain text for the search index, from public text only. */
   readonly searchText: string;
-  /** Slugs that led to it before. */
+  /** Former slugs of the document. */
   readonly oldSlugs: readonly string[];
   readonly topStories: TopStoriesChoice | null;
 }
@@ -60,7 +60,7 @@ export interface IngestedComment {
   readonly date: string;
 }
 
-/** A category term. `position` is `null` when it is not a section of the paper. */
+/** A category term. `position` is `null` when it isn't one of the newspaper's sections. */
 export interface IngestedSection {
   readonly id: number;
   readonly slug: string;
@@ -72,5 +72,5 @@ export interface IngestedSection {
   readonly color: 'default' | 'red';
 }
 
-/** Slug of the page that holds the editors' choice; it is never shown as a page. */
+/** Slug of the page with the editors' selection; the site never shows it as a page. */
 export const topStoriesSlug = 'top-stories-2';

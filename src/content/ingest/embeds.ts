@@ -1,21 +1,21 @@
-/** Which frames an article may hold, and where their players and originals live. */
+/** Frames that an article may contain, with the addresses of their players and originals. */
 import { isLoopback } from '../../lib/http/network.ts';
 
 export interface Embed {
-  /** Lower-case word for a class name. */
+  /** Lower-case name for a CSS class. */
   readonly kind: string;
-  /** Name as readers know it. */
+  /** The provider's name as readers know it. */
   readonly provider: string;
-  /** Address for the frame. */
+  /** Address of the frame. */
   readonly src: string;
-  /** Address of the original, a page of its own. */
+  /** Address of the original page. */
   readonly href: string;
   readonly verb: 'Watch' | 'Listen' | 'Open';
 }
 
 const youtubeHosts = /^(?:www\.|m\.|music\.)?(?:youtube\.com|youtube-nocookie\.com)$/u;
 
-/** YouTube's id of a video (eleven characters) taken from any of its forms of link, `null` when there is none. */
+/** YouTube's id of a video (eleven characters) from any form of link; `null` when there is none. */
 export function youtubeId(address: string): string | null {
   let url: URL;
   try {
@@ -77,7 +77,7 @@ const known: Readonly<Record<string, Known>> = {
   'public.flourish.studio': { kind: 'flourish', provider: 'Flourish', verb: 'Open' },
 };
 
-/** A web address without log-in data, `null` for anything that is no web address. */
+/** A web address without credentials; `null` for anything else. */
 export function webAddress(address: string, base?: string): URL | null {
   let url: URL;
   try {
@@ -91,7 +91,7 @@ export function webAddress(address: string, base?: string): URL | null {
   return url;
 }
 
-/** Address for a frame, when its host is one of `frameHosts`; never plain http but on the machine itself. */
+/** Address for a frame, if its host is one of `frameHosts`; plain http is allowed for localhost alone. */
 export function allowedFrame(address: string, frameHosts: readonly string[], base?: string): string | null {
   const url = webAddress(address, base);
   if (!url || !(frameHosts.includes(url.host) || frameHosts.includes(url.hostname))) return null;
@@ -99,7 +99,7 @@ export function allowedFrame(address: string, frameHosts: readonly string[], bas
   return url.href;
 }
 
-/** What an address of a frame, or of a page that has a player, is shown as; `null` when it may not be framed. */
+/** The embed for the address of a frame, or of a page that has a player; `null` when the site may not frame it. */
 export function embedOf(address: string, frameHosts: readonly string[], base?: string): Embed | null {
   const url = webAddress(address, base);
   if (!url) return null;

@@ -1,4 +1,4 @@
-/** The excerpt of an article: what everyone may read. */
+/** The excerpt of an article: the text that every reader may see. */
 import { countWords, truncateAtWord } from '../../lib/text.ts';
 import { textOf } from './sanitize.server.ts';
 
@@ -7,10 +7,10 @@ const most = { words: 100, share: 1 / 3, paragraphs: 3 };
 const readable = /^(?:P|H[2-6]|BLOCKQUOTE|UL|OL)$/u;
 
 /**
- * The first two to three paragraphs, at most 100 words and never more than a third of the body, cut between blocks. Only where
- * the first paragraph alone is longer than that is it cut within, at a word.
+ * The first two or three paragraphs, at most 100 words and never more than a third of the body, cut between blocks. If the first
+ * paragraph alone is longer, it is cut between words.
  *
- * @param words how many words the body has
+ * @param words number of words in the body
  */
 export function openingOf(body: HTMLElement, words: number): string {
   const limit = Math.min(most.words, Math.floor(words * most.share));
@@ -37,7 +37,7 @@ function cutParagraph(body: HTMLElement, limit: number): string {
   const words = textOf(first).match(/\S+/gu) ?? [];
   const paragraph = body.ownerDocument.createElement('p');
   if (first.getAttribute('dir')) paragraph.setAttribute('dir', first.getAttribute('dir') ?? 'auto');
-  // One word may be a whole paragraph in scripts without spaces: characters are bounded, too.
+  // In scripts without spaces a paragraph may count as one word, so characters are limited, too.
   const kept = words.slice(0, limit).join(' ');
   paragraph.textContent = kept.length > 700 ? truncateAtWord(kept, 700) : `${kept}…`;
   return paragraph.outerHTML;

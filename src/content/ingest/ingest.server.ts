@@ -1,6 +1,6 @@
 /**
- * From WordPress's answer to a document of the paper: checked against its wire schema, sanitized, in the paper's own words.
- * What does not fit comes back as a rejection that says where and what, never as an exception.
+ * Turns a response of WordPress into a document of the site: validated against its wire schema, sanitized, in the site's own terms. An
+ * invalid document comes back as a rejection that names the field and the problem, never as an exception.
  */
 import type { z } from 'zod';
 import type { Author, DocumentType, Picture } from '../../lib/content/model.ts';
@@ -22,13 +22,13 @@ import { openingOf } from './excerpt.server.ts';
 import { type Sanitizer, textOf } from './sanitize.server.ts';
 
 export interface IngestContext extends Omit<BodyContext, 'base'> {
-  /** A preview: whatever its status, and a draft may lack a slug and a date. */
+  /** A preview accepts any status; a draft may lack a slug and a date. */
   readonly preview?: boolean;
 }
 
 export type Ingested<T> =
   | { readonly kind: 'document'; readonly document: T }
-  /** There, but not for readers: draft, scheduled, private, behind a password. */
+  /** The document exists, and readers may not see it: it is a draft, scheduled, private or protected by a password. */
   | { readonly kind: 'withheld'; readonly id: number }
   | { readonly kind: 'rejected'; readonly rejection: Rejection };
 
@@ -78,7 +78,7 @@ export async function ingestDocument(
   return { kind: 'document', document: await documentOf(sanitizer, type, post, context, choice) };
 }
 
-/** A draft has no slug and no date yet; a preview shows it as if published now. */
+/** A draft has no slug and no date yet; a preview shows it as if it were published now. */
 function completed(raw: unknown): unknown {
   const draft = raw as Record<string, unknown>;
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
@@ -90,7 +90,7 @@ function completed(raw: unknown): unknown {
   };
 }
 
-/** What relative addresses in a document begin from: its own address, but never one outside of WordPress. */
+/** The base of relative addresses in a document: its own address, if that is WordPress's. */
 function baseOf(link: string, wordpress: string): string {
   const url = webAddress(link, wordpress);
   return url && url.origin === new URL(wordpress).origin ? url.href : `${wordpress}/`;
@@ -184,7 +184,7 @@ async function authorOf(
   };
 }
 
-/** A picture with known dimensions; `null` for what is no picture that the image path could serve. */
+/** A picture with known dimensions; `null` if the image path can't serve it. */
 async function pictureOf(
   sanitizer: Sanitizer,
   image: wire.WireImage | null,

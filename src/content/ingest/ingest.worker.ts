@@ -1,4 +1,4 @@
-/** The thread in which documents are sanitized; `ingester.server.ts` starts it. */
+/** The worker thread that sanitizes documents; `ingester.server.ts` starts it. */
 import { workerData } from 'node:worker_threads';
 import { askMainThread, serveTasks } from '../../lib/workers/pool.server.ts';
 import type { IngestContext } from './ingest.server.ts';

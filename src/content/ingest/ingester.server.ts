@@ -1,6 +1,6 @@
 /**
- * Ingest off the main thread: sanitizing takes milliseconds for each document, and rendering must not wait for it. One thread
- * stays warm, so that a publish is quick; a second helps with a back-fill and goes away when it has nothing to do.
+ * Ingests documents off the main thread: sanitizing a document takes milliseconds, and rendering must not wait for it. One thread stays
+ * warm, so that a publish is fast; a second helps during a back-fill and stops when it is idle.
  */
 import { availableParallelism } from 'node:os';
 import type { DocumentType } from '../../lib/content/model.ts';
@@ -10,7 +10,7 @@ import type { IngestedComment, IngestedDocument } from './document.ts';
 import type { IngestContext, Ingested } from './ingest.server.ts';
 import type { Done, LocalWorker, Request, Task } from './task.server.ts';
 
-/** The ingester was closed while it had work; the document itself is not to blame. */
+/** The ingester was closed before the task was done; the document isn't the cause. */
 export class IngestClosed extends Error {
   constructor() {
     super('ingest is closed');
@@ -21,7 +21,7 @@ export class IngestClosed extends Error {
 export interface Ingester {
   document(type: DocumentType, raw: unknown, preview?: boolean): Promise<Ingested<IngestedDocument>>;
   comment(raw: unknown): Promise<Ingested<IngestedComment>>;
-  /** Plain text of each, one line. */
+  /** The plain text of each piece of markup, on one line. */
   lines(texts: readonly string[]): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ const methodsOver = (run: (what: Task) => Promise<Done>): Omit<Ingester, 'close'
   lines: (texts) => run({ kind: 'lines', texts }) as Promise<string[]>,
 });
 
-/** Ingests in this thread. The DOM is loaded with the first task: a process with threads never needs its 60 MB. */
+/** Ingests in the calling thread. The first task loads the DOM: a process with worker threads never needs its 60 MB. */
 export function createLocalIngester(context: IngestContext): Ingester {
   let worker: Promise<LocalWorker> | null = null;
   const load = (): Promise<LocalWorker> => {
@@ -49,13 +49,13 @@ export function createLocalIngester(context: IngestContext): Ingester {
   };
 }
 
-/** Documents that one thread has at a time; more than one, because measuring pictures means waiting. */
+/** Documents that a thread processes concurrently: measuring pictures is mostly waiting. */
 const tasksPerThread = 4;
 
 /**
  * Ingests in worker threads.
  *
- * @param module what runs in a thread; another one in tests
+ * @param module the module of a thread; tests use another one
  */
 export function createThreadedIngester(
   context: IngestContext,
@@ -63,7 +63,7 @@ export function createThreadedIngester(
   module: URL = new URL('./ingest.worker.ts', import.meta.url),
 ): Ingester {
   const { wordpress, site, frameHosts, mediaHosts } = context;
-  /** Stands in where threads can't start. */
+  /** The fallback where threads can't start. */
   let local: Promise<LocalWorker> | null = null;
   const pool = createWorkerPool<Task, Done>({
     name: 'ingest',
@@ -72,7 +72,7 @@ export function createThreadedIngester(
     resourceLimits: { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 },
     maxThreads: Math.max(1, Math.min(2, availableParallelism() - 1)),
     tasksPerThread,
-    // A document that takes its thread down twice is given up, or it would do so for ever.
+    // A document that crashes its thread twice is given up; otherwise it would crash the thread again and again.
     maxTries: 2,
     runLocally: async (task) => {
       local ??= loadLocalWorker(context);
@@ -102,9 +102,9 @@ export function createThreadedIngester(
 const loadLocalWorker = async (context: IngestContext): Promise<LocalWorker> =>
   (await import('./task.server.ts')).createLocalWorker(context);
 
-// Warms up the ingest thread: V8 runs code that it has seen a few times several times as fast, and an editor waits for the first publish.
+// Warms up the ingest thread: V8 optimizes code that has run a few times, and the first publish must be fast, too.
 
-/** A made-up story in WordPress's format, with a little of everything that stories are made of. */
+/** An invented story in WordPress's format, with a little of everything that stories contain. */
 const story = {
   id: 1,
   slug: 'warm-up',
@@ -129,10 +129,10 @@ const story = {
   acf: {},
 };
 
-/** After this many rounds an article takes about as long as after hundreds. */
+/** Rounds after which an article takes about as long as after hundreds. */
 const rounds = 15;
 
-/** Has the thread ingest a story that is thrown away; other documents go first. @throws IngestClosed */
+/** Has the thread ingest a story and discards the result; real documents go first. @throws IngestClosed */
 export async function warmUpIngest(ingester: Pick<Ingester, 'document'>): Promise<void> {
   for (let round = 0; round < rounds; round++) await ingester.document('articles', story);
 }

@@ -1,11 +1,11 @@
-/** Links in bodies: WordPress's own addresses become the site's, everything else stays or goes. */
+/** Links in bodies: WordPress's own addresses become the site's; other web addresses stay, and everything else is removed. */
 import { canonicalSlug } from '../wire/values.ts';
 import { webAddress } from './embeds.ts';
 
 export interface Addresses {
-  /** Address of WordPress without a slash at its end. */
+  /** Address of WordPress without a trailing slash. */
   readonly wordpress: string;
-  /** Address of the site without a slash at its end. */
+  /** Address of the site without a trailing slash. */
   readonly site: string;
 }
 
@@ -13,16 +13,16 @@ export type LinkTarget =
   | { readonly kind: 'site'; readonly href: string }
   | { readonly kind: 'external'; readonly href: string }
   /**
-   * An address of WordPress. `href` is where the site would have it, or the same address where it has no place for it; whether that exists
-   * is known only when the page is made (body-links.ts).
+   * An address of WordPress. `href` is its address on the site, or the same address if the site has none for it. The page checks when
+   * it is rendered whether the target exists (body-links.ts).
    */
   | { readonly kind: 'wordpress'; readonly href: string; readonly original: string }
-  /** Within the document: a footnote, a heading. */
+  /** A link within the document: a footnote, a heading. */
   | { readonly kind: 'anchor'; readonly id: string }
-  /** Mail and telephone. */
+  /** `mailto:` and `tel:`. */
   | { readonly kind: 'contact'; readonly href: string };
 
-/** First part of a path of WordPress (the plugin's own permalinks, and WordPress's standard ones) to the paper's. */
+/** The site's paths by the first part of WordPress's (the plugin's own permalinks, and WordPress's standard ones). */
 const rooms: Readonly<Record<string, string>> = {
   article: '/article/',
   articles: '/article/',
@@ -43,13 +43,13 @@ const queries: Readonly<Record<string, string>> = {
   category_name: '/section/',
 };
 
-/** Where only users of WordPress have business: to a reader such a link is a log-in form or a refusal. */
+/** Paths for users of WordPress: a reader would get a log-in form or a refusal. */
 const backstage =
   /^\/(?:wp-admin|wp-login\.php|wp-signup\.php|wp-comments-post\.php|wp-cron\.php|xmlrpc\.php)(?:\/|$)/u;
 
 const reserved = /^(?:wp-(?:admin|content|includes|json|login)|xmlrpc|feed|comments|tag|\d{4}$)/u;
 
-/** Where a path of WordPress is found on the site, `null` when it has no place there. */
+/** The site's path for a path of WordPress; `null` when it has none. */
 function sitePath(url: URL, root: string): string | null {
   const path = url.pathname
     .slice(root.length)
@@ -66,17 +66,17 @@ function sitePath(url: URL, root: string): string | null {
   const room = rooms[first];
   if (room && second) return room + canonicalSlug(rest.at(-1) ?? second);
   if (first === 'crosswords' || first === 'games') return '/games';
-  // A page below another page has an address of its own here.
+  // On this site a page below another page has an address of its own.
   if (!room && second && !reserved.test(first) && url.search === '') return `/${canonicalSlug(rest.at(-1) ?? second)}`;
   if (room || second || reserved.test(first) || first.includes('.') || url.search !== '') return null;
   return `/${canonicalSlug(first)}`;
 }
 
 /**
- * What a link in a body leads to, `null` for what is no link (scripts, data, files).
+ * The target of a link in a body; `null` for anything that isn't a link (scripts, data, files).
  *
- * @param href the attribute as it stands in the markup
- * @param base address of the document that holds it
+ * @param href the attribute as the markup has it
+ * @param base address of the document that contains it
  */
 export function linkTarget(href: string, addresses: Addresses, base: string): LinkTarget | null {
   const trimmed = href.trim();

@@ -1,7 +1,7 @@
-/** Plain text as pages may print it: no control characters, nothing that reorders the text around it. */
+/** Plain text that pages may print: no control characters, and no characters that reorder the text around it. */
 
-// Bidirectional embeddings, overrides and isolates can make a headline read as something else, or spill over what
-// follows it; the marks LRM and RLM are needed by right-to-left text and stay.
+// Bidirectional embeddings, overrides and isolates can make a headline read as something else, or affect the text after it. The marks
+// LRM and RLM stay, because right-to-left text needs them.
 const reordering = /[\u202a-\u202e\u2066-\u2069]/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u2060-\u2064\ufeff\ufff9-\ufffb]/gu;
@@ -16,7 +16,7 @@ export function cleanLine(text: string): string {
     .trim();
 }
 
-/** Several lines of text, empty ones left out. */
+/** Several lines of text, without empty ones. */
 export function cleanLines(text: string): string {
   return text
     .split(/\r\n|[\n\r\u2028\u2029]/u)
@@ -27,5 +27,5 @@ export function cleanLines(text: string): string {
 
 const rtl = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]|\ud83b[\udc00-\udfff]/u;
 
-/** Whether text has letters that run from right to left. */
+/** Whether text has right-to-left letters. */
 export const hasRightToLeft = (text: string): boolean => rtl.test(text);

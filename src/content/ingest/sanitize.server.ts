@@ -1,13 +1,13 @@
 /**
- * The gate: markup from WordPress goes through DOMPurify over a real DOM, once, at ingest. Only jsdom will do: with other
- * DOMs DOMPurify hands the input back untouched, and without an error, so that making the gate proves it with an attack.
+ * The sanitizer: markup from WordPress goes through DOMPurify over a real DOM, once, at ingest. The DOM must be jsdom: on others
+ * DOMPurify returns the input unchanged and without an error, so creating the sanitizer tests it with an attack.
  */
 import createDOMPurify, { type Config, type DOMPurify } from 'dompurify';
 import { type DOMWindow, JSDOM } from 'jsdom';
 import { cleanLine, cleanLines } from './plain-text.ts';
 
 const bodyTags = [
-  // The parser's own root; were it not listed, DOMPurify would copy the whole tree out of it.
+  // The parser's own root; if it weren't listed, DOMPurify would move the whole tree out of it.
   'body',
   'p',
   'br',
@@ -113,7 +113,7 @@ const bodyAttributes = [
   'srcset',
 ];
 
-/** Attributes that only our own transforms write; markup from WordPress never carries them through the first pass. */
+/** Attributes that only our own transforms write; the first pass removes them from WordPress's markup. */
 const ownAttributes = [
   'data-embed-src',
   'data-embed-provider',
@@ -132,7 +132,7 @@ const shared: Config = {
   ALLOW_ARIA_ATTR: false,
   ALLOW_UNKNOWN_PROTOCOLS: false,
   ALLOWED_NAMESPACES: ['http://www.w3.org/1999/xhtml'],
-  // Their text is code or a fallback, which does not belong in an article.
+  // Their text is code or a fallback, which doesn't belong in an article.
   FORBID_CONTENTS: [
     'script',
     'style',
@@ -152,8 +152,8 @@ const shared: Config = {
   ],
 };
 
-// Ids and names are prefixed by the transforms, which makes them harmless and keeps footnotes working; DOMPurify's own
-// answer to clobbering would drop ids such as "title" or "links".
+// The transforms prefix ids and names, which makes them harmless and keeps footnotes working; DOMPurify's own protection against
+// clobbering would drop ids such as "title" or "links".
 const first: Config = {
   ...shared,
   ALLOWED_TAGS: [...bodyTags, 'iframe', ...mediaTags],
@@ -176,14 +176,14 @@ const comment: Config = {
 
 export interface Sanitizer {
   readonly window: DOMWindow;
-  /** First pass over a body: a detached element to transform, and whether anything had to be taken out. */
+  /** First pass over a body. @returns a detached element to transform, and whether the sanitizer removed something */
   parseBody(html: string): { body: HTMLElement; altered: boolean };
-  /** Second pass over what the transforms made. */
+  /** Second pass, over the output of the transforms. */
   finish(html: string, altered: boolean): string;
   parseComment(html: string): HTMLElement;
   /** One line of text without markup, entities decoded. */
   line(html: string): string;
-  /** The same, with the line breaks that the markup has. */
+  /** The same, with the line breaks of the markup. */
   lines(html: string): string;
 }
 
@@ -192,7 +192,7 @@ const unread =
 const breaking =
   /^(?:P|DIV|BR|LI|UL|OL|DL|DT|DD|H[1-6]|BLOCKQUOTE|PRE|TABLE|TR|TD|TH|FIGURE|FIGCAPTION|SECTION|ASIDE|HR|DETAILS|SUMMARY|CAPTION)$/u;
 
-/** Text of an element with a line break at every block, so that words of two blocks never run together. */
+/** Text of an element with a line break at every block, so that words of two blocks don't run together. */
 export function textOf(node: Node): string {
   let out = '';
   const walk = (parent: Node): void => {
@@ -219,15 +219,15 @@ function prove(purify: DOMPurify): void {
   }
 }
 
-/** Makes the gate: one window for all documents. Throws when DOMPurify does not do its work here. */
+/** Creates the sanitizer: one window for all documents. @throws Error when DOMPurify doesn't work here */
 export function createSanitizer(): Sanitizer {
   const { window } = new JSDOM('');
   const purify = createDOMPurify(window as unknown as Parameters<typeof createDOMPurify>[0]);
   prove(purify);
   const parser = new window.DOMParser();
   /**
-   * Into the one document that stays: the DOM keeps what it has read of a selector with its document, and each piece of markup is parsed
-   * into one of its own. A third of the time of an article went into reading the same selectors again.
+   * Adopts an element into the one document that stays: jsdom caches parsed selectors per document, and each piece of markup is parsed
+   * into a new one. Parsing the selectors again and again took a third of an article's time.
    */
   const adopt = <E extends Element>(element: E): E => window.document.adoptNode(element);
   const plain = (html: string): string => {
@@ -236,7 +236,7 @@ export function createSanitizer(): Sanitizer {
     for (const element of body.querySelectorAll(unread)) element.remove();
     return textOf(body);
   };
-  /** A frameset at the very beginning takes the body's place in the parser; then it is forced to stay. */
+  /** A frameset at the start of the markup makes the parser drop the body; FORCE_BODY keeps the body. */
   const parse = (html: string, config: Config): HTMLElement => {
     const settings = config as Config & { RETURN_DOM: true };
     const body = purify.sanitize(html, settings) ?? purify.sanitize(html, { ...settings, FORCE_BODY: true });
@@ -248,7 +248,7 @@ export function createSanitizer(): Sanitizer {
       const body = parse(html, first);
       return { body, altered: purify.removed.length > 0 };
     },
-    // Markup from which nothing was taken consists of listed elements only, and those come back from a parser as they are.
+    // If nothing was removed, the markup consists of allowed elements alone, and a parser returns those unchanged.
     finish: (html, altered) => (altered ? String(purify.sanitize(html, last)) : html),
     parseComment: (html) => parse(html, comment),
     line: (html) => cleanLine(plain(html)),

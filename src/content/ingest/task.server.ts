@@ -1,4 +1,4 @@
-/** One task of ingest, in whichever thread this is loaded; loading it loads the DOM. */
+/** Runs one ingest task, in the main thread or a worker; importing this module loads the DOM. */
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { IngestedComment, IngestedDocument } from './document.ts';
 import { type IngestContext, type Ingested, ingestComment, ingestDocument } from './ingest.server.ts';
@@ -9,7 +9,7 @@ export interface LocalWorker {
   close(): void;
 }
 
-/** Makes a sanitizer and what works with it. */
+/** Creates a sanitizer and the functions that use it. */
 export function createLocalWorker(context: IngestContext): LocalWorker {
   const sanitizer = createSanitizer();
   return {
@@ -27,18 +27,18 @@ export function createLocalWorker(context: IngestContext): LocalWorker {
   };
 }
 
-// What the main thread and a thread of ingest say to each other.
+// The messages between the main thread and an ingest thread.
 
-/** What a thread is asked; `raw` is WordPress's JSON as it came. */
+/** A task for a thread; `raw` is WordPress's JSON as received. */
 export type Task =
   | { readonly kind: 'document'; readonly type: DocumentType; readonly raw: unknown; readonly preview: boolean }
   | { readonly kind: 'comment'; readonly raw: unknown }
   | { readonly kind: 'lines'; readonly texts: readonly string[] };
 
-/** What comes back; its shape follows the task's kind. */
+/** The result; its shape depends on the task's kind. */
 export type Done = Ingested<IngestedDocument | IngestedComment> | string[];
 
-/** What a thread asks the main thread while it ingests: the size of a picture, or the text of a file of captions, by address. */
+/** A thread's request to the main thread during a task: the size of a picture, or the text of a file of captions, by address. */
 export interface Request {
   readonly measure?: string;
   readonly captions?: string;

@@ -1,4 +1,4 @@
-/** What was found since the last write is kept: readers ask for the same things, and each letter typed asks again. */
+/** A cache of search results, valid until the next write: readers search for the same words, and each typed letter repeats a search. */
 import type { ContentStore } from '../store/content-store.server.ts';
 import { indexRevision } from './index.server.ts';
 import { type FoundArticles, type SearchFilter, searchArticles } from './search.server.ts';
@@ -8,9 +8,9 @@ const mostKept = 500;
 
 interface Kept {
   readonly revision: string;
-  /** The one that was asked for longest ago comes first. */
+  /** The least recently used result comes first. */
   readonly found: Map<string, FoundArticles>;
-  /** Searches under way; equal ones share a result. */
+  /** Searches in progress; equal searches share a result. */
   readonly sought: Map<string, Promise<FoundArticles>>;
 }
 
@@ -42,7 +42,7 @@ function keep(found: Map<string, FoundArticles>, question: string, answer: Found
   if (oldest !== undefined) found.delete(oldest);
 }
 
-/** Searches in this thread. */
+/** Searches in the calling thread. */
 export function answerNow(store: ContentStore, text: string, filter: SearchFilter): FoundArticles {
   const kept = keptFor(store);
   const question = questionOf(text, filter);
@@ -53,14 +53,14 @@ export function answerNow(store: ContentStore, text: string, filter: SearchFilte
   return found;
 }
 
-/** Searches in a thread of its own. @throws SearchBusy */
+/** Searches in the search thread. @throws SearchBusy */
 export async function answerAside(
   store: ContentStore,
   thread: SearchThread,
   text: string,
   filter: SearchFilter,
 ): Promise<FoundArticles> {
-  // Of what was written after this nothing may be kept here: a later question looks into a map of its own.
+  // The cache is chosen before the search: a write in the meantime gives later searches a new one, so they don't find this result.
   const kept = keptFor(store);
   const question = questionOf(text, filter);
   const known = recall(kept, question) ?? kept.sought.get(question);

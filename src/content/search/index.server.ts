@@ -1,12 +1,12 @@
 /**
- * Writes of the search index: one row of words for each story, with the numbers of its sections beside them, in the order of
- * publication. What is given is public text only; what lies behind a wall never comes here (content/store/access.server.ts).
+ * Writes the search index: one row of text for each story, with the numbers of its sections, in the order of publication. Callers pass
+ * public text only; restricted text never gets here (content/store/access.server.ts).
  */
 import type { Logger } from '../../lib/logging.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { countWords } from './words.server.ts';
 
-/** The words of a story by which it is found. */
+/** The text of a story that search covers. */
 export interface StoryText {
   readonly title: string;
   readonly standfirst: string;
@@ -23,25 +23,25 @@ export interface IndexedStory extends StoryText {
 }
 
 /**
- * The word that stands for a section. It begins with a character of private use, which the index takes for a letter and which no
- * query holds: readers can’t type it.
+ * The word that stands for a section. It starts with a private-use character, which the index treats as a letter and which no query
+ * contains: readers can’t type it.
  */
 export const sectionWord = (term: number): string => `\ue000${term}`;
 
-/** Keys a minute has; further stories of the same minute take those of the next ones. */
+/** Number of keys for a minute; further stories of the same minute get keys of the next minutes. */
 const perMinute = 64;
-/** Nothing older is told apart. */
+/** The earliest date that keys distinguish. */
 const beginning = Date.UTC(1800, 0, 1);
 
-/** The first key of the minute of an instant. @param instant UTC, ISO 8601 */
+/** The first key of an instant's minute. @param instant UTC, ISO 8601 */
 export const keyOf = (instant: string): number =>
   Math.max(0, Math.floor((Date.parse(instant) - beginning) / 60_000)) * perMinute;
 
-/** Keys rise with the date, so that the newest matches come first and a span of time is a span of keys. */
+/** Keys rise with the date, so that the newest matches come first and a range of dates is a range of keys. */
 function freeKey(store: ContentStore, id: number, date: string): number {
   const first = keyOf(date);
   const taken = store.prepare('SELECT 1 FROM search_keys WHERE key = ?');
-  // An archive that was moved may have thousands of stories of the same minute: the span grows quickly.
+  // A migrated archive may have thousands of stories in the same minute, so the range grows quickly.
   for (let span = perMinute; ; span *= 4) {
     for (const seed of [1, 40_503, 2_654_435_761]) {
       const key = first + ((Math.imul(id, seed) >>> 0) % span);
@@ -52,7 +52,7 @@ function freeKey(store: ContentStore, id: number, date: string): number {
 
 const revisions = new WeakMap<ContentStore, number>();
 
-/** Another number after every write, so that what was found before can be told from what would be found now. */
+/** Changes with every write, so that cached results can be recognized as outdated. */
 export const indexRevision = (store: ContentStore): string => `${store.generation}:${revisions.get(store) ?? 0}`;
 
 const touched = (store: ContentStore): void => void revisions.set(store, (revisions.get(store) ?? 0) + 1);
@@ -73,7 +73,7 @@ function storedKey(store: ContentStore, id: number): number | null {
   return row ? Number(row.key) : null;
 }
 
-/** Puts a story into the index, in the place of what was there of it. */
+/** Adds a story to the index, or replaces it there. */
 export function indexStory(store: ContentStore, story: IndexedStory): void {
   const old = storedKey(store, story.id);
   const before = old === null ? null : storedText(store, old);
@@ -92,7 +92,7 @@ export function indexStory(store: ContentStore, story: IndexedStory): void {
   touched(store);
 }
 
-/** Takes a story out. */
+/** Removes a story from the index. */
 export function unindexStory(store: ContentStore, id: number): void {
   const key = storedKey(store, id);
   if (key === null) return;
@@ -103,7 +103,7 @@ export function unindexStory(store: ContentStore, id: number): void {
   touched(store);
 }
 
-/** Changes some of a story's words; nothing happens to a story that is not in the index. */
+/** Changes some of a story's text; does nothing for a story that isn't in the index. */
 export function rewordStory(store: ContentStore, id: number, part: Partial<StoryText>): void {
   const key = storedKey(store, id);
   const before = key === null ? null : storedText(store, key);
@@ -116,21 +116,21 @@ export function rewordStory(store: ContentStore, id: number, part: Partial<Story
   touched(store);
 }
 
-// Brings the search index in line with an author's new name, behind everything else: each of the author's stories has to be
-// indexed anew, and an editor who renames an author with a thousand stories does not wait for that. The rest of the work is
-// noted in the content store with the new name itself, so that it outlives the process.
+// Updates the search index with an author's new name, in the background: each of the author's stories has to be indexed again, and an
+// editor who renames an author with a thousand stories doesn't wait for that. The transaction that stores the new name also stores the
+// remaining work, so that it survives a restart.
 
 const prefix = 'reindex:';
 
-/** Notes that an author's stories are to be indexed anew; within the transaction that changes the name. */
+/** Records that an author's stories have to be indexed again; part of the transaction that changes the name. */
 export const markForReindex = (store: ContentStore, authorId: number): void =>
   store.setMeta(`${prefix}${authorId}`, '0');
 
 /**
- * Indexes some stories anew.
+ * Indexes some stories again.
  *
- * @param most how many at a time
- * @returns whether any are left
+ * @param most number of stories in one call
+ * @returns whether there may be more
  */
 export function reindexSome(store: ContentStore, most = 4): boolean {
   return store.transaction(() => {
@@ -152,22 +152,22 @@ export function reindexSome(store: ContentStore, most = 4): boolean {
 }
 
 export interface Reindexer {
-  /** A change was written: what is noted goes on once it has been quiet for a moment. */
+  /** Call it after a change: the recorded work continues once there was no change for a moment. */
   soon(): void;
   stop(): void;
 }
 
-/** Milliseconds between two steps: readers come first. */
+/** Milliseconds between two steps: readers' requests come first. */
 const pause = 15;
-/** Milliseconds without a change before it goes on, for editors come first, too. */
+/** Milliseconds without a change before the work continues: editors' changes come first, too. */
 const calm = 1000;
-/** Milliseconds for which changes can put it off, and between two steps while they never end. */
+/** Longest time, milliseconds, for which changes can postpone the work; after it, the pause between two steps. */
 const longest = 300_000;
 const trickle = 1000;
 
 export function createReindexer(store: ContentStore, log: Logger): Reindexer {
   let timer: NodeJS.Timeout | undefined;
-  /** When it was first put off, and when something changed last. */
+  /** When the work was first postponed, and when the last change was. */
   let since: number | undefined;
   let changed = Number.NEGATIVE_INFINITY;
   let stopped = false;
@@ -178,8 +178,8 @@ export function createReindexer(store: ContentStore, log: Logger): Reindexer {
       if (reindexSome(store)) after(performance.now() - changed >= calm ? pause : trickle);
       else since = undefined;
     } catch (error) {
-      // It stays noted, and goes on with the next change.
-      log.error({ err: error }, 'content: the search index could not be brought in line with an author’s name');
+      // The work stays recorded and continues after the next change.
+      log.error({ err: error }, 'content: the search index could not be updated with an author’s new name');
     }
   }
 

@@ -1,6 +1,7 @@
 /**
- * Searches off the main thread. A search of common words goes through the words of the whole archive, a tenth of a second and more,
- * and no page must wait for that. One question is answered after the other; how many wait, and how long, is bounded.
+ * Searches off the main thread. A search for common words reads the index of the whole archive, which takes a tenth of a second and
+ * more, and no page must wait for that. The thread runs one search after the other; the number of waiting searches and their wait are
+ * limited.
  */
 import type { Logger } from '../../lib/logging.ts';
 import { SearchBusy } from '../../lib/search/model.ts';
@@ -10,7 +11,7 @@ import type { FoundArticles, SearchFilter } from './search.server.ts';
 export type LookUp = (text: string, filter: SearchFilter) => FoundArticles;
 
 export interface SearchThread {
-  /** @throws SearchBusy when too much is asked at once */
+  /** @throws SearchBusy when too many searches wait */
   ask(text: string, filter: SearchFilter): Promise<FoundArticles>;
   close(): Promise<void>;
 }
@@ -19,18 +20,18 @@ export interface SearchThreadOptions {
   /** The content store's file. */
   readonly file: string;
   readonly generation: () => number;
-  /** Searches in this thread, where others cannot start. */
+  /** Searches in the calling thread, where worker threads can't start. */
   readonly local: LookUp;
   readonly log: Logger;
-  /** What runs in the thread; another one in tests. */
+  /** The module of the thread; tests use another one. */
   readonly module?: URL;
-  /** Questions that may wait, 50 by default. */
+  /** Most waiting searches, 50 by default. */
   readonly most?: number;
-  /** Milliseconds that one may wait for its turn, 3,000 by default: after that the reader has given up. */
+  /** Longest wait for a turn in milliseconds, 3,000 by default: after that the reader has given up. */
   readonly patienceMs?: number;
 }
 
-/** The thread starts with the first search. */
+/** The first search starts the thread. */
 export function createSearchThread(options: SearchThreadOptions): SearchThread {
   const { file, generation, local, log, most = 50, patienceMs = 3000 } = options;
   const pool = createWorkerPool<{ readonly text: string; readonly filter: SearchFilter }, FoundArticles>({
@@ -53,10 +54,10 @@ export function createSearchThread(options: SearchThreadOptions): SearchThread {
   };
 }
 
-// A search as it is sent to the search thread.
+// A search as the search thread receives it.
 
 export interface SearchTask {
-  /** Of the content store: after a rebuild the file is another one. */
+  /** The content store's generation: a rebuild replaces the file. */
   readonly generation: number;
   readonly text: string;
   readonly filter: SearchFilter;

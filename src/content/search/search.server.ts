@@ -1,7 +1,7 @@
 /**
- * Full-text search over titles, standfirsts, authors and public text of bodies. What it costs is bounded: all matches are counted,
- * but only as many are ranked as a reader may look through (docs/decisions/0023). It needs the index and nothing else, so that it
- * can be done in a thread of its own (search-thread.server.ts).
+ * Full-text search over titles, standfirsts, authors and public text of bodies. Its cost is limited: it counts all matches, but ranks
+ * only as many as a reader may page through (docs/decisions/0023). It needs the index alone, so that it can run in a thread of its own
+ * (search-thread.server.ts).
  */
 import type { ContentStore } from '../store/content-store.server.ts';
 import { pageBounds } from '../store/lists.server.ts';
@@ -9,7 +9,7 @@ import { keyOf, sectionWord } from './index.server.ts';
 import { docsOf, meantBy, type Query, readQuery, toMatch, without } from './words.server.ts';
 
 export interface SearchFilter {
-  /** Category term that hits must belong to. */
+  /** Category term that hits must have. */
   readonly term?: number | undefined;
   /** Canonical UTC instants: published at or after `since`, and before `until`; to the minute. */
   readonly since?: string | undefined;
@@ -21,32 +21,32 @@ export interface SearchFilter {
 export interface FoundArticles {
   readonly hits: readonly { readonly id: number; readonly snippet: string }[];
   readonly total: number;
-  /** Words that were looked for beside those that were typed, because too little was found with these. */
+  /** Words that the search added to the typed ones, because those found too little. */
   readonly instead: readonly string[];
 }
 
-/** The file with the search index, in whichever thread. */
+/** The database with the search index, in either thread. */
 export type Index = Pick<ContentStore, 'prepare'>;
 
-/** More matches than this are not ranked by how well they match, but by where: it bounds the time of a common word. */
+/** More matches than this are ordered by the field that matches and not by rank, which limits the time for a common word. */
 const ranked = 1000;
 
-/** With fewer hits than this the last word is also taken as the beginning of one. */
+/** With fewer hits than this, the last word also matches as a prefix. */
 const enough = 10;
 
-/** With fewer hits than this a word may be mistyped. */
+/** With fewer hits than this, the search also looks for words that the reader may have meant. */
 const tooFew = 3;
 
-/** Numbers of scripts arrive as floating point, by which the index finds no row: unnoticed, it would give all of them. */
+/** JavaScript numbers reach SQLite as floating point, and FTS5 ignores such bounds: without the cast, the query would return all rows. */
 const within = 'rowid BETWEEN CAST(? AS INTEGER) AND CAST(? AS INTEGER)';
 
-/** What one search asks of the index. */
+/** The parts of a query to the index. */
 interface Asked {
-  /** The words in the language of FTS5, without the filter. */
+  /** The words as an FTS5 query, without the filter. */
   readonly words: string;
-  /** What is added for it. */
+  /** The FTS5 condition for the filter. */
   readonly facet: string;
-  /** Span of keys. */
+  /** Range of keys. */
   readonly from: number;
   readonly to: number;
 }
@@ -54,9 +54,9 @@ interface Asked {
 const matchOf = ({ words, facet }: Asked): string => `(${words})${facet}`;
 
 /**
- * Best match first: a word in a title weighs more than in a standfirst, an author's name, the body. Of more than a thousand
- * matches those with all words in the title come first, then those with all words above the text, then the others, the newest first
- * each time.
+ * Best match first: a word in a title weighs more than one in a standfirst, an author's name or the body. Of more than a thousand
+ * matches, those with all words in the title come first, then those with all words above the body, then the others, each group newest
+ * first.
  */
 export function searchArticles(store: Index, text: string, filter: SearchFilter): FoundArticles {
   const typed = readQuery(text);
@@ -97,14 +97,14 @@ const countMatches = (store: Index, asked: Asked): number =>
       .get(matchOf(asked), asked.from, asked.to)?.n ?? 0,
   );
 
-/** Papers with fewer stories than this are searched for every word. */
+/** In archives with fewer stories than this, every word is searched for. */
 const large = 1000;
-/** A word that more stories have than this share tells none apart ("the", "said"). */
+/** A word in more than this share of the stories doesn't narrow a search ("the", "said"). */
 const common = 0.4;
-/** Where all words are that common, so many of them have to do: the least common. */
+/** If all words are that common, the search uses this many, the rarest. */
 const mostCommon = 4;
 
-/** The query without the words that nearly every story has: to go through these for each is what takes time, and changes little. */
+/** The query without the words that nearly every story has: matching them takes most of the time and changes little. */
 function tellingPart(store: Index, query: Query): Query {
   const { terms } = query;
   const stories = Number(store.prepare("SELECT n FROM list_counts WHERE list = 'articles'").get()?.n ?? 0);
@@ -115,10 +115,10 @@ function tellingPart(store: Index, query: Query): Query {
   return without(query, new Set(usual.length < terms.length ? usual : usual.slice(0, -mostCommon)));
 }
 
-/** So many words of a query may be mistyped. To look for what was meant goes through thousands of words for each. */
+/** Most words of a query that are checked for typing mistakes: each check reads thousands of words. */
 const mostMistyped = 4;
 
-/** For each term that may be mistyped the words that were probably meant; of many terms the rarest are looked at. */
+/** For each word that may be mistyped, the words that the reader probably meant; of many words only the rarest are checked. */
 function whatWasMeant(store: Index, { terms }: Query): Map<number, readonly string[]> {
   const meant = new Map<number, readonly string[]>();
   const rarest = [...terms.entries()]
@@ -141,7 +141,7 @@ function whatWasMeant(store: Index, { terms }: Query): Map<number, readonly stri
   return meant;
 }
 
-/** Keys of one page of a thousand matches at most, best first; among equals the newer first. */
+/** Keys of one page of at most a thousand matches, best first; among equals, newest first. */
 function keysByRank(store: Index, asked: Asked, offset: number, limit: number): number[] {
   const all = store
     .prepare(`SELECT rowid AS key, rank AS score FROM search WHERE search MATCH ? AND ${within}`)
@@ -150,7 +150,7 @@ function keysByRank(store: Index, asked: Asked, offset: number, limit: number): 
   return all.slice(offset, offset + limit).map(({ key }) => key);
 }
 
-/** Keys of one page of any number of matches. Only as many are walked as the page is far down. */
+/** Keys of one page of any number of matches. It reads no further than to the end of the page. */
 function keysByPlace(store: Index, asked: Asked, offset: number, limit: number): number[] {
   const title = `{title} : (${asked.words})`;
   const above = `{title standfirst author} : (${asked.words})`;
@@ -166,13 +166,13 @@ function keysByPlace(store: Index, asked: Asked, offset: number, limit: number):
       .all(match, asked.from, asked.to, limit - keys.length, skip);
     keys.push(...rows.map((row) => Number(row.key)));
     if (keys.length === limit) break;
-    // The page begins here, or further down by as many as there are here.
+    // The page starts in this group, or further down by the number of matches here.
     skip = keys.length > 0 ? 0 : skip - countMatches(store, { ...asked, words: place });
   }
   return keys;
 }
 
-/** The stories at some keys with a snippet of each; one look for each key, for a pass over all matches costs far more. */
+/** The stories at some keys with a snippet of each; one query for each key, because one over all matches would cost far more. */
 function hitsAt(store: Index, asked: Asked, keys: readonly number[]): FoundArticles['hits'] {
   const ids = store.prepare('SELECT id FROM search_keys WHERE key = ?');
   const snippets = store.prepare(

@@ -1,4 +1,4 @@
-/** The thread in which the index is searched; `search-thread.server.ts` starts it. */
+/** The worker thread that searches the index; `search-thread.server.ts` starts it. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { serveTasks } from '../../lib/workers/pool.server.ts';
@@ -18,7 +18,7 @@ function indexOf(generation: number): OpenIndex {
   if (open?.generation === generation) return open;
   open?.db.close();
   open = null;
-  // Read only: the main thread replaces a damaged file.
+  // The file is opened read-only: the main thread replaces a damaged file.
   const db = new DatabaseSync(file, { readOnly: true });
   db.exec('PRAGMA busy_timeout = 2000; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;');
   const statements = new Map<string, StatementSync>();
@@ -34,7 +34,7 @@ function indexOf(generation: number): OpenIndex {
 function search({ generation, text, filter }: SearchTask): FoundArticles {
   try {
     const index = indexOf(generation);
-    // What is counted and what is shown are of the same moment, whatever is published meanwhile.
+    // One read transaction, so that the count and the hits are of the same state, whatever is published meanwhile.
     index.db.exec('BEGIN');
     try {
       return searchArticles(index, text, filter);

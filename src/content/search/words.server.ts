@@ -1,28 +1,27 @@
 /**
- * The words that the search index holds, with the number of stories that have them: what a mistyped word may have meant, and which
- * words are too common to tell stories apart. Kept with the index and of the same text, so that a word from behind a wall is not
- * among them.
+ * The words of the search index, with the number of stories that have them: they correct mistyped words and show which words are too
+ * common to narrow a search. They are stored with the index and come from the same text, so they contain no restricted words.
  */
 import type { ContentStore } from '../store/content-store.server.ts';
 
-/** Letters of the longest words that are kept; longer ones are addresses and the like. */
+/** Most letters of a stored word; longer ones are addresses and the like. */
 const longest = 24;
 
-/** Letters from which a word is taken for mistyped: one slip is forgiven, in a long word two. */
+/** Least number of letters of a word that is corrected: one mistake in a short word, two in a long one. */
 const oneSlip = 4;
 const twoSlips = 8;
 
-/** Words that may stand for a mistyped one. */
+/** Most words that may replace a mistyped one. */
 const mostInstead = 3;
 
-/** A word as it is compared: small letters without accents. */
+/** A word as it is compared: lower-case letters without accents. */
 export const foldWord = (word: string): string =>
   word
     .normalize('NFD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase();
 
-/** The different words of texts. */
+/** The distinct words of texts. */
 export function wordsOf(texts: readonly string[]): Set<string> {
   const words = new Set<string>();
   for (const text of texts) {
@@ -33,7 +32,7 @@ export function wordsOf(texts: readonly string[]): Set<string> {
   return words;
 }
 
-/** Brings the counts in line with a story whose text was `before` and is `after`; `null`: it was or is not there. */
+/** Updates the counts for a story whose text changed from `before` to `after`; `null`: the story is new or removed. */
 export function countWords(
   store: ContentStore,
   before: readonly string[] | null,
@@ -59,13 +58,13 @@ interface Known {
 
 const known = (row: Record<string, unknown>): Known => ({ word: String(row.word), docs: Number(row.docs) });
 
-/** How many stories have a word, as it is typed and in no other form. */
+/** How many stories have a word, exactly as typed. */
 export const docsOf = (store: Pick<ContentStore, 'prepare'>, word: string): number =>
   Number(store.prepare('SELECT docs FROM words WHERE word = ?').get(foldWord(word))?.docs ?? 0);
 
 /**
- * Words of the paper that a mistyped one may have meant, the most usual first: those one slip away (a letter wrong, missing, too
- * many, or two in the wrong order), for long words without any two slips away. None where the word itself is as usual.
+ * Words of the archive that a mistyped one may have meant, the most frequent first: words one mistake away (a letter wrong, missing,
+ * added, or two swapped), and for long words, if there are none, two mistakes away. No words if the typed word is as frequent itself.
  */
 export function meantBy(store: Pick<ContentStore, 'prepare'>, typed: string): string[] {
   const word = foldWord(typed);
@@ -78,7 +77,7 @@ export function meantBy(store: Pick<ContentStore, 'prepare'>, typed: string): st
     .map(known);
   const found = near.filter(better);
   if (found.length > 0 || word.length < twoSlips) return mostUsual(found);
-  // Hardly anybody mistypes the first two letters and one more; it keeps the walk short.
+  // Candidates share the first two letters, which readers rarely mistype, so that the query reads few words.
   const start = word.slice(0, 2);
   const far = store
     .prepare('SELECT word, docs FROM words WHERE word >= ? AND word < ? AND length(word) BETWEEN ? AND ?')
@@ -90,7 +89,7 @@ export function meantBy(store: Pick<ContentStore, 'prepare'>, typed: string): st
 const mostUsual = (found: readonly Known[]): string[] => {
   const sorted = [...found].sort((a, b) => b.docs - a.docs);
   const most = sorted[0]?.docs ?? 0;
-  // Beside a usual word a rare one is not what was meant.
+  // A rare word is unlikely to be what the reader meant if a frequent one fits.
   return sorted
     .filter(({ docs }) => docs * 20 >= most)
     .slice(0, mostInstead)
@@ -99,7 +98,7 @@ const mostUsual = (found: readonly Known[]): string[] => {
 
 const alphabet = [...'abcdefghijklmnopqrstuvwxyz'];
 
-/** Every text one slip away. Letters beyond a to z are tried as far as the word itself has them. */
+/** Every text one mistake away. Letters beyond a to z are tried if the word itself has them. */
 function oneEditAway(word: string): string[] {
   const letters = [...word];
   const choice = [...new Set([...alphabet, ...letters])];
@@ -118,7 +117,7 @@ function oneEditAway(word: string): string[] {
   return [...found];
 }
 
-/** Slips between two words, neighbours in the wrong order being one; more than `most` are not counted to the end. */
+/** The number of mistakes between two words; two swapped letters are one. Counting stops above `most`. */
 export function slips(one: string, other: string, most: number): number {
   const [a, b] = [[...one], [...other]];
   if (Math.abs(a.length - b.length) > most) return most + 1;
@@ -142,31 +141,32 @@ export function slips(one: string, other: string, most: number): number {
   return last[b.length] ?? 0;
 }
 
-// Turns what a reader typed into queries that FTS5 accepts.
+// Parses what a reader typed into queries that FTS5 accepts.
 
 const maxTerms = 12;
-/** Words of all terms together: a quoted passage is one term, however long. */
+/** Most words of all terms together: a quoted phrase is one term of any length. */
 const maxWords = 12;
 
-/** What has to occur: one word, or several in a row. */
+/** A term that must occur: one word, or several in a row. */
 export interface Term {
   readonly words: readonly string[];
-  /** Whether it was typed as a single word, without quotes and with nothing inside that parts it. */
+  /** Whether it was typed as a single word, without quotes and without punctuation inside. */
   readonly plain: boolean;
 }
 
 export interface Query {
   readonly terms: readonly Term[];
-  /** Whether the last word may be the beginning of one: it is no phrase, and long enough to mean something. */
+  /** Whether the last word may be a prefix: it isn't quoted, and it is long enough. */
   readonly open: boolean;
 }
 
-/** Shorter beginnings fit too many words to mean anything. */
+/** Shorter prefixes match too many words. */
 const shortestBeginning = 3;
 
 /**
- * Words must all occur, `"quoted words"` as a phrase. Operators of FTS5 have no meaning. Returns `null` when nothing is left to
- * look for.
+ * All words must occur, and `"quoted words"` as a phrase. FTS5's operators have no effect.
+ *
+ * @returns `null` when no words remain
  */
 export function readQuery(text: string): Query | null {
   const terms: Term[] = [];
@@ -176,7 +176,7 @@ export function readQuery(text: string): Query | null {
   for (const found of text.toWellFormed().normalize('NFC').slice(0, 500).matchAll(pattern)) {
     const words = (found[1] ?? found[2] ?? '').match(/[\p{L}\p{N}\p{M}]+/gu)?.slice(0, left);
     if (!words) continue;
-    // A word with punctuation inside ("O'Brien", "long-term") is a phrase of its parts, as the index holds it.
+    // A word with punctuation inside ("O'Brien", "long-term") is a phrase of its parts, because the index splits it.
     quoted = found[1] !== undefined;
     terms.push({ words, plain: !quoted && words.length === 1 });
     left -= words.length;
@@ -187,21 +187,21 @@ export function readQuery(text: string): Query | null {
   return { terms, open: !quoted && last.words.join(' ').length >= shortestBeginning };
 }
 
-/** The query without some of its terms; what is left is whole words when the last one goes. */
+/** The query without some of its terms; without its last term, it no longer ends in a prefix. */
 export function without({ terms, open }: Query, left: ReadonlySet<number>): Query {
   return { terms: terms.filter((_, index) => !left.has(index)), open: open && !left.has(terms.length - 1) };
 }
 
 export interface MatchOptions {
-  /** Takes the last word as the beginning of one; only for a query that is `open`. */
+  /** Matches the last word as a prefix; only for a query that is `open`. */
   readonly beginning?: boolean;
-  /** Words that may stand in the place of a term, by its number. */
+  /** Words that may replace a term, by the term's number. */
   readonly instead?: ReadonlyMap<number, readonly string[]>;
 }
 
 const quote = (words: readonly string[]): string => `"${words.join(' ')}"`;
 
-/** The query in the language of FTS5. Every word is quoted, so that none of it is taken for an operator. */
+/** The query in FTS5's syntax. Every word is quoted, so that none is parsed as an operator. */
 export function toMatch({ terms, open }: Query, { beginning = false, instead }: MatchOptions = {}): string {
   const parts = terms.map(({ words }, index) => {
     const begins = beginning && open && index === terms.length - 1;

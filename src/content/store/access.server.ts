@@ -1,6 +1,6 @@
 /**
- * What is kept of a walled article where everybody may look: its excerpt and its words in the search index. The level that
- * counts may come from a section, so both are settled where the content store is written, which knows the sections.
+ * The public parts of a restricted article: its excerpt and its text in the search index. A section may set the access level, so the
+ * content store, which knows the sections, determines both when it writes.
  */
 import { isWalled, levelOf } from '../../lib/access/model.ts';
 import { plainText, truncateAtWord } from '../../lib/text.ts';
@@ -12,13 +12,16 @@ import { sectionTable } from './rows.server.ts';
 
 const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
 
-/** Letters by which an excerpt is known for one that WordPress made of the text, and how far in it may begin: behind a caption. */
+/**
+ * The letters that identify an excerpt as one that WordPress took from the text, and how far into the text it may start: a caption may
+ * come first.
+ */
 const telling = 40;
 const beginning = 600;
 
 /**
- * An excerpt that goes on where the opening ends tells what is behind the wall: WordPress makes one of a story's first words
- * when its editors write none.
+ * If WordPress made the excerpt from the start of the text, it may be longer than the opening and reveal restricted text; the opening
+ * then replaces it.
  */
 function publicExcerpt(excerpt: string, opening: string, body: string): string {
   const said = letters(excerpt);
@@ -35,7 +38,7 @@ const levelIn = (store: ContentStore, document: Pick<IngestedDocument, 'facts' |
       .map(({ slug }) => slug),
   );
 
-/** The document as the content store may keep it: lists and searches show of a restricted article only its excerpt. */
+/** The document as the content store may store it: lists and search show only the excerpt of a restricted article. */
 export function behindItsWall(store: ContentStore, document: IngestedDocument): IngestedDocument {
   if (document.type !== 'articles' || !isWalled(levelIn(store, document))) return document;
   const opening = plainText(document.openingHtml);
@@ -46,8 +49,8 @@ export function behindItsWall(store: ContentStore, document: IngestedDocument): 
 const key = 'walled-sections';
 
 /**
- * Brings the search index and excerpts in line with sections whose level is another than when their articles were indexed: because the
- * publication's rules have changed, or the sections have. To be called at start and after the sections were stored.
+ * Updates the search index and excerpts for sections whose access level has changed since their articles were indexed, because the
+ * publication's rules or the sections changed. Call it at start and after the sections were stored.
  */
 export function alignWalls(store: ContentStore): void {
   const levels = Object.fromEntries(

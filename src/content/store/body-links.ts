@@ -1,13 +1,13 @@
 /**
- * Links in stored bodies to WordPress's own addresses. Ingest keeps both the address here and the one in WordPress. When a page is rendered,
- * the link leads to the document here, to WordPress where that is public, or becomes plain text.
+ * Links in stored bodies to WordPress's own addresses. Ingest stores both the site's address and WordPress's. When a page is rendered,
+ * the link leads to the document on the site, to WordPress if that is public, or becomes plain text.
  */
 import { type DocumentType, tag } from '../../lib/content/model.ts';
 import { fixedPages } from '../../lib/http/fixed-pages.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { ContentStore } from './content-store.server.ts';
 
-/** Attribute that holds WordPress's own address of a link; it never reaches a page. */
+/** Attribute with WordPress's own address of a link; it never reaches a page. */
 export const originalOfLink = 'data-wordpress';
 
 const rooms: readonly (readonly [type: DocumentType, room: string])[] = [
@@ -16,7 +16,7 @@ const rooms: readonly (readonly [type: DocumentType, room: string])[] = [
   ['authors', '/author/'],
 ];
 const roomOf = new Map(rooms);
-/** Pages that a story may link to; other pages of WordPress have no address here. */
+/** Pages that a story may link to; other pages of WordPress have no address on the site. */
 const linkable: ReadonlySet<string> = new Set(fixedPages.filter(({ signedIn }) => !signedIn).map(({ path }) => path));
 
 type Note = (tag: string) => void;
@@ -27,7 +27,7 @@ const link = /<a((?:\s+[\w-]+="[^"]*")*)>([\s\S]*?)<\/a>/gu;
 const decode = (value: string): string => value.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 const encode = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-/** Resolves the links of one body; calls `note` with the tags that they depend on. */
+/** Resolves the links of a body; calls `note` with the tags that they depend on. */
 export function resolveLinks(html: string, store: ContentStore, note: Note = () => {}): string {
   if (!html.includes(originalOfLink)) return html;
   const isPublic = store.getMeta('wordpress-public') === 'true';
@@ -43,7 +43,7 @@ export function resolveLinks(html: string, store: ContentStore, note: Note = () 
   });
 }
 
-/** Where a link leads on the site, `null` when there is nothing. */
+/** The link's target on the site; `null` when it doesn't exist. */
 function placeOf(href: string, original: string, store: ContentStore, note: Note): string | null {
   const { searchParams, hash } = new URL(original);
   const path = href === original ? byQuery(searchParams, store, note) : byPath(href.split('#')[0] ?? '', store, note);
@@ -64,7 +64,7 @@ function byQuery(query: URLSearchParams, store: ContentStore, note: Note): strin
   const id = number('p') || number('page_id');
   if (id > 0) {
     const row = store.prepare('SELECT type, slug FROM documents WHERE id = ? AND partial = 0').get(id);
-    // Tagged even when it isn't here yet: the page is rendered again when it comes.
+    // The tag is noted even if the document isn't published yet: the page is rendered again when it is.
     note(tag.card(id));
     return row ? bySlug(row.type as DocumentType, String(row.slug), store, note) : null;
   }
@@ -81,7 +81,7 @@ function bySection(slug: string, store: ContentStore, note: Note): string | null
   return row ? `/section/${slug}` : null;
 }
 
-/** The present address of a document, also by a slug that it had before. */
+/** The current address of a document, also by a former slug. */
 function bySlug(type: DocumentType, given: string, store: ContentStore, note: Note): string | null {
   const slug = canonicalSlug(given);
   const room = roomOf.get(type);

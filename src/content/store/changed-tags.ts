@@ -1,8 +1,8 @@
-/** The smallest set of tags that a change of a document or of the sections touches (docs/decisions/0002). */
+/** The smallest set of tags that a change of a document or of the sections affects (docs/decisions/0002). */
 import { type DocumentType, tag } from '../../lib/content/model.ts';
 import type { IngestedSection } from '../ingest/document.ts';
 
-/** One version of a document as far as pages can tell versions apart. Images and facts are compared as JSON. */
+/** The fields of a version that pages show. Images and facts are compared as JSON. */
 export interface DocumentVersion {
   readonly id: number;
   readonly type: DocumentType;
@@ -23,7 +23,7 @@ export interface DocumentVersion {
 const sameTerms = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((term, index) => term === b[index]);
 
-/** Whether two versions look the same on a card. `modified` is not part of a card's face. */
+/** Whether two versions look the same on a card. A card doesn't show `modified`. */
 const sameCard = (a: DocumentVersion, b: DocumentVersion): boolean =>
   a.slug === b.slug &&
   a.title === b.title &&
@@ -38,12 +38,12 @@ const sameEntirely = (a: DocumentVersion, b: DocumentVersion): boolean =>
   sameCard(a, b) && a.modified === b.modified && a.facts === b.facts && a.bodyHash === b.bodyHash;
 
 /**
- * The smallest set of tags that a change of one document touches.
+ * The smallest set of tags that a change of one document affects.
  *
- * @param before the version that the content store held, `null` for a new document
- * @param after the version that it holds now, `null` for a withdrawn one
- * @param sectionSlug slug of a category term, `null` when it is no section
- * @param topStoryIds ids of the editors' choice for the front page
+ * @param before the previous version in the content store, `null` for a new document
+ * @param after the present version, `null` for a withdrawn document
+ * @param sectionSlug slug of a category term, `null` when it is not a section
+ * @param topStoryIds ids of the editors' selection for the front page
  */
 export function tagsOfDocument(
   before: DocumentVersion | null,
@@ -106,7 +106,7 @@ function articleTags(
     before.excerpt !== after.excerpt ||
     before.authorId !== after.authorId ||
     before.bodyHash !== after.bodyHash ||
-    // The level decides how much of the text is indexed, and sections may decide the level.
+    // The access level decides how much of the text is indexed, and a section may set the level.
     before.cardFacts !== after.cardFacts ||
     !sameTerms(before.terms, after.terms)
   ) {
@@ -123,7 +123,7 @@ function articleTags(
   if (reordered || authors.size > 1) for (const author of authors) if (author !== null) tags.add(tag.author(author));
 }
 
-/** Tags touched when the editors change the sections themselves. */
+/** Tags that a change of the sections affects. */
 export function tagsOfSections(before: readonly IngestedSection[], after: readonly IngestedSection[]): Set<string> {
   const tags = new Set<string>();
   const old = new Map(before.map((section) => [section.id, section]));

@@ -1,4 +1,4 @@
-/** Comments as pages read them: top-level ones with their newest replies, or the replies to one. */
+/** Comments as pages read them: top-level comments with their newest replies, or the replies to one. */
 import { type Comment, type CommentOrder, type Slice, tag } from '../../lib/content/model.ts';
 import type { IngestedComment } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
@@ -15,7 +15,7 @@ interface CommentFilter {
 const noReplies: Comment['replies'] = { total: 0, recent: [] };
 
 /**
- * Replies to a top-level comment are all comments below it, however deep: a reply to a reply is shown, not lost.
+ * The replies to a top-level comment are all comments below it at any depth, so that a reply to a reply is shown.
  *
  * @param filter `order` defaults to newest first
  */
@@ -41,18 +41,18 @@ export function readComments(store: ContentStore, articleId: number, filter: Com
   };
 }
 
-/** Replies are counted once for all threads, in the index alone. */
+/** Counts the replies of all threads in one pass over the index. */
 const mostReplied = `
   SELECT c.* FROM comments c
   JOIN (SELECT root, count(*) AS n FROM comments WHERE post = ? GROUP BY root) t ON t.root = c.id
   WHERE c.post = ? AND c.parent = 0 ORDER BY t.n DESC, c.date DESC, c.id DESC LIMIT ? OFFSET ?`;
 
-/** One comment under a published article, however deep it stands. */
+/** One comment under a published article, at any depth. */
 export function readComment(store: ContentStore, id: number): Comment | null {
   const row = store.prepare('SELECT c.* FROM comments c JOIN documents d ON d.id = c.post WHERE c.id = ?').get(id);
   if (!row) return null;
   const top = Number(row.parent) === 0;
-  // Below a comment that was withdrawn nothing is shown.
+  // Replies to a withdrawn comment aren't shown.
   if (!top && !store.prepare('SELECT 1 FROM comments WHERE id = ?').get(Number(row.root))) return null;
   return commentOf(row as Row, top ? repliesTo(store, Number(row.post), id) : noReplies);
 }
@@ -69,7 +69,7 @@ function repliesTo(store: ContentStore, articleId: number, root: number): Commen
 
 // Writes of comments.
 
-/** Points every comment under one document at the top-level comment that it belongs under. */
+/** Sets the top-level comment of every comment under a document. */
 function rootComments(store: ContentStore, post: number): void {
   const rows = store.prepare('SELECT id, parent, root FROM comments WHERE post = ?').all(post);
   const parents = new Map(rows.map((row) => [Number(row.id), Number(row.parent)]));
@@ -79,7 +79,7 @@ function rootComments(store: ContentStore, post: number): void {
     const id = Number(row.id);
     const climbed: number[] = [];
     let at = id;
-    // Each is climbed from once, however deep. WordPress does not make cycles; in one of a broken database the climb ends, too.
+    // Each comment is visited once, at any depth. WordPress creates no cycles; if a broken database has one, the walk still ends.
     while (!roots.has(at)) {
       roots.set(at, at);
       climbed.push(at);
@@ -91,14 +91,14 @@ function rootComments(store: ContentStore, post: number): void {
   }
 }
 
-/** The top-level comment that a new one belongs under, where nothing answers it yet. */
+/** The top-level comment above a new comment that has no replies yet. */
 function rootUnder(store: ContentStore, post: number, id: number, parent: number): number {
   if (parent === 0) return id;
   const above = store.prepare('SELECT root FROM comments WHERE id = ? AND post = ?').get(parent, post);
   return above ? Number(above.root) : parent;
 }
 
-/** Writes one approved comment. */
+/** Stores one approved comment. */
 export function storeComment(store: ContentStore, comment: IngestedComment): Set<string> {
   return store.transaction(() => {
     const before = store
@@ -113,7 +113,7 @@ export function storeComment(store: ContentStore, comment: IngestedComment): Set
         parent = excluded.parent, root = excluded.root, author = excluded.author, content = excluded.content, date = excluded.date`,
       )
       .run(id, post, parent, rootUnder(store, post, id, parent), author, contentHtml, date);
-    // Replies may have come before what they answer, and a comment may move: then all of them are looked at anew.
+    // A reply may arrive before its parent, and a comment may move: then all comments of the document are checked again.
     const moved = before !== undefined && (before.post !== post || before.parent !== parent);
     if (moved || store.prepare('SELECT 1 FROM comments WHERE parent = ? LIMIT 1').get(id)) rootComments(store, post);
     const tags = new Set([tag.comments(post)]);
@@ -122,7 +122,7 @@ export function storeComment(store: ContentStore, comment: IngestedComment): Set
   });
 }
 
-/** Takes one comment out; replies below it stay in the content store but are not shown without it. */
+/** Removes a comment; its replies stay in the content store but aren't shown without it. */
 export function withdrawComment(store: ContentStore, id: number): Set<string> {
   return store.transaction(() => {
     const before = store.prepare('SELECT post FROM comments WHERE id = ?').get(id);

@@ -1,6 +1,6 @@
 /**
- * The content store: one SQLite file with everything that is published. Opened once by the composition root, written
- * by sync, read by pages. Derived data: when it is of another version, of another WordPress, or damaged, it is begun anew.
+ * The content store: one SQLite file with everything that is published. The composition root opens it once, sync writes it, pages read
+ * it. It is derived data: a file with another schema version, from another WordPress, or damaged, is replaced by a new one.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -12,23 +12,23 @@ import { schema, schemaVersion } from './schema.sql.ts';
 export interface ContentStoreOptions {
   /** Path of the file, or `:memory:`. */
   readonly file: string;
-  /** Address of the WordPress that it copies; `null` opens whatever is there. */
+  /** Address of the WordPress that it copies; `null` opens the file whatever its origin. */
   readonly origin: string | null;
   readonly log: Logger;
 }
 
 export interface ContentStore {
   readonly file: string;
-  /** A prepared statement, made once for each text. */
+  /** A prepared statement, cached by its text. */
   prepare(sql: string): StatementSync;
   /** Runs `work` in one transaction; nested calls join the outer one. `work` must not be async. */
   transaction<T>(work: () => T): T;
   getMeta(key: string): string | null;
   setMeta(key: string, value: string): void;
-  /** Counts writes to sections and menus, so that readers may keep them in memory between changes. */
+  /** Counts writes to sections and menus, so that readers may cache them between changes. */
   readonly generation: number;
   touch(): void;
-  /** Sets the file aside (or deletes it) and begins an empty one. */
+  /** Sets the file aside (or deletes it) and creates an empty one. */
   rebuild(reason: string): void;
   /** Bytes on disk, write-ahead log included. */
   size(): number;
@@ -37,7 +37,7 @@ export interface ContentStore {
 
 const companions = (file: string): string[] => [file, `${file}-wal`, `${file}-shm`];
 
-/** Whether an error of SQLite says that the file itself is broken (SQLITE_CORRUPT, SQLITE_NOTADB). */
+/** Whether an error of SQLite means that the file is damaged (SQLITE_CORRUPT, SQLITE_NOTADB). */
 export function isDamage(error: unknown): boolean {
   const code = (error as { errcode?: number } | null)?.errcode;
   return typeof code === 'number' && ((code & 0xff) === 11 || (code & 0xff) === 26);
@@ -77,7 +77,7 @@ function readMeta(db: DatabaseSync, key: string): string | null {
   return row ? String(row.value) : null;
 }
 
-/** Cheap signs of damage that opening alone does not show: a truncated file, a table that cannot be read. */
+/** Checks for damage that opening alone doesn't reveal: a truncated file, an unreadable table. */
 function probe(db: DatabaseSync, file: string): void {
   const pages = Number(db.prepare('PRAGMA page_count').get()?.page_count ?? 0);
   if (file !== ':memory:' && pages < 16_000) {
@@ -105,14 +105,14 @@ function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
   let db: DatabaseSync | null = null;
   try {
     db = connect(file);
-    // A process that died while it made the tables leaves an empty file.
+    // A process that died while it created the tables leaves an empty file.
     const version = hasTables(db) ? readMeta(db, 'schema') : null;
     const from = version === null ? null : readMeta(db, 'origin');
     if (version !== String(schemaVersion)) {
       if (version !== null)
-        log.info({ file, version, wanted: schemaVersion }, 'content store: other version, beginning anew');
+        log.info({ file, version, wanted: schemaVersion }, 'content store: created anew, the schema version differs');
     } else if (origin !== null && from !== null && from !== origin) {
-      log.warn({ file, from, origin }, 'content store: made from another WordPress, beginning anew');
+      log.warn({ file, from, origin }, 'content store: created anew, the file is from another WordPress');
     } else {
       probe(db, file);
       if (origin !== null && from === null) db.prepare("INSERT INTO meta VALUES ('origin', ?)").run(origin);
@@ -125,13 +125,13 @@ function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
     if (!isDamage(error)) throw error;
     log.error(
       { file, aside: setAside(file), error: String(error) },
-      'content store: damaged, set aside and beginning anew',
+      'content store: created anew, the damaged file is set aside',
     );
   }
   return create(file, origin);
 }
 
-/** Opens the content store, beginning an empty one where there is none that fits. */
+/** Opens the content store, or creates an empty one if the file is missing or unusable. */
 export function openContentStore(options: ContentStoreOptions): ContentStore {
   let db = open(options);
   let statements = new Map<string, StatementSync>();
@@ -181,7 +181,7 @@ export function openContentStore(options: ContentStoreOptions): ContentStore {
       statements = new Map();
       db.close();
       const aside = options.file === ':memory:' ? null : setAside(options.file);
-      options.log.error({ file: options.file, aside, reason }, 'content store: beginning anew');
+      options.log.error({ file: options.file, aside, reason }, 'content store: created anew');
       db = create(options.file, options.origin);
       generation++;
     },
@@ -200,7 +200,7 @@ export function openContentStore(options: ContentStoreOptions): ContentStore {
 
 // Progress of the sync, written in the same transaction as the documents.
 
-/** Order in which types are read: what the front page needs comes first. */
+/** The order in which types are fetched: what the front page needs comes first. */
 export const documentTypes: readonly DocumentType[] = ['pages', 'articles', 'video', 'crosswords', 'authors'];
 
 export interface BackfillCursor {
@@ -211,9 +211,9 @@ export interface BackfillCursor {
 
 export interface WalkCursor {
   readonly offset: number;
-  /** Highest id seen on this lap. */
+  /** Highest id seen on this walk. */
   readonly last: number;
-  /** Laps walked to the end. */
+  /** Number of completed walks. */
   readonly laps: number;
 }
 
@@ -231,7 +231,7 @@ export function writeCursor(store: ContentStore, name: string, value: unknown): 
 export const backfillCursor = (store: ContentStore, type: DocumentType | 'comments'): BackfillCursor =>
   readCursor(store, `backfill:${type}`, { offset: 0, total: 0, done: false });
 
-/** Whether the first copy of everything is done. */
+/** Whether the first copy of the archive is complete. */
 export const isCopied = (store: ContentStore): boolean =>
   [...documentTypes, 'comments' as const].every((type) => backfillCursor(store, type).done);
 

@@ -1,4 +1,4 @@
-/** Walks of the content store's lists: ids of one page, and totals without a scan. */
+/** Reads the content store's lists: ids of one page, and totals without a scan. */
 import type { ContentStore } from './content-store.server.ts';
 
 export interface ListFilter {
@@ -9,7 +9,7 @@ export interface ListFilter {
   readonly since?: string | undefined;
 }
 
-/** Offset and limit as whole numbers in bounds; a caller's slip never becomes an SQL error or a full table. */
+/** Offset and limit as whole numbers within limits; a caller's mistake never becomes an SQL error or a full table. */
 export function pageBounds({ offset, limit }: ListFilter, standard: number): { offset: number; limit: number } {
   const whole = (value: number | undefined, fallback: number): number =>
     value === undefined || !Number.isFinite(value) ? fallback : Math.max(0, Math.trunc(value));
@@ -24,7 +24,7 @@ function conditions(
   lists: readonly string[],
   filter: ListFilter,
 ): { sql: string; values: (string | number)[] } {
-  // The shortest list leads: the others are only looked into.
+  // The query walks the shortest list and looks up each id in the others.
   const [first = '', ...others] =
     lists.length < 2 ? lists : lists.toSorted((a, b) => countOf(store, a) - countOf(store, b));
   let sql = 'l.list = ?';
@@ -41,7 +41,7 @@ function conditions(
 }
 
 /**
- * Ids of one page, newest first, of the documents that stand in every one of `lists`.
+ * Ids of one page, newest first, of the documents in every one of `lists`.
  *
  * @param standard limit when the filter names none
  */
@@ -60,7 +60,7 @@ export function listIds(store: ContentStore, lists: readonly string[], filter: L
     .map((row) => Number(row.id));
 }
 
-/** How many documents the filter has in all. */
+/** The total number of documents that match the filter. */
 export function listTotal(store: ContentStore, lists: readonly string[], filter: ListFilter): number {
   const { sql, values } = conditions(store, lists, filter);
   let total: number;
@@ -77,18 +77,18 @@ export function listTotal(store: ContentStore, lists: readonly string[], filter:
   return total;
 }
 
-// What stands beside a document in a list: those before it, and where these are too few the nearest after it. A new film
-// therefore changes the pages of a handful of others, however long the list is; with "the newest films" beneath every film,
-// it would change them all (docs/decisions/0008).
+// The neighbors of a document in a list: those before it, and if these are too few, the nearest after it. A new film therefore changes
+// the pages of a handful of others, however long the list is; if every film's page showed "the newest films", a new one would change
+// them all (docs/decisions/0008).
 
-/** A place in a list. */
+/** A position in a list. */
 export interface Place {
   readonly id: number;
   /** Canonical UTC instant. */
   readonly date: string;
 }
 
-/** How far a page looks along a list, at most. */
+/** Most neighbors that a page may show. */
 const reaches: Readonly<Record<string, number>> = { video: 6, crosswords: 4 };
 
 const reachOf = (list: string): number => reaches[list] ?? 0;
@@ -110,9 +110,9 @@ function nearest(
 }
 
 /**
- * Ids of what stands beside a document in a list, in the list's order, without the document itself.
+ * Ids of a document's neighbors in a list, in the list's order, without the document itself.
  *
- * @throws RangeError when more are asked for than changes of this list invalidate
+ * @throws RangeError when the caller wants more neighbors than changes of this list invalidate
  */
 export function besideIn(store: ContentStore, list: string, place: Place, limit: number): number[] {
   if (limit > reachOf(list))
@@ -123,14 +123,14 @@ export function besideIn(store: ContentStore, list: string, place: Place, limit:
 }
 
 /**
- * Ids of the documents beside which one stands that has just come to a place in a list. Those that it left are not among
- * them: they show its card, and hear of it by the card's tag.
+ * Ids of the documents that are neighbors of one that was added to a list. Former neighbors aren't included: they show its card and
+ * depend on the card's tag.
  */
 export function besideWhich(store: ContentStore, list: string, place: Place): number[] {
   const reach = reachOf(list);
   if (reach === 0) return [];
   const older = nearest(store, list, place, 'older', reach + 1);
   const newer = nearest(store, list, place, 'newer', reach);
-  // Only at the list's old end does a page look at what is newer than itself.
+  // Only at the old end of the list does a page show newer neighbors.
   return older.length > reach ? newer : [...newer, ...older];
 }

@@ -1,4 +1,4 @@
-/** Writes of what is no document: the editors' choice for the front page, sections, menus. */
+/** Writes everything that isn't a document: the editors' selection for the front page, sections, menus. */
 import { type MenuItem, type Section, tag } from '../../lib/content/model.ts';
 import { publication, type SectionConfig } from '../../publication.ts';
 import type { IngestedSection, TopStoriesChoice } from '../ingest/document.ts';
@@ -6,13 +6,13 @@ import { canonicalSlug } from '../wire/values.ts';
 import { tagsOfSections } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 
-/** The editors' choice for the front page, `null` while they have none. */
+/** The editors' selection for the front page; `null` while they have none. */
 export function storedTopStories(store: ContentStore): TopStoriesChoice | null {
   const value = store.getMeta('top-stories');
   return value === null ? null : JSON.parse(value);
 }
 
-/** Slug of the section that a category term is, `null` for terms that are no sections. */
+/** Slug of a category term that is a section; `null` for other terms. */
 export function sectionSlugOf(store: ContentStore): (term: number) => string | null {
   return (term) => {
     const row = store.prepare('SELECT slug FROM sections WHERE id = ? AND position IS NOT NULL').get(term);
@@ -20,7 +20,7 @@ export function sectionSlugOf(store: ContentStore): (term: number) => string | n
   };
 }
 
-/** Keeps the editors' choice for the front page; `null` when they have none. */
+/** Stores the editors' selection for the front page; `null` when they have none. */
 export function storeTopStories(store: ContentStore, choice: TopStoriesChoice | null): Set<string> {
   const value = JSON.stringify(choice);
   if ((store.getMeta('top-stories') ?? 'null') === value) return new Set();
@@ -44,7 +44,7 @@ export function storedSections(store: ContentStore): IngestedSection[] {
     }));
 }
 
-/** Replaces the whole set of category terms. */
+/** Replaces all category terms. */
 export function storeSections(store: ContentStore, sections: readonly IngestedSection[]): Set<string> {
   return store.transaction(() => {
     const after = sections
@@ -78,7 +78,7 @@ export function storeMenus(store: ContentStore, menus: ReadonlyMap<string, reado
   });
 }
 
-// The sections of the paper: what the publication sets up, overridden by WordPress's terms once those are known.
+// The newspaper's sections: the publication's, which WordPress's terms replace once those are known.
 
 const configured = (section: SectionConfig): Section => ({
   id: 0,
@@ -92,8 +92,8 @@ const configured = (section: SectionConfig): Section => ({
 });
 
 /**
- * Sections in navigation order. While WordPress has not named any, those of the publication, with id 0; afterwards
- * exactly the terms that have a navigation position.
+ * Sections in navigation order. While WordPress hasn't named any, the publication's, with id 0; afterward exactly the terms that have a
+ * position in the navigation.
  */
 export function navigationSections(terms: readonly IngestedSection[]): Section[] {
   const named = terms.filter((term) => term.position !== null);
@@ -112,6 +112,6 @@ const fromTerm = (term: IngestedSection): Section => ({
   color: term.color,
 });
 
-/** What the publication says about a term's slug, for terms on which WordPress carries no fields of the newsroom. */
+/** The publication's fields for a term's slug, for terms without the newsroom plugin's fields. */
 export const configuredSection = (slug: string): SectionConfig | undefined =>
   publication.sections.find((section) => section.slug === slug);

@@ -1,6 +1,6 @@
 /**
- * What pages ask of the content store. Every read is an index walk of the page asked for; totals are kept counts. A reader
- * belongs to one request and notes the tags of what it returned (docs/decisions/0002).
+ * The content store's interface for pages. Every read walks an index for just the requested page; totals are stored counts. A reader
+ * belongs to one request and records the tags of what it returned (docs/decisions/0002).
  */
 import {
   type Article,
@@ -58,9 +58,9 @@ interface ReadState {
 }
 
 /**
- * Makes the reader of one request.
+ * Creates the reader of one request.
  *
- * @param thread searches aside; without one `searchAside` does it here
+ * @param thread runs searches off the main thread; without it, `searchAside` runs them in the calling thread
  */
 export function createReader(store: ContentStore, thread: SearchThread | null = null): ContentReader {
   const tags = new Set<string>();
@@ -110,7 +110,7 @@ function noteCard(read: ReadState, card: Card): Card {
   return card;
 }
 
-/** An id that is no published article still tags the page: it changes when the article appears. */
+/** An id without a published article still tags the page, which changes when the article appears. */
 function card(read: ReadState, id: number): Card | null {
   const row = read.store.prepare(byId).get(id, 'articles') as Row | undefined;
   if (row) return noteCard(read, cardOf(row, sectionTable(read.store)));
@@ -159,7 +159,7 @@ function articlesByIds(read: ReadState, filter: ArticleFilter): Slice<Card> {
   return { items: found.slice(offset, offset + limit), total: found.length };
 }
 
-/** As the index wants it; `null` for a section that there is not. */
+/** The filter as the index expects it; `null` for an unknown section. */
 function indexFilter(read: ReadState, filter: SearchFilter): IndexFilter | null {
   read.tags.add(tag.search);
   const section =
@@ -259,7 +259,7 @@ function topStories(read: ReadState): TopStories {
   const found = cards(read, [...new Set(choice.ids)]);
   const [first, ...others] = found;
   if (!first) return { featured: null, others: [], ids: [] };
-  // The editors' words belong to the story that they put first, not to the one that moved up.
+  // The editors' own words belong to the story that they put first, and not to one that moved up.
   const chosen = first.id === choice.ids[0];
   const featured: FeaturedStory = {
     ...first,
@@ -409,10 +409,10 @@ async function searchAside(
 
 const nothingFound: FoundArticles = { items: [], total: 0, instead: [] };
 
-/** Years of four digits: others are written in a longer form, which no date of a story can be compared with. */
+/** Years of four digits; longer ones have another format, which can't be compared with a story's date. */
 const years = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')] as const;
 
-/** Any instant in the form in which the content store keeps them. */
+/** An instant in the content store's format. */
 function canonicalInstant(instant: string): string {
   const time = Date.parse(instant);
   if (Number.isNaN(time)) throw new RangeError(`Not an instant: ${instant}`);

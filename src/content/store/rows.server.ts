@@ -1,4 +1,4 @@
-/** From rows of the content store to what pages see. */
+/** Converts rows of the content store to what pages see. */
 import { levelOf } from '../../lib/access/model.ts';
 import type {
   AccessLevel,
@@ -17,7 +17,7 @@ import { navigationSections, storedSections } from './navigation.server.ts';
 
 export type Row = Record<string, unknown>;
 
-/** Columns of a document with its author's name, for every list. */
+/** Columns of a document with its author's name, used by every list. */
 export const documentColumns = `d.id, d.slug, d.title, d.excerpt, d.image, d.author_id, d.terms, d.date, d.modified,
   d.facts, a.title AS author_name, a.slug AS author_slug`;
 export const documentSource = "documents d LEFT JOIN documents a ON a.id = d.author_id AND a.type = 'authors'";
@@ -39,7 +39,7 @@ export const authorOf = (row: Row): Author => ({
   image: pictureOf(row),
 });
 
-/** The sections of the paper, kept in memory until sync writes others. */
+/** The newspaper's sections, cached until sync writes new ones. */
 export interface SectionTable {
   readonly inOrder: readonly Section[];
   bySlug(slug: string): Section | null;

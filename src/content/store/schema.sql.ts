@@ -1,17 +1,17 @@
 /**
- * Tables of the content store. The content store is derived data: a change here raises {@link schemaVersion}, and a content store of
- * another version is deleted and filled anew, so that there are no migrations.
+ * Tables of the content store. The content store is derived data: a change here raises {@link schemaVersion}, and a content store with
+ * another version is deleted and filled again, so that there are no migrations.
  */
 
-/** Raise it with every change of the tables, or of what ingest writes into them. */
+/** Raise it with every change of the tables, or of the data that ingest writes into them. */
 export const schemaVersion = 6;
 
 /**
- * `documents` holds what lists show; bodies lie apart so that a list reads small rows. WordPress numbers all posts from
- * one counter, so an id is unique over all types.
+ * `documents` holds what lists show; bodies have a table of their own, so that a list reads small rows. WordPress numbers all posts
+ * from one counter, so an id is unique over all types.
  *
- * `listing` is every list the site has (`articles`, `articles:section:3`, `articles:author:5`, `video`, …), clustered in
- * the order in which it is shown; `list_counts` follows by trigger, so that a total never costs a scan.
+ * `listing` has every list of the site (`articles`, `articles:section:3`, `articles:author:5`, `video`, …), clustered in its display
+ * order; triggers keep `list_counts` current, so that a total never costs a scan.
  */
 export const schema = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -1,6 +1,6 @@
 /**
- * Writes to the content store. Every function says what it changed as tags; the caller wraps several in one
- * `store.transaction` where they belong together.
+ * Writes to the content store. Every function returns its changes as tags; the caller wraps several in one `store.transaction` where
+ * they belong together.
  */
 import { createHash } from 'node:crypto';
 import { type Author, type DocumentType, tag } from '../../lib/content/model.ts';
@@ -13,21 +13,21 @@ import type { ContentStore } from './content-store.server.ts';
 import { besideWhich } from './lists.server.ts';
 import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
 
-/** When an answer of WordPress was asked for. */
+/** When a document was fetched from WordPress. */
 export interface Fetched {
-  /** Epoch milliseconds, strictly rising within the process. */
+  /** Epoch milliseconds of the request, strictly rising within the process. */
   readonly at: number;
-  /** WordPress's own clock, epoch seconds; 0 when it did not say. */
+  /** WordPress's own clock, epoch seconds; 0 if the response doesn't state it. */
   readonly clock: number;
 }
 
 export interface StoredChange {
-  /** `stale`: an answer asked for earlier than what the content store holds, left out. */
+  /** `stale`: fetched earlier than the version in the content store, and ignored. */
   readonly status: 'created' | 'changed' | 'unchanged' | 'withdrawn' | 'absent' | 'stale';
   readonly type: DocumentType;
   readonly id: number;
   readonly tags: ReadonlySet<string>;
-  /** Slug before and after, `null` where there was or is no document. */
+  /** Slug before and after the change; `null` where there was or is no document. */
   readonly slugs: readonly [before: string | null, after: string | null];
   readonly before: DocumentVersion | null;
   readonly after: DocumentVersion | null;
@@ -35,7 +35,7 @@ export interface StoredChange {
 
 const cardFacts = ({ access, minutes }: DocumentFacts): string => JSON.stringify([access ?? null, minutes ?? null]);
 
-/** The version that the content store holds, or `null`. */
+/** The version in the content store, or `null`. */
 export function storedVersion(
   store: ContentStore,
   id: number,
@@ -84,7 +84,7 @@ function versionOf(document: IngestedDocument): DocumentVersion {
   };
 }
 
-/** The lists in which a document stands. */
+/** The lists that contain a document. */
 function listsOf({ type, terms, authorId }: Pick<DocumentVersion, 'type' | 'terms' | 'authorId'>): string[] {
   if (type === 'pages' || type === 'authors') return [type];
   const lists = [type as string, ...[...new Set(terms)].map((term) => `${type}:section:${term}`)];
@@ -92,7 +92,7 @@ function listsOf({ type, terms, authorId }: Pick<DocumentVersion, 'type' | 'term
   return lists;
 }
 
-/** @returns tags of the documents beside which this one now stands */
+/** @returns tags of the documents that this one is now a neighbor of */
 function writeListing(store: ContentStore, before: DocumentVersion | null, after: DocumentVersion | null): string[] {
   const key = (version: DocumentVersion | null): string =>
     version ? `${version.date}|${listsOf(version).sort().join('|')}` : '';
@@ -141,7 +141,7 @@ function writeDocument(store: ContentStore, version: DocumentVersion, partial: b
     );
 }
 
-/** @returns tags of the answers that this changes: a stored "not found", or a redirect to another document */
+/** @returns tags of the responses that this changes: a stored 404, or a redirect to another document */
 export function rememberSlug(store: ContentStore, type: DocumentType, slug: string, id: number): string[] {
   const { changes } = store
     .prepare(
@@ -153,8 +153,8 @@ export function rememberSlug(store: ContentStore, type: DocumentType, slug: stri
 }
 
 /**
- * Tags of all addresses at which a document used to be, when it appears, goes or moves: each of them answers "moved" or "gone" by where the
- * document is now.
+ * Tags of all former addresses of a document that appears, moves or is withdrawn: each of them responds with a redirect or a 410,
+ * depending on where the document is now.
  */
 function formerAddresses(store: ContentStore, before: DocumentVersion | null, after: DocumentVersion | null): string[] {
   const either = after ?? before;
@@ -164,8 +164,8 @@ function formerAddresses(store: ContentStore, before: DocumentVersion | null, af
 }
 
 /**
- * Writes one document. Of two answers of WordPress the one that was asked for later is the truth; one asked for earlier
- * only counts when it carries a later `modified`.
+ * Stores one document. Of two responses of WordPress, the one to the later request counts; an earlier one counts only if its `modified`
+ * is later.
  */
 export function storeDocument(store: ContentStore, given: IngestedDocument, fetched: Fetched): StoredChange {
   return store.transaction(() => {
@@ -226,7 +226,7 @@ function indexArticle(store: ContentStore, document: IngestedDocument): void {
   indexStory(store, { id, title, standfirst: excerpt, author: String(name), body: searchText, date, terms });
 }
 
-/** An author known only from an article stands in until the author's own document comes. */
+/** An author known only from an article has a provisional row until the author's own document arrives. */
 function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetched, tags: Set<string>): void {
   const before = storedVersion(store, author.id);
   if (before && !(before.partial && before.type === 'authors')) return;
@@ -254,7 +254,7 @@ function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetche
   for (const each of formerAddresses(store, before, after)) tags.add(each);
 }
 
-/** Takes a document out of the content store; its address answers "gone" from now on. */
+/** Removes a document from the content store; its address responds with 410 from now on. */
 export function withdrawDocument(store: ContentStore, id: number, fetched: Fetched, type?: DocumentType): StoredChange {
   return store.transaction(() => {
     const before = storedVersion(store, id);
@@ -279,7 +279,7 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
     writeListing(store, before, null);
     store.prepare('DELETE FROM documents WHERE id = ?').run(id);
     store.prepare('DELETE FROM bodies WHERE id = ?').run(id);
-    // Comments stay, unseen, so that they are there when the article comes back.
+    // Comments stay in the store, unseen, in case the article comes back.
     if (before.type === 'articles') unindexStory(store, id);
     const choice = storedTopStories(store);
     const tags = tagsOfDocument(before, null, sectionSlugOf(store), choice?.ids ?? []);

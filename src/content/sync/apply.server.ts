@@ -1,6 +1,6 @@
 /**
- * Brings answers of WordPress into the content store: ingest, one transaction for all of them, then one notice of what changed.
- * A document that does not fit is set aside with its address, field and value; everything else goes on.
+ * Writes responses of WordPress to the content store: ingest, one transaction for all of them, then one notification of the changes. A
+ * document that fails validation is recorded with its address, field and value; the others are stored.
  */
 import { randomUUID } from 'node:crypto';
 import { type DocumentType, tag } from '../../lib/content/model.ts';
@@ -18,27 +18,27 @@ export interface Applied {
   readonly stored: number;
   readonly withdrawn: number;
   readonly rejected: number;
-  /** What the listener made of the change, or the paths that most likely show it. */
+  /** The paths that the listener refreshed, or the paths that most likely show the change. */
   readonly refreshed: readonly string[];
 }
 
 export interface Applier {
   /**
-   * @param raws documents as they came, of one type
-   * @param alongside further writes of the same transaction, such as a cursor
+   * @param raws documents as received, all of one type
+   * @param alongside further writes in the same transaction, such as a cursor
    */
   documents(type: DocumentType, raws: readonly unknown[], fetched: Fetched, alongside?: () => void): Promise<Applied>;
   comments(raws: readonly unknown[], alongside?: () => void): Promise<Applied>;
-  /** Takes documents out that WordPress no longer shows. */
+  /** Removes documents that WordPress no longer shows. */
   withdraw(type: DocumentType, ids: readonly number[], fetched: Fetched): Promise<Applied>;
   withdrawComments(ids: readonly number[]): Promise<Applied>;
-  /** Any other write: sections, menus. Returns tags. */
+  /** Any other write: sections, menus. `work` returns the tags that it changes. */
   write(work: () => ReadonlySet<string>): Promise<Applied>;
-  /** Sets a document aside that could not even be fetched. */
+  /** Records a document that couldn't even be fetched. */
   reject(rejection: Rejection): void;
-  /** Tells the listener of changes that were committed and whose telling did not come to its end. Once. */
+  /** Notifies the listener of committed changes that it didn't finish processing. It runs once. */
   replay(): void;
-  /** Paths of one document's list entries; for tests and logs. */
+  /** Counts of documents since the start. */
   readonly counts: { stored: number; withdrawn: number; rejected: number };
 }
 
@@ -50,18 +50,18 @@ export interface ApplierOptions {
   readonly now: () => number;
   readonly onChange?: ((change: ContentChange) => unknown) | undefined;
   readonly isKept?: (() => boolean) | undefined;
-  /** Told after each write, whatever it was. */
+  /** Called after every write. */
   readonly afterCommit?: (() => void) | undefined;
 }
 
 const isPaid = (facts: string | undefined): boolean =>
   facts !== undefined && /"access":"(?:registered|subscriber)"/u.test(facts);
 
-/** Whether a change means that a stored page must stop being served at once: withdrawn, or no longer free. */
+/** Whether a stored page must stop being served at once: its document was withdrawn, or is no longer free. */
 const mustGo = ({ status, before, after }: StoredChange): boolean =>
   status === 'withdrawn' || (before !== null && after !== null && !isPaid(before.facts) && isPaid(after.facts));
 
-/** Characters of a body; a newspaper's longest reads have a tenth of it, and a thread must have room for it as a tree. */
+/** Longest body, characters. A newspaper's longest stories have a tenth of it, and a thread must be able to hold it as a tree. */
 const longestBody = 2_000_000;
 
 function tooLong(raw: unknown): Promise<never> | null {
@@ -82,14 +82,17 @@ interface ApplyState {
   readonly isKept: () => boolean;
   readonly afterCommit: (() => void) | undefined;
   readonly counts: { stored: number; withdrawn: number; rejected: number };
-  /** Changes of which the listener is being told. */
+  /** Notifications that the listener is processing. */
   readonly telling: Set<Promise<readonly string[]>>;
-  /** Notes of changes that the listener heard of and could not write down: they outlive this process in its place. */
+  /**
+   * Notes of changes that the listener processed and couldn't record; they stay in the content store, so that the next process repeats
+   * them.
+   */
   readonly unkept: Set<string>;
   replayed: boolean;
 }
 
-/** Makes the applier of one content store. */
+/** Creates the applier of a content store. */
 export function createApplier(options: ApplierOptions): Applier {
   const { store, client, ingester, log, now, onChange, isKept = () => true, afterCommit } = options;
   const counts = { stored: 0, withdrawn: 0, rejected: 0 };
@@ -126,7 +129,7 @@ function reject(apply: ApplyState, rejection: Rejection): void {
       : apply.client.address(`/wp/v2/${rejection.type}`);
   const { type, id, field, value, problem, modified } = rejection;
   apply.counts.rejected++;
-  apply.log.warn({ url, field, value, problem }, 'content: document set aside, it does not fit');
+  apply.log.warn({ url, field, value, problem }, 'content: document rejected as invalid');
   apply.store
     .prepare(
       `INSERT INTO rejected VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (type, id) DO UPDATE SET url = excluded.url,
@@ -147,7 +150,7 @@ function tell(apply: ApplyState, change: ContentChange, note: string): Promise<r
   return told;
 }
 
-/** A caller that finds nothing new may have come just behind the change: it waits until what the change set off has ended. */
+/** A caller that finds nothing new may have come just after the change, so it waits until the listener has processed the change. */
 async function nothingNew(apply: ApplyState): Promise<readonly string[]> {
   await Promise.allSettled([...apply.telling]);
   return [];
@@ -182,7 +185,7 @@ function replay(apply: ApplyState): void {
   }
 }
 
-/** Runs the transaction and tells the listener. Changes of the content store are never undone by a listener that fails. */
+/** Runs the transaction and notifies the listener. A listener that fails doesn't undo the change. */
 async function commit(
   apply: ApplyState,
   work: () => { changes: StoredChange[]; tags: Set<string>; rejected: number },
@@ -195,7 +198,8 @@ async function commit(
       const stored = changes.filter(({ status }) => status === 'created' || status === 'changed').length;
       const withdrawn = changes.filter(({ status }) => status === 'withdrawn').length;
       const change = tags.size > 0 ? changeOf(changes, tags) : null;
-      // Written with the change itself: a listener that has not heard of it when the process dies hears of it later.
+      // Written in the same transaction as the change: if the process dies before the listener has processed it, the next process
+      // repeats it.
       return { rejected, stored, withdrawn, change, note: change && apply.onChange ? noteDown(apply, change) : '' };
     });
   } catch (error) {
@@ -244,7 +248,7 @@ async function documents(
         changes.push(withdrawDocument(apply.store, result.id, fetched, type));
         forgetTopStories(apply.store, result.id, tags);
       } else if (result.document.topStories) {
-        // The page behind the front page is a form for editors, not a page of the paper.
+        // The page with the front page's selection is a form for editors, not a page of the site.
         for (const each of storeTopStories(apply.store, result.document.topStories)) tags.add(each);
         apply.store.setMeta('top-stories-page', JSON.stringify([result.document.id, result.document.modified]));
         apply.store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(type, result.document.id);
@@ -308,7 +312,7 @@ function changeOf(changes: readonly StoredChange[], tags: ReadonlySet<string>): 
   };
 }
 
-/** An author's profile is not among them: every article of theirs shows it, and none of those is withdrawn. */
+/** An author's profile isn't included: every article of theirs shows it, and those aren't withdrawn. */
 function wholeTag({ type, id, slugs }: StoredChange): string[] {
   if (type === 'articles') return [tag.article(id)];
   if (type === 'video') return [tag.video(id)];
@@ -319,7 +323,7 @@ function wholeTag({ type, id, slugs }: StoredChange): string[] {
 const ownPaths = ({ type, slugs, tags }: StoredChange): string[] =>
   tags.size === 0 ? [] : slugs.flatMap((slug) => (slug === null ? [] : [pathOf(type, slug)]));
 
-/** Id and `modified` of the page `top-stories-2`, `null` while there is none. */
+/** Id and `modified` of the page `top-stories-2`; `null` while there is none. */
 export function topStoriesPage(store: ContentStore): { id: number; modified: string } | null {
   const value = store.getMeta('top-stories-page');
   if (value === null || value === 'null') return null;
@@ -333,7 +337,7 @@ function forgetTopStories(store: ContentStore, id: number, tags: Set<string>): v
   for (const each of storeTopStories(store, null)) tags.add(each);
 }
 
-// Paths of the site that show a document; for logs and the webhook's answer.
+// Paths of the site that show a document, for logs and the response to the webhook.
 
 /** Path of a document's own page. */
 export function pathOf(type: DocumentType, slug: string): string {
@@ -351,7 +355,7 @@ export function pathOf(type: DocumentType, slug: string): string {
   }
 }
 
-/** Paths that tags speak of, as far as tags alone say. */
+/** The paths that tags name. */
 export function pathsOfTags(tags: ReadonlySet<string>): string[] {
   const paths: string[] = [];
   for (const tag of tags) {

@@ -1,6 +1,6 @@
 /**
- * The first filling of the content store: newest first, so that there is an edition to read early; what has come is committed with
- * the cursor, so that it continues after `kill -9` where it was.
+ * The first copy of the archive: newest first, so that an edition is available early. Each commit includes the cursor, so that the copy
+ * continues where it was after `kill -9`.
  */
 import { type DocumentType, tag } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -20,7 +20,7 @@ import { type Items, mayBeOneDocument, type SyncContext } from './refresh.server
 
 type Kind = DocumentType | 'comments';
 const kinds: readonly Kind[] = [...documentTypes, 'comments'];
-/** Sizes of a request, tried in turn while one answer is broken, so that one bad document holds up no other. */
+/** Numbers of documents in a request, tried in turn while WordPress fails, so that one broken document doesn't block the others. */
 const sizes = [50, 20, 5, 1] as const;
 const firstSize = 20;
 const reportEveryMs = 5000;
@@ -30,7 +30,7 @@ interface Chunk extends ListAnswer {
 }
 
 export interface Backfill {
-  /** Fills what is missing; resolves when everything is in. Throws {@link SyncProblem}. */
+  /** Fetches everything that is missing. @throws SyncProblem */
   run(): Promise<void>;
   readonly complete: boolean;
   secondsLeft(): number | null;
@@ -50,7 +50,7 @@ interface BackfillState {
   reported: number;
 }
 
-/** Makes the back-fill of one content store. */
+/** Creates the back-fill of a content store. */
 export function createBackfill(context: SyncContext, items: Items, onReady: () => void): Backfill {
   const { store, client, applier, log, now, signal } = context;
   const backfill: BackfillState = {
@@ -107,14 +107,14 @@ function report(backfill: BackfillState, kind: Kind): void {
 function ask(backfill: BackfillState, kind: Kind, offset: number, size: number): Promise<ListAnswer> {
   const order = kind === 'comments' ? 'date_gmt' : 'date';
   const query = { per_page: size, offset, orderby: order, order: 'desc' };
-  // A smaller request follows one that has failed with all its tries.
+  // A smaller request follows one that failed on every try.
   return fetchList(backfill.client, `/wp/v2/${kind}`, query, {
     signal: backfill.signal,
     tries: size < firstSize ? 1 : 4,
   });
 }
 
-/** A chunk; when WordPress breaks over it, a smaller one, down to the one document that is to blame. */
+/** Fetches a chunk; where WordPress fails, a smaller one, down to the single broken document. */
 async function fetchChunk(backfill: BackfillState, kind: Kind, offset: number, most: number): Promise<Chunk> {
   for (const size of sizes.filter((each) => each <= most)) {
     try {
@@ -126,7 +126,7 @@ async function fetchChunk(backfill: BackfillState, kind: Kind, offset: number, m
       if (size === 1) return { ...(await setAside(backfill, kind, offset, failure)), size };
     }
   }
-  throw new SyncProblem(`no size of request left for ${kind}`);
+  throw new SyncProblem(`WordPress fails on every request size for ${kind}`);
 }
 
 async function setAside(backfill: BackfillState, kind: Kind, offset: number, failure: Failure): Promise<ListAnswer> {
@@ -154,7 +154,7 @@ function storeChunk(backfill: BackfillState, kind: Kind, chunk: Chunk, offset: n
   const ended = total === null ? chunk.items.length < chunk.size : next >= total;
   const cursor = { offset: next, total: total ?? next, done: ended };
   const alongside = (): void => {
-    // The poll takes over from the moment at which the first answer was given.
+    // The poll continues from the time of the first response.
     if (
       kind !== 'comments' &&
       readCursor<unknown>(backfill.store, `poll:${kind}`, null) === null &&
@@ -171,7 +171,7 @@ function storeChunk(backfill: BackfillState, kind: Kind, chunk: Chunk, offset: n
     : backfill.applier.documents(kind, chunk.items, chunk.answer.fetched, alongside);
 }
 
-/** One chunk, or all that are left; the next is on its way while one is being sanitized. */
+/** Fetches one chunk, or all that remain, and fetches the next one while one is being sanitized. */
 async function fill(backfill: BackfillState, kind: Kind, onlyFirst: boolean): Promise<void> {
   let cursor = backfillCursor(backfill.store, kind);
   if (cursor.done || (onlyFirst && cursor.offset > 0)) return;
@@ -183,7 +183,7 @@ async function fill(backfill: BackfillState, kind: Kind, onlyFirst: boolean): Pr
     const more =
       !onlyFirst && (chunk.answer.total === null ? chunk.items.length === chunk.size : next < chunk.answer.total);
     prefetched = more ? fetchChunk(backfill, kind, next, sizes[0]) : null;
-    // It is awaited on the next round; until then a failure must not count as unhandled.
+    // The next round awaits it; until then, a failure must not count as unhandled.
     prefetched?.catch(() => {});
     await storeChunk(backfill, kind, chunk, cursor.offset);
     cursor = backfillCursor(backfill.store, kind);
@@ -214,7 +214,7 @@ async function run(backfill: BackfillState): Promise<void> {
     });
     backfill.log.info(
       { seconds: Math.round((backfill.now() - backfill.began) / 1000) },
-      'content: the edition can be read; older documents follow',
+      'content: the edition is available; older documents follow',
     );
     backfill.onReady();
   }

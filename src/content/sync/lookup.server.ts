@@ -1,6 +1,6 @@
 /**
- * Documents that are asked for before the first copy has come to them: fetched from WordPress by their slug, at once and within bounds.
- * One request for each slug however many ask, a few at a time with clients in turn, and what WordPress said is remembered for a while.
+ * Fetches documents that readers request before the first copy has reached them, by slug, at once and within limits. Each slug has one
+ * request, however many callers wait; a few requests run at a time, clients take turns, and missing slugs are remembered.
  */
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -12,16 +12,16 @@ import { canonicalSlug } from '../wire/values.ts';
 import type { Applier } from './apply.server.ts';
 
 /**
- * - `found`: the content store has it now.
+ * - `found`: the content store has the document now.
  * - `missing`: WordPress has no published document of this slug, or the copy is complete.
- * - `unavailable`: nothing is known yet; ask again.
+ * - `unavailable`: unknown for now; the caller may retry.
  */
 export type LookUpAnswer = 'found' | 'missing' | 'unavailable';
 
 export interface LookUp {
-  /** @param client network address of the caller, whose requests take turns with those of others */
+  /** @param client network address of the caller; clients take turns */
   find(type: DocumentType, slug: string, client: string): Promise<LookUpAnswer>;
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no request is in flight any more. */
   close(): Promise<void>;
 }
 
@@ -31,19 +31,19 @@ export interface LookUpOptions {
   readonly applier: Applier;
   readonly log: Logger;
   readonly now: () => number;
-  /** Longest wait of a caller, milliseconds. The request goes on after it. */
+  /** Longest wait of a caller, milliseconds. The request continues after it. */
   readonly patienceMs?: number;
 }
 
-/** WordPress answers a handful of requests a second, and has the copy itself to serve. */
+/** WordPress answers a handful of requests a second, and serves the first copy at the same time. */
 const bounds = { atOnce: 2, perClient: 1, waitingPerClient: 8, waiting: 64 };
 const defaultPatienceMs = 8000;
-/** What WordPress does not have may be published meanwhile; then the webhook brings it. */
+/** How long a missing slug is remembered. If it is published meanwhile, the webhook delivers it. */
 const missingForMs = 60_000;
-/** After a failure WordPress is left alone for a moment, whatever is asked for. */
+/** After a failure, no look-up calls WordPress for this long. */
 const restMs = 2000;
 const mostRemembered = 10_000;
-/** WordPress takes several slugs separated by commas, and none of its own is longer. */
+/** WordPress takes several slugs separated by commas, and none of its own slugs is longer. */
 const slugForm = /^[^,\s/]{1,600}$/u;
 
 const holds = 'SELECT 1 FROM documents WHERE type = ? AND slug = ?';
@@ -57,17 +57,17 @@ interface LookUpState {
   readonly patienceMs: number;
   readonly queue: FairQueue;
   readonly stopping: AbortController;
-  /** Requests under way, by slug. */
+  /** Requests in flight, by slug. */
   readonly flights: Map<string, Promise<LookUpAnswer>>;
-  /** Requests that wait for their turn, by slug and caller. */
+  /** Requests in the queue, by slug and caller. */
   readonly waiting: Map<string, Promise<LookUpAnswer>>;
   readonly underWay: Set<Promise<unknown>>;
-  /** Slugs that WordPress does not have, with the time until which that is believed. */
+  /** Slugs that WordPress doesn't have, with the time until which that is assumed. */
   readonly missing: Map<string, number>;
   restUntil: number;
 }
 
-/** Makes the look-up of one content store. */
+/** Creates the look-up of a content store. */
 export function createLookUp(options: LookUpOptions): LookUp {
   const { store, client, applier, log, now, patienceMs = defaultPatienceMs } = options;
   const lookUp: LookUpState = {
@@ -99,7 +99,7 @@ function remember(lookUp: LookUpState, key: string): void {
   if (oldest !== undefined) lookUp.missing.delete(oldest);
 }
 
-/** Asks WordPress once; the answer is in the content store before this resolves. */
+/** Calls WordPress once; the document is in the content store before this resolves. */
 async function fetchDocument(lookUp: LookUpState, type: DocumentType, slug: string): Promise<LookUpAnswer> {
   if (isHeld(lookUp, type, slug)) return 'found';
   if ((lookUp.missing.get(`${type}:${slug}`) ?? 0) > lookUp.now()) return 'missing';
@@ -111,7 +111,7 @@ async function fetchDocument(lookUp: LookUpState, type: DocumentType, slug: stri
       signal: lookUp.stopping.signal,
     });
     if (items.length > 0) {
-      // The pages that show it are rendered again after the write; the caller does not wait for that.
+      // After the write, the pages that show the document are rendered again; the caller doesn't wait for that.
       const stored = Promise.withResolvers<void>();
       const applied = lookUp.applier.documents(type, items, answer.fetched, () => stored.resolve());
       track(lookUp, applied);
@@ -133,7 +133,7 @@ function track(lookUp: LookUpState, work: Promise<unknown>): void {
   lookUp.underWay.add(tracked);
 }
 
-/** Joins the request for a slug that is under way, or makes it. */
+/** Joins the request for a slug that is in flight, or starts one. */
 function fetchOnce(lookUp: LookUpState, type: DocumentType, slug: string): Promise<LookUpAnswer> {
   const key = `${type}:${slug}`;
   const known = lookUp.flights.get(key);
@@ -143,7 +143,7 @@ function fetchOnce(lookUp: LookUpState, type: DocumentType, slug: string): Promi
   return flight;
 }
 
-/** The same in the caller's turn; what a caller waits for already takes no second place. */
+/** The same, in the caller's turn; a caller that waits for a slug already gets the same promise. */
 function fetchInTurn(lookUp: LookUpState, type: DocumentType, slug: string, address: string): Promise<LookUpAnswer> {
   const key = `${type}:${slug} ${address}`;
   const known = lookUp.flights.get(`${type}:${slug}`) ?? lookUp.waiting.get(key);

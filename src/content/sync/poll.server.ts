@@ -1,7 +1,7 @@
 /**
- * Keeping in step without any webhook: a poll of what was modified, a look at the newest by date (a scheduled post appears
- * without being modified), and a slow walk over all ids that finds what was deleted or unpublished. Only ids and dates are
- * read; a document is fetched when they differ from the content store's.
+ * Keeps the content store current without webhooks: polls for modified documents, compares the newest by date (a scheduled post appears
+ * without being modified), and walks slowly over all ids to find documents that were deleted or unpublished. It reads only ids and
+ * dates, and fetches a document when they differ from the content store's.
  */
 import type { DocumentType } from '../../lib/content/model.ts';
 import {
@@ -22,18 +22,18 @@ type Light = { readonly id: number; readonly modified_gmt: string; readonly slug
 
 const fields = 'id,modified_gmt,slug,status';
 const pageSize = 100;
-/** Seconds that a poll looks back behind the newest change it knows: commits and clocks are not exact. */
+/** Seconds by which a poll looks back behind the newest known change: commits and clocks are inexact. */
 const overlapSeconds = 120;
 const newestLooked = 20;
-/** Pages of documents that are dated after WordPress's present, as an import may leave them; the walk finds what is beyond. */
+/** Pages of documents dated later than WordPress's present, as an import may leave them; the walk finds the ones beyond. */
 const futurePages = 5;
-/** A document that does not fit is tried again without a change this often, in milliseconds: the fault may have been elsewhere. */
+/** Milliseconds after which a rejected document is fetched again without a change: the cause may have been elsewhere. */
 const retryRejectedMs = 3_600_000;
-/** Most documents of one page whose absence is checked one by one. */
+/** Most documents of one page whose absence is verified one by one. */
 const checkedAtOnce = 200;
 
 interface PollCursor {
-  /** The newest change that was seen, never later than WordPress's clock showed then. */
+  /** The newest change so far, never later than WordPress's clock at that time. */
   readonly high: string;
   /** When that was by our clock, epoch milliseconds. */
   readonly at?: number;
@@ -42,10 +42,10 @@ interface PollCursor {
 const seconds = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
 
 /**
- * The instant from which a poll looks for changes, by WordPress's clock.
+ * The instant, by WordPress's clock, from which a poll looks for changes.
  *
- * Documents are stamped by a clock that may be wrong and may be put right, in either direction, so that the newest stamp is not enough: what was
- * changed since the last poll was stamped after the time that the clock of now would have shown then.
+ * The clock that stamps documents may be wrong, and may be corrected in either direction, so the newest stamp is not enough: changes
+ * since the last poll have later stamps than the time that the present clock would have shown then.
  *
  * @param began our clock
  * @param present WordPress's clock
@@ -56,11 +56,12 @@ function lookFrom({ high, at }: PollCursor, began: number, present: number): num
 }
 
 export interface Poll {
-  /** Everything modified since the last poll, the newest by date, sections, menus, the newest comments. */
+  /** Polls everything modified since the last poll, the newest by date, sections, menus and the newest comments. */
   run(): Promise<void>;
   /**
-   * Walks up to `pages` pages of ids of every type that is not yet in `finished`, and adds those that came to their end; returns
-   * whether all have.
+   * Walks up to `pages` pages of ids of every type that isn't in `finished`, and adds the types that are complete.
+   *
+   * @returns whether all types are complete
    */
   walk(pages: number, finished: Set<string>): Promise<boolean>;
 }
@@ -74,7 +75,7 @@ interface PollState {
   readonly signal: AbortSignal;
 }
 
-/** Makes the poll of one content store. */
+/** Creates the poll of a content store. */
 export function createPoll(context: SyncContext, items: Items): Poll {
   const { store, client, applier, now, signal } = context;
   const poll: PollState = { items, store, client, applier, now, signal };
@@ -101,13 +102,13 @@ async function lightList(
   return { lights, count: raws.length, total: answer.total };
 }
 
-/** Whether the content store's version of a document is another one than WordPress's. */
+/** Whether the content store's version of a document differs from WordPress's. */
 function differs(poll: PollState, type: DocumentType, { id, modified_gmt, slug, status }: Light): boolean {
   const front = type === 'pages' ? topStoriesPage(poll.store) : null;
   if (front?.id === id) return front.modified !== modified_gmt;
   const rejected = poll.store.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
   if (rejected && Math.abs(poll.now() - Number(rejected.tried)) < retryRejectedMs) {
-    // What could not even be fetched has no date of its own.
+    // A document that couldn't be fetched has no date of its own.
     const unchanged =
       rejected.modified === ''
         ? Date.parse(modified_gmt) <= Number(rejected.tried)
@@ -120,9 +121,9 @@ function differs(poll: PollState, type: DocumentType, { id, modified_gmt, slug, 
   if (status !== 'publish') return row !== undefined;
   if (!row || row.partial === 1 || rejected) return true;
   if (row.modified !== modified_gmt || (slug && canonicalSlug(slug) !== row.slug)) return true;
-  // Fetched within the second in which it was modified: it may have been modified again in that second.
+  // A document that was fetched within the second of its modification may have been modified again in that second.
   const [second, at] = [Math.floor(Date.parse(modified_gmt) / 1000), Number(row.fetched_clock)];
-  // A date far in the future says nothing of the second in which it was written.
+  // A date far in the future says nothing about the second in which it was written.
   return at > 0 && at <= second && second - at <= overlapSeconds;
 }
 
@@ -155,7 +156,7 @@ async function modified(poll: PollState, type: DocumentType): Promise<void> {
   writeCursor(poll.store, `poll:${type}`, { high, at: began } satisfies PollCursor);
 }
 
-/** Fetches what the content store has and a list of WordPress has not; only WordPress's own word on each takes it out. */
+/** Fetches documents of the content store that a list of WordPress lacks; only WordPress's response for each document withdraws it. */
 async function check(poll: PollState, type: DocumentType | 'comments', ids: readonly number[]): Promise<void> {
   for (const id of ids.slice(0, checkedAtOnce)) await poll.items.one(type, id);
 }
@@ -168,7 +169,7 @@ async function newest(poll: PollState, type: DocumentType): Promise<void> {
     .prepare('SELECT id FROM listing WHERE list = ? ORDER BY date DESC, id DESC LIMIT ?')
     .all(type, newestLooked)
     .map((row) => Number(row.id));
-  // Below the last one that both have, the two lists are of different length and say nothing.
+  // Below the last document that both lists contain, their lengths differ and they can't be compared.
   const common = held.findLastIndex((id) => came.has(id));
   const comparable = count < newestLooked ? held : held.slice(0, common + 1);
   await check(
@@ -224,7 +225,7 @@ function holdsComment(poll: PollState, id: unknown): boolean {
   return poll.store.prepare(query).get(id, id) !== undefined;
 }
 
-/** Comments have no date of modification: the walk reads them whole. */
+/** Comments have no date of modification, so the walk reads them whole. */
 async function walkComments(poll: PollState): Promise<boolean> {
   const cursor = walkCursor(poll.store, 'comments');
   const query = { orderby: 'id', order: 'asc', per_page: pageSize, offset: cursor.offset };

@@ -1,4 +1,4 @@
-/** Fetching and applying by name: one document, several, the sections, the menus. Webhooks, polls and walks come here. */
+/** Fetches and stores by name: one document, several, the sections, the menus. Webhooks, polls and walks use it. */
 import type { DocumentType, MenuItem } from '../../lib/content/model.ts';
 import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -26,15 +26,15 @@ export interface SyncContext {
 }
 
 export interface Items {
-  /** Refetches one document; whatever order deliveries come in, the content store ends with WordPress's latest state. */
+  /** Fetches one document again; whatever the order of deliveries, the content store ends with WordPress's latest state. */
   one(type: DocumentType | 'comments', id: number, options?: GetOptions): Promise<Applied>;
-  /** Refetches several; one that WordPress cannot deliver is set aside and the others go on. */
+  /** Fetches several documents again; a document that WordPress can't deliver is recorded as rejected, and the others continue. */
   several(type: DocumentType, ids: readonly number[]): Promise<void>;
   sections(options?: GetOptions): Promise<Applied>;
   menus(options?: GetOptions): Promise<Applied>;
 }
 
-/** Failures that one broken document can cause, as opposed to a WordPress that is away. */
+/** Failures that one broken document can cause, as opposed to an unavailable WordPress. */
 export const mayBeOneDocument = ({ kind, status }: Failure): boolean =>
   kind === 'not-json' ||
   kind === 'too-large' ||
@@ -51,11 +51,11 @@ interface FetchState {
   readonly store: ContentStore;
   readonly ingester: Ingester;
   readonly signal: AbortSignal;
-  /** One fetch of a document at a time, so that an older answer never overwrites a newer one. */
+  /** One fetch of a document at a time, so that an older response never overwrites a newer one. */
   readonly withLock: WithLock;
 }
 
-/** Makes the reads of one WordPress. */
+/** Creates the refreshes of one WordPress. */
 export function createItems(context: SyncContext): Items {
   const { client, applier, store, ingester, signal } = context;
   const fetching: FetchState = { context, client, applier, store, ingester, signal, withLock: createKeyedMutex() };

@@ -1,4 +1,4 @@
-/** Sync as a whole: back-fill once, then follow WordPress for ever, healing by itself from whatever goes wrong. */
+/** The whole sync: one back-fill, then polls and walks for as long as the process runs; it recovers from any failure. */
 import { tag } from '../../lib/content/model.ts';
 import { backOff, createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 
@@ -19,11 +19,11 @@ import { type Backfill, createBackfill } from './backfill.server.ts';
 import { createPoll, type Poll } from './poll.server.ts';
 import { createItems, type Items, type SyncContext } from './refresh.server.ts';
 
-/** Pages of a hundred ids that the slow walk takes between two polls. */
+/** Pages of a hundred ids that the slow walk reads between two polls. */
 const walkPages = 5;
 /**
- * Rest between two laps, so that a small paper's WordPress is not walked over with every poll. Both directions count: a clock
- * that was set back must not keep the walk waiting until it has caught up.
+ * Pause between two walks, so that a small archive isn't walked at every poll. The difference counts in both directions: after a clock
+ * was set back, the walk must not wait until the clock has caught up.
  */
 const lapRestMs = 300_000;
 const firstWaitMs = 1000;
@@ -32,17 +32,17 @@ const longestWaitMs = 60_000;
 export interface Sync {
   readonly items: Items;
   start(): void;
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no work is in progress any more. */
   stop(): Promise<void>;
   syncNow(): Promise<SyncReport>;
-  /** Ends the wait for the next poll; while a poll is under way, another follows it. */
+  /** Ends the wait for the next poll; if a poll is running, another follows it. */
   look(): void;
   status(): SyncStatus;
 }
 
 export interface SyncOptions extends Omit<SyncContext, 'signal'> {
   readonly pollSeconds: number;
-  /** Hosts beside WordPress's own whose pictures and media the site shows. */
+  /** Hosts other than WordPress whose pictures and media the site shows. */
   readonly mediaHosts?: readonly string[];
 }
 
@@ -62,16 +62,16 @@ interface SyncState {
   credentials: boolean | null;
   problems: readonly WordPressProblem[];
   lapEnded: number;
-  /** Types that the present lap of the slow walk is through with. */
+  /** Types that the present walk has completed. */
   readonly lap: Set<string>;
   running: Promise<void>;
-  /** Rounds never overlap: `syncNow` waits for the background's round and the other way about. */
+  /** Rounds never overlap: `syncNow` waits for the background's round, and the background for `syncNow`. */
   readonly withLock: WithLock;
-  /** Of the round under way and the wait after it: aborted, the next round comes at once. */
+  /** Belongs to the current round and the wait after it; aborting it starts the next round at once. */
   rest: AbortController;
 }
 
-/** Makes the sync of one content store. */
+/** Creates the sync of a content store. */
 export function createSync(options: SyncOptions): Sync {
   const { store, client, applier, log, now } = options;
   const stopping = new AbortController();
@@ -122,19 +122,19 @@ async function greet(sync: SyncState): Promise<void> {
   const isPublic = String(status.public ?? false);
   if ((sync.store.getMeta('wordpress-public') ?? 'false') !== isPublic) {
     sync.store.setMeta('wordpress-public', isPublic);
-    // Links that lead to nothing here depend on it, wherever they stand.
+    // Every document may have links to WordPress pages that the site lacks; they stay links only while WordPress is public.
     await sync.applier.write(() => new Set([tag.site]));
   }
   if (sync.credentials !== before && sync.client.signsIn && !sync.credentials) {
     sync.log.error(
       { wordpress: sync.client.url, why: sync.problems.map(({ message }) => message) },
-      'content: WordPress does not accept the credentials for restricted bodies; paid articles come cut to their opening',
+      'content: WordPress does not accept the credentials for restricted bodies; paid articles arrive cut to their opening',
     );
   }
   if (sync.credentials && before !== true) await completeRestricted(sync);
 }
 
-/** Keeps the causes that are known by name; each is logged when it appears. */
+/** Records the known causes of trouble; each is logged when it appears. */
 function note(sync: SyncState, found: readonly WordPressProblem[]): void {
   const known = new Set(sync.problems.map(({ code }) => code));
   for (const { code, message } of found) if (!known.has(code)) sync.log.warn({ code }, `content: ${message}`);
@@ -147,11 +147,11 @@ async function noteFailure(sync: SyncState, error: unknown): Promise<void> {
   const found = (await hasPlainPermalinks(sync.client, failure))
     ? plainPermalinks
     : problemOfFailure(failure, sync.client.signsIn);
-  // What has no name may pass; what had one before may still be the cause.
+  // An unknown failure may be temporary; the last known cause may still apply.
   if (found) note(sync, [found]);
 }
 
-/** Bodies that came cut while the site had no credentials are fetched again once it has. */
+/** Fetches again the bodies that WordPress cut, once the site has credentials. */
 async function completeRestricted(sync: SyncState): Promise<void> {
   const rows = sync.store
     .prepare(`SELECT id FROM documents WHERE type = 'articles' AND facts LIKE '%"restricted":true%'`)
@@ -183,7 +183,7 @@ async function round(sync: SyncState, whole: boolean): Promise<void> {
   sync.store.prepare('DELETE FROM deliveries WHERE at < ?').run(sync.now() - 3_600_000);
   markInStep(sync);
   sync.phase = 'following';
-  if (sync.problem !== null) sync.log.info({}, 'content: WordPress answers again');
+  if (sync.problem !== null) sync.log.info({}, 'content: WordPress responds again');
   sync.problem = null;
 }
 
@@ -191,7 +191,7 @@ function fail(sync: SyncState, error: unknown): number | null {
   const message = error instanceof Error ? error.message : String(error);
   if (sync.stopping.signal.aborted) return null;
   if (message !== sync.problem)
-    sync.log.error({ problem: message, ready: isReady(sync) }, 'content: sync cannot go on, it is tried again');
+    sync.log.error({ problem: message, ready: isReady(sync) }, 'content: sync failed and will retry');
   sync.problem = message;
   sync.phase = 'waiting';
   return error instanceof SyncProblem ? error.retryAfterMs : null;
@@ -215,7 +215,7 @@ async function follow(sync: SyncState): Promise<void> {
       await noteFailure(sync, error);
       wait = Math.max(asked ?? 0, backOff(++failures, firstWaitMs, longestWaitMs));
     }
-    // A WordPress that has trouble is not asked earlier because of that.
+    // While WordPress has trouble, a requested poll doesn't come earlier.
     const resting = failures === 0 ? AbortSignal.any([sync.stopping.signal, sync.rest.signal]) : sync.stopping.signal;
     await pause(wait, resting);
   }

@@ -98,7 +98,7 @@ describe('back-fill', { timeout: 60_000 }, () => {
     expect(await content.syncNow()).toMatchObject({ ok: true, rejected: 1 });
     expect(total()).toBe(129);
     expect(logged[0]).toEqual({
-      message: 'content: document set aside, it does not fit',
+      message: 'content: document rejected as invalid',
       context: {
         url: `${wordpress.url}/wp-json/wp/v2/articles/50`,
         field: 'access',

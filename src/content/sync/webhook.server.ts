@@ -1,6 +1,6 @@
 /**
- * WordPress's word that something changed (docs/content-api.md, "Webhook"). It is believed only in that something happened: the
- * document is fetched again, so that late, doubled and disordered deliveries all end in WordPress's latest state.
+ * Receives WordPress's notice that something changed (docs/content-api.md, "Webhook"). The receiver trusts only that something changed,
+ * and fetches the document again, so that late, duplicate and reordered deliveries all end in WordPress's latest state.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '../../lib/logging.ts';
@@ -14,7 +14,7 @@ import type { Applied, Applier } from './apply.server.ts';
 import { type Items, nothingApplied } from './refresh.server.ts';
 
 const windowSeconds = 300;
-/** Longer than a signature can be good: it may be dated five minutes ahead. */
+/** How long a delivery is remembered, longer than its signature is valid: the signature may be dated five minutes ahead. */
 const rememberedMs = 900_000;
 const logEveryMs = 60_000;
 
@@ -27,17 +27,17 @@ export interface WebhookOptions {
   readonly secret: string | undefined;
 }
 
-/** Why a webhook was not taken, as answers, the log and the metrics name it. */
+/** Why a webhook was refused, as responses, the log and the metrics name it. */
 export const refusalReasons = [
   'no-secret',
   'signature',
-  /** Signed as version 1.0 of the plugin did, without the delivery's id. */
+  /** Signed as by version 1.0 of the plugin, without the delivery's id. */
   'outdated-plugin',
   'clock',
   'delivery-id',
   'body',
   'duplicate',
-  /** WordPress could not be read just now; it sends the webhook again. */
+  /** WordPress couldn't be read; it sends the webhook again. */
   'wordpress',
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
@@ -63,7 +63,7 @@ const duplicate = refuse(409, 'duplicate', 'this delivery was already processed'
 type Hook = ReturnType<typeof wire.webhook.parse>;
 type Checked = { readonly delivery: string; readonly hook: Hook };
 
-/** Whether a webhook is WordPress's, of now and readable; the answer where it is not. */
+/** Whether a webhook is from WordPress, recent and valid; if not, the response to it. */
 function check(request: WebhookRequest, secret: string | undefined, now: number): Checked | WebhookAnswer {
   if (!secret) return refuse(503, 'no-secret', 'NEWSROOM_SECRET is not set on the site', { 'Retry-After': '300' });
   const timestamp = header(request, 'x-newsroom-timestamp');
@@ -93,7 +93,7 @@ function check(request: WebhookRequest, secret: string | undefined, now: number)
   return refuse(422, 'body', `${issue?.path.join('.') || 'body'}: ${issue?.message}`);
 }
 
-/** Counts what was refused, and logs the first of each kind and then one line a minute: anyone can send nonsense. */
+/** Counts refused webhooks, and logs the first of each kind and then one line a minute: anyone can send invalid requests. */
 function createRefusals(log: Logger, now: () => number): Refusals {
   const counts = Object.fromEntries(refusalReasons.map((reason) => [reason, 0])) as Record<RefusalReason, number>;
   const logged = new Map<RefusalReason, { at: number; count: number }>();
@@ -106,7 +106,7 @@ function createRefusals(log: Logger, now: () => number): Refusals {
       if (last && Math.abs(now() - last.at) < logEveryMs) return;
       logged.set(reason, { at: now(), count });
       const line = { reason, status, error, refused: count - (last?.count ?? 0) };
-      // WordPress repeats what it has no answer to: a duplicate is no fault.
+      // WordPress repeats a webhook that got no response, so a duplicate isn't an error.
       log[reason === 'duplicate' ? 'info' : 'warn'](line, 'content: webhook refused');
     },
   };
@@ -119,14 +119,14 @@ interface Refusals {
 
 export interface Receiver {
   readonly receive: Content['receive'];
-  /** Webhooks refused since the start, by reason. */
+  /** Refused webhooks since the start, by reason. */
   readonly refused: Readonly<Record<RefusalReason, number>>;
 }
 
-/** Makes the receiver. Nothing changes before signature, time, delivery and body have been found good. */
+/** Creates the receiver. Nothing changes before signature, time, delivery and body are found valid. */
 export function createReceiver({ store, applier, items, log, now, secret }: WebhookOptions): Receiver {
   const refusals = createRefusals(log, now);
-  /** Deliveries that are being worked on; the same one arriving meanwhile waits for the outcome. */
+  /** Deliveries in progress; a duplicate that arrives meanwhile gets the same result. */
   const underWay = new Map<string, Promise<WebhookAnswer>>();
 
   const act = async (hook: Hook): Promise<Applied> => {
@@ -141,7 +141,7 @@ export function createReceiver({ store, applier, items, log, now, secret }: Webh
       default: {
         if (hook.id === 0) return nothingApplied;
         const applied = await items.one(hook.type, hook.id, options);
-        // The content store may never have seen the document under its former slug.
+        // The content store may not know the document's former slug.
         if (!hook.previous_slug || hook.type === 'comments') return applied;
         const [type, slug] = [hook.type, canonicalSlug(hook.previous_slug)];
         if (store.prepare('SELECT 1 FROM old_slugs WHERE type = ? AND slug = ?').get(type, slug)) return applied;
@@ -155,16 +155,16 @@ export function createReceiver({ store, applier, items, log, now, secret }: Webh
     const began = performance.now();
     try {
       const { refreshed } = await act(hook);
-      // Remembered when it is done: a delivery that failed may come again.
+      // Recorded after it succeeded: a delivery that failed may come again.
       store.prepare('INSERT OR IGNORE INTO deliveries VALUES (?, ?)').run(delivery, now());
       const ms = Math.round(performance.now() - began);
-      log.info({ event: hook.event, type: hook.type, id: hook.id, ms }, 'content: webhook done');
+      log.info({ event: hook.event, type: hook.type, id: hook.id, ms }, 'content: webhook processed');
       return { status: 200, body: { ok: true, refreshed, ms } };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       log.error(
         { event: hook.event, type: hook.type, id: hook.id, error: message },
-        'content: webhook not done, WordPress will send it again',
+        'content: webhook failed, WordPress will send it again',
       );
       const asked = error instanceof SyncProblem ? error.retryAfterMs : null;
       const seconds = Math.max(5, Math.ceil((asked ?? 10_000) / 1000));
@@ -213,7 +213,7 @@ export function sign(secret: string, ...parts: readonly (string | Uint8Array)[])
   return hmac.digest('hex');
 }
 
-/** Compares in constant time; what is no signature at all is simply wrong. */
+/** Compares in constant time; a malformed signature is wrong. */
 export function matches(expected: string, given: string): boolean {
   if (!/^[0-9a-f]{64}$/iu.test(given)) return false;
   return timingSafeEqual(Buffer.from(expected, 'hex'), Buffer.from(given, 'hex'));

@@ -1,29 +1,29 @@
 /**
- * The way to WordPress: bounded in time, size and concurrency, patient with a server in trouble, never following it to
- * another origin. Failures are values that name the address, the status and what came.
+ * The HTTP client for WordPress: limited in time, size and concurrency, it retries while a server is in trouble and never follows a
+ * redirect to another origin. Failures are values that name the address, the status and the response.
  */
 import { backOff, retryAfter } from '../../lib/jobs/tasks.ts';
 import { createFairQueue, type FairQueue, type FairQueueOptions } from '../../lib/workers/fair-queue.ts';
 import type { Fetched } from '../store/write.server.ts';
 
 export interface ClientOptions {
-  /** Address of WordPress without a slash at the end. */
+  /** Address of WordPress without a trailing slash. */
   readonly url: string;
   readonly user?: string | undefined;
   readonly password?: string | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
   readonly now?: (() => number) | undefined;
-  /** The latest `Fetched.at` of the process before: this one's are later, even when the clock was set back in between. */
+  /** The latest `Fetched.at` of the previous process: those of this one are later, even if the clock was set back in between. */
   readonly lastAt?: number;
-  /** Milliseconds until the answer's head must be there, 20,000 by default. */
+  /** Timeout for the head of a response, milliseconds, 20,000 by default. */
   readonly answerMs?: number;
-  /** Milliseconds for the whole answer, 60,000 by default. */
+  /** Timeout for the whole response, milliseconds, 60,000 by default. */
   readonly totalMs?: number;
-  /** Requests at once, 4 by default. */
+  /** Concurrent requests, 4 by default. */
   readonly concurrency?: number;
-  /** Largest answer in bytes, 64 MiB by default. */
+  /** Largest response in bytes, 64 MiB by default. */
   readonly maxBytes?: number;
-  /** First wait before a second try in milliseconds, 500 by default. */
+  /** Wait before the first retry in milliseconds, 500 by default. */
   readonly backOffMs?: number;
   readonly random?: () => number;
 }
@@ -32,15 +32,15 @@ export interface Failure {
   readonly ok: false;
   readonly kind: 'network' | 'timeout' | 'status' | 'redirect' | 'not-json' | 'too-large' | 'aborted';
   readonly url: string;
-  /** HTTP status, 0 when there was no answer. */
+  /** HTTP status, 0 when there was no response. */
   readonly status: number;
-  /** WordPress's own code (`rest_no_route`), '' when it did not say. */
+  /** WordPress's own code (`rest_no_route`); '' if the response has none. */
   readonly code: string;
   /** What happened, for the log. */
   readonly message: string;
-  /** Milliseconds that WordPress asked us to wait, `null` when it did not. */
+  /** WordPress's `Retry-After` in milliseconds; `null` if it sent none. */
   readonly retryAfterMs: number | null;
-  /** When it was asked, on the same scale as {@link Fetched}. */
+  /** When the request was sent, on the same scale as {@link Fetched}. */
   readonly fetched: Fetched;
 }
 
@@ -56,7 +56,7 @@ export interface Answer {
 export type Result = Answer | Failure;
 
 export interface GetOptions {
-  /** Tries in all, 4 by default. */
+  /** Attempts in all, 4 by default. */
   readonly tries?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -65,15 +65,15 @@ export type Query = Readonly<Record<string, string | number | readonly number[] 
 
 export interface Client {
   readonly url: string;
-  /** Whether the client signs in. */
+  /** Whether the client sends credentials. */
   readonly signsIn: boolean;
   /** GET of `/wp-json` + path. */
   get(path: string, query?: Query, options?: GetOptions): Promise<Result>;
   /** Full address of a path, for messages. */
   address(path: string, query?: Query): string;
-  /** Whether the REST API answers at `/?rest_route=`, where it is when permalinks are plain. */
+  /** Whether the REST API responds at `/?rest_route=`, its address with plain permalinks. */
   answersByQuery(path: string): Promise<boolean>;
-  /** What WordPress's clock shows now, epoch milliseconds, by the `Date` of its last answer; this machine's clock while it said nothing. */
+  /** WordPress's present time, epoch milliseconds, by the `Date` of its last response; this machine's time before the first. */
   clock(): number;
 }
 
@@ -86,11 +86,11 @@ const retryable = (failure: Failure): boolean =>
   (failure.kind === 'not-json' && failure.status >= 200 && failure.status < 300) ||
   (failure.kind === 'status' && (failure.status === 408 || failure.status === 429 || failure.status >= 500));
 
-/** The longest wait that a single request sits out; a longer `Retry-After` is left to the caller. */
+/** The longest `Retry-After` that a request waits for; the caller handles a longer one. */
 const longestWait = 30_000;
 const maxRedirects = 5;
 
-/** Waits, unless told to stop. */
+/** Waits until the time is over or the signal aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -117,7 +117,7 @@ interface ClientState {
   readonly headers: Record<string, string>;
   readonly origin: string;
   lastAt: number;
-  /** Milliseconds that WordPress's clock is ahead of ours. */
+  /** Milliseconds by which WordPress's clock is ahead of ours. */
   clockOffsetMs: number;
 }
 
@@ -129,7 +129,7 @@ const requestsAtOnce = (atOnce: number): FairQueueOptions => ({
   waiting: Number.POSITIVE_INFINITY,
 });
 
-/** Makes a client of one WordPress. */
+/** Creates a client of one WordPress. */
 export function createClient(options: ClientOptions): Client {
   const { url, answerMs = 20_000, totalMs = 60_000, maxBytes = 64 * 1024 * 1024, backOffMs = 500 } = options;
   const now = options.now ?? Date.now;

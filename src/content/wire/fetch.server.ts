@@ -1,4 +1,4 @@
-/** Reads of WordPress that several parts of sync share: lists, one document, and what a refusal means. */
+/** Reads of WordPress that several parts of sync share: lists, single documents, and the meaning of a failure. */
 import type { z } from 'zod';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Fetched } from '../store/write.server.ts';
@@ -12,10 +12,10 @@ import {
 } from './client.server.ts';
 import * as wire from './schemas.ts';
 
-/** Sync cannot go on for now; the message is for the operator. */
+/** Sync can't continue for now; the message is for the operator. */
 export class SyncProblem extends Error {
   readonly retryAfterMs: number | null;
-  /** The failed request, for those who want to isolate one document. */
+  /** The failed request, for callers that isolate one document. */
   readonly failure: Failure | null;
   constructor(message: string, retryAfterMs: number | null = null, failure: Failure | null = null) {
     super(message);
@@ -28,7 +28,7 @@ export class SyncProblem extends Error {
 const notInstalled = (client: Client): string =>
   `${client.url} answers, but has no newsroom plugin: install and activate wordpress/newsroom there (docs/editors.md)`;
 
-/** Turns a failed request into words. */
+/** Describes a failed request for the operator. */
 export function problemOf(client: Client, failure: Failure): SyncProblem {
   if (failure.code === 'rest_no_route')
     return new SyncProblem(`${notInstalled(client)} (${describeFailure(failure)})`, null, failure);
@@ -44,7 +44,7 @@ export interface ListAnswer {
   readonly answer: Answer;
 }
 
-/** A list; a page beyond the end and an empty answer are an empty list (spec section 7). */
+/** A list; a page beyond the end and an empty response are an empty list (spec section 7). */
 export async function fetchList(client: Client, path: string, query: Query, options?: GetOptions): Promise<ListAnswer> {
   const result = await client.get(path, query, options);
   if (!result.ok) {
@@ -61,11 +61,11 @@ export async function fetchList(client: Client, path: string, query: Query, opti
   return { items: result.data, answer: result };
 }
 
-/** Whether WordPress says that a document is not there, or not for readers; anything else is a failure, never a deletion. */
+/** Whether WordPress says that a document doesn't exist or isn't public; anything else is a failure, never a deletion. */
 export function saysGone({ status, code }: Failure): boolean {
   if (status === 410) return true;
   if (status === 404) return code.startsWith('rest_') && code !== 'rest_no_route';
-  // A wrong password is refused with codes of its own and says nothing about a document.
+  // Wrong credentials have error codes of their own, which say nothing about a document.
   return (status === 401 || status === 403) && /^rest_(?:forbidden|cannot_read|cannot_view)/u.test(code);
 }
 
@@ -86,7 +86,7 @@ export async function fetchOne(
   return saysGone(result) ? { kind: 'gone', fetched: result.fetched } : { kind: 'failed', failure: result };
 }
 
-/** The plugin's word on itself. Throws {@link SyncProblem} with what to do when it is missing. */
+/** The plugin's status. @throws SyncProblem with the remedy when the plugin is missing */
 export async function fetchStatus(
   client: Client,
   options?: GetOptions,

@@ -1,13 +1,13 @@
-/** Causes that keep the site from reading WordPress, each by name and with its remedy, for `/readyz` and the log. */
+/** Known causes that keep the site from reading WordPress, each with its remedy, for `/readyz` and the log. */
 import type { Client, Failure } from './client.server.ts';
 
 export interface WordPressProblem {
   readonly code: string;
-  /** Cause and remedy in words for the operator. */
+  /** Cause and remedy, for the operator. */
   readonly message: string;
 }
 
-/** What the plugin says of itself and of the request (docs/content-api.md). */
+/** The plugin's status of itself and of the request (docs/content-api.md). */
 interface Status {
   readonly plugin: string;
   readonly credentials: boolean;
@@ -19,11 +19,11 @@ interface Status {
 
 const skewSeconds = 300;
 
-/** Codes of Node and OpenSSL for a certificate that is not trusted here. */
+/** Codes of Node and OpenSSL for a certificate that isn't trusted. */
 const untrusted =
   /\b(?:UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT)\b/u;
 
-/** Why the plugin's status could not be read. `null`: nothing more is known than the failure itself says. */
+/** Why the plugin's status could not be read. `null`: the failure itself says everything that is known. */
 export function problemOfFailure(failure: Failure, signsIn: boolean): WordPressProblem | null {
   const { status, code, message } = failure;
   if (untrusted.test(message)) {
@@ -65,7 +65,7 @@ export function problemOfFailure(failure: Failure, signsIn: boolean): WordPressP
   return null;
 }
 
-/** Whether an answer 404 to `/wp-json/` comes from plain permalinks, which have their REST API under another address. */
+/** Whether a 404 for `/wp-json/` comes from plain permalinks, which give the REST API another address. */
 export async function hasPlainPermalinks(client: Client, failure: Failure): Promise<boolean> {
   return failure.status === 404 && failure.code === '' && (await client.answersByQuery('/newsroom/v1/status'));
 }
@@ -75,7 +75,7 @@ export const plainPermalinks: WordPressProblem = {
   message: 'WordPress has plain permalinks and therefore no /wp-json/: choose "Post name" under Settings → Permalinks',
 };
 
-/** What is wrong although WordPress answers. */
+/** Problems although WordPress responds. */
 export function problemsOfStatus(
   status: Status,
   client: Pick<Client, 'signsIn' | 'clock' | 'url'>,
@@ -83,7 +83,7 @@ export function problemsOfStatus(
   now: number,
 ): WordPressProblem[] {
   const uploads = URL.parse(status.uploads ?? '');
-  // The site knows which hosts it allows; the plugin can only say where the uploads are.
+  // The site knows its allowed hosts; the plugin only knows where the uploads are.
   const allowed =
     !uploads || uploads.host === new URL(client.url).host || mediaHosts.some((host) => host === uploads.host);
   const problems = (status.problems ?? []).filter(({ code }) => !(code === 'uploads-elsewhere' && allowed));

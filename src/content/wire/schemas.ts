@@ -1,6 +1,7 @@
 /**
- * What WordPress sends, one schema for each read of spec section 7 ("Content backend") and docs/content-api.md. Tolerant where
- * WordPress and Advanced Custom Fields are known to vary, strict where a page would break or a paid body would open.
+ * WordPress's responses, one schema for each read of spec section 7 ("Content backend") and docs/content-api.md. The schemas are
+ * tolerant where WordPress and Advanced Custom Fields are known to vary, and strict where a page would break or a paid body would
+ * become public.
  */
 import { z } from 'zod';
 import { type AccessLevel, accessLevels } from '../../lib/content/model.ts';
@@ -43,7 +44,7 @@ export interface WireImage {
 }
 
 const imageOf = (value: unknown): { value: WireImage | null } | null => {
-  // A bare attachment id says nothing that could be shown.
+  // A bare attachment id has no address to show.
   if (isNone(value) || typeof value === 'number') return { value: null };
   if (typeof value === 'string') {
     return { value: { url: value, alt: '', width: null, height: null, caption: '', credit: '' } };
@@ -58,7 +59,7 @@ export const image = reading('null or an image with url, alt, width and height',
 
 export interface WireAuthor {
   readonly id: number;
-  /** `null` when only the id came. */
+  /** `null` when the response has only the id. */
   readonly details: {
     readonly name: string;
     readonly slug: string;
@@ -69,7 +70,7 @@ export interface WireAuthor {
 
 const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** The author of a document: expanded, a post as ACF hands it over, a bare id, or a list of one of them. */
+/** The author of a document: expanded, a post as ACF returns it, a bare id, or a list of one of these. */
 export const author = reading('null or an author with id, name and slug', (input) => {
   const [value] = members(input);
   if (isNone(value) || value === 0 || value === '0') return { value: null as WireAuthor | null };
@@ -94,7 +95,7 @@ const slugText = requiredText
   .min(1, { error: 'expected a slug' })
   .max(400, { error: 'expected a slug of at most 400 characters' });
 
-/** What every post says of itself, read before the rest: whether it may be shown at all. */
+/** The fields of every post that are read before the rest: whether the site may show it at all. */
 export const envelope = z.object({
   id,
   slug: text.optional(),
@@ -127,7 +128,7 @@ const filed = {
 const emptyAcf = (value: unknown): unknown => (isNone(value) ? {} : value);
 const acfWith = <T extends z.ZodRawShape>(shape: T) => z.preprocess(emptyAcf, z.object(shape));
 
-/** `access` decides who may read: an unknown word must never open a body. */
+/** `access` decides who may read: an unknown value must never make a body public. */
 const access = reading<AccessLevel>('access: default, free, registered or subscriber', (value) => {
   if (isNone(value)) return { value: 'default' };
   const level = accessLevels.find((one) => one === value);
@@ -143,7 +144,7 @@ export const article = z.object({
   comment_status: text.optional(),
 });
 
-/** An address, or the markup of a player that holds it, as ACF's oEmbed field sends. */
+/** An address, or the player's markup with the address, as ACF's oEmbed field sends it. */
 export const video = z.object({
   ...post,
   ...filed,
@@ -216,13 +217,13 @@ export const pluginStatus = z.object({
   uploads: text.optional(),
   signed_in: flag.optional(),
   signs_in: flag.optional(),
-  /** Whether readers may be sent to WordPress itself. */
+  /** Whether the site may link readers to WordPress itself. */
   public: flag.optional(),
-  /** What keeps the site and WordPress from working together, in words for the operator, each with its remedy. */
+  /** Problems between the site and WordPress, for the operator, each with its remedy. */
   problems: z.array(z.object({ code: z.string(), message: z.string() })).optional(),
 });
 
-/** A document in the light form of polls and walks (`_fields=id,modified_gmt,slug,status`). */
+/** A document with the few fields that polls and walks read (`_fields=id,modified_gmt,slug,status`). */
 export const light = z.object({
   id,
   modified_gmt: instant,

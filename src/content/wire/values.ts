@@ -1,12 +1,12 @@
 /**
- * Values as WordPress, PHP and Advanced Custom Fields are known to vary them: numbers and booleans as text, `false` or `[]`
- * for "none", lists as objects with numbered keys, ids or whole posts. Each schema says in its error what it wanted.
+ * Values in the forms in which WordPress, PHP and Advanced Custom Fields are known to send them: numbers and booleans as text, `false`
+ * or `[]` for "none", lists as objects with numbered keys, ids or whole posts. Each schema's error says what it expected.
  */
 import { z } from 'zod';
 
 type Read<T> = { readonly value: T } | null;
 
-/** A schema from a function that reads the value or returns `null` when it cannot. */
+/** A schema from a function that reads the value, or returns `null` when it can't. */
 const reading = <T>(wanted: string, read: (value: unknown) => Read<T>) =>
   z.unknown().transform((input, context): T => {
     const result = read(input);
@@ -15,7 +15,7 @@ const reading = <T>(wanted: string, read: (value: unknown) => Read<T>) =>
     return z.NEVER;
   });
 
-/** Every way of saying "none". */
+/** Every form of "none". */
 export const isNone = (value: unknown): boolean =>
   value === null ||
   value === undefined ||
@@ -31,7 +31,7 @@ function wholeNumber(value: unknown): number | null {
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
 }
 
-/** Id of a post or term: a whole number above 0, perhaps as text. */
+/** Id of a post or term: a whole number above 0, or the same as text. */
 export const id = reading('an id', (value) => {
   const number = wholeNumber(value);
   return number !== null && number > 0 ? { value: number } : null;
@@ -44,7 +44,7 @@ export const count = reading('a whole number', (value) => {
   return number !== null && number >= 0 ? { value: number } : null;
 });
 
-/** Pixels; anything that is none is `null`, because a picture can be measured. */
+/** Pixels; `null` for anything else, because a picture can be measured. */
 export const pixels = z.unknown().transform((value): number | null => {
   const number = wholeNumber(value);
   return number !== null && number > 0 && number < 100_000 ? number : null;
@@ -57,7 +57,7 @@ export const optionalNumber = reading('a number or null', (value) => {
   return typeof number === 'number' && Number.isFinite(number) ? { value: number } : null;
 });
 
-/** Yes or no in PHP's many forms. */
+/** A boolean in PHP's many forms. */
 export const flag = reading('a yes or no', (value) => {
   if (isNone(value) || value === 0 || value === '0' || value === 'false' || value === 'no') return { value: false };
   if (value === true || value === 1 || value === '1' || value === 'true' || value === 'yes' || value === 'on')
@@ -65,14 +65,14 @@ export const flag = reading('a yes or no', (value) => {
   return null;
 });
 
-/** Text; "none" and numbers are text, too. */
+/** Text; "none" and numbers become text, too. */
 export const text = reading('a text', (value) => {
   if (isNone(value)) return { value: '' };
   if (typeof value === 'string') return { value };
   return typeof value === 'number' ? { value: String(value) } : null;
 });
 
-/** Text that must be there. */
+/** Required text. */
 export const requiredText = z.string({ error: 'expected a text' });
 
 /** `{rendered}`, a bare text, or none. */
@@ -85,20 +85,20 @@ export const rendered = reading('{"rendered": text}', (value) => {
   };
 });
 
-/** `{rendered}` that must be there. */
+/** Required `{rendered}`. */
 export const requiredRendered = reading('{"rendered": text}', (value) => {
   if (typeof value === 'string') return { value: { rendered: value, protected: false } };
   if (!isObject(value) || typeof value.rendered !== 'string') return null;
   return { value: { rendered: value.rendered, protected: value.protected === true } };
 });
 
-/** An instant as `YYYY-MM-DDTHH:MM:SSZ`, from WordPress's forms; without a zone it is UTC (fields `…_gmt`). `null` when it is none. */
+/** An instant as `YYYY-MM-DDTHH:MM:SSZ`, from WordPress's forms; without a zone it is UTC (fields `…_gmt`). `null` when it isn't a date. */
 export function instantOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)?$/u.exec(value.trim());
   if (!match || match[1]?.startsWith('0000')) return null;
   const time = Date.parse(`${match[1]}T${match[2]}${match[3] ?? 'Z'}`);
-  // Date.parse turns 30 February into March; what does not come back the same was no date.
+  // Date.parse turns 30 February into March; if the result differs from the input, the date was invalid.
   if (Number.isNaN(time)) return null;
   const result = `${new Date(time).toISOString().slice(0, 19)}Z`;
   const zoned = match[3] !== undefined && match[3] !== 'Z';
@@ -110,7 +110,7 @@ export const instant = reading('a UTC date and time', (value) => {
   return result === null ? null : { value: result };
 });
 
-/** Members of a list, of an object with numbered keys (PHP lists with gaps), or the one thing itself. */
+/** Members of a list, of an object with numbered keys (PHP lists with gaps), or the single value itself. */
 export function members(value: unknown): unknown[] {
   if (isNone(value)) return [];
   if (Array.isArray(value)) return value;
@@ -120,21 +120,21 @@ export function members(value: unknown): unknown[] {
   return [value];
 }
 
-/** Id of what may be an id, a post, a term, or an expanded object. */
+/** The id in an id, a post, a term, or an expanded object. */
 export function idOf(value: unknown): number | null {
   const direct = isObject(value) ? (value.id ?? value.ID ?? value.term_id) : value;
   const number = wholeNumber(direct);
   return number !== null && number > 0 ? number : null;
 }
 
-/** Ordered ids from ids, posts, or a list in text (`"3,1,2"`). */
+/** Ordered ids from ids, posts, or a list as text (`"3,1,2"`). */
 export const ids = reading('a list of ids', (value) => {
   const list = typeof value === 'string' && value.includes(',') ? value.split(',') : members(value);
   const found = list.map(idOf);
   return found.includes(null) ? null : { value: [...new Set(found as number[])] };
 });
 
-/** An object whose members may be missing; `[]` and `null` are empty ones. */
+/** An object whose members may be missing; `[]` and `null` are empty objects. */
 export const looseObject = reading('an object', (value) => {
   if (isNone(value)) return { value: {} as Record<string, unknown> };
   return isObject(value) ? { value } : null;
@@ -143,36 +143,36 @@ export const looseObject = reading('an object', (value) => {
 export { isObject, reading };
 
 /**
- * WordPress keeps slugs percent-encoded in lower case (`%d8%b3…`), routers hand them over decoded. Both forms of one slug
- * become the same key here; the encoded form is what the content store holds, because it may stand in a path and in a header.
+ * WordPress stores slugs percent-encoded in lower case (`%d8%b3…`), and routers decode them. Both forms of a slug get the same key
+ * here, the encoded form, because it may stand in a path and in a header.
  */
 export function canonicalSlug(slug: string): string {
   let decoded = slug;
   try {
     decoded = decodeURIComponent(slug);
   } catch {
-    // A stray per cent sign: the slug is taken as it stands.
+    // A stray percent sign: the slug is used unchanged.
   }
   return encodeURIComponent(decoded.toWellFormed().normalize('NFC').toLowerCase()).replace(/%[0-9A-F]{2}/gu, (code) =>
     code.toLowerCase(),
   );
 }
 
-// Documents that do not fit: what is logged about them.
+// Rejected documents: the fields that the log has.
 
-/** Why a document was set aside. */
+/** Why a document was rejected. */
 export interface Rejection {
   readonly type: string;
   readonly id: number;
   /** Path of the field, `acf.author`. */
   readonly field: string;
-  /** Excerpt of what came, as JSON. */
+  /** Excerpt of the value, as JSON. */
   readonly value: string;
   readonly problem: string;
   readonly modified: string;
 }
 
-/** Builds the rejection of a value that does not match its schema. */
+/** Creates the rejection of a value that doesn't match its schema. */
 export function rejectionOf(type: string, raw: unknown, error: z.ZodError): Rejection {
   const issue = error.issues[0];
   let value: unknown = raw;
