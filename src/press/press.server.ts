@@ -1,6 +1,6 @@
 /**
- * The press: serves pages from the page cache, and renders them again when what they show has changed. Readers get the old page
- * until the new one is stored; withdrawn pages are gone before `invalidate` returns.
+ * The press: serves pages from the page cache, and renders them again when their content has changed. Readers get the old page until
+ * the new one is stored; withdrawn pages are removed before `invalidate` returns.
  */
 
 import type { WalledLevel } from '../lib/content/model.ts';
@@ -43,10 +43,10 @@ export interface PressOptions {
   readonly log: Logger;
   /** Wall clock, epoch milliseconds. */
   readonly now?: () => number;
-  /** Renders for changes at a time (default 2) and for readers of missing pages (default 8). */
+  /** Concurrent renders for changes (default 2) and for readers of missing pages (default 8). */
   readonly concurrency?: number;
   readonly readerConcurrency?: number;
-  /** Readers that may wait for missing pages at a time (default 2000). */
+  /** Readers that may wait for missing pages at the same time (default 2000). */
   readonly mostReaders?: number;
   /** Milliseconds that a render may take (default 20,000). */
   readonly timeoutMs?: number;
@@ -59,9 +59,9 @@ export interface PressOptions {
    * the archive and are seldom read, so that a change costs the same however long the archive is.
    */
   readonly onDemand?: (key: string) => boolean;
-  /** The tag that stands for every page. */
+  /** The tag of every page. */
   readonly everything?: string;
-  /** Milliseconds for which an address is remembered not to exist (default 3000). */
+  /** Milliseconds for which the press remembers that an address doesn't exist (default 3000). */
   readonly missingMs?: number;
   /** Called after a page was stored or removed. */
   readonly onFresh?: (page: FreshPage) => void;
@@ -96,7 +96,7 @@ export interface Press {
   peekFull(publicPage: CachedPage): CachedPage | undefined;
   /** @throws RenderFailed, PressBusy */
   get(key: string, variant: Variant): Promise<CachedPage>;
-  /** The variant that a reader of this level gets of a page with this access level. */
+  /** The variant of a page with this access level for a reader of this level. */
   variantFor(access: WalledLevel | null, level: WalledLevel | null): Variant;
   /** The response in the best of the wanted encodings; `undefined`: the page was just replaced, look it up again. */
   encoded(page: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
@@ -114,7 +114,7 @@ export interface Press {
   readonly durable: boolean;
   /** Pages that were marked when the press opened: rendered first. */
   readonly resumed: Promise<Invalidated>;
-  /** Lets running renders end and stores the read counts; the caller closes the store. */
+  /** Waits for running renders and stores the read counts; the caller closes the store. */
   close(): Promise<void>;
 }
 
@@ -169,7 +169,7 @@ export function openPress(options: PressOptions): Press {
     warm: createWarmUp({ cache, scheduler }),
     async finishBuild() {
       store.markWarm();
-      // In small steps, so that readers don't wait for the pruning.
+      // In small steps, so that readers don't wait for it.
       while (store.pruneSome()) await new Promise((resolve) => setTimeout(resolve, 5).unref());
     },
     schedule: (at, tags) => timed.add(at, [...tags]),
@@ -232,7 +232,7 @@ function createState(options: PressOptions, encode: ReturnType<typeof createEnco
   return { options, now, onEvent, store, stats, changes, lru, cache, scheduler, missing };
 }
 
-/** Once a second: changes whose time has come, and what the store didn't take. */
+/** Once a second: changes that are due, and what the store couldn't take before. */
 function startTick(cache: PageCache, timed: TimedChanges): NodeJS.Timeout {
   let readsWrittenAt = performance.now();
   return setInterval(() => {
@@ -274,7 +274,7 @@ async function get(state: PressState, key: string, variant: Variant): Promise<Ca
   try {
     return await scheduler.request({ key, variant });
   } catch (error) {
-    // The old page stays while its render fails, unless it may show what has been withdrawn.
+    // The old page stays while its render fails, unless it may show withdrawn content.
     const old = error instanceof PressBusy ? undefined : cache.findOutdated(key, variant);
     if (!old) throw error;
     return old;
@@ -286,7 +286,7 @@ function invalidate(state: PressState, given: Iterable<string>, how: Invalidatio
   const withdrawn = [...new Set(how.withdrawn ?? [])];
   const change = state.cache.change(tags, withdrawn);
   state.missing.clear();
-  // A withdrawn page has no full variant: it is rendered once, to say that it is gone.
+  // A withdrawn page has no full variant: it is rendered once, as a 410.
   const gone = new Map(change.withdrawn.map((ref) => [ref.key, { key: ref.key, variant: 'public' as const }]));
   const affected = change.affected.filter((ref) => !gone.has(ref.key));
   const publish = { reason: how.reason ?? '', tags, withdrawn };

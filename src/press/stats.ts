@@ -5,7 +5,7 @@ import type { Variant } from './store/stored-page.ts';
 export interface Refreshed {
   readonly key: string;
   readonly variant: Variant;
-  /** From the change to the new page in the store. */
+  /** Milliseconds from the change until the new page is stored. */
   readonly ms: number;
 }
 
@@ -38,7 +38,7 @@ export interface Counters {
   storeHits: number;
   /** Pages that had to be rendered while a reader waited. */
   misses: number;
-  /** Answers from the brief memory of addresses that don't exist. */
+  /** Responses from the short-lived memory of addresses that don't exist. */
   negativeHits: number;
   renders: number;
   /** Renders whose result was outdated before it could be stored. */
@@ -58,7 +58,7 @@ export interface Stats {
   readonly counters: Counters;
   readonly publishes: readonly Publish[];
   readonly failures: readonly Failure[];
-  /** Begins a publish; `done` puts its end in its place. */
+  /** Starts a publish; `done` replaces it by its result. */
   publish(begun: Publish): { done(ended: Publish): void };
   failed(failure: Failure): void;
 }

@@ -1,4 +1,4 @@
-/** Helpers of the press's own tests: a little newspaper whose pages show numbered content. */
+/** Helpers of the press's own tests: a small newspaper whose pages show numbered content. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Rendering } from './scheduler/render.server.ts';
 import { openStore, type PageStore, type StoreOptions } from './store/page-store.server.ts';
 import type { Bodies, Encoding, StoredPage, Variant } from './store/stored-page.ts';
 
-/** A folder that goes when the returned function is called. */
+/** A folder that the returned function deletes. */
 export function tempDir(): { dir: string; remove: () => void } {
   const dir = mkdtempSync(join(tmpdir(), 'press-'));
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
@@ -37,7 +37,7 @@ export interface TestPress {
   close(): Promise<void>;
 }
 
-/** A press over a store of its own. */
+/** A press with a store of its own. */
 export function press(
   dir: string,
   options: Partial<PressOptions> & Pick<PressOptions, 'render'>,
@@ -73,20 +73,20 @@ export function textOf(press: Press, entry: Parameters<Press['encoded']>[0]): st
   return bytesOf(ready).toString();
 }
 
-/** The text of a page as a reader gets it, found again when its rendering has gone. */
+/** The text of a page as a reader gets it; it is looked up again if its rendering was replaced. */
 export async function readText(press: Press, key: string, variant: Variant = 'public'): Promise<string> {
   for (let attempt = 0; attempt < 5; attempt++) {
     const ready = press.encoded(await press.get(key, variant), ['identity']);
     if (ready) return bytesOf(ready).toString();
   }
-  throw new Error('The page was replaced again and again.');
+  throw new Error('The page was replaced repeatedly.');
 }
 
 /** Waits for a condition. */
 export async function until(condition: () => boolean, ms = 5000): Promise<void> {
   const end = performance.now() + ms;
   while (!condition()) {
-    if (performance.now() > end) throw new Error('What was waited for did not happen.');
+    if (performance.now() > end) throw new Error('The condition did not become true in time.');
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
@@ -94,7 +94,7 @@ export async function until(condition: () => boolean, ms = 5000): Promise<void> 
 /** A promise with its handles. */
 export const gate = (): PromiseWithResolvers<void> => Promise.withResolvers<void>();
 
-/** A page made by hand, for tests of the store. */
+/** An invented page, for tests of the store. */
 export async function pageOf(
   key: string,
   text: string,

@@ -1,25 +1,25 @@
 /**
- * Change feed: from what changes the pages (content, prices, what is read most) to what follows the changes (page cache, search,
- * pictures). It is built before both sides, so that neither has to know the other.
+ * Change feed: carries changes of the pages' content (WordPress, prices, most read stories) to its followers (page cache, search,
+ * pictures). It is created before both sides, so that neither has to know the other.
  */
 import type { ContentChange } from '../content/service.ts';
 
 export interface ChangeFollower {
-  /** Handles a change. @returns addresses that are fresh now, for the webhook's answer; `undefined`: it keeps no pages */
+  /** Handles a change. @returns addresses that are fresh now, for the response to the webhook; `undefined`: it stores no pages */
   changed(change: ContentChange): Promise<readonly string[] | undefined> | undefined;
-  /** Whether every change it got outlives this process; always, unless given. */
+  /** Whether the record of every received change survives this process; `true` if omitted. */
   durable?(): boolean;
 }
 
 export interface ChangeFeed {
   /**
-   * Calls the followers in the order in which they came, before this returns.
+   * Calls the followers in their order, before this returns.
    *
-   * @returns addresses that are fresh; `undefined` when no follower keeps pages
+   * @returns addresses that are fresh; `undefined` when no follower stores pages
    */
   publish(change: ContentChange): Promise<readonly string[] | undefined>;
   follow(follower: ChangeFollower): void;
-  /** Whether every change so far outlives this process. */
+  /** Whether the record of every change so far survives this process. */
   durable(): boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Builds the services once, from settings, each after what it uses. `main.ts` does so in production, `src/middleware.ts` in
- * `astro dev`, commands/ for `npm run press` and the like.
+ * Creates the services once, from the settings, each after its dependencies. `main.ts` calls it in production, `src/middleware.ts` in
+ * `astro dev`, and commands/ for `npm run press` and the like.
  */
 import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
@@ -41,27 +41,27 @@ import { describeFeatures, type Features } from './features.ts';
 import { createPicturePrefetch, type PicturePrefetch } from './picture-prefetch.ts';
 import { openReaders, type ReaderServices, type Readers, type ReadersState } from './readers.ts';
 
-/** `null` where accounts are off (`features.accounts`) or a Zephr tenant keeps them. */
+/** `null` when accounts are off (`features.accounts`) or a Zephr tenant has them. */
 type OptionalReaderServices = { readonly [Name in keyof ReaderServices]: ReaderServices[Name] | null };
 
-/** What routes and pages get as `Astro.locals.services`. Services that need accounts are named in readers.ts, all others here. */
+/** The services in `Astro.locals.services`. Services that need accounts are declared in readers.ts, all others here. */
 export interface Services extends OptionalReaderServices {
   /** Sync with WordPress: webhooks (`receive`), previews (`preview`), state (`status`). */
   readonly content: Content;
   /** The picture service behind `/image`. */
   readonly images: Images;
-  /** The session of a request, wherever the accounts are kept; `null` where they are off. */
+  /** The session of a request, wherever the accounts are; `null` when they are off. */
   readonly sessions: Pick<Accounts, 'session'> | null;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
-  /** Rate limits of calls that belong to no service. */
+  /** Rate limits of API calls that belong to no service. */
   readonly limiter: Limiter;
   readonly search: Search;
   /** The most read stories. */
   readonly mostRead: MostRead;
-  /** The market ticker; `null` where no provider is set (`features.ticker`). */
+  /** The market ticker; `null` without a provider (`features.ticker`). */
   readonly ticker: Ticker | null;
-  /** Encrypts values that a browser keeps and must not read, such as the address of a pending sign-in. */
+  /** Encrypts values for a browser to store and not to read, such as the address of a pending sign-in. */
   readonly sealer: Sealer;
   readonly log: Logger;
   /** Which features are on, and which settings would turn on the others. */
@@ -71,19 +71,19 @@ export interface Services extends OptionalReaderServices {
 export interface Composition {
   readonly config: Config;
   readonly services: Services;
-  /** The accounts' database; it exists where accounts are off, too. */
+  /** The accounts' database; it exists even when accounts are off. */
   readonly database: Database;
-  /** What one request gets as `Astro.locals`; a fresh reader each time, because it records what the page shows. */
+  /** `Astro.locals` of one request; with a new reader each time, because the reader records what the page shows. */
   locals(): App.Locals;
-  /** State of the accounts' database and of the mail; `null` where accounts are off. */
+  /** State of the accounts' database and of the mail; `null` when accounts are off. */
   readers(): ReadersState | null;
-  /** Statistics of the mail; `null` where accounts are off. */
+  /** Statistics of the mail; `null` when accounts are off. */
   readonly mailStats: (() => MailStats) | null;
-  /** Statistics of billing; `null` where billing is off. */
+  /** Statistics of billing; `null` when billing is off. */
   readonly billingStats: (() => BillingStats) | null;
-  /** Statistics of webhooks between processes; `null` where no PostgreSQL is shared. */
+  /** Statistics of webhooks between processes; `null` without a shared PostgreSQL. */
   readonly broadcastStats: (() => WebhookBroadcastStats) | null;
-  /** Changes of what pages show. */
+  /** Changes of the pages' content. */
   readonly changes: ChangeFeed;
   /** Starts the sync with WordPress, the mail and the background tasks. */
   start(): void;
@@ -94,10 +94,10 @@ export interface Composition {
 /** The content store's file in the data folder. */
 export const contentFile = 'content.sqlite';
 
-/** Hosts of pictures that articles may show beside WordPress's own: the poster pictures of videos. */
+/** Hosts of pictures that articles may show besides WordPress's own: the poster pictures of videos. */
 const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
 
-/** Sessions of a Zephr tenant that keeps the accounts. */
+/** Sessions of the Zephr tenant that has the accounts. */
 const tenantSessionsOf = (config: Config): Services['sessions'] =>
   config.zephrUrl === null
     ? null
@@ -108,7 +108,7 @@ const tenantSessionsOf = (config: Config): Services['sessions'] =>
       });
 
 export interface ComposeOptions {
-  /** Whether this process serves pages: only then it takes webhooks from other processes, and passes its own on to them. */
+  /** Whether this process serves pages: only then does it accept webhooks from other processes, and send them its own. */
   readonly serves?: boolean;
 }
 
@@ -148,7 +148,7 @@ export async function compose(
   const onPrices = (): void => void changes.publish({ tags: new Set(['prices']), withdrawn: [] });
   const authors = (): string[] => authorNames(content);
   const readers = await openReaders(config, { verification: emailVerification, log, onPrices, authors });
-  // Rate limits and counts of readings need a database without accounts, too.
+  // Rate limits and counts of views need a database without accounts, too.
   const database = readers?.database ?? (await openDatabase({ dataDir, databaseUrl, log }));
   const limiter = createLimiter(database, createHmacs(accountsSecret(config)), config.accounts.limits, Date.now, log);
   const broadcast =

@@ -1,6 +1,6 @@
 /**
- * The folder of everything the server writes. It holds addresses, sessions and keys, so that only the server's own user may read it:
- * files are 0600 and folders 0700, also those that libraries, SQLite and threads create.
+ * The folder of everything the server writes. It contains addresses, sessions and keys, so only the server's own user may read it:
+ * files are 0600 and folders 0700, even those that libraries, SQLite and threads create.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,12 +13,12 @@ import type { Config } from './config/config.ts';
 const ownerOnly = 0o077;
 
 /**
- * Makes the folder if need be, and keeps it, and what is written from now on, from other users.
+ * Creates the folder if necessary, and removes other users' access to it and to everything that is written from now on.
  *
- * @throws Error with a sentence for the operator when it can't be made or written
+ * @throws Error with a sentence for the operator when it can't be created or written
  */
 export function openDataDir(dir: string, log: Logger): void {
-  // A thread can't set it and has that of the process.
+  // A thread can't set the umask and uses that of the process.
   if (isMainThread) process.umask(ownerOnly);
   try {
     makeFolder(resolve(dir));
@@ -38,8 +38,8 @@ export function openDataDir(dir: string, log: Logger): void {
 }
 
 /**
- * Makes a folder and those above it. Node's own `recursive` never returns where a file system takes no folders and says that the
- * parent is missing, such as /proc.
+ * Creates a folder and its parents. Node's own `recursive` never returns on a file system that accepts no folders and reports a missing
+ * parent, such as /proc.
  */
 function makeFolder(dir: string): void {
   try {
@@ -56,7 +56,7 @@ function makeFolder(dir: string): void {
 
 const lstatOrNull = (path: string) => lstatSync(path, { throwIfNoEntry: false }) ?? null;
 
-/** A full disk is no reason not to start: what is stored can still be read. */
+/** A full disk doesn't stop the start: the stored pages can still be read. */
 function tryWriting(dir: string): void {
   const file = join(dir, `.writable-${process.pid}`);
   try {
@@ -69,16 +69,14 @@ function tryWriting(dir: string): void {
   }
 }
 
-/**
- * Takes the rights of others off a folder and all in it, where it was open to others. @returns a path whose rights could not be changed
- */
+/** Removes other users' access to a folder and all in it, where they had any. @returns a path whose mode couldn't be changed */
 function closeToOthers(dir: string): string | null {
   if ((lstatSync(dir).mode & ownerOnly) === 0) return null;
   let failed: string | null = null;
   const paths = readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() || entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name));
-  // The folder itself comes last: a start that was cut short begins again.
+  // The folder itself comes last, so that a start that was interrupted repeats this.
   for (const path of [...paths, dir]) {
     try {
       const { mode } = lstatSync(path);
@@ -93,24 +91,24 @@ function closeToOthers(dir: string): string | null {
 
 // Secrets come from the settings, or from files of the data folder that are created once.
 
-/** Name of the cookie that says which articles a browser may have whole. */
+/** Name of the cookie that says which articles a browser may get whole. */
 export const accessCookieName = 'access';
 
-/** Name of the cookie that opens one article that was given away. */
+/** Name of the cookie that opens one gifted article. */
 export const giftCookieName = 'gift';
 
 interface SecretFile {
   readonly dataDir: string;
-  /** Of the file in the data folder. */
+  /** Name of the file in the data folder. */
   readonly name: string;
-  /** That can be set instead. */
+  /** Name of the setting that replaces it. */
   readonly setting: string;
   readonly create: () => string;
   readonly isValid: (content: string) => boolean;
 }
 
 /**
- * Signs and derives everything of accounts: codes, links, sessions, limits.
+ * The secret that signs and derives everything of accounts: codes, links, sessions, limits.
  *
  * @returns at least 32 characters
  * @throws Error with a sentence for the operator when the file can't be read or written

@@ -14,7 +14,7 @@ export type FeatureName =
 
 export interface FeatureState {
   readonly on: boolean;
-  /** What to set in order to turn it on; only where it is off. */
+  /** The settings that would turn it on; only if it is off. */
   readonly why?: string;
 }
 
@@ -55,7 +55,7 @@ export function describeFeatures(config: Config): Features {
   };
 }
 
-/** Cookies go in the clear over http; that is only right on this machine. */
+/** Over http, cookies are sent unencrypted; that is only acceptable on localhost. */
 function isOpenToListeners(siteUrl: string): boolean {
   const { protocol, hostname } = new URL(siteUrl);
   return protocol !== 'https:' && !isLoopback(hostname);

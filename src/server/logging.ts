@@ -1,9 +1,9 @@
-/** The log of the server: JSON lines on standard output, without personal data and without query strings. */
+/** The server's log: JSON lines on standard output, without personal data and without query strings. */
 import pino from 'pino';
 import type { Logger } from '../lib/logging.ts';
 import type { LogLevel } from './config/config.ts';
 
-/** Context keys that could carry a secret or a person; they are replaced wherever they appear at the top or one level down. */
+/** Context keys that could contain a secret or personal data; their values are replaced at the top level and one level down. */
 const withheld = [
   'password',
   'secret',
@@ -17,9 +17,9 @@ const withheld = [
 ];
 
 /**
- * Makes the log.
+ * Creates the log.
  *
- * @param destination where the lines go; standard output unless a test says otherwise
+ * @param destination where the lines go; standard output except in tests
  */
 export function createLog(level: LogLevel, destination?: pino.DestinationStream): Logger {
   const options: pino.LoggerOptions = {
@@ -33,7 +33,7 @@ export function createLog(level: LogLevel, destination?: pino.DestinationStream)
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** What errors of libraries carry beside these, such as the request or the answer, may be about a person. */
+/** Further fields of libraries' errors, such as the request or the response, may contain personal data. */
 const ofErrors = ['type', 'message', 'stack', 'code', 'statusCode', 'requestId'] as const;
 
 function withoutBaggage(error: unknown): unknown {
@@ -44,14 +44,14 @@ function withoutBaggage(error: unknown): unknown {
   );
 }
 
-/** Only looked for where a word begins: from each of its letters on, a long one would take its length squared. */
+/** The match must start where a word starts: starting at each letter of a long word would take quadratic time. */
 const address = /(?<=^|[\s"'<>()@])[^\s"'<>()@]+@[^\s"'<>()@/]+\.[a-z]{2,}/gi;
 
-/** Sentences of Stripe's and of databases may name whom they are about. */
+/** Messages of Stripe and of databases may contain an email address. */
 const withoutAddresses = (value: unknown): unknown =>
   typeof value === 'string' ? value.replace(address, '[left out]') : value;
 
-/** An address without its query and fragment, which may carry signatures and e-mail addresses, and without what a gift's link opens it by. */
+/** An address without its query and fragment, which may contain signatures and email addresses, and without the token of a gift link. */
 function withoutSecrets(url: unknown): unknown {
   return typeof url === 'string' ? url.replace(/[?#].*$/s, '').replace(/(\/gift\/)[^/]+/g, '$1[left out]') : url;
 }

@@ -1,6 +1,6 @@
 /**
- * The composition root: settings, log, services, press, HTTP server, each built after what it uses. Run directly it is the site; it
- * listens, syncs, and stops on SIGTERM, SIGINT, SIGHUP and when the process that started it goes away.
+ * The composition root: settings, log, services, press, HTTP server, each created after its dependencies. When run directly, it is the
+ * site: it listens, syncs, and stops on SIGTERM, SIGINT, SIGHUP and when its parent process ends.
  */
 import type { Server } from 'node:http';
 import { flushCompileCache } from 'node:module';
@@ -37,14 +37,14 @@ import { createPublishing, markPurges } from './press/publishing.ts';
 export interface Site {
   /** Port that the site listens on. */
   readonly port: number;
-  /** Finishes what is in flight, then stops; may be called more than once. */
+  /** Finishes requests in flight, then stops; may be called more than once. */
   stop(): Promise<void>;
 }
 
 /** Where `npm run build` puts the pages. */
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
-/** Closes what has been opened, in this order. */
+/** Closes everything that was opened, in this order. */
 type Closers = (() => unknown)[];
 
 async function closeAll(closers: Closers): Promise<void> {
@@ -55,7 +55,7 @@ async function closeAll(closers: Closers): Promise<void> {
  * Starts the site.
  *
  * @param env settings, see config/config.ts
- * @throws ConfigError, or Error with a sentence that says what to do
+ * @throws ConfigError, or Error with a sentence that names the remedy
  */
 export async function startSite(env: Readonly<Record<string, string | undefined>>): Promise<Site> {
   const config = parseConfig(env);
@@ -76,7 +76,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
   }
 }
 
-/** Builds press, CDN, metrics and HTTP server over the services, and listens. */
+/** Creates press, CDN, metrics and HTTP server over the services, and listens. */
 async function openSite(app: Composition, render: RenderPage, closers: Closers): Promise<Site> {
   const { config, services } = app;
   const { content, log } = services;
@@ -126,7 +126,7 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
     earlier: earlierFiles(assets),
     counts,
   });
-  // What was withdrawn just before a crash must be gone before the first reader.
+  // Content that was withdrawn just before a crash must be gone before the first reader.
   content.replay();
   await listen(server, config.port, config.host);
   const { port } = server.address() as AddressInfo;
@@ -177,7 +177,7 @@ interface OperatorDependencies {
   readonly always: Readonly<Record<string, string>>;
 }
 
-/** `undefined` where no operator token is set. */
+/** `undefined` without an operator token. */
 function openOperators(app: Composition, parts: OperatorDependencies): OperatorRoutes | undefined {
   const { config, services, database } = app;
   const { site, counts, cspReports, ...rest } = parts;
@@ -198,7 +198,7 @@ function openOperators(app: Composition, parts: OperatorDependencies): OperatorR
   });
 }
 
-/** The Zephr tenant that keeps the accounts, where one is set up. */
+/** The Zephr tenant that has the accounts, if one is configured. */
 function openAccountTenant(config: Config, { services }: Composition): Tenant | undefined {
   if (config.zephrUrl === null || !services.features.accounts.on) return undefined;
   const { zephrUrl: url, zephr: settings, siteUrl } = config;
@@ -216,7 +216,7 @@ function stoppable(port: number, stop: () => Promise<void>): Site {
   };
 }
 
-/** Asks again at most every half second; a query of the content store for each request would cost more than the response. */
+/** Checks at most every half second; a query of the content store for each request would cost more than the response. */
 function brieflyRemembered(ask: () => boolean): () => boolean {
   let known = false;
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -245,7 +245,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** Runs the site as this process until a signal, or the end of its parent process, stops it. */
+/** Runs the site as this process until a signal or the end of its parent process. */
 async function runUntilStopped(start: () => Promise<Site>): Promise<void> {
   let site: Site | undefined;
   const stop = (exitCode: number): void => {
@@ -273,7 +273,7 @@ async function runUntilStopped(start: () => Promise<Site>): Promise<void> {
     process.exit(1);
   }
   process.send?.({ listening: site.port });
-  // Now, since a site that is killed leaves no compiled code to the next start.
+  // Flushed now, because a killed process leaves no compiled code to the next start.
   flushCompileCache();
 }
 

@@ -1,9 +1,9 @@
-/** The one list of what features store about a user. Export, deletion, pruning and disowning all run it, in this order. */
+/** The list of all data that features store about a user. Export, deletion, pruning and disowning use it, in this order. */
 import type { Logger } from '../lib/logging.ts';
 import type { PersonalData } from '../lib/personal-data.ts';
 
 export interface PersonalDataList {
-  /** First: an account whose deletion failed can be deleted again, but a subscription without an account would go on charging. */
+  /** First: an account whose deletion failed can be deleted again, but a subscription without an account would be charged further. */
   readonly billing: PersonalData | null;
   readonly newsletters: PersonalData;
   readonly support: PersonalData;
@@ -32,7 +32,7 @@ export function personalDataOf(list: () => PersonalDataList, log: Pick<Logger, '
     },
     async erase(user, caller) {
       for (const one of all()) await one.erase(user, caller);
-      // Once more, for a purchase that began while the account was being deleted.
+      // Again, for a purchase that began while the account was being deleted.
       await list()
         .billing?.erase(user, caller)
         .catch((error: unknown) =>

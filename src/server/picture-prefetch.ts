@@ -1,7 +1,6 @@
 /**
- * Fetches the originals of the pictures on the newest pages before a reader asks for them, so that a WordPress that is
- * down costs readers no picture either. Older pictures are fetched on demand; all of them would be
- * the whole media library.
+ * Fetches the originals of the pictures on the newest pages before a reader requests them, so that readers don't miss them while
+ * WordPress is down. Older pictures are fetched on demand, because all of them would be the whole media library.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { ContentReader, Picture } from '../lib/content/model.ts';
@@ -13,14 +12,14 @@ export interface PicturePrefetchOptions {
   /** Fetches an original into the cache; `null` when it can't (src/lib/images). */
   readonly measure: (url: string) => Promise<object | null>;
   readonly log: Logger;
-  /** Milliseconds without a change before a run (default 2000); if changes don't pause, a run begins after a minute. */
+  /** Milliseconds without a change before a run (default 2000); while changes don't pause, a run starts after a minute. */
   readonly quietMs?: number;
 }
 
 export interface PicturePrefetch {
-  /** Runs once changes have paused; several calls make one run. */
+  /** Starts a run once changes have paused; several calls start one run. */
   soon(): void;
-  /** Resolves when no run is planned or under way. */
+  /** Resolves when no run is planned or in progress. */
   idle(): Promise<void>;
   stop(): void;
 }
@@ -28,14 +27,14 @@ export interface PicturePrefetch {
 const newest = 150;
 const longestMs = 60_000;
 const atOnce = 2;
-/** Addresses remembered as fetched; beyond that the list begins anew, which costs look-ups on disk and no fetches. */
+/** Most addresses remembered as fetched; beyond that the list starts over, which costs look-ups on disk and no fetches. */
 const mostRemembered = 20_000;
 
 const inBody = new RegExp(`"${imagePath}\\?url=([^&"]+)&`, 'g');
 
 /**
- * Addresses of the originals that the newest pages show, the front page's first. Readers are answered in between: all the
- * texts in one go would keep them waiting for tens of milliseconds.
+ * Addresses of the originals on the newest pages, the front page's first. Requests are handled in between: reading all texts at once
+ * would block the event loop for tens of milliseconds.
  */
 export async function newestPictures(content: ContentReader): Promise<string[]> {
   const top = content.topStories();
@@ -62,7 +61,7 @@ export async function newestPictures(content: ContentReader): Promise<string[]> 
 export function createPicturePrefetch(options: PicturePrefetchOptions): PicturePrefetch {
   const fetched = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  /** When the planned run was first asked for. */
+  /** When the planned run was first requested. */
   let since = 0;
   let running: Promise<void> | undefined;
   let again = false;

@@ -25,9 +25,9 @@ import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
 
-/** Services that need accounts. A new one is named here and in {@link createServices}. */
+/** Services that need accounts. A new one is declared here and created in {@link createServices}. */
 export interface ReaderServices {
-  /** Readers' accounts, and how they sign in. */
+  /** Readers' accounts and sign-in. */
   readonly accounts: Accounts;
   /** Which articles a reader may read. */
   readonly access: Access;
@@ -42,16 +42,16 @@ export interface ReaderServices {
   readonly support: Support;
 }
 
-/** What `/readyz` says about accounts. */
+/** The accounts' part of `/readyz`. */
 export interface ReadersState {
-  /** Why the database can't be used now; `null` when it can. */
+  /** Why the database can't be used at present; `null` when it can. */
   readonly database: string | null;
-  /** Messages that wait, and why; `null` when the mail server accepts mail. */
+  /** Number of waiting messages, and the reason; `null` while the mail server accepts mail. */
   readonly mail: { readonly waiting: number; readonly problem: string | null };
 }
 
 export interface Readers {
-  /** Also holds what belongs to no reader, such as rate limits and counts of readings. */
+  /** The database also has data that belongs to no reader, such as rate limits and counts of views. */
   readonly database: Database;
   readonly services: ReaderServices;
   readonly outbox: RunningOutbox;
@@ -76,8 +76,8 @@ const mailConnections = 4;
 /**
  * Opens the accounts' database, the mail, and the services on both.
  *
- * @returns `null` where accounts are off (features.ts says why) or a Zephr tenant keeps them
- * @throws Error with a sentence for the operator; a PostgreSQL that doesn't respond stops nothing
+ * @returns `null` when accounts are off (features.ts has the reason) or a Zephr tenant has them
+ * @throws Error with a sentence for the operator; an unavailable PostgreSQL isn't an error
  */
 export async function openReaders(config: Config, options: ReadersOptions): Promise<Readers | null> {
   const { mail, siteUrl, dataDir, databaseUrl } = config;
@@ -121,7 +121,7 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
 
 type Shared = Pick<BillingOptions, 'database' | 'secret' | 'log'> & { readonly outbox: RunningOutbox };
 
-/** Creates the services, each after those that it uses. */
+/** Creates the services, each after its dependencies. */
 async function createServices(
   config: Config,
   { verification, onPrices, authors = () => [] }: ReadersOptions,
@@ -176,7 +176,7 @@ async function createServices(
   return { accounts, access, savedStories, billing, comments, newsletters, support } satisfies ReaderServices;
 }
 
-/** `null` where billing is off; its modules aren't loaded then. */
+/** `null` when billing is off; its modules aren't loaded then. */
 async function openBilling(
   config: Config,
   options: Pick<BillingOptions, 'database' | 'outbox' | 'secret' | 'log' | 'onPrices'>,
@@ -186,7 +186,7 @@ async function openBilling(
   return createBilling({ ...options, access: config.stripe, siteUrl: config.siteUrl, rules: publication.billing });
 }
 
-/** `null` where no WordPress account is set to which comments could be sent. */
+/** `null` without a WordPress account that comments can be sent with. */
 function openComments(
   { wordpress }: Config,
   options: Omit<Parameters<typeof createComments>[0], 'moderation'>,

@@ -1,4 +1,4 @@
-/** A bounded map of what was used recently. */
+/** A bounded map of recently used values. */
 export interface BoundedMap<T> {
   get(key: string): T | undefined;
   set(key: string, value: T): void;
@@ -6,8 +6,8 @@ export interface BoundedMap<T> {
 }
 
 /**
- * Two generations: when the young one is full it becomes the old one, and what is asked for again moves over. A look-up in
- * the young generation writes nothing, which is what makes it cheap on a hot path; at most `2 × limit` values are kept.
+ * Two generations: when the young one is full, it becomes the old one, and values that are read again move over. A look-up in the young
+ * generation writes nothing, which makes it cheap on a hot path; the map holds at most `2 × limit` values.
  */
 export function createBoundedMap<T>(limit: number): BoundedMap<T> {
   let young = new Map<string, T>();

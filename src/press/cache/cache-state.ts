@@ -12,7 +12,7 @@ export interface CacheState {
   readonly lru: Lru;
   readonly changes: TagChanges;
   readonly headersOf: HeadersOf;
-  /** The tag that stands for every page. */
+  /** The tag of every page. */
   readonly everything: string | null;
   readonly unwritten: UnwrittenPages;
   /** Names of pages whose row in the store must not be used: it is outdated, and couldn't be removed. */
@@ -21,13 +21,13 @@ export interface CacheState {
   readonly unrecorded: { readonly tags: readonly string[]; readonly withdrawn: readonly string[] }[];
   /** Reads that aren't in the store yet, by page name. */
   readonly reads: Map<string, { readonly ref: PageRef; count: number }>;
-  /** Whether a change is unrecorded whose pages couldn't be looked up either: no row of the store may be used. */
+  /** Whether an unrecorded change also couldn't be looked up: then no row of the store may be used. */
   blind: boolean;
-  /** `foreignWrites` of the store when it was last looked at. */
+  /** `foreignWrites` of the store at the last check. */
   foreignWrites: number;
 }
 
-/** Beyond this many pages with reads they are written at once. */
+/** Beyond this many pages with unwritten reads, they are written at once. */
 const mostReads = 5000;
 
 export const nameOfRef = ({ key, variant }: PageRef): string => nameOf(key, variant);
@@ -35,13 +35,13 @@ export const nameOfRef = ({ key, variant }: PageRef): string => nameOf(key, vari
 export const isEverything = ({ everything }: CacheState, tags: readonly string[]): boolean =>
   everything !== null && tags.includes(everything);
 
-/** Forgets a page in memory. */
+/** Removes a page from memory. */
 export function forget({ lru, unwritten }: CacheState, name: string): void {
   lru.delete(name);
   unwritten.drop(name);
 }
 
-/** Removes pages from memory and store; a row that can't be removed isn't used any more. */
+/** Removes pages from memory and store; a row that can't be removed is no longer used. */
 export function removePages(state: CacheState, refs: readonly PageRef[]): void {
   if (refs.length === 0) return;
   const names = refs.map(nameOfRef);
@@ -53,7 +53,7 @@ export function removePages(state: CacheState, refs: readonly PageRef[]): void {
   }
 }
 
-/** Notes the reads of a page that leaves memory. */
+/** Records the reads of a page that leaves memory. */
 export function collectReads(state: CacheState, name: string, cached: CachedPage): void {
   if (cached.reads === 0) return;
   const known = state.reads.get(name);
@@ -63,7 +63,7 @@ export function collectReads(state: CacheState, name: string, cached: CachedPage
   if (state.reads.size > mostReads) writeReads(state);
 }
 
-/** Writes the reads of all pages to the store. Counts that can't be written are lost: they only set an order. */
+/** Writes the reads of all pages to the store. Counts that can't be written are lost: they only influence the order of renders. */
 export function flushReads(state: CacheState): void {
   for (const [name, cached] of state.lru.entries()) collectReads(state, name, cached);
   writeReads(state);
@@ -76,15 +76,15 @@ function writeReads({ reads, access, store }: CacheState): void {
 }
 
 /**
- * Which tag changed last when, in numbers and not in time: every change has the next number of one sequence. A render notes
- * the number at its start; what it shows is out of date when one of its tags has a higher one at its end.
+ * The latest change of each tag, by number and not by time: all changes are numbered in one sequence. A render records the latest
+ * number when it starts; the result is outdated if one of its tags has a higher number at the end.
  */
 export interface TagChanges {
   /** Number of the latest change. */
   readonly latest: number;
-  /** Notes a change. @param number from the store, or `null` to take the next one */
+  /** Records a change. @param number from the store, or `null` to take the next one */
   note(tags: Iterable<string>, withdrawn: Iterable<string>, number: number | null): number;
-  /** Takes over a number that the store knows from elsewhere. */
+  /** Adopts a number that another process wrote to the store. */
   reach(number: number): void;
   /** What happened to any of these tags after change number `since`. */
   after(tags: Iterable<string>, since: number): 'nothing' | 'changed' | 'withdrawn';
@@ -96,9 +96,9 @@ interface Mark {
 }
 
 /**
- * @param everything the tag that stands for every page
- * @param limit how many tags are remembered; beyond it the oldest are forgotten, and a render that began before they
- *   were is not shown
+ * @param everything the tag of every page
+ * @param limit most tags that are remembered; beyond it the oldest are forgotten, and the result of a render that began before that
+ * isn't used
  */
 export function createTagChanges(everything: string | null, limit = 50_000): TagChanges {
   let latest = 0;
@@ -108,7 +108,7 @@ export function createTagChanges(everything: string | null, limit = 50_000): Tag
 
   function mark(tag: string, number: number, withdrawn: boolean): void {
     const before = marks.get(tag);
-    // Deleted first: the map then stays in the order of the changes.
+    // Deleted first, so that the map stays in the order of the changes.
     marks.delete(tag);
     marks.set(tag, { changed: number, withdrawn: withdrawn ? number : (before?.withdrawn ?? 0) });
   }
@@ -148,7 +148,7 @@ export function createTagChanges(everything: string | null, limit = 50_000): Tag
   };
 }
 
-/** A whole page that the disk store hasn't taken, because the disk is full. */
+/** A whole page that the disk store couldn't write, because the disk is full. */
 export interface UnwrittenPage {
   readonly page: CachedPage;
   readonly bodies: Bodies;
@@ -158,9 +158,9 @@ export interface UnwrittenPages extends Iterable<[string, UnwrittenPage]> {
   readonly size: number;
   get(name: string): UnwrittenPage | undefined;
   has(name: string): boolean;
-  /** Keeps a page; beyond the budget the oldest ones go and are rendered again on demand. */
+  /** Adds a page; beyond the budget the oldest pages are removed and rendered again on demand. */
   keep(name: string, page: CachedPage, bodies: Bodies): void;
-  /** Takes other tags for a page that is kept. */
+  /** Replaces the tags of a page. */
   retag(name: string, tags: readonly string[]): void;
   drop(name: string): void;
 }
@@ -201,7 +201,7 @@ export function createUnwrittenPages(budget: number): UnwrittenPages {
 
 /** Calls to the disk store: a store that can't be used is logged and never breaks a request. */
 export interface StoreAccess {
-  /** Runs `work`; `undefined` when the store can't be used now. The value is wrapped, because it may be `undefined` itself. */
+  /** Runs `work`; `undefined` when the store can't be used at present. The value is wrapped, because it may be `undefined` itself. */
   attempt<T>(work: () => T): { readonly value: T } | undefined;
   /** Logs that the store works again, if its failure was logged. */
   recovered(): void;

@@ -1,4 +1,4 @@
-/** A page in memory: header lists and bytes of each encoding that was asked for, ready to send. */
+/** A page in memory: header lists, and the bytes of each requested encoding, ready to send. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';
 import { createBoundedMap } from './bounded-map.ts';
@@ -11,8 +11,8 @@ export type HeadersOf = (page: StoredPage) => Readonly<Record<string, string>>;
 export interface EncodedResponse {
   readonly etag: string;
   /**
-   * The bytes, up to {@link longestText} of them as Latin-1 text: Node sends head and text in one piece, but head and buffer
-   * in two, which costs a sixth more of the whole answer. `end(body, 'latin1')` is right for both.
+   * The bytes, up to {@link longestText} of them as Latin-1 text: Node sends head and text in one write, but head and buffer in two,
+   * which costs a sixth more of the whole response. `end(body, 'latin1')` is right for both.
    */
   readonly body: Buffer | string;
   /** Names and values alternate, as `writeHead` takes them; the last two values are {@link ageAt} and {@link timingAt}. */
@@ -28,30 +28,30 @@ const longestText = 64 * 1024;
 export const bytesOf = ({ body }: EncodedResponse): Buffer =>
   typeof body === 'string' ? Buffer.from(body, 'latin1') : body;
 
-/** Where, counted from the end of the header lists, the values stand that differ from answer to answer. */
+/** Positions, from the end of the header lists, of the values that differ from response to response. */
 export const ageAt = 3;
 export const timingAt = 1;
 
 export interface CachedPage {
   readonly page: StoredPage;
-  /** Name of the full variant (stored-page.ts) where there is one, made once: a string made for each request is hashed each time. */
+  /** Name of the full variant (stored-page.ts), if there is one. It is created once: V8 would hash a new string for each request. */
   readonly fullName: string | undefined;
-  /** What a hit needs of the page, copied: among many pages every further object is a miss of the processor's cache. */
+  /** The page's fields that a hit needs, copied: with many pages, every further object is a miss of the processor's cache. */
   readonly status: number;
   readonly build: string;
   /** Unix second of the rendering. */
   readonly second: number;
   /** Reads since they were last written to the store. */
   reads: number;
-  /** Whether it was read since eviction last looked at it. */
+  /** Whether it was read since eviction last checked it. */
   visited: boolean;
-  /** Bytes that it takes, an estimate that errs upwards. */
+  /** Size in bytes, estimated upwards. */
   bytes: number;
   /** The LRU's epoch in which the store confirmed it; see `Lru.epoch`. */
   epoch: number;
   /** Number of the latest change that it is known to show; infinite for a page that changes find by tag. */
   current: number;
-  /** The encodings that were asked for, or all of them where the store does not hold them. */
+  /** The requested encodings, or all of them if the store does not hold them. */
   readonly encoded: Record<Encoding, EncodedResponse | undefined>;
 }
 
@@ -100,7 +100,7 @@ export function chooseEncoding(page: StoredPage, wanted: readonly Encoding[]): E
 }
 
 /**
- * The response in one encoding, made at the first request for it.
+ * The response in one encoding, created at the first request for it.
  *
  * @param load the store's bytes of one encoding; `undefined` when this rendering is no longer there
  * @returns `undefined` when the bytes are gone: look the page up again

@@ -1,13 +1,13 @@
 /**
- * Compresses pages in a worker thread. libuv's threads would do for the compression; but asking them costs the main thread about a
- * millisecond for each page (two streams, their chunks and their memory, which is V8's to collect), and this a quarter of it.
+ * Compresses pages in a worker thread. libuv's thread pool could compress, too, but a call to it costs the main thread about a
+ * millisecond for each page (two streams, their chunks, and garbage collection), and this a quarter of it.
  */
 import { brotliCompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
 import type { Logger } from '../../lib/logging.ts';
 import { createWorkerPool, PoolClosed, ThreadLost } from '../../lib/workers/pool.server.ts';
 import { type Bodies, type Encoding, etagOf } from '../store/stored-page.ts';
 
-/** Compresses a body; what is tiny or doesn't shrink stays as it is. */
+/** Compresses a body; a body that is tiny or doesn't shrink stays as it is. */
 export type Encode = (body: Buffer, contentType: string) => Promise<Encoded>;
 
 export interface Encoder {
@@ -22,7 +22,7 @@ export interface PageToCompress {
 }
 
 export interface CompressedPage {
-  /** Empty where the body stays as it is. */
+  /** Empty if the body stays as it is. */
   readonly bodies: Readonly<Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>>;
   readonly etags: Encoded['etags'];
 }
@@ -41,7 +41,7 @@ export function createEncoder(log: Logger, module: URL = threadModule): Encoder 
     tasksPerThread: Number.POSITIVE_INFINITY,
     runLocally: ({ body, contentType }) =>
       encode(Buffer.from(body.buffer, body.byteOffset, body.byteLength), contentType) as CompressedPage,
-    // A view would take all of the memory behind it along.
+    // A view would transfer the whole buffer behind it.
     payload: ({ body, contentType }) => ({
       body: body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body),
       contentType,
@@ -92,7 +92,7 @@ export interface Encoded {
 export const isWorthIt = (bytes: number, contentType: string): boolean =>
   bytes >= tiny && compressible.test(contentType);
 
-/** Compresses a body; what is tiny or does not shrink stays as it is. */
+/** Compresses a body; a body that is tiny or doesn't shrink stays as it is. */
 export function encode(body: Buffer, contentType: string): Encoded {
   if (!isWorthIt(body.byteLength, contentType)) return encodeNothing(body);
   const zipped = gzipSync(body, { level: gzipLevel });
@@ -121,7 +121,7 @@ function withEtags(bodies: Bodies): Encoded {
   return { bodies, etags };
 }
 
-/** Compressors hand out slices of larger blocks; a kept slice would keep the whole block and belie the byte budget. */
+/** Compressors return slices of larger blocks; a stored slice would keep the whole block in memory, beyond the byte budget. */
 function own(bytes: Buffer): Buffer {
   if (bytes.byteLength === bytes.buffer.byteLength) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.byteLength);

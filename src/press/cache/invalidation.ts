@@ -1,11 +1,11 @@
-/** Changes in the page cache: which pages they touch, and what happens to changes that the store can't record. */
+/** Changes in the page cache: the pages that they affect, and changes that the store can't record. */
 import { type Affected, type Change, type PageRef, refOf } from '../store/stored-page.ts';
 import { type CacheState, forget, isEverything, nameOfRef, removePages } from './cache-state.ts';
 
-/** Changes that are remembered for the store; each of them is a set of tags. */
+/** Changes kept for the store; each of them is a set of tags. */
 const mostUnrecorded = 10_000;
 
-/** Records a change. Withdrawn pages are gone when this returns. */
+/** Records a change. Withdrawn pages are removed when this returns. */
 export function applyChange(state: CacheState, tags: readonly string[], withdrawn: readonly string[]): Change {
   const { access, store, changes } = state;
   const all = isEverything(state, tags);
@@ -43,7 +43,7 @@ function changeWithoutStore(state: CacheState, tags: readonly string[], withdraw
     else if (all || page.tags.some((tag) => tags.includes(tag))) affected.push({ ...refOf(name), reads });
   }
   const stored = state.access.attempt(() => state.store.tagged([...tags, ...withdrawn], all))?.value;
-  // Which rows show what was withdrawn isn't known until the change is recorded: until then none of them is served.
+  // The affected rows are unknown until the change is recorded, so until then no row of the store is served.
   if (!stored) state.blind = true;
   for (const page of stored ?? []) {
     if (page.tags.some((tag) => withdrawn.includes(tag))) gone.push(page);
@@ -53,7 +53,7 @@ function changeWithoutStore(state: CacheState, tags: readonly string[], withdraw
   return { seq: state.changes.note(tags, withdrawn, null), withdrawn: gone, affected };
 }
 
-/** Writes what the store didn't take, and looks whether another process wrote. Call it every second or so. */
+/** Writes what the store couldn't take before, and checks whether another process wrote. Call it about every second. */
 export function catchUp(state: CacheState): void {
   const { access, store, lru, changes, unwritten, unusable } = state;
   const writes = access.attempt(() => store.foreignWrites())?.value;

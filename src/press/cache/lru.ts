@@ -1,6 +1,6 @@
 /**
- * The most read pages in memory, within a byte budget. Eviction is SIEVE: a hit sets one bit and moves nothing, which makes it
- * cheaper than a list ordered by use, and a page that is read once leaves before one that is read again.
+ * The most read pages in memory, within a byte budget. Eviction is SIEVE: a hit sets one bit and moves nothing, which makes it cheaper
+ * than a list ordered by use, and a page that is read once leaves before a page that is read again.
  */
 import type { CachedPage } from './cached-page.ts';
 

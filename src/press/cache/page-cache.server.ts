@@ -1,5 +1,5 @@
 /**
- * Page cache: the LRU in memory over the disk store. What the store can't take (a full disk) stays in memory until it can, so
+ * Page cache: the LRU in memory over the disk store. Pages that the store can't write (a full disk) stay in memory until it can, so
  * that readers notice neither a full disk nor a damaged file.
  */
 import type { Logger } from '../../lib/logging.ts';
@@ -33,34 +33,34 @@ export interface PageCacheOptions {
   readonly headersOf: HeadersOf;
   readonly log: Logger;
   readonly now: () => number;
-  /** The tag that stands for every page. */
+  /** The tag of every page. */
   readonly everything: string | null;
-  /** Bytes of unwritten pages that are kept; beyond them the oldest are rendered again on demand. */
+  /** Bytes of unwritten pages in memory; beyond them the oldest are rendered again on demand. */
   readonly unwrittenBytes: number;
 }
 
 export interface PageCache {
-  /** Whether every change is in the store: an unrecorded one would be forgotten with this process, and old pages come back. */
+  /** Whether every change is in the store: after a restart, an unrecorded change would be forgotten and old pages would return. */
   readonly recorded: boolean;
   readonly unwritten: number;
-  /** A current page. */
+  /** Looks up a current page. */
   find(key: string, variant: Variant): CachedPage | undefined;
-  /** The same without the store. */
+  /** The same, without the store. */
   findInMemory(key: string, variant: Variant, name?: string): CachedPage | undefined;
-  /** A page that is rendered on demand and is outdated, as long as nothing was withdrawn since. */
+  /** Looks up an outdated page that is rendered on demand, if nothing was withdrawn since. */
   findOutdated(key: string, variant: Variant): CachedPage | undefined;
-  /** Whether this build's own rendering is there, and isn't one made on demand that is outdated. */
+  /** Whether the store has this build's own rendering, and it is current if the page is rendered on demand. */
   has(ref: PageRef): boolean;
   encoded(cached: CachedPage, encoding: Encoding): EncodedResponse | undefined;
-  /** Stores a rendering; `undefined` when it was outdated before it got here. */
+  /** Stores a rendering; `undefined` if it was outdated before it got here. */
   put(page: StoredPage, bodies: Bodies, began: number, interim: boolean): CachedPage | undefined;
-  /** Takes other tags for the same bytes; `false` when that was too late. */
+  /** Replaces the tags of unchanged bytes; `false` if that was too late. */
   retag(cached: CachedPage, tags: readonly string[], began: number): boolean;
   remove(refs: readonly PageRef[]): void;
-  /** Records a change; withdrawn pages are gone when this returns. */
+  /** Records a change; withdrawn pages are removed when this returns. */
   change(tags: readonly string[], withdrawn: readonly string[]): Change;
   mark(refs: readonly PageRef[], seq: number): void;
-  /** Writes what the store didn't take, and looks whether another process wrote. Call it every second or so. */
+  /** Writes what the store couldn't take before, and checks whether another process wrote. Call it about every second. */
   catchUp(): void;
   flushReads(): void;
 }
@@ -113,7 +113,7 @@ function encode(state: CacheState, cached: CachedPage, encoding: Encoding): Enco
   const response = lru.resize(name, cached, () =>
     encodedIn(cached, encoding, headersOf, (page, wanted) => access.attempt(() => store.body(page, wanted))?.value),
   );
-  // This rendering is no longer stored: the next look-up must not find it here.
+  // This rendering is no longer stored, so the next look-up must not find it here.
   if (!response && lru.get(name) === cached) lru.delete(name);
   return response;
 }
@@ -144,7 +144,7 @@ function put(
   }
   unwritten.drop(name);
   unusable.delete(name);
-  // Bytes of both encodings are known here, but most pages are only ever asked for in one.
+  // Both encodings are known here, but most pages are only requested in one.
   const cached = createCachedPage({ ...page, version: written.value }, headersOf, {});
   lru.set(name, cached);
   return cached;
@@ -161,15 +161,15 @@ function retag(state: CacheState, { page }: CachedPage, tags: readonly string[],
   if (retagged?.value === false) return false;
   if (page.tags.join() !== tags.join()) {
     lru.delete(name);
-    // With its old tags in the store the page wouldn't be found by the new ones.
+    // If the store kept the old tags, a change of a new tag wouldn't find the page.
     if (!retagged) unusable.add(name);
   }
   return true;
 }
 
-// Look-ups: memory first, then pages that the store hasn't taken, then the store.
+// Look-ups: memory first, then unwritten pages, then the store.
 
-/** A page of memory or store, current or not. */
+/** A page from memory or store, current or not. */
 function findAny(state: CacheState, key: string, variant: Variant): CachedPage | undefined {
   const name = nameOf(key, variant);
   const inMemory = findAnyInMemory(state, key, variant, name);
@@ -200,12 +200,12 @@ function findAnyInMemory(state: CacheState, key: string, variant: Variant, name:
   return unwritten.size > 0 ? unwritten.get(name)?.page : undefined;
 }
 
-/** Whether a page that is rendered on demand shows the latest state; looked up once after each change. */
+/** Whether a page that is rendered on demand is current; checked once after each change. */
 function isCurrent({ changes, access, store }: CacheState, cached: CachedPage): boolean {
   if (cached.current >= changes.latest) return true;
   const { latest } = changes;
   const { tags, asOf } = cached.page;
-  // Memory knows changes that the store couldn't record, the store those from before the start.
+  // Memory has the changes that the store couldn't record, and the store those from before the start.
   if (changes.after(tags, asOf ?? 0) !== 'nothing') return false;
   if (access.attempt(() => store.isCurrent(cached.page))?.value === false) return false;
   cached.current = latest;
@@ -229,7 +229,7 @@ export function findInMemory(
   return cached === undefined || isCurrent(state, cached) ? cached : undefined;
 }
 
-/** A page that is rendered on demand and is outdated, as long as nothing was withdrawn since. */
+/** An outdated page that is rendered on demand, if nothing was withdrawn since. */
 export function findOutdated(state: CacheState, key: string, variant: Variant): CachedPage | undefined {
   const cached = findAny(state, key, variant);
   if (!cached || cached.page.asOf === null) return undefined;
@@ -238,7 +238,7 @@ export function findOutdated(state: CacheState, key: string, variant: Variant): 
   return withdrew || state.changes.after(tags, asOf) === 'withdrawn' ? undefined : cached;
 }
 
-/** Whether this build's own rendering is there, and isn't one made on demand that is outdated. */
+/** Whether the store has this build's own rendering, and it is current if the page is rendered on demand. */
 export function has({ unwritten, unusable, blind, access, store }: CacheState, { key, variant }: PageRef): boolean {
   const name = nameOf(key, variant);
   if (unwritten.has(name)) return true;

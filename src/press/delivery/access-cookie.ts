@@ -1,6 +1,6 @@
 /**
- * The access cookie: says which variant of an article a browser may have, and nothing about who is reading. Signed by
- * the service that knows the reader, checked here on every request for a page with an access level.
+ * The access cookie says which variant of an article a browser may get, and doesn't identify the reader. The service that knows the
+ * reader signs it, and the HTTP server verifies it on every request for a page with an access level.
  *
  * Its form: `v1.<key id>.<expiry, Unix seconds>.<level>.<HMAC-SHA256 of all before the last dot, base64url>`.
  */
@@ -12,7 +12,7 @@ import { createBoundedMap } from '../cache/bounded-map.ts';
 export interface AccessKey {
   /** Letters, digits, `_` and `-`, at most 16; never used again for another secret. */
   readonly id: string;
-  /** At least 32 characters of chance. */
+  /** At least 32 random characters. */
   readonly secret: string;
 }
 
@@ -38,13 +38,13 @@ export interface AccessCookie {
 const form = /^v1\.([\w-]{1,16})\.([1-9]\d{0,11})\.(?:(registered|subscriber)\.)?[\w-]{43}$/;
 /** Longer than any value of this form. */
 const longest = 128;
-/** One request may carry several cookies of one name; the others are ignored. */
+/** One request may carry several cookies of one name; further ones are ignored. */
 const mostAccessCookies = 4;
 const mostPasses = 8;
 /** Values whose signature was found valid. */
 const mostVerified = 2000;
 
-/** @throws Error with a sentence for the operator when a key is unfit */
+/** @throws Error with a sentence for the operator when a key is invalid */
 export function createAccessCookie({ name, keys, now = Date.now }: AccessCookieOptions): AccessCookie {
   for (const key of keys) {
     if (!/^[\w-]{1,16}$/.test(key.id)) throw new Error(`"${key.id}" is not a key id: use 1 to 16 letters and digits.`);
@@ -112,7 +112,7 @@ export function createPassCookie({ name, keys, now = Date.now }: AccessCookieOpt
     name,
     sign: (page, expires) => signer.sign(String(Math.floor(expires)), passPrefix(page)),
     opens(header, page) {
-      // Hardly any reader has one.
+      // Most requests have no pass.
       if (!header?.includes(opening)) return false;
       return firstValid(header, opening, mostPasses, (value) => verify(value, page)) ?? false;
     },
@@ -144,7 +144,10 @@ function createSigner(keys: readonly AccessKey[]) {
   };
 }
 
-/** The first of a cookie's values that `verify` accepts. Does not split the header: this runs for every request with a paywall. */
+/**
+ * The first of a cookie's values that `verify` accepts. It doesn't split the header, because it runs for every request for a page with
+ * a paywall.
+ */
 function firstValid<T>(header: string, opening: string, most: number, verify: (value: string) => T | null): T | null {
   let at = header.indexOf(opening);
   for (let candidates = 0; at !== -1 && candidates < most; at = header.indexOf(opening, at + 1)) {

@@ -1,33 +1,33 @@
 /**
- * From a request's target to the key of a page. Only the path and the parameters that a page is known to use are part of a
- * key: no host, no header and no other parameter can make a second copy of a page, or another page under its name.
+ * Turns a request's target into the key of a page. Only the path and the parameters that the page is known to use are part of a key: no
+ * host, header or other parameter can create a second copy of a page, or store another page under its key.
  */
 import { createBoundedMap } from '../cache/bounded-map.ts';
 
-/** Parameters that pages of a path use. */
+/** Parameters that the pages of a path use. */
 export interface QueryRule {
-  /** Matched against the normalised path. */
+  /** Matched against the normalized path. */
   readonly path: RegExp;
-  /** Name to the form of its values; a value of another form is left out. The order is that of the key. */
+  /** Patterns of the values by parameter name; a value that doesn't match is dropped. The key has this order. */
   readonly allow: Readonly<Record<string, RegExp>>;
 }
 
-/** A redirect of the publisher's. */
+/** A redirect that the publisher sets. */
 export interface RedirectRule {
   /** A path; with `/*` at its end it stands for all paths below it. */
   readonly from: string;
-  /** A path or an http(s) address; a `*` at its end takes what `/*` stood for. */
+  /** A path or an http(s) address; a `*` at its end is replaced by what `/*` matched. */
   readonly to: string;
   readonly status: 301 | 302 | 307 | 308 | 410;
 }
 
 export interface KeyRules {
   readonly queries: readonly QueryRule[];
-  /** Paths that are never stored: calls, search, pictures. Their query is theirs. */
+  /** Paths that are never stored: API calls, search, pictures. They keep their query. */
   readonly pass: readonly RegExp[];
-  /** Addresses that have capital letters; any other spelling of them is redirected. */
+  /** Addresses with capital letters; any other spelling of them is redirected. */
   readonly capitals: readonly string[];
-  /** Whether a path, all in lower case, is one: then its other spellings are redirected to it. */
+  /** Whether a path, in lower case, is an address of the site: then its other spellings are redirected to it. */
   readonly exists: (path: string) => boolean;
   readonly redirects: readonly RedirectRule[];
 }
@@ -36,7 +36,7 @@ export type KeyResult =
   | { readonly kind: 'page'; readonly key: string; readonly path: string }
   | { readonly kind: 'redirect'; readonly location: string; readonly status: number }
   | { readonly kind: 'reject'; readonly status: 400 | 404 | 410 | 414; readonly why: string }
-  /** Never stored. `target` is what to render: the normalised path with the query as it came. */
+  /** Never stored. `target` is what to render: the normalized path with the query as received. */
   | { readonly kind: 'pass'; readonly path: string; readonly target: string };
 
 export type KeyOf = (method: string, target: string) => KeyResult;
@@ -46,7 +46,7 @@ const longestTarget = 4096;
 /** Targets whose result is remembered. */
 const longestKept = 200;
 
-/** @throws Error with every redirect rule that cannot be followed */
+/** @throws Error that lists every invalid redirect rule */
 export function createKeys(rules: KeyRules): KeyOf {
   const redirects = readRedirects(rules.redirects);
   const capitals = new Map(rules.capitals.map((path) => [path.toLowerCase(), path]));
@@ -63,7 +63,7 @@ export function createKeys(rules: KeyRules): KeyOf {
     const { path } = split;
     const rest = query ? `?${query}` : '';
     if (!reading || passes(path)) {
-      // A page that is not stored has one address like the others; a call is answered as it was made.
+      // The address of an uncached page is normalized like the others; a call keeps its own.
       if (reading && (withSlash || split.moved) && rules.exists(path)) {
         return { kind: 'redirect', location: path + rest, status: 301 };
       }
@@ -102,7 +102,7 @@ export function createKeys(rules: KeyRules): KeyOf {
 
   return (method, target) => {
     const reading = method === 'GET' || method === 'HEAD';
-    // Nearly every address is in its normal form: it is read as quickly as it would be looked up.
+    // Nearly every address is in its normal form, and checking that is as fast as a look-up.
     if (plain.test(target)) return read(target, reading);
     const known = reading ? recent.get(target) : undefined;
     if (known) return known;
@@ -110,7 +110,7 @@ export function createKeys(rules: KeyRules): KeyOf {
     const path = pathOf(target);
     if (path === null) return { kind: 'reject', status: 400, why: reasons[400] ?? '' };
     const result = read(path, reading);
-    // What depends on which pages there are is asked anew each time.
+    // A result that depends on which pages exist isn't remembered.
     if (reading && result.kind === 'page' && target.length <= longestKept && lowerCase(result.path) === result.path) {
       recent.set(target, result);
     }
@@ -118,7 +118,7 @@ export function createKeys(rules: KeyRules): KeyOf {
   };
 }
 
-/** Paths in their normal form, without anything that would have to be looked into. */
+/** Paths in their normal form, without characters that need a check. */
 const plain = /^(?:\/|(?:\/[a-z0-9_~-][a-z0-9._~-]*)+)$/;
 const asItIs = (path: string) => ({ path, slash: false, moved: false });
 
@@ -127,7 +127,7 @@ const reasons: Readonly<Record<number, string>> = {
   414: 'The address is too long.',
 };
 
-/** The path and query of a target, which a proxy may send as a whole address; `null`: it is neither. */
+/** The path and query of a target, which a proxy may send as a whole address; `null` if it is neither. */
 function pathOf(target: string): string | null {
   if (target.startsWith('/')) return target;
   const whole = /^https?:\/\/[^/?#]*(\/?[^#]*)/i.exec(target);
@@ -137,14 +137,14 @@ function pathOf(target: string): string | null {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Takes a path apart and puts it together in its one normal form. A number is the status of a refusal. */
+/** Parses a path and returns its normal form, or the status of a refusal. */
 function segmentsOf(raw: string): { path: string; slash: boolean; moved: boolean } | 400 | 414 {
   if (raw.length > longestPath) return 414;
   let text = raw;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\x00-\x20\x7f\\]/.test(raw)) return 400;
   if (/[\x80-\xff]/.test(raw)) {
-    // Node hands over bytes as Latin-1; addresses are UTF-8.
+    // Node decodes the bytes as Latin-1; addresses are UTF-8.
     try {
       text = utf8.decode(Buffer.from(raw, 'latin1'));
     } catch {
@@ -177,7 +177,7 @@ function segmentsOf(raw: string): { path: string; slash: boolean; moved: boolean
   return { path, slash: text.endsWith('/'), moved };
 }
 
-/** Letters in lower case and composed, percent escapes as they are spelt. */
+/** The path in lower case and composed (NFC); percent escapes keep their spelling. */
 const lowerCase = (path: string): string =>
   /[A-Z%]/.test(path)
     ? path
@@ -227,6 +227,6 @@ function readRedirects(rules: readonly RedirectRule[]): (path: string) => Redire
       }
     }
   }
-  if (problems.length > 0) throw new Error(`The list of redirects cannot be followed: ${problems.join('; ')}.`);
+  if (problems.length > 0) throw new Error(`The list of redirects is invalid: ${problems.join('; ')}.`);
   return follow;
 }

@@ -6,7 +6,7 @@ import { type CachedResponse, type FastPathHeaders, secondNow } from '../fast-pa
 import type { Press } from '../press.server.ts';
 import { type Encoding, encodings, type Variant } from '../store/stored-page.ts';
 
-/** Where a page came from, as `Server-Timing` says it. */
+/** Where a page came from, for `Server-Timing`. */
 export type Source = 'hit' | 'rendered';
 
 /** Usually `Press.encoded`. */
@@ -25,7 +25,7 @@ const response: { -readonly [name in keyof CachedResponse]: CachedResponse[name]
 };
 
 /**
- * The response to a request for a page: 304 when the browser has these very bytes, otherwise the best encoding that it accepts. The
+ * The response to a request for a page: 304 when the browser has the same bytes, otherwise the best encoding that it accepts. The
  * returned object is reused for the next one.
  *
  * @returns `null` when the rendering has just been replaced: look the page up again
@@ -62,7 +62,7 @@ function send(
 }
 
 /**
- * Answers GET and HEAD with a page.
+ * Responds to GET and HEAD with a page.
  *
  * @returns `false`, and nothing is sent, when the rendering has just been replaced: look the page up again
  */
@@ -80,7 +80,7 @@ export function respondWithPage(
 }
 
 /**
- * Answers with a page that only this client may get and that no cache may store: whole each time, without validators.
+ * Responds with a page that only this client may get and that no cache may store: always whole, without validators.
  *
  * @returns as {@link respondWithPage}
  */
@@ -104,13 +104,13 @@ export function respondUncached(
   return true;
 }
 
-/** A rendering may be replaced between look-up and response; more often than this, something is wrong. */
+/** Look-ups for one request: a rendering may be replaced between look-up and response. */
 const mostAttempts = 5;
 
 /**
- * Finds a page and answers with it: at once, and without a promise, when it is stored; after its render when it isn't.
+ * Finds a page and responds with it: synchronously when it is stored, after its render when it isn't.
  *
- * @returns a promise where there is something to wait for; it rejects with RenderFailed or PressBusy before anything is sent
+ * @returns a promise if the page must be rendered; it rejects with RenderFailed or PressBusy before anything is sent
  */
 export function servePage(
   press: Pick<Press, 'peek' | 'get' | 'encoded'>,
@@ -133,23 +133,23 @@ async function serveRendered(
 ): Promise<void> {
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const page = await press.get(key, variant);
-    // The client has gone meanwhile.
+    // The client has closed the connection meanwhile.
     if (outgoing.destroyed) return;
     if (respondWithPage(page, incoming, outgoing, press.encoded, 'rendered')) return;
   }
-  throw new Error('The page was replaced again and again before it could be sent.');
+  throw new Error('The page was replaced repeatedly before it could be sent.');
 }
 
 // Content negotiation by encoding, and validators (RFC 9110, sections 12.5.3 and 13.1.2).
 
 const known = createBoundedMap<readonly Encoding[]>(256);
 const identityOnly: readonly Encoding[] = ['identity'];
-/** Longer ones are parsed each time and never kept. */
+/** Longer headers are parsed each time and not cached. */
 const longestKept = 256;
 
 /**
- * Encodings that an `Accept-Encoding` header takes, the most wanted first. `identity` is always among them, last where
- * it is refused: a page is sent rather than a 406. Without the header nothing is compressed.
+ * Encodings that an `Accept-Encoding` header accepts, in order of preference. `identity` is always among them, last if the header
+ * refuses it: the server sends a page rather than a 406. Without the header, nothing is compressed.
  */
 export function acceptedEncodings(header: string | undefined): readonly Encoding[] {
   if (header === undefined) return identityOnly;
@@ -173,16 +173,16 @@ function parse(header: string): readonly Encoding[] {
   const wish = (encoding: Encoding): number => {
     const own = qualities.get(encoding);
     if (own !== undefined) return own;
-    // Identity that is not spoken of is taken, but after whatever is asked for.
+    // If the header doesn't name identity, it is acceptable, after everything that the header names.
     if (encoding === 'identity') return any === 0 ? 0 : 0.0001;
     return any ?? 0;
   };
   const taken = encodings.filter((encoding) => encoding === 'identity' || wish(encoding) > 0);
-  // A stable sort: of equal wishes the better encoding comes first.
+  // The sort is stable: of equal preferences the better encoding comes first.
   return taken.sort((a, b) => wish(b) - wish(a));
 }
 
-/** `null` for a quality that is none: the coding is then as good as not named. */
+/** `null` for an invalid quality: the coding then counts as not named. */
 function qualityOf(parameters: readonly string[]): number | null {
   const given = parameters.find((parameter) => /^q\s*=/.test(parameter));
   if (given === undefined) return 1;
@@ -193,11 +193,11 @@ function qualityOf(parameters: readonly string[]): number | null {
 /** Whether `If-None-Match` names this ETag: a list or `*`, compared weakly. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
-  // What browsers send nearly always: the one ETag, just as it was given.
+  // Browsers nearly always send the one ETag as they received it.
   if (header === etag) return true;
   if (header.trim() === '*') return true;
   const bare = etag.startsWith('W/') ? etag.slice(2) : etag;
-  // An entity tag may hold a comma, so that the list cannot be split at commas alone.
+  // An entity tag may contain a comma, so splitting the list at commas isn't enough.
   for (const [candidate] of header.matchAll(/"[\x21\x23-\x7e\x80-\xff]*"/g)) if (candidate === bare) return true;
   return false;
 }

@@ -10,7 +10,7 @@
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A whole response. */
+/** A complete response. */
 export interface CachedResponse {
   readonly status: number;
   /** Names and values alternate, with `content-length` where there is a body; read before `serve` is called again. */
@@ -96,7 +96,7 @@ export function attachFastPath(server: Server, serve: ServeFromCache, { firstMs,
 }
 
 function onData(path: FastPath, socket: Socket, chunk: Buffer): void {
-  // This side has ended the connection; what was on its way is read, because unread bytes would reset it.
+  // The server has ended the connection; it reads what the client still sends, because unread bytes would reset the connection.
   if (socket.writableEnded) return;
   const response = path.server.listening ? respond(path, chunk) : null;
   if (!response) {
@@ -125,7 +125,7 @@ function respond({ serve }: FastPath, chunk: Buffer): CachedResponse | null {
   try {
     return serve(request);
   } catch {
-    // The server runs into the same error, and answers and logs it.
+    // The server gets the same error, responds and logs it.
     return null;
   }
 }
@@ -154,7 +154,7 @@ function closeWithServer({ server, sockets }: FastPath): void {
   };
 }
 
-/** The time of day as answers tell it, read from the clock ten times a second at most. */
+/** The time of day as responses state it, read from the clock ten times a second at most. */
 
 let second = 0;
 let date = '';
@@ -170,7 +170,7 @@ function look(): void {
   date = new Date(now * 1000).toUTCString();
 }
 
-/** The Unix second that it is. */
+/** The current Unix second. */
 export function secondNow(): number {
   look();
   return second;
@@ -190,12 +190,12 @@ export interface FastPathRequest {
   readonly headers: FastPathHeaders;
 }
 
-/** The headers that a cached page depends on, named as `IncomingMessage.headers` names them. */
+/** The headers that a cached page depends on, named as in `IncomingMessage.headers`. */
 export interface FastPathHeaders {
   readonly 'accept-encoding'?: string | undefined;
   readonly 'if-none-match'?: string | undefined;
   readonly cookie?: string | undefined;
-  /** Decides about a page with a paywall, where search engines are recognized. */
+  /** Decides about a page with a paywall, if search engines may read it. */
   readonly 'user-agent'?: string | undefined;
 }
 
@@ -213,7 +213,7 @@ export function readHead(text: string): FastPathRequest | null {
   for (let end = text.indexOf('\r\n', at); end > at; at = end + 2, end = text.indexOf('\r\n', at)) {
     const colon = text.indexOf(':', at);
     switch (colon - at) {
-      // No header that matters here has a name of another length: the others are skipped without a copy.
+      // No relevant header has a name of another length: the others are skipped without a copy.
       case 2:
       case 4:
       case 5:
@@ -238,7 +238,7 @@ export function readHead(text: string): FastPathRequest | null {
       case 'if-none-match':
       case 'cookie':
       case 'user-agent':
-        // The server decides how two of them are joined.
+        // The server decides how duplicate headers are joined.
         if (headers[name] !== undefined) return null;
         headers[name] = text.slice(colon + 1, end).trim();
         break;

@@ -1,7 +1,6 @@
 /**
- * A request and an answer as Node's, in memory only, with as much of them as the handler of `@astrojs/node` uses. The bytes of the
- * answer are handed on as they were written: a copy of each page is what collections of garbage are made of
- * (docs/decisions/0003, "Copies").
+ * A request and a response like Node's, in memory only, with the parts that the handler of `@astrojs/node` uses. The bytes of the
+ * response are passed on as they were written: a copy of each page would burden the garbage collector (docs/decisions/0003, "Copies").
  */
 import { EventEmitter } from 'node:events';
 
@@ -15,17 +14,17 @@ export type PageHandler = (
 
 export interface Asked {
   readonly method: string;
-  /** Whole, under the public origin. */
+  /** Complete address, under the public origin. */
   readonly url: URL;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly payload?: Buffer | undefined;
   readonly clientAddress: string;
-  /** Of the reader, who may hang up. */
+  /** Signal of the reader's connection, which may close. */
   readonly signal: AbortSignal;
 }
 
-/** A whole answer. It is no `Response`: those copy a body each time that it goes in or out. */
+/** A complete response. It isn't a `Response`, because those copy a body each time that it is set or read. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -50,7 +49,7 @@ class Wire extends EventEmitter {
   }
 }
 
-/** What Node's `IncomingMessage` is to the handler; its body was read before. */
+/** The handler's `IncomingMessage`; its body was read before. */
 export class Incoming extends EventEmitter {
   readonly method: string;
   readonly url: string;
@@ -67,16 +66,16 @@ export class Incoming extends EventEmitter {
     this.body = payload;
   }
 
-  /** What there is of a body is in `body`. */
+  /** The whole body is in `body`. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void> {}
 }
 
 type HeaderFields = Readonly<Record<string, string | readonly string[] | number | undefined>>;
 
-/** Fields of a connection, which an answer in memory has none of, and what follows from the bytes. */
+/** Headers that describe a connection, which a response in memory doesn't have, or follow from the bytes. */
 const ofTheWire = /^(?:connection|keep-alive|transfer-encoding|content-length|date)$/i;
 
-/** What Node's `ServerResponse` is to the handler. */
+/** The handler's `ServerResponse`. */
 export class Outgoing extends EventEmitter {
   statusCode = 200;
   statusMessage = '';
@@ -100,7 +99,7 @@ export class Outgoing extends EventEmitter {
   }
 
   writeHead(status: number, reason?: string | HeaderFields, fields?: HeaderFields): this {
-    if (this.headersSent) throw new Error('The head of the answer has been written.');
+    if (this.headersSent) throw new Error('The head of the response has been written.');
     this.statusCode = status;
     if (typeof reason === 'string') this.statusMessage = reason;
     for (const [name, value] of Object.entries((typeof reason === 'string' ? fields : reason) ?? {})) {
@@ -128,7 +127,7 @@ export class Outgoing extends EventEmitter {
     return this;
   }
 
-  /** An answer that is destroyed before its end is none. Like Node's, it says why by `error` and always says `close`. */
+  /** A response that is destroyed before its end doesn't count. As in Node, `error` gives the reason, and `close` is always emitted. */
   destroy(error?: Error): this {
     if (this.destroyed) return this;
     this.destroyed = true;
@@ -137,9 +136,9 @@ export class Outgoing extends EventEmitter {
     return this;
   }
 
-  /** What has been written, once it has ended. */
+  /** The written response, after its end. */
   answer(): Answer {
-    // Like a server: there is no body for HEAD, and none beside these statuses.
+    // As on a server, HEAD and these statuses have no body.
     const bare = this.req.method === 'HEAD' || this.statusCode === 204 || this.statusCode === 304;
     const [first, ...rest] = bare ? [] : this.#chunks;
     const body = first && rest.length === 0 ? first : Buffer.concat(first ? [first, ...rest] : []);
@@ -153,10 +152,10 @@ function bytesOf(chunk: Uint8Array | string): Buffer {
 }
 
 /**
- * Has the handler answer a request that exists in memory only.
+ * Has the handler respond to a request that exists in memory only.
  *
- * @returns `null` where the handler passes, for there is no such route
- * @throws the signal's reason when the reader has gone; Error when the answer breaks off, or the handler throws
+ * @returns `null` when the handler finds no route
+ * @throws the signal's reason when the reader has closed the connection; Error when the response breaks off, or the handler throws
  */
 export function exchange(handler: PageHandler, asked: Asked, locals: App.Locals): Promise<Answer | null> {
   const { signal } = asked;
@@ -174,7 +173,7 @@ export function exchange(handler: PageHandler, asked: Asked, locals: App.Locals)
     outgoing.once('error', reject);
     outgoing.once('close', () => {
       signal.removeEventListener('abort', hangUp);
-      reject(new Error('The answer broke off before its end.'));
+      reject(new Error('The response broke off before its end.'));
     });
     const pass = (error?: unknown): void => {
       if (error) reject(error);

@@ -1,33 +1,33 @@
-/** From the injected render function to a page that can be stored. */
+/** Turns the injected render function's response into a page that can be stored. */
 import type { WalledLevel } from '../../lib/content/model.ts';
 import type { CachedPage } from '../cache/cached-page.ts';
 import { type Encode, encodeNothing } from '../cache/compressor.server.ts';
 import { type Bodies, hashOf, type PageRef, type StoredPage, tidyTags, type Variant } from '../store/stored-page.ts';
 
-/** What the render function answers with. */
+/** The render function's response. */
 export interface Rendering {
   readonly status: number;
-  /** Names in lower case, or a `Headers`. What belongs to a connection or an encoding is left out here. */
+  /** Names in lower case, or a `Headers`. Headers of a connection or an encoding are dropped here. */
   readonly headers: Readonly<Record<string, string>> | Headers;
   readonly body: Buffer;
-  /** What the page shows; a change of one of them renders it again. */
+  /** Tags of the content that the page shows; a change of one of them renders the page again. */
   readonly tags: Iterable<string>;
-  /** Level that the page's full variant asks for; the same in both variants. */
+  /** Access level of the page's full variant; the same in both variants. */
   readonly access?: WalledLevel | null;
   /** Whether the response may be stored; a stored page is served to everyone. */
   readonly storable: boolean;
 }
 
 /**
- * Renders one page of one variant. It is given no request: what it renders cannot depend on who is reading. It must read
- * content after it was called, never before.
+ * Renders one page in one variant. It gets no request, so the result can't depend on who is reading. It must read content after the
+ * call, never before.
  */
 export type Render = (key: string, variant: Variant) => Promise<Rendering>;
 
 /** A render that failed: it threw, took too long, or answered with a status of 500 or above. */
 export class RenderFailed extends Error {
   override readonly name = 'RenderFailed';
-  /** The answer, where there was one. */
+  /** The response, if there was one. */
   readonly rendering: Rendering | null;
 
   constructor(message: string, rendering: Rendering | null, cause?: unknown) {

@@ -1,11 +1,11 @@
-/** Runs one render job: renders until the page is current, stores it, and answers all who wait for it. */
+/** Runs one render job: renders until the page is current, stores it, and resolves all readers' promises. */
 import { backOff } from '../../lib/jobs/tasks.ts';
 import { type CachedPage, createCachedPage } from '../cache/cached-page.ts';
 import { nameOf, type PageRef } from '../store/stored-page.ts';
 import { type RenderedPage, renderPage } from './render.server.ts';
 import { queued, type RenderJob, type RenderSlot, type SchedulerState, startJobs } from './scheduler-state.ts';
 
-/** After this many discarded renders in a row a page under constant change is shown as far as it got. */
+/** After this many discarded renders in a row, a page under constant change is shown in its latest state. */
 const mostDiscarded = 3;
 
 /** Runs a job to its end; never rejects. */
@@ -22,7 +22,7 @@ async function renderUntilCurrent(state: SchedulerState, job: RenderJob, slot: R
   for (let round = 0; ; round++) {
     const began = changes.latest;
     const rendered = await renderOnce(state, job, slot, began);
-    // From here until the page is stored nothing is awaited: no change can come between the check and the write.
+    // Nothing is awaited from here until the page is stored, so that no change can come between the check and the write.
     const since = changes.after(rendered.page.tags, began);
     if (since === 'nothing' && job.minChange <= began) {
       const stored = store(state, job.ref, rendered, began, false);
@@ -36,7 +36,7 @@ async function renderUntilCurrent(state: SchedulerState, job: RenderJob, slot: R
       return;
     }
     if (state.stopped) throw new Error('The press is stopping.');
-    // Still outdated, still marked, but newer than what readers see now.
+    // The page is still outdated and marked, but newer than the one that readers see now.
     if (round >= mostDiscarded && inCache && since !== 'withdrawn') store(state, job.ref, rendered, began, true);
   }
 }
@@ -67,7 +67,7 @@ async function renderOnce(
   return rendered;
 }
 
-/** An outdated page is good enough for readers who came before its render began: they could have had it then. */
+/** An outdated page is good enough for readers who came before its render began: they could have got it then. */
 function answerEarlyReaders(state: SchedulerState, job: RenderJob, rendered: RenderedPage, began: number): void {
   const early = job.readers.filter((reader) => reader.arrived <= began);
   if (early.length === 0) return;
@@ -94,7 +94,7 @@ function store(
     if (rendered.page.status === 404) options.onMissing(nameOf(ref.key, ref.variant), page);
     return page;
   }
-  // Only a page with an access level has a full variant; of another page it would be a second copy.
+  // Only a page with an access level has a full variant; for other pages it would be a second copy.
   if (ref.variant === 'full' && rendered.page.access === null) {
     cache.remove([ref]);
     return createCachedPage(rendered.page, headersOf, rendered.bodies);
@@ -106,7 +106,7 @@ function store(
     return cache.find(ref.key, ref.variant) ?? current;
   }
   const stored = cache.put(rendered.page, rendered.bodies, began, interim);
-  // A page that has become free has no full variant any more.
+  // A page that is free now has no full variant any more.
   if (stored && ref.variant === 'public' && rendered.page.access === null && cache.has(full)) cache.remove([full]);
   return stored;
 }
@@ -133,7 +133,7 @@ function fail(state: SchedulerState, job: RenderJob, error: unknown): void {
   options.stats.failed({ at: options.now(), ...ref, cause, attempts: job.attempts });
   options.onEvent({ kind: 'failure', cause });
   state.waitingReaders -= readers.length;
-  // Only an outdated page that readers see is worth another attempt; any other one is rendered when it's asked for.
+  // Only an outdated page that readers see is worth another attempt; other pages are rendered on request.
   const retry = !state.stopped && options.cache.find(ref.key, ref.variant) !== undefined;
   const wait = backOff(job.attempts, options.retry.baseMs, options.retry.capMs);
   if (retry) {

@@ -44,7 +44,7 @@ export interface SchedulerOptions {
   readonly onEvent: (event: PressEvent) => void;
 }
 
-/** For whom a job runs; each kind has a bound of its own. */
+/** Whom a job runs for; each kind has its own limit. */
 export type RenderSlot = 'queue' | 'readers';
 
 export interface SchedulerState {
@@ -53,7 +53,7 @@ export interface SchedulerState {
   readonly jobs: Map<string, RenderJob>;
   readonly queue: Queue<QueuedJob>;
   readonly delayed: Queue<QueuedJob>;
-  /** Jobs that readers wait for, in the order of their coming. */
+  /** Jobs that readers wait for, in the order of arrival. */
   forReaders: RenderJob[];
   readonly running: Record<RenderSlot, number>;
   /** Pages of the queue that are rendered and wait for the compression thread. */
@@ -72,7 +72,7 @@ export interface SchedulerState {
 /** Pages rendered for changes that may wait for compression, beside those being rendered. */
 const mostCompressing = 4;
 
-/** A page that is being compressed leaves the main thread to the next one; how many may wait for that is bounded, too. */
+/** While a page is being compressed, the main thread renders the next one; the number of rendered pages that wait is limited, too. */
 const hasRoom = ({ running, compressing, options }: SchedulerState): boolean =>
   running.queue - compressing < options.concurrency && running.queue < options.concurrency + mostCompressing;
 
@@ -114,7 +114,7 @@ function start(state: SchedulerState, job: RenderJob, slot: RenderSlot): void {
 
 export type RenderOutcome = 'refreshed' | 'unchanged' | 'failed';
 
-/** Gets the outcome of a page's render. */
+/** Callbacks for the result of a page's render. */
 export interface Watcher {
   settled(ref: PageRef, outcome: RenderOutcome): void;
 }
@@ -145,7 +145,7 @@ export interface RenderJob {
   watchers: Watcher[];
 }
 
-/** A job's place in a queue, as it was taken: the job itself may have moved since. */
+/** A job's place in a queue at the time of queueing: the job may have moved since. */
 export type QueuedJob = Readonly<Pick<RenderJob, 'rank' | 'reads' | 'notBefore'>> & { readonly job: RenderJob };
 
 export const queued = (job: RenderJob): QueuedJob => ({
@@ -155,7 +155,7 @@ export const queued = (job: RenderJob): QueuedJob => ({
   notBefore: job.notBefore,
 });
 
-/** Rank of renders that can wait for all others: the warm-up, and pages of the build before. */
+/** Rank of renders that can wait for all others: the warm-up, and pages of the previous build. */
 export const lowestRank = 1e9;
 
 export const createJob = (ref: PageRef, name: string, rank: number, reads: number): RenderJob => ({
@@ -171,7 +171,7 @@ export const createJob = (ref: PageRef, name: string, rank: number, reads: numbe
   watchers: [],
 });
 
-/** A priority queue: a binary heap whose order is fixed when something goes in. */
+/** A priority queue: a binary heap whose order is fixed when an item is added. */
 export interface Queue<T> {
   readonly size: number;
   push(item: T): void;

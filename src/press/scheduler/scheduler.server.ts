@@ -27,7 +27,7 @@ export interface RefreshOptions {
   readonly minChange?: number;
   readonly reads?: number;
   readonly watcher?: Watcher | undefined;
-  /** Renders it after everything else. */
+  /** Renders it after all others. */
   readonly last?: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface Scheduler {
   /** Queues a page behind the others of its priority. */
   refresh(ref: PageRef, options?: RefreshOptions): void;
   has(name: string): boolean;
-  /** Lets running renders end and starts no more. */
+  /** Waits for running renders and starts no more. */
   stop(): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ function refresh(
     jobs.set(name, job);
     queue.push(queued(job));
   } else if (!last && (job.place === 'delayed' || (job.place === 'queue' && job.rank === lowestRank))) {
-    // A new change may have mended what made the render fail; and it doesn't wait behind the warm-up.
+    // A new change may have fixed the cause of the failure; and it doesn't wait behind the warm-up.
     if (job.place === 'delayed') job.attempts = 0;
     job.place = 'queue';
     job.rank = options.priority(ref);
@@ -117,7 +117,7 @@ function refresh(
   job.minChange = Math.max(job.minChange, minChange);
   if (watcher) job.watchers.push(watcher);
   if (state.stopped || state.startIsDue) return;
-  // A whole change gets into the queue before its first page is chosen.
+  // All pages of a change get into the queue before the first one is chosen.
   state.startIsDue = true;
   setImmediate(() => {
     state.startIsDue = false;
@@ -142,8 +142,8 @@ async function stop(state: SchedulerState): Promise<void> {
   await promise;
 }
 
-// Tags that change at a moment of the wall clock: a day begins, a scheduled article appears. Checked every second, it goes by
-// the clock as it stands then, so that a clock that is set, or a machine that slept, delays nothing.
+// Tags that change at a moment of the wall clock: a day begins, a scheduled article appears. The check runs every second against the
+// current clock, so that a clock that was set, or a machine that slept, delays nothing.
 
 export interface TimedChanges {
   readonly size: number;
@@ -153,7 +153,7 @@ export interface TimedChanges {
   check(): void;
 }
 
-/** Moments that are kept; a caller that schedules more has a bug. */
+/** Limit of scheduled moments; a caller that schedules more has a bug. */
 const most = 100_000;
 
 export function createTimedChanges(now: () => number, due: (tags: readonly string[]) => void): TimedChanges {

@@ -9,16 +9,16 @@ export interface Progress {
   readonly total: number;
   /** Pages rendered per second. */
   readonly rate: number;
-  /** Estimate in milliseconds of what is left; `null` while nothing has been rendered. */
+  /** Estimated remaining milliseconds; `null` while nothing has been rendered. */
   readonly leftMs: number | null;
 }
 
 export interface WarmOptions {
-  /** Pages asked for at a time (default 4); the press's own concurrency is the upper bound. */
+  /** Concurrent pages (default 4); the press's own concurrency is the upper limit. */
   readonly concurrency?: number;
   readonly onProgress?: (progress: Progress) => void;
   readonly signal?: AbortSignal;
-  /** Renders what is stored, too. */
+  /** Renders stored pages, too. */
   readonly again?: boolean;
 }
 

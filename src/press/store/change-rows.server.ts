@@ -1,4 +1,7 @@
-/** Changes in the page store: recorded, held against pages, and turned into marks. All functions run inside `StoreFile.use` or `write`. */
+/**
+ * Changes in the page store: records them, compares pages with them, and marks pages. All functions run inside `StoreFile.use` or
+ * `write`.
+ */
 import {
   decayed,
   dropRow,
@@ -87,7 +90,7 @@ export function markedPages(state: StoreState, seq: number): Affected[] {
   }));
 }
 
-/** Pages that carry one of the tags. */
+/** Pages that have one of the tags. */
 export function pagesWith(
   { file }: StoreState,
   tags: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Files of earlier builds, for a day: a browser that holds yesterday's page still finds the scripts and styles that it
- * names. Files with a hash in their name never change, so that one copy serves every build that has it.
+ * Files of earlier builds, kept for a day: a browser with yesterday's page still finds its scripts and styles. Files with a hash in
+ * their name never change, so that one copy serves every build that has it.
  */
 import { copyFile, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join, normalize, sep } from 'node:path';
@@ -15,12 +15,12 @@ export interface AssetsOptions {
   readonly source: string;
   readonly log: Logger;
   readonly now?: () => number;
-  /** Milliseconds for which files of a build are kept after another one began (default a day). */
+  /** Milliseconds for which a build's files are kept after another one started (default a day). */
   readonly keptMs?: number;
 }
 
 export interface EarlierAssets {
-  /** Builds whose files are kept besides the running one, the latest first. */
+  /** Builds whose files are kept besides the running one's, the latest first. */
   readonly builds: readonly string[];
   /**
    * A file of an earlier build.
@@ -28,12 +28,12 @@ export interface EarlierAssets {
    * @param path below the folder of hashed files, e.g. `Article.B2xk9.css` or, compressed ahead, `Article.B2xk9.css.br`
    */
   find(path: string): Promise<Buffer | undefined>;
-  /** Deletes what has been kept long enough; call it now and then. */
+  /** Deletes files whose time is over; call it now and then. */
   prune(): Promise<void>;
 }
 
 const day = 24 * 60 * 60 * 1000;
-/** Says when a build was last the running one: its time is what counts. */
+/** File in a build's copy whose time says when the build last ran. */
 const mark = '.running';
 
 interface EarlierAssetsState {
@@ -47,7 +47,7 @@ interface EarlierAssetsState {
   builds: string[];
 }
 
-/** Copies the running build's files and looks for those of earlier ones. */
+/** Copies the running build's files and indexes those of earlier ones. */
 export async function openEarlierAssets(options: AssetsOptions): Promise<EarlierAssets> {
   const { dir, build, source, log, now = Date.now, keptMs = day } = options;
   if (!/^[\w.-]+$/.test(build) || build.startsWith('.')) throw new Error(`"${build}" is no name of a build.`);
@@ -72,7 +72,7 @@ export async function openEarlierAssets(options: AssetsOptions): Promise<Earlier
       await mkdir(join(to, '..'), { recursive: true });
       await copyFile(from, to);
     }
-    // Last, so that a copy that was broken off is made again.
+    // Last, so that an interrupted copy is made again.
     await writeFile(join(own, mark), '');
   }
   await stamp(assets);
@@ -116,7 +116,7 @@ async function look(assets: EarlierAssetsState): Promise<void> {
   }
 }
 
-/** The time of the mark is the last moment at which this build ran. */
+/** The time of the mark file is the last moment at which this build ran. */
 async function stamp(assets: EarlierAssetsState): Promise<void> {
   const at = new Date(assets.now());
   await utimes(join(assets.own, mark), at, at);

@@ -1,6 +1,6 @@
 /**
- * A press that is killed (kill.test.ts): edits, withdraws and reads as fast as it can until the process ends. The edits are
- * appended to a file before the press hears of them, as the content store has them before it emits tags.
+ * A press that is killed (kill.test.ts): edits, withdraws and reads as fast as it can until the process ends. The edits are appended to
+ * a file before the press gets them, as the content store commits them before it emits tags.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ export const tagsOf = (key: string): string[] => [
   'all',
 ];
 
-/** What the newspaper says: number of the latest edit of each tag, and whether it is withdrawn (a negative number). */
+/** The newspaper's state: number of the latest edit of each tag, and whether it is withdrawn (a negative number). */
 export function readContent(dir: string): Map<string, number> {
   const content = new Map<string, number>();
   for (const line of readFileSync(join(dir, 'content.txt'), 'utf8').split('\n').slice(0, -1)) {
@@ -28,13 +28,13 @@ export function readContent(dir: string): Map<string, number> {
   return content;
 }
 
-/** What the victim says it has done. */
+/** The actions that the process reports. */
 export interface Edited {
   readonly tag: string;
   readonly edit: number;
 }
 
-/** A page that says what it shows, and by which one can tell whether it is whole. */
+/** A page that states its content, and from which a test can tell whether it is whole. */
 export function pageOf(key: string, content: ReadonlyMap<string, number>): Rendering {
   const tags = tagsOf(key);
   const gone = tags.some((tag) => (content.get(tag) ?? 0) < 0);
@@ -43,7 +43,7 @@ export function pageOf(key: string, content: ReadonlyMap<string, number>): Rende
   return { ...html(`${key}|${seen}|${filler}`), status: gone ? 410 : 200, tags };
 }
 
-/** What a page shows. @throws Error when it is torn */
+/** The content that a page states. @throws Error when it is torn */
 export function readPage(key: string, text: string): Record<string, number> {
   const [of, seen = '{}', filler] = text.split('|');
   if (of !== key || filler !== createHash('sha512').update(seen).digest('hex').repeat(60))
@@ -60,7 +60,7 @@ async function work(dir: string): Promise<void> {
   for (let turn = 0; ; turn++) {
     const tag = tags[Math.floor(Math.random() * tags.length)] ?? 'all';
     const before = content.get(tag) ?? 0;
-    // Withdrawn by every seventh edit, and published again by the next.
+    // Every seventh edit withdraws, and the next one publishes again.
     const edit = before > 0 && Math.random() < 1 / 7 ? -(before + 1) : Math.abs(before) + 1;
     appendFileSync(join(dir, 'content.txt'), `${tag} ${edit}\n`);
     content.set(tag, edit);

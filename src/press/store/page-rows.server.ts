@@ -36,7 +36,7 @@ export function readBody(
   if (etags[encoding] === undefined) return undefined;
   const row = state.file.sql('SELECT checksum, bytes FROM bodies WHERE id = ?').get(bodyId(version, encoding));
   if (!row) {
-    // Replaced meanwhile, which is normal; or the bytes alone are gone, and then the page is damaged.
+    // It was replaced meanwhile, which is normal; or only the bytes are gone, and then the page is damaged.
     const damaged = [namespaceOf(state), state.before].some(
       (id) => id !== null && rowOf(state, key, variant, id)?.version === version,
     );
@@ -56,7 +56,7 @@ function dropDamaged(state: StoreState, ref: PageRef): void {
 }
 
 /**
- * Writes a rendering in place of the one before.
+ * Writes a rendering in place of the previous one.
  *
  * @returns its version, or `null` when one of its tags changed meanwhile and it wasn't written
  */
@@ -127,7 +127,7 @@ function writeRow(
   return Number(insert.run(...fields, checksum, kept, page.key, page.variant, namespace).lastInsertRowid);
 }
 
-/** Takes the tags of a rendering whose bytes didn't change; `false`: too late. */
+/** Replaces the tags of a rendering whose bytes didn't change; `false`: too late. */
 export function retagPage(state: StoreState, page: StoredPage, began: number): boolean {
   const { sql } = state.file;
   const tags = JSON.stringify(page.tags);
@@ -143,7 +143,7 @@ export function retagPage(state: StoreState, page: StoredPage, began: number): b
   return true;
 }
 
-/** Brings the tag index in line; most renderings of a page have the tags of the one before. */
+/** Updates the tag index; most renderings of a page have the tags of the previous one. */
 function updateTagIndex({ file }: StoreState, page: number, old: readonly string[], tags: readonly string[]): void {
   const { sql } = file;
   const had = new Set(old);
@@ -197,7 +197,7 @@ export function pruneSome(state: StoreState): boolean {
 
 // Columns and checksums of a row.
 
-/** Reads count half after a day. */
+/** Milliseconds after which reads count half. */
 const halfLife = 24 * 60 * 60 * 1000;
 export const columns = `id, ns, key, variant, version, status, headers, access, hash, size, tags, etags,
   rendered_at AS renderedAt, render_ms AS renderMs, as_of AS asOf, checksum`;
@@ -230,12 +230,12 @@ const fieldNames = [
   'asOf',
 ];
 
-/** Zero bytes stand between the fields; none of them holds one. */
+/** Zero bytes separate the fields; no field contains one. */
 export const checksumOfFields = (values: readonly unknown[]): number => crc32(values.join('\0'));
 export const checksumOf = (row: Record<string, unknown>): number =>
   checksumOfFields(fieldNames.map((name) => row[name]));
 
-/** Pages share their headers: parsed once, they take memory once. */
+/** Pages share their headers: cached by text, equal headers are parsed and in memory once. */
 const parsedHeaders = createBoundedMap<StoredPage['headers']>(256);
 
 function headersOf(json: string): StoredPage['headers'] {
@@ -277,8 +277,8 @@ export interface StoreState {
 }
 
 /**
- * For how long changes are remembered, milliseconds: longer than any render may take, and as long as a page that is rendered on
- * demand may be served without being rendered again.
+ * Milliseconds for which changes are remembered: longer than any render may take, and as long as a page that is rendered on demand may
+ * be served without being rendered again.
  */
 export const rememberChangesMs = 24 * 60 * 60 * 1000;
 
@@ -302,7 +302,7 @@ export function buildOf({ namespace, build, file }: StoreState, id: number): str
   return id === namespace ? build : String(file.sql('SELECT build FROM namespaces WHERE id = ?').get(id)?.build ?? '');
 }
 
-/** Notes that this build is warm: pages of other builds are no longer served. */
+/** Records that this build is warm: pages of other builds are no longer served. */
 export function markWarm(state: StoreState): void {
   const id = namespaceOf(state);
   state.file.sql('UPDATE namespaces SET warm_at = ? WHERE id = ?').run(state.now(), id);

@@ -1,6 +1,6 @@
 /**
- * The page store: pages of several builds in one SQLite file, found by key, marked as stale by tag. Every row carries a checksum;
- * a row that doesn't match is dropped, and its page rendered again.
+ * The page store: pages of several builds in one SQLite file, found by key, marked as stale by tag. Every row has a checksum; a row
+ * that doesn't match is dropped, and its page rendered again.
  */
 import type { Logger } from '../../lib/logging.ts';
 import { hasCurrent, isCurrent, markedPages, markPages, pagesWith, recordChange } from './change-rows.server.ts';
@@ -25,7 +25,7 @@ export interface StoreOptions {
   readonly build: string;
   readonly log: Logger;
   readonly now?: () => number;
-  /** Wraps the file, for tests that let writing fail. */
+  /** Wraps the file, for tests in which writing fails. */
   readonly wrap?: (file: StoreFile) => StoreFile;
 }
 
@@ -44,25 +44,25 @@ export interface PageStore {
   find(key: string, variant: Variant): StoredPage | undefined;
   /** Whether this build's own rendering is stored, and is current. */
   has(key: string, variant: Variant): boolean;
-  /** Whether a page that is rendered on demand still shows the latest state; always so for a page that changes find by tag. */
+  /** Whether a page that is rendered on demand still shows the latest state; always `true` for a page that changes find by tag. */
   isCurrent(page: StoredPage): boolean;
   /** Whether anything at all was withdrawn since change number `seq`. */
   withdrewSince(seq: number): boolean;
   /** Bytes of one rendering; `undefined` when it has been replaced. */
   body(page: StoredPage, encoding: Encoding): Buffer | undefined;
   /**
-   * Writes a rendering in place of the one before.
+   * Writes a rendering in place of the previous one.
    *
    * @param began number of the latest change when rendering began: marks up to it are removed, later ones stay
    * @returns its version, or `null` when one of its tags changed in the meantime and it was not written
    */
   put(page: StoredPage, bodies: Bodies, began: number, interim?: boolean): number | null;
-  /** Takes the tags of a rendering whose bytes did not change; removes marks as `put` does. */
+  /** Replaces the tags of a rendering whose bytes did not change; removes marks as `put` does. */
   retag(page: StoredPage, began: number): boolean;
   /** Removes pages of every build. */
   remove(refs: readonly PageRef[]): void;
   /**
-   * Records a change, removes what is withdrawn and marks what is affected, in one transaction.
+   * Records a change, removes withdrawn pages and marks affected ones, in one transaction.
    *
    * @param floor the number of the change is above it
    */
@@ -71,7 +71,7 @@ export interface PageStore {
   mark(refs: readonly PageRef[], seq: number): void;
   /** Pages that are marked. */
   marked(): Affected[];
-  /** Pages that carry one of the tags, without changing anything. */
+  /** Pages that have one of the tags; changes nothing. */
   tagged(tags: readonly string[], everything: boolean): (Affected & { readonly tags: readonly string[] })[];
   /** Keys of the pages that other builds have stored, the most read first. */
   earlierKeys(): string[];
@@ -80,12 +80,15 @@ export interface PageStore {
   addReads(reads: ReadonlyMap<string, { readonly ref: PageRef; readonly count: number }>): void;
   /** Grows with every write of another process. */
   foreignWrites(): number;
-  /** Notes that this build is warm: pages of other builds are no longer served. */
+  /** Records that this build is warm: pages of other builds are no longer served. */
   markWarm(): void;
   /** Deletes some pages of other builds; `false` when none are left. */
   pruneSome(): boolean;
   size(): StoreSize;
-  /** Reads the whole file; says what is wrong, or `null`. Takes seconds on a large file: not for the serving process. */
+  /**
+   * Reads the whole file and describes the first problem, or returns `null`. It takes seconds on a large file: not for the serving
+   * process.
+   */
   check(): string | null;
   onReset(listener: () => void): void;
   close(): void;

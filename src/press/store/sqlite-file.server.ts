@@ -1,13 +1,13 @@
 /**
- * The SQLite file of the page store: opening, damage, transactions. What lies in it can be rendered again, so that a
- * damaged file is set aside and a new one begun while the press goes on.
+ * The SQLite file of the page store: opening, damage, transactions. Its pages can be rendered again, so that a damaged file is set
+ * aside and a new one created while the press continues.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Logger } from '../../lib/logging.ts';
 
-/** Raised with every change of the tables; a file of another version is begun anew. */
+/** Raised with every change of the tables; a file of another version is created anew. */
 const schemaVersion = 2;
 
 const schema = `
@@ -36,7 +36,7 @@ const schema = `
 
 const tables = ['bodies', 'changes', 'meta', 'namespaces', 'page_tags', 'pages', 'reads', 'stale', 'tags'];
 
-/** The store cannot be read or written just now: the disk is full, read-only or gone. */
+/** The store can't be read or written at present: the disk is full, read-only or missing. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
@@ -56,7 +56,7 @@ export interface StoreFileOptions {
   readonly file: string;
   readonly log: Logger;
   readonly now: () => number;
-  /** Told after a new file was begun in place of a damaged one. */
+  /** Called after a new file was created in place of a damaged one. */
   readonly onReset: () => void;
 }
 
@@ -70,9 +70,9 @@ export interface StoreFile {
   use<T>(work: () => T): T;
   /** The same in one transaction that is written at once. */
   write<T>(work: () => T): T;
-  /** A prepared statement, made once for each text; only within {@link use} and {@link write}. */
+  /** A prepared statement, cached by its text; only within {@link use} and {@link write}. */
   sql(text: string): StatementSync;
-  /** Sets the file aside and begins a new one. */
+  /** Sets the file aside and creates a new one. */
   reset(reason: string): void;
   /** Bytes on disk. */
   size(): number;
@@ -120,7 +120,7 @@ export function openStoreFile(options: StoreFileOptions): StoreFile {
 function connect(storeFile: StoreFileState): DatabaseSync {
   const fresh = new DatabaseSync(storeFile.file);
   try {
-    // Only an empty file takes the page size: larger pages hold a compressed body in one or two pieces.
+    // Only an empty file accepts the page size: larger pages hold a compressed body in one or two pieces.
     fresh.exec(`PRAGMA page_size = 8192; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL;
         PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32000; PRAGMA mmap_size = 0;
         PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 33554432;`);
@@ -132,7 +132,7 @@ function connect(storeFile: StoreFileState): DatabaseSync {
   }
 }
 
-/** Cheap signs of damage that opening alone does not show; the pages themselves are checked when they are read. */
+/** Checks for damage that opening alone doesn't reveal; the pages themselves are checked when they are read. */
 function prepareTables(storeFile: StoreFileState, fresh: DatabaseSync): void {
   const version = Number(fresh.prepare('PRAGMA user_version').get()?.user_version ?? 0);
   const found = fresh
@@ -168,7 +168,7 @@ function begin(storeFile: StoreFileState): void {
       } else {
         setAside(storeFile, String(error));
       }
-      // Holders of pages of the old file must hear of it.
+      // Callers that hold pages of the old file must know.
       storeFile.onReset();
     }
   }
@@ -221,7 +221,7 @@ function rollBack(storeFile: StoreFileState): void {
 
 function use<T>(storeFile: StoreFileState, work: () => T): T {
   if (storeFile.closed) throw new StoreUnavailable('The page store is closed.');
-  // The outermost call sees to errors: it alone can begin its work again.
+  // The outermost call handles errors: only it can repeat its work.
   if (storeFile.depth > 0) return work();
   for (let attempt = 0; ; attempt++) {
     if (!storeFile.db) begin(storeFile);

@@ -1,11 +1,11 @@
 /**
- * What the press keeps of a page: one rendering of one address, in one variant, with its bytes compressed ahead. Knows
- * neither where the page came from nor where it is kept.
+ * The press's record of a page: one rendering of one address, in one variant, with its compressed bytes. It knows neither where the
+ * page came from nor where it is stored.
  */
 import { createHash } from 'node:crypto';
 import { strictness, type WalledLevel } from '../../lib/content/model.ts';
 
-/** `public` is what anyone may read, `full` what a reader with the page's access level may read. */
+/** `public` is what every reader may see, `full` what a reader with the page's access level may see. */
 export type Variant = 'public' | 'full';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
@@ -19,12 +19,12 @@ export interface PageRef {
   readonly variant: Variant;
 }
 
-/** A page that a change touches, with how much it was read. */
+/** A page that a change affects, with its number of reads. */
 export interface Affected extends PageRef {
   readonly reads: number;
 }
 
-/** What a change did to the stored pages. */
+/** The effect of a change on the stored pages. */
 export interface Change {
   readonly seq: number;
   readonly withdrawn: readonly PageRef[];
@@ -43,7 +43,7 @@ export interface StoredPage extends PageRef {
   readonly status: number;
   /** Header names in lower case. Neither ETag nor Content-Encoding nor Content-Length are among them. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Level that the full variant asks for; `null`: the page has one variant. */
+  /** Access level of the full variant; `null`: the page has one variant. */
   readonly access: WalledLevel | null;
   /** Hash of the bytes before compression, see {@link hashOf}. */
   readonly hash: string;
@@ -55,36 +55,36 @@ export interface StoredPage extends PageRef {
   readonly renderedAt: number;
   readonly renderMs: number;
   /**
-   * Only of pages that are made on demand: number of the latest change that the rendering has seen. A change does not find
-   * such a page by its tags; the page is held against the changes when it is asked for. `null`: a page that changes find.
+   * Only of pages that are rendered on demand: number of the latest change that the rendering has seen. A change does not find such a
+   * page by its tags; a look-up compares the page with the changes. `null`: a page that changes find.
    */
   readonly asOf: number | null;
-  /** Strong ETag (with its quotes) of each encoding that is kept. */
+  /** Strong ETag (with its quotes) of each stored encoding. */
   readonly etags: Readonly<Partial<Record<Encoding, string>>>;
 }
 
 /** The name of a page in maps: variant and key in one string. */
 export const nameOf = (key: string, variant: Variant): string => (variant === 'full' ? `f${key}` : `p${key}`);
 
-/** The opposite of {@link nameOf}. */
+/** The inverse of {@link nameOf}. */
 export const refOf = (name: string): PageRef => ({
   key: name.slice(1),
   variant: name.startsWith('f') ? 'full' : 'public',
 });
 
-/** 22 characters of SHA-256: 132 bits, far more than chance needs. */
+/** 22 characters of SHA-256: 132 bits, enough against collisions. */
 export const hashOf = (bytes: Uint8Array): string =>
   createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 
 const suffixes: Readonly<Record<Encoding, string>> = { br: '-br', gzip: '-gz', identity: '' };
 
 /**
- * Strong ETag of one encoding (RFC 9110, section 8.8.3: another ETag for other bytes). It is taken from the very bytes that
- * are sent, so that another release of the compressor cannot give other bytes the same ETag.
+ * Strong ETag of one encoding (RFC 9110, section 8.8.3: other bytes have another ETag). It is computed from the bytes that are sent, so
+ * that another release of the compressor can't give other bytes the same ETag.
  */
 export const etagOf = (bytes: Uint8Array, encoding: Encoding): string => `"${hashOf(bytes)}${suffixes[encoding]}"`;
 
-/** Tags as a page keeps them: sorted, each once. */
+/** The tags of a page: sorted, without duplicates. */
 export const tidyTags = (tags: Iterable<string>): string[] => [...new Set(tags)].sort();
 
 /** The variant rule: the full variant is for readers who have at least the page's level. */

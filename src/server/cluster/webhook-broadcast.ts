@@ -1,6 +1,6 @@
 /**
- * Broadcasts each accepted webhook to the other processes with PostgreSQL LISTEN/NOTIFY (docs/decisions/0024). The webhook is
- * passed on as it came and still signed; every process verifies it again. A payload over 8,000 bytes becomes "poll now".
+ * Broadcasts each accepted webhook to the other processes with PostgreSQL LISTEN/NOTIFY (docs/decisions/0024). The webhook is passed on
+ * as received, with its signature; every process verifies it again. A payload over 8,000 bytes becomes "poll now".
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as timer } from 'node:timers/promises';
@@ -16,10 +16,10 @@ export interface WebhookBroadcastOptions {
   readonly content: Pick<Content, 'receive' | 'look'>;
   /** PostgreSQL. */
   readonly db: Queries;
-  /** Its address, for the connection that listens. */
+  /** The database's address, for the listening connection. */
   readonly url: string;
   readonly log: Logger;
-  /** For tests: how soon a connection that doesn't answer is replaced, see {@link listen}. */
+  /** For tests: how soon an unresponsive connection is replaced, see {@link listen}. */
   readonly beatMs?: number;
   readonly patienceMs?: number;
 }
@@ -30,7 +30,7 @@ export interface WebhookBroadcastStats {
   readonly received: number;
   /** Messages that couldn't be sent yet. */
   readonly waiting: number;
-  /** Whether messages of the other processes arrive now. */
+  /** Whether messages of the other processes arrive at present. */
   readonly listening: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface WebhookBroadcast {
   /** The content's own `receive`; a webhook that is valid and new is also sent to the other processes, without waiting for them. */
   readonly receive: Content['receive'];
   start(): void;
-  /** Sends what waits and finishes what was received, for four seconds at most. */
+  /** Sends waiting messages and finishes received ones, for four seconds at most. */
   stop(): Promise<void>;
   stats(): WebhookBroadcastStats;
 }
@@ -52,7 +52,7 @@ const causes: Readonly<Record<number, string>> = {
 /** Channels belong to a database: newspapers that share one have a schema each. A PostgreSQL name has 63 bytes at most. */
 const channel =
   "'broadsheet_' || case when octet_length(current_schema()) <= 50 then current_schema() else md5(current_schema()) end";
-/** PostgreSQL takes less than 8,000 bytes at a time. */
+/** PostgreSQL accepts less than 8,000 bytes in a message. */
 const longestPayload = 7999;
 const mostAtOnce = 100;
 const mostWaiting = 500;
@@ -66,10 +66,10 @@ const times = { firstWait: 200, longestWait: 5000, firstRetry: 1000, longestRetr
 
 /** A message on the channel; the names are part of the protocol between versions. */
 const messageSchema = z.object({
-  /** The sending process, and the one it is for; without `to` it is for all. */
+  /** The sending process, and the recipient; without `to` it is for all. */
   from: z.string(),
   to: z.string().optional(),
-  /** A webhook: the headers that it is verified by, and its body in base64. */
+  /** A webhook: the headers that its signature needs, and its body in base64. */
   hook: z.object({ headers: z.record(z.string(), z.string()), body: z.string() }).optional(),
   /** Something changed: poll WordPress. */
   look: z.literal(true).optional(),
@@ -91,7 +91,7 @@ interface State {
   received: number;
   listening: Listening | null;
   sending: Promise<void> | null;
-  /** Whether our own messages have come back: a pooler may accept LISTEN and deliver nothing. */
+  /** Whether our own messages have come back: a connection pooler may accept LISTEN and deliver nothing. */
   echoed: boolean;
   connectedAt: number;
   /** Status of the last refusal that was logged. */
@@ -162,7 +162,7 @@ const payloadOf = ({ id }: State, message: Message): string => JSON.stringify({ 
 function send(state: State, message: Message): void {
   const { waiting } = state;
   waiting.push(message);
-  // This many wait only while PostgreSQL is down; one poll finds all of them.
+  // So many messages wait only while PostgreSQL is down; one poll finds all of the changes.
   if (waiting.length > mostWaiting) waiting.splice(0, waiting.length, { look: true });
   state.sending ??= sendWaiting(state);
 }
@@ -172,7 +172,7 @@ async function sendWaiting(state: State): Promise<void> {
   const { waiting, stopping } = state;
   const { db, log } = state.options;
   let failures = 0;
-  // In the next turn: the caller has a webhook to answer.
+  // In the next turn: the caller has to respond to a webhook first.
   await Promise.resolve();
   while (waiting.length > 0 && !stopping.signal.aborted) {
     const batch = waiting.slice(0, mostAtOnce);
@@ -198,7 +198,7 @@ async function sendWaiting(state: State): Promise<void> {
 
 /** Sends a webhook to the other processes and remembers it for those that connect later. */
 function broadcast(state: State, { headers, rawBody }: WebhookRequest): void {
-  // The headers that it is verified by and no others: those may identify the sender.
+  // Only the headers that the verification needs: others may identify the sender.
   const signed = Object.entries(headers).flatMap(([name, value]) =>
     name.startsWith('x-newsroom-') && typeof value === 'string' ? [[name, value] as const] : [],
   );
@@ -220,7 +220,7 @@ async function receive(state: State, request: WebhookRequest): ReturnType<Conten
     accepted = true;
     broadcast(state, request);
   });
-  // WordPress will send it again, perhaps to another process, which answers that it is a duplicate.
+  // WordPress will send it again, perhaps to another process, which responds that it is a duplicate.
   if (accepted && answer.status >= 500) track(state, retry(state, request));
   return answer;
 }
@@ -240,7 +240,7 @@ async function retry(state: State, request: WebhookRequest): Promise<number> {
   }
 }
 
-/** Applies a webhook that another process has sent. */
+/** Applies a webhook from another process. */
 async function apply(state: State, { headers, body }: Hook): Promise<void> {
   const { content, log } = state.options;
   state.received++;
@@ -258,11 +258,11 @@ async function apply(state: State, { headers, body }: Hook): Promise<void> {
     state.refused = status;
   }
   if (status >= 500) await retry(state, request);
-  // Most likely it came twice; if a clock is wrong, a poll finds what it was about.
+  // Most likely it is a duplicate; if a clock is wrong, a poll finds the change.
   else content.look();
 }
 
-/** Keeps work that `stop` waits for. */
+/** Tracks work that `stop` waits for. */
 function track(state: State, task: Promise<unknown>): void {
   const work = task
     .then(() => {})
@@ -277,7 +277,7 @@ function handle(state: State, payload: string): void {
   try {
     message = messageSchema.parse(JSON.parse(payload));
   } catch {
-    // From a version with another protocol.
+    // A message of a version with another protocol.
     content.look();
     return;
   }
@@ -288,7 +288,7 @@ function handle(state: State, payload: string): void {
   if (message.hook) track(state, apply(state, message.hook));
 }
 
-/** Sends the webhooks of the last minutes to a process that has connected. @param connected whether it asked all processes */
+/** Sends the webhooks of the last minutes to a process that has connected. @param connected whether it addressed all processes */
 function sendAgain(state: State, process: string, connected: boolean): void {
   for (const { hook } of recentHooks(state)) send(state, { to: process, hook });
   if (!connected) return;

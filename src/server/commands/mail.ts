@@ -11,15 +11,15 @@ import { createLog } from '../logging.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The newest stories that a newsletter is chosen from: more than a day has. */
+/** Number of newest stories that a newsletter is chosen from: more than a day has. */
 const newestStories = 60;
 const accountsOff = 'Accounts are off, or a Zephr tenant keeps them: set SMTP_URL and MAIL_FROM, and remove ZEPHR_URL.';
 
 /**
  * Composes a newsletter from the newest stories of the content store.
  *
- * @returns `null` where there is no story to send
- * @throws ConfigError, or Error with a sentence that says what to do
+ * @returns `null` when there is no story to send
+ * @throws ConfigError, or Error with a sentence that names the remedy
  */
 export async function sendNewsletter(env: Env, slug: string, options: SendOptions = {}): Promise<Addressed | null> {
   const letter = letters.find((each) => each.slug === slug);
@@ -31,7 +31,7 @@ export async function sendNewsletter(env: Env, slug: string, options: SendOption
     if (!newsletters) throw new Error(accountsOff);
     const reader = content.reader();
     if (!reader.edition().ready) {
-      throw new Error(`DATA_DIR (${dataDir}) holds no edition yet: start the site once with the same DATA_DIR.`);
+      throw new Error(`DATA_DIR (${dataDir}) has no edition yet: start the site once with the same DATA_DIR.`);
     }
     const { items } = reader.articles({ limit: newestStories });
     const { ids } = reader.topStories();
@@ -44,10 +44,10 @@ export const listHeld = (env: Env): Promise<readonly HeldMessage[]> =>
   withSupport(env, (support) => support.heldMessages());
 
 /**
- * Mails one of them.
+ * Mails one of the held messages.
  *
- * @returns `false` where no message with this id is held
- * @throws ConfigError, or Error with a sentence that says what to do
+ * @returns `false` when no message with this id is held
+ * @throws ConfigError, or Error with a sentence that names the remedy
  */
 export const releaseMessage = (env: Env, id: string): Promise<boolean> =>
   withSupport(env, (support) => support.release(id));

@@ -1,6 +1,6 @@
 /**
- * `npm run press`: renders the whole paper, or a part of it, into the page store without serving anything. It may run beside
- * a serving process on the same DATA_DIR: the store takes both, and a page that changed while it was rendered is refused.
+ * `npm run press`: renders the whole site, or a part of it, into the page store without serving it. It may run beside a serving process
+ * with the same DATA_DIR: the store accepts both, and refuses a page that changed while it was rendered.
  */
 import { fileURLToPath } from 'node:url';
 import type { Progress, Warmed } from '../../press/scheduler/warm-up.server.ts';
@@ -13,15 +13,15 @@ import { buildName, openSitePress } from '../press/open-press.ts';
 import { allKeys, articleKeys } from '../press/page-keys.ts';
 
 export interface PrerenderOptions {
-  /** Paths; only they and what is below them. Empty: everything. */
+  /** Paths: renders these and the pages below them. Empty: everything. */
   readonly only?: readonly string[];
   /** Only articles published at or after this UTC instant. */
   readonly since?: string;
-  /** Renders at a time. */
+  /** Concurrent renders. */
   readonly concurrency?: number;
   readonly onWaiting?: (note: string) => void;
   readonly onProgress?: (progress: Progress) => void;
-  /** Stops between two pages; what is rendered stays, and the next run goes on from there. */
+  /** Stops between two pages; the rendered pages stay, and the next run continues from there. */
   readonly signal?: AbortSignal;
 }
 
@@ -37,7 +37,7 @@ export const isBelow = (key: string, paths: readonly string[]): boolean =>
 
 /**
  * @param env settings, see config.ts
- * @throws ConfigError, or Error with a sentence that says what to do
+ * @throws ConfigError, or Error with a sentence that names the remedy
  */
 export async function prerender(
   env: Readonly<Record<string, string | undefined>>,
@@ -73,11 +73,11 @@ export async function prerender(
     });
     try {
       const { only = [], since } = options;
-      // Those since a day are articles; fronts and lists are the whole paper's.
+      // Only articles have a date; fronts and lists belong to the whole site.
       const keys = since === undefined ? allKeys(content.reader) : articleKeys(content.reader, since);
       const wanted = [...keys].filter((key) => isBelow(key, only));
       if (wanted.length === 0 && (only.length > 0 || since !== undefined)) {
-        throw new Error('No page of the paper fits --only and --since.');
+        throw new Error('No page matches --only and --since.');
       }
       return await room.press.warm(wanted, {
         concurrency,

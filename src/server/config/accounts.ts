@@ -1,4 +1,4 @@
-/** Settings of readers' accounts: secret, social sign-in, mail, checks of e-mail addresses, payments. */
+/** Settings of readers' accounts: secret, social sign-in, mail, checks of email addresses, payments. */
 import { z } from 'zod';
 import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/social-providers.server.ts';
 import type { ExternalSettings } from '../../lib/email-verification/external.server.ts';
@@ -9,9 +9,9 @@ import type { MailSettings, SmtpSettings } from '../../lib/mail/smtp.server.ts';
 import { apiAddress, onOff, webAddress, whole } from './fields.ts';
 
 export interface AccountsConfig {
-  /** Key of the HMACs of codes, links and sessions; `null`: created once and kept in the data folder. */
+  /** Key of the HMACs of codes, links and sessions; `null`: created once and stored in the data folder. */
   readonly secret: string | null;
-  /** Days that the audit trail is kept. */
+  /** Days for which the audit trail is kept. */
   readonly auditDays: number;
   readonly limits: Limits;
   /** `null`: sign-in with Google is off. */
@@ -63,7 +63,7 @@ export function accountsOf(values: AccountsValues): AccountsConfig {
   };
 }
 
-/** Problems of settings that make sense only together. */
+/** Problems of settings that depend on each other. */
 export function accountsTogether(given: Readonly<Record<string, string>>): string[] {
   return ['GOOGLE', 'FACEBOOK'].flatMap((provider) => {
     const [id, secret] = [`${provider}_CLIENT_ID`, `${provider}_CLIENT_SECRET`];
@@ -74,16 +74,16 @@ export function accountsTogether(given: Readonly<Record<string, string>>): strin
 }
 
 export interface MailConfig {
-  /** `null`: no mail is sent. */
+  /** `null`: the site sends no mail. */
   readonly mail: MailSettings | null;
-  /** Service that says whether a mailbox exists; `null`: none is asked. */
+  /** Service that verifies whether a mailbox exists; `null`: none is called. */
   readonly emailVerifier: ExternalSettings | null;
-  /** Whether DNS is asked if a domain takes mail. */
+  /** Whether the site checks in DNS that a domain accepts mail. */
   readonly emailDnsCheck: boolean;
   readonly geo: GeoSettings;
 }
 
-/** `smtp://user:password@host:port`, or `smtps://`; a user and a password come together or not at all. */
+/** `smtp://user:password@host:port`, or `smtps://`; a user requires a password, and the other way around. */
 const smtpAddress = () =>
   z
     .string()
@@ -92,7 +92,7 @@ const smtpAddress = () =>
       if (text === undefined) return undefined;
       const smtp = readSmtp(text);
       if (smtp) return smtp;
-      // The text is not repeated, for it may hold a password.
+      // The message doesn't repeat the value, which may contain a password.
       context.addIssue(
         'is not the address of a mail server; give smtp://user:password@host:587 or smtps://user:password@host:465, signs such as @ and / in the password as %40 and %2F',
       );
@@ -163,7 +163,7 @@ export const mailFields = {
 
 type MailValues = z.infer<z.ZodObject<typeof mailFields>>;
 
-/** That nothing is missing is {@link mailTogether}'s business. */
+/** {@link mailTogether} checks that nothing is missing. */
 export function mailOf(values: MailValues): MailConfig {
   const { SMTP_URL: smtp, MAIL_FROM: from, MAIL_REPLY_TO: replyTo, EMAIL_VERIFIER_URL: url } = values;
   return {
@@ -181,7 +181,7 @@ function verifierOf(vendor: ExternalSettings['vendor'], url: string | undefined,
   return place === undefined ? null : { vendor, url: place, key: key ?? null };
 }
 
-/** Problems of settings that make sense only together. */
+/** Problems of settings that depend on each other. */
 export function mailTogether(given: Readonly<Record<string, string>>): string[] {
   const problems: string[] = [];
   if (given.SMTP_URL && !given.MAIL_FROM) {
@@ -208,20 +208,20 @@ export interface StripeSettings {
   readonly publishableKey: string;
   /** `whsec_…` of the webhook endpoint. */
   readonly webhookSecret: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly apiUrl: string;
-  /** Script that brings the card fields into the browser. */
+  /** Script that shows the card fields in the browser. */
   readonly scriptUrl: string;
-  /** Whether Stripe Tax works out and adds what is due. */
+  /** Whether Stripe Tax calculates and adds taxes. */
   readonly tax: boolean;
 }
 
 export interface BillingConfig {
-  /** `null`: nothing is sold. */
+  /** `null`: the site sells nothing. */
   readonly stripe: StripeSettings | null;
 }
 
-/** Stripe forbids serving its script from elsewhere; the release is the one that the installed @stripe/stripe-js is typed for. */
+/** Stripe's terms require its script to come from Stripe; the release is the one that the installed @stripe/stripe-js has types for. */
 export const stripeScript = 'https://js.stripe.com/endive/stripe.js';
 
 const key = (form: RegExp, what: string) =>
@@ -255,7 +255,7 @@ export function billingOf(values: BillingValues): BillingConfig {
   };
 }
 
-/** Problems of settings that make sense only together. */
+/** Problems of settings that depend on each other. */
 export function billingTogether(given: Readonly<Record<string, string>>): string[] {
   const names = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY', 'STRIPE_WEBHOOK_SECRET'];
   const [first] = names.filter((name) => given[name]);

@@ -1,7 +1,7 @@
 /**
- * The settings of the server. They are parsed once, at start, from an environment that is passed in; nothing here reads
- * `process.env`. A bad setting stops the start with a list of every problem, each saying what to do. `.env.example`
- * documents all of them, and a test compares it with {@link settingNames}.
+ * The settings of the server. They are parsed once, at start, from the environment that the caller passes; nothing here reads
+ * `process.env`. An invalid setting stops the start with a list of every problem, each with its remedy. `.env.example` documents all
+ * settings, and a test compares it with {@link settingNames}.
  */
 import { z } from 'zod';
 import type { TenantSettings } from '../../lib/accounts/zephr.server.ts';
@@ -65,18 +65,18 @@ export interface Config
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
   readonly port: number;
-  /** Public origin of the site, without a slash at its end, e.g. `https://www.example.com`. */
+  /** Public origin of the site, without a trailing slash, e.g. `https://www.example.com`. */
   readonly siteUrl: string;
   /** Folder of everything the server writes; may be relative to the working folder. */
   readonly dataDir: string;
   /** Address of the PostgreSQL for accounts; `null`: SQLite in the data folder. */
   readonly databaseUrl: string | null;
   readonly accounts: AccountsConfig;
-  /** Proxies in front whose `X-Forwarded-For` is believed: how many, or which. */
+  /** Trusted proxies, whose `X-Forwarded-For` counts: their number, or their addresses. */
   readonly trustedProxies: TrustedProxies;
-  /** Address of the publisher's own Zephr tenant, which then keeps the accounts; `null`: the site does. */
+  /** Address of the publisher's own Zephr tenant, which then has the accounts; `null`: the site has them. */
   readonly zephrUrl: string | null;
-  /** What the public reference does not say of a tenant. */
+  /** Settings of a tenant that Zephr's public documentation doesn't fix. */
   readonly zephr: TenantSettings;
   /** `null`: no WordPress is configured and the content feature is off. */
   readonly wordpress: WordPressConfig | null;
@@ -86,32 +86,32 @@ export interface Config
   readonly syncPollSeconds: number;
   /** Hosts (`host` or `host:port`) of pictures besides WordPress's own. */
   readonly imageHosts: readonly string[];
-  /** Bound of the resized pictures kept on disk, in bytes. */
+  /** Limit of the resized pictures on disk, in bytes. */
   readonly imageCacheBytes: number;
-  /** Hosts that may be framed besides those of the publication. */
+  /** Hosts that articles may frame besides those of the publication. */
   readonly frameHosts: readonly string[];
-  /** Bound of the stored pages that are held in memory, in bytes. */
+  /** Limit of the stored pages in memory, in bytes. */
   readonly pressMemoryBytes: number;
-  /** Opens `/-/press` and `/metrics`; `null`: neither exists. */
+  /** Token for `/-/press` and `/metrics`; `null`: neither exists. */
   readonly operatorToken: string | null;
-  /** Keys of the access cookie, the first signs; `null`: one is made once and kept in the data folder. */
+  /** Keys of the access cookie, the first signs; `null`: one is created and stored in the data folder. */
   readonly accessKeys: readonly AccessKey[] | null;
-  /** Search engines that may read what is behind the wall; `null`: none. */
+  /** Search engines that may read restricted articles; `null`: none. */
   readonly crawlers: CrawlersConfig | null;
-  /** The CDN that is purged; `null`: none is. */
+  /** The CDN that the site purges; `null`: none. */
   readonly cdn: CdnSettings | null;
   /** Whether pages carry headers for a CDN. */
   readonly cdnHeaders: boolean;
   readonly indexNow: { readonly key: string; readonly url?: string | undefined } | null;
-  /** File of the publisher's own redirects. */
+  /** File with the publisher's own redirects. */
   readonly redirectsFile: string | null;
   readonly logLevel: LogLevel;
 }
 
 export interface WordPressConfig {
-  /** Without a slash at its end and without `/wp-json`. */
+  /** Without a trailing slash and without `/wp-json`. */
   readonly url: string;
-  /** User and application password come together or not at all. */
+  /** A user requires an application password, and the other way around. */
   readonly user?: string;
   readonly password?: string;
 }
@@ -119,7 +119,7 @@ export interface WordPressConfig {
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Thrown by {@link parseConfig}; its message is meant for the person who set the settings. */
+/** Thrown by {@link parseConfig}; its message is for the operator. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -293,7 +293,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   };
 }
 
-/** The CDN's part of the settings; that nothing of it is missing is {@link belongTogether}'s business. */
+/** The CDN's part of the settings; {@link belongTogether} checks that nothing is missing. */
 function cdnOf(values: z.infer<typeof schema>): CdnSettings | null {
   if (values.CDN_PROVIDER === 'cloudflare') {
     return {
@@ -315,7 +315,7 @@ function cdnOf(values: z.infer<typeof schema>): CdnSettings | null {
   return null;
 }
 
-/** Problems of settings that make sense only together. */
+/** Problems of settings that depend on each other. */
 function belongTogether(given: Readonly<Record<string, string>>): string[] {
   const problems: string[] = [];
   const { WORDPRESS_URL: url, WORDPRESS_USER: user, WORDPRESS_APP_PASSWORD: password } = given;

@@ -1,9 +1,9 @@
-/** Forms that settings share. What does not fit is said as the rest of a sentence that begins with the setting's name. */
+/** Formats that settings share. An error is the rest of a sentence that starts with the setting's name. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { TrustedProxies } from '../http/client-address.ts';
 
-/** A whole number between two bounds. */
+/** A whole number between two limits. */
 export const whole = (fallback: number, low: number, high: number, unit: string) =>
   z
     .string()
@@ -15,7 +15,7 @@ export const whole = (fallback: number, low: number, high: number, unit: string)
       return z.NEVER;
     });
 
-/** An http or https address; `null` when it is none. */
+/** An http or https address; `null` for anything else. */
 export function webAddress(text: string): URL | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
@@ -59,7 +59,7 @@ export const onOff = () =>
       return z.NEVER;
     });
 
-/** Base address of an interface, without a slash at its end. */
+/** Base address of an API, without a trailing slash. */
 export const apiAddress = (example: string) =>
   z
     .string()
@@ -72,7 +72,7 @@ export const apiAddress = (example: string) =>
       return z.NEVER;
     });
 
-/** Signing keys as `id:secret`, separated by commas. A secret is never repeated in a message. */
+/** Signing keys as `id:secret`, separated by commas. A message never repeats a secret. */
 export const accessKeys = () =>
   z
     .string()
@@ -93,7 +93,7 @@ export const accessKeys = () =>
       return keys;
     });
 
-/** Proxies in front: a number of them, or addresses and networks separated by commas. */
+/** Trusted proxies: a number of them, or addresses and networks separated by commas. */
 export const proxies = () =>
   z
     .string()
@@ -120,7 +120,7 @@ export const proxies = () =>
       return list;
     });
 
-/** Address of a PostgreSQL database. It holds a password and is never repeated in a message. */
+/** Address of a PostgreSQL database. It contains a password, so a message never repeats it. */
 export const postgresAddress = () =>
   z
     .string()
@@ -135,7 +135,7 @@ export const postgresAddress = () =>
       return z.NEVER;
     });
 
-/** Path of a Zephr tenant's own, below `/blaize/` or `/zephr/`. */
+/** Path of the Zephr tenant's own, below `/blaize/` or `/zephr/`. */
 export const tenantPath = (example: string) =>
   z
     .string()

@@ -6,7 +6,7 @@ import { apiAddress, hosts, webAddress } from './fields.ts';
 
 export interface ThirdPartyConfig {
   readonly thirdParties: ThirdParties;
-  /** `null`: our own banner asks what third parties are allowed. */
+  /** `null`: the site's own banner asks for consent. */
   readonly consentPlatform: ConsentPlatform | null;
 }
 
@@ -71,7 +71,7 @@ export function thirdPartiesOf(values: Values): ThirdPartyConfig {
         ? {
             network,
             scriptUrl: values.GPT_SCRIPT_URL ?? usualAddresses.ads,
-            // A stand-in serves both.
+            // One stand-in serves both.
             limitedScriptUrl: values.GPT_SCRIPT_URL ?? usualAddresses.limitedAds,
             withoutConsent: values.ADS_WITHOUT_CONSENT,
           }
@@ -80,7 +80,7 @@ export function thirdPartiesOf(values: Values): ThirdPartyConfig {
   };
 }
 
-/** Problems of settings that make sense only together. */
+/** Problems of settings that depend on each other. */
 export function thirdPartiesTogether(given: Readonly<Record<string, string>>): string[] {
   const needed: Readonly<Record<string, string>> = {
     GTM_SCRIPT_URL: 'GTM_CONTAINER',

@@ -1,23 +1,23 @@
-/** Settings that look like ours and are none: most likely misspelled. */
+/** Finds environment variables that look like settings of ours and are not: most likely they are misspelled. */
 import { settingNames } from './config.ts';
 
 export interface UnknownSetting {
   readonly name: string;
-  /** The setting that was most likely meant. */
+  /** The setting that the operator most likely meant. */
   readonly meant: string;
 }
 
-/** Other programs' settings begin with these words, too. */
+/** Prefixes that other programs use, too. */
 const shared: ReadonlySet<string> = new Set(['GOOGLE', 'LOG', 'HOST', 'PORT', 'DATA', 'DATABASE', 'SITE', 'MAIL']);
-/** What Kubernetes and Docker set for a service of a name such as `wordpress`. */
+/** Variables that Kubernetes and Docker set for a service with a name such as `wordpress`. */
 const ofContainers = /_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT(?:_\d+_.*)?|NAME|ENV_.*)$/;
 const form = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
-/** Letters by which a misspelled name differs at most; more in a long one, such as the plural of a word. */
+/** Most letters by which a misspelled name differs; more in a long name, such as the plural of a word. */
 const mostEdits = (name: string): number => (name.length >= 12 ? 3 : 2);
 
 const firstWord = (name: string): string => name.split('_', 1)[0] ?? name;
 
-/** Words with which several of our settings begin, such as those of one vendor. */
+/** Prefixes that several of our settings share, such as those of one vendor. */
 const families: ReadonlySet<string> = new Set(
   settingNames
     .map(firstWord)
@@ -28,7 +28,7 @@ const families: ReadonlySet<string> = new Set(
 /**
  * Finds them in an environment.
  *
- * @param others names that other commands of the project know
+ * @param others names that other commands of the project use
  */
 export function unknownSettings(
   env: Readonly<Record<string, string | undefined>>,
@@ -50,7 +50,7 @@ export function unknownSettings(
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Letters to insert, leave out, replace or swap to get from one word to the other (optimal string alignment). */
+/** The number of letters to insert, delete, replace or swap between two words (optimal string alignment). */
 function editsBetween(a: string, b: string): number {
   let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= a.length; i++) {

@@ -5,7 +5,7 @@ import { type CrawlerName, type CrawlersConfig, crawlerNames } from '../http/cra
 import { apiAddress, webAddress } from './fields.ts';
 
 export interface TickerConfig {
-  /** `null`: there is no ticker. */
+  /** `null`: the site has no ticker. */
   readonly ticker: QuotesAccess | null;
 }
 
@@ -28,17 +28,17 @@ export const tickerOf = ({
 
 export interface AlgoliaSettings {
   readonly appId: string;
-  /** Key that may search, and nothing else. */
+  /** Key that may only search. */
   readonly searchKey: string;
-  /** Key that may write; `null`: the index is filled elsewhere. */
+  /** Key that may write; `null`: something else fills the index. */
   readonly writeKey: string | null;
   readonly index: string;
-  /** Without a slash at its end; `null`: the vendor's own hosts. */
+  /** Without a trailing slash; `null`: the vendor's own hosts. */
   readonly url: string | null;
 }
 
 export interface SearchConfig {
-  /** `null`: the paper's own index searches. */
+  /** `null`: the site's own index searches. */
   readonly algolia: AlgoliaSettings | null;
 }
 
@@ -60,7 +60,7 @@ export const searchFields = {
 
 type SearchValues = z.infer<z.ZodObject<typeof searchFields>>;
 
-/** That nothing is missing is {@link searchTogether}'s business. */
+/** {@link searchTogether} checks that nothing is missing. */
 export function searchOf(values: SearchValues): SearchConfig {
   const { ALGOLIA_APP_ID: appId, ALGOLIA_SEARCH_KEY: searchKey, ALGOLIA_INDEX: index } = values;
   if (!appId || !searchKey || !index) return { algolia: null };
@@ -68,7 +68,7 @@ export function searchOf(values: SearchValues): SearchConfig {
   return { algolia: { appId, searchKey, index, writeKey, url } };
 }
 
-/** Problems of settings that make sense only together. */
+/** Problems of settings that depend on each other. */
 export function searchTogether(given: Readonly<Record<string, string>>): string[] {
   const needed = ['ALGOLIA_APP_ID', 'ALGOLIA_SEARCH_KEY', 'ALGOLIA_INDEX'];
   const first = Object.keys(searchFields).find((name) => given[name]);
@@ -81,15 +81,15 @@ export function searchTogether(given: Readonly<Record<string, string>>): string[
 /** The retention widget (vendors.md 4), through which subscribers cancel. */
 export interface RetentionSettings {
   readonly appId: string;
-  /** Signs the number of a customer; never leaves the server. */
+  /** Signs a customer's number; never leaves the server. */
   readonly apiKey: string;
   readonly scriptUrl: string;
-  /** The same as the payment provider's. */
+  /** The same mode as the payment provider's. */
   readonly mode: 'live' | 'test';
 }
 
 export interface RetentionConfig {
-  /** `null`: our own pages alone. */
+  /** `null`: only our own pages handle cancellation. */
   readonly retention: RetentionSettings | null;
 }
 
@@ -108,7 +108,7 @@ type RetentionValues = z.infer<z.ZodObject<typeof retentionFields>> & {
   readonly STRIPE_SECRET_KEY?: string | undefined;
 };
 
-/** That nothing is missing is {@link retentionTogether}'s business. */
+/** {@link retentionTogether} checks that nothing is missing. */
 export function retentionOf(values: RetentionValues): RetentionConfig {
   const { CHURNKEY_APP_ID: appId, CHURNKEY_API_KEY: apiKey, CHURNKEY_SCRIPT_URL: scriptUrl = retentionScript } = values;
   if (!appId || !apiKey) return { retention: null };
@@ -116,7 +116,7 @@ export function retentionOf(values: RetentionValues): RetentionConfig {
   return { retention: { appId, apiKey, scriptUrl, mode } };
 }
 
-/** Problems of settings that make sense only together. */
+/** Problems of settings that depend on each other. */
 export function retentionTogether(given: Readonly<Record<string, string>>): string[] {
   const [id, key] = ['CHURNKEY_APP_ID', 'CHURNKEY_API_KEY'];
   return [
@@ -166,11 +166,11 @@ export const crawlerFields = {
 
 type CrawlerValues = z.infer<z.ZodObject<typeof crawlerFields>>;
 
-/** @returns `null` where no crawler reads more than everybody */
+/** @returns `null` when no crawler may read more than other visitors */
 export const crawlersOf = (values: CrawlerValues): CrawlersConfig | null =>
   values.CRAWLERS.length === 0 ? null : { names: values.CRAWLERS, ranges: values.CRAWLER_RANGES };
 
-/** Problems of settings that make sense only together. */
+/** Problems of settings that depend on each other. */
 export function crawlersTogether(given: Readonly<Record<string, string>>): string[] {
   const names = parts(given.CRAWLERS?.toLowerCase() ?? '');
   return parts(given.CRAWLER_RANGES ?? '')

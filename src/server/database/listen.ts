@@ -1,4 +1,4 @@
-/** Listens on a PostgreSQL channel over a connection of its own, which is replaced whenever it breaks. */
+/** Listens on a PostgreSQL channel over a connection of its own, which is replaced when it breaks. */
 import { setTimeout as timer } from 'node:timers/promises';
 import { backOff } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -11,24 +11,24 @@ export interface ListenOptions {
   readonly log: Logger;
   /** Milliseconds between two checks of the connection; 15,000 unless given. */
   readonly beatMs?: number | undefined;
-  /** Longest wait for an answer, in milliseconds; 5000 unless given. */
+  /** Longest wait for a response, in milliseconds; 5000 unless given. */
   readonly patienceMs?: number | undefined;
   onMessage(payload: string): void;
-  /** Called each time that listening begins; messages sent before were missed. */
+  /** Called each time that listening starts; messages sent before were missed. */
   onConnect(): void;
 }
 
 export interface Listening {
-  /** Whether a message sent now would arrive. */
+  /** Whether a message sent at present would arrive. */
   on(): boolean;
-  /** Takes no more messages; resolves when the connection has ended, within two seconds. */
+  /** Accepts no more messages; resolves when the connection has ended, within two seconds. */
   stop(): Promise<void>;
 }
 
 /** Milliseconds. */
 const times = { firstWait: 200, longestWait: 5000, steady: 10_000, goodbye: 1000 };
 
-/** Begins to listen; while PostgreSQL is down it reconnects with back-off. */
+/** Starts to listen; while PostgreSQL is down it reconnects with back-off. */
 export function listen(options: ListenOptions): Listening {
   const { url, channel, log, onMessage, onConnect, beatMs = 15_000, patienceMs = 5000 } = options;
   const stopping = new AbortController();
@@ -39,7 +39,7 @@ export function listen(options: ListenOptions): Listening {
   const pause = (ms: number, until: AbortSignal): Promise<void> =>
     timer(ms, undefined, { signal: until, ref: false }).catch(() => {});
 
-  /** One connection, until it breaks (then it throws) or is no longer wanted. */
+  /** Uses one connection until it breaks (then it throws) or is no longer needed. */
   async function hold(): Promise<void> {
     const client = openClient(url, patienceMs);
     const over = new AbortController();

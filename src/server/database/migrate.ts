@@ -1,15 +1,15 @@
-/** Brings a database to the present form, forward only; guarded against two processes that start together. */
+/** Migrates a database to the current schema, forward only, with a lock against two processes that start together. */
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../../lib/database.ts';
 
 export interface Migration {
   /** `0001-what`; never changed after it was shipped. */
   readonly name: string;
-  /** Runs inside a transaction; what differs between the engines asks `engine`. */
+  /** Runs inside a transaction; `engine` tells the two databases apart. */
   up(db: Kysely<unknown>, engine: Engine): Promise<void>;
 }
 
-/** The database was made by a newer version of the site. */
+/** A newer version of the site has migrated the database. */
 export class NewerDatabase extends Error {
   constructor(unknown: readonly string[]) {
     super(
@@ -24,11 +24,11 @@ export class NewerDatabase extends Error {
 const lockNumber = 7_260_413_589;
 
 /**
- * Runs what has not run yet, all in one transaction: after an error the database is as before.
+ * Runs the migrations that are due, all in one transaction: after an error the database is as before.
  *
- * @param db on SQLite its transactions must begin with IMMEDIATE, which is the guard there
+ * @param db on SQLite its transactions must begin with IMMEDIATE, which is the lock there
  * @param now epoch milliseconds
- * @returns names of what was run
+ * @returns names of the migrations that ran
  * @throws NewerDatabase
  */
 export async function migrate(

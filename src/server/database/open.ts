@@ -1,4 +1,4 @@
-/** Opens the accounts database and brings it to the present form. */
+/** Opens the accounts database and migrates it. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -19,12 +19,12 @@ export interface DatabaseOptions extends SqliteOptions {
   readonly migrations?: readonly Migration[];
 }
 
-/** A PostgreSQL that is away is asked again this often, in milliseconds. */
+/** Milliseconds between two attempts to reach an unavailable PostgreSQL. */
 const askAgainMs = 1000;
 
 /**
- * A file that cannot be opened stops the start. A PostgreSQL that does not answer does not: pages are served without it, queries
- * throw {@link DatabaseUnavailable}, and the migrations run when it is back.
+ * A file that can't be opened stops the start. An unavailable PostgreSQL doesn't: pages are served without it, queries throw {@link
+ * DatabaseUnavailable}, and the migrations run when it is available.
  *
  * @throws Error with a sentence for the operator
  */
@@ -38,7 +38,7 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
   const db = sqliteKysely<AccountsDatabase>(file, options);
   try {
     const ran = await migrate(sqliteKysely<unknown>(file, options), 'sqlite', options.migrations ?? all, Date.now());
-    if (ran.length > 0) options.log.info({ migrations: ran }, 'The accounts database was brought to the present form');
+    if (ran.length > 0) options.log.info({ migrations: ran }, 'The accounts database was migrated');
   } catch (error) {
     file.close();
     throw error;
@@ -70,9 +70,9 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
     try {
       const ran = await migrate(postgresKysely<unknown>(migrating), 'postgres', options.migrations ?? all, Date.now());
       ready = true;
-      if (problem !== null) log.info({}, 'PostgreSQL is back');
+      if (problem !== null) log.info({}, 'PostgreSQL is available again');
       problem = null;
-      if (ran.length > 0) log.info({ migrations: ran }, 'The accounts database was brought to the present form');
+      if (ran.length > 0) log.info({ migrations: ran }, 'The accounts database was migrated');
     } catch (error) {
       const known = told(error);
       const sentence = known instanceof Error ? known.message : String(known);
@@ -115,7 +115,7 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
     gate,
     report(now) {
       if (now !== problem)
-        log[now === null ? 'info' : 'error']({ problem: now ?? problem }, now ?? 'PostgreSQL is back');
+        log[now === null ? 'info' : 'error']({ problem: now ?? problem }, now ?? 'PostgreSQL is available again');
       problem = now;
     },
   });
@@ -133,7 +133,7 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
   };
 }
 
-/** PostgreSQL ends one of two transactions that wait for each other; that one is tried again. */
+/** PostgreSQL aborts one of two transactions in a deadlock, which then runs again. */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

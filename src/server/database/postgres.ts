@@ -1,13 +1,13 @@
 /**
- * Kysely over PostgreSQL: a bounded pool that connects again after the server was away, errors of which say what to do, and
- * no query before the migrations have run.
+ * Kysely over PostgreSQL: a limited pool that reconnects after an outage, errors that say what to do, and no query before the
+ * migrations have run.
  */
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { DatabaseUnavailable } from '../../lib/database.ts';
 import type { Logger } from '../../lib/logging.ts';
 
-/** Connections of one process at most. */
+/** Most connections of one process. */
 const mostConnections = 10;
 /** Milliseconds. */
 const patience = { statement: 10_000, idleInTransaction: 15_000, answer: 20_000, idle: 30_000 };
@@ -20,7 +20,7 @@ export interface PoolOptions {
   readonly patient?: boolean;
 }
 
-/** @param url checked already, see config.ts */
+/** @param url validated already, see config.ts */
 export function openPool(url: string, { log, patienceMs = 5000, patient = false }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -29,16 +29,16 @@ export function openPool(url: string, { log, patienceMs = 5000, patient = false 
     idleTimeoutMillis: patience.idle,
     statement_timeout: patience.statement,
     idle_in_transaction_session_timeout: patience.idleInTransaction,
-    // Longer than the server's own: only a server that went away without a word comes this far.
+    // Longer than the server's own limit: only a server that disappeared without closing the connection reaches it.
     ...(!patient && { query_timeout: patience.answer }),
     keepAlive: true,
     application_name: 'broadsheet',
-    // Times are milliseconds and far below 2^53: numbers, not text.
+    // Times are milliseconds and far below 2^53, so they are parsed as numbers.
     types: {
       getTypeParser: (id: number, format?: 'text') => (id === 20 ? Number : pg.types.getTypeParser(id, format)),
     },
   } as pg.PoolConfig);
-  // Without a listener a connection that breaks ends the process; the pool itself listens only while one is idle.
+  // Without a listener, a connection that breaks would end the process; the pool itself listens only while a connection is idle.
   pool.on('connect', (client) => {
     client.on('error', (error) => log.warn({ code: codeOf(error) }, 'A connection to PostgreSQL broke'));
   });
@@ -47,9 +47,10 @@ export function openPool(url: string, { log, patienceMs = 5000, patient = false 
 }
 
 /**
- * A connection outside of the pool, for what has to stay on one. Not connected yet; its errors are the caller's to listen to.
+ * A connection outside of the pool, for work that needs the same one throughout. It isn't connected yet; the caller must listen to its
+ * errors.
  *
- * @param patienceMs longest wait for the connection and for each answer, in milliseconds
+ * @param patienceMs longest wait for the connection and for each response, in milliseconds
  */
 export const openClient = (url: string, patienceMs: number): pg.Client =>
   new pg.Client({
@@ -61,9 +62,9 @@ export const openClient = (url: string, patienceMs: number): pg.Client =>
   });
 
 export interface Watch {
-  /** Waited for before each use of a connection; what it throws is what the query throws. */
+  /** Awaited before each use of a connection; if it throws, the query throws the same error. */
   gate(): Promise<void>;
-  /** Told with every query whether the database answers: `null`, or why it does not. */
+  /** Called with every query: `null` if the database responds, or the reason why it doesn't. */
   report(problem: string | null): void;
 }
 
@@ -71,7 +72,7 @@ export function postgresKysely<Tables>(pool: pg.Pool, watch?: Watch): Kysely<Tab
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded(pool, watch) }) });
 }
 
-/** The pool with errors of connections told as {@link DatabaseUnavailable}. */
+/** The pool, with connection errors as {@link DatabaseUnavailable}. */
 function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
   const failed = (error: unknown): unknown => {
     const known = told(error);
@@ -120,11 +121,11 @@ function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
 const codeOf = (error: unknown): string =>
   String((error as { code?: unknown }).code ?? (error as Error).message ?? error);
 
-/** Codes of PostgreSQL by which it is away or asked to stop: classes 08 and 57P, too many connections, and those of sockets. */
+/** PostgreSQL's codes for an outage or a shutdown: classes 08 and 57P, too many connections, and socket errors. */
 const away = /^(?:08|57P|53300|E[A-Z_]+$)/;
 const words = /timeout|terminated|Connection ended|not queryable|Cannot use a pool/i;
 
-/** Errors of an unavailable PostgreSQL as {@link DatabaseUnavailable}, others as they are. */
+/** Converts errors of an unavailable PostgreSQL to {@link DatabaseUnavailable}; others stay as they are. */
 export function told(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error;
   const code = String((error as { code?: unknown }).code ?? '');

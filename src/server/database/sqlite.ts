@@ -21,21 +21,21 @@ import { DatabaseUnavailable } from '../../lib/database.ts';
 export interface SqliteOptions {
   /** How long to wait for another process's write lock (PostgreSQL: for a connection), in milliseconds; 5000 unless given. */
   readonly patienceMs?: number;
-  /** `false` in tests: SQLite doesn't wait until the disk has what was committed. */
+  /** `false` in tests: SQLite then doesn't wait until the disk has stored a commit. */
   readonly durable?: boolean;
 }
 
-/** Statements kept prepared; more are made than any program has different ones. */
+/** Most prepared statements in the cache, more than any process has distinct ones. */
 const mostPrepared = 500;
-/** SQLite itself waits this long, holding everything up; the rest of the patience is spent asleep. */
+/** SQLite itself waits this long and blocks the event loop; the rest of the wait is asynchronous. */
 const busyMs = 10;
 const busyCode = 5;
 
 const isBusy = (error: unknown): boolean => (((error as { errcode?: number }).errcode ?? 0) & 0xff) === busyCode;
 
 /**
- * Processes that make the file together are in each other's way while it gets its write-ahead log, and SQLite does not wait there,
- * whatever its time-out: one of them would end with an error.
+ * Processes that create the file together conflict while it switches to the write-ahead log. SQLite's own timeout doesn't apply there,
+ * so one of them would fail.
  */
 function patiently(work: () => void): void {
   const until = performance.now() + 5000;
@@ -51,18 +51,18 @@ function patiently(work: () => void): void {
   }
 }
 
-/** Whether this flow of control is inside a transaction: another connection would never come free for it. */
+/** Whether this asynchronous context is inside a transaction: a second connection for it would never become available. */
 const inside = new AsyncLocalStorage<{ holds: boolean }>();
 
 /**
- * Opens the file, makes it if need be.
+ * Opens the file, and creates it if necessary.
  *
  * @throws Error with a sentence for the operator
  */
 export function openSqlite(file: string, { durable = true }: SqliteOptions = {}): DatabaseSync {
   try {
     const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 5000 });
-    // WAL: readers never wait. FULL: what was acknowledged survives a loss of power.
+    // WAL: readers never wait. FULL: committed data survives a power failure.
     patiently(() => database.exec('PRAGMA journal_mode = WAL'));
     database.exec(`PRAGMA synchronous = ${durable ? 'FULL' : 'OFF'}; PRAGMA foreign_keys = ON`);
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
@@ -81,7 +81,7 @@ export function sqliteKysely<Tables>(database: DatabaseSync, options: SqliteOpti
   return new Kysely<Tables>({ dialect: new NodeSqliteDialect(database, options) });
 }
 
-/** Runs `work` so that a query beside its transaction's own is an error instead of a wait without end. */
+/** Runs `work` so that a query outside of its transaction is an error instead of an endless wait. */
 export const insideTransaction = <T>(work: () => Promise<T>): Promise<T> => inside.run({ holds: false }, work);
 
 class NodeSqliteDialect implements Dialect {
@@ -98,7 +98,7 @@ class NodeSqliteDialect implements Dialect {
   createIntrospector = (db: Kysely<unknown>): SqliteIntrospector => new SqliteIntrospector(db);
 }
 
-/** The driver below takes the turns itself. */
+/** The driver below serializes the transactions itself. */
 class OwnTurns extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
@@ -129,7 +129,7 @@ class NodeSqliteDriver implements Driver {
     const flow = inside.getStore();
     if (flow) flow.holds = false;
     const next = this.#waiting.shift();
-    // Handed over directly, so that no other caller gets in between.
+    // The lock passes directly to the next caller, so that no other one gets in between.
     if (next) next();
     else this.#taken = false;
   }
@@ -143,7 +143,7 @@ class NodeSqliteDriver implements Driver {
     await connection.executeQuery(CompiledQuery.raw('commit'));
   }
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // Some errors, a full disk for one, have rolled it back already.
+    // Some errors, such as a full disk, have rolled it back already.
     if (this.#connection.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
   }
   async destroy(): Promise<void> {

@@ -96,7 +96,7 @@ async function createAudit(db: Kysely<unknown>): Promise<void> {
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('at', 'bigint', (column) => column.notNull())
     .addColumn('event', 'text', (column) => column.notNull())
-    // No reference: what happened is still known when the user is gone.
+    // No reference: the audit trail outlives the user.
     .addColumn('user_id', 'text')
     .addColumn('subject', 'text')
     .addColumn('place', 'text')
@@ -106,7 +106,7 @@ async function createAudit(db: Kysely<unknown>): Promise<void> {
   await sql`create index audit_of_user on audit (user_id)`.execute(db);
 }
 
-/** Users, sessions and identities (with columns that better-auth wanted); proofs, limits, profiles and the audit trail. */
+/** Users, sessions and identities (with columns that better-auth required); proofs, limits, profiles and the audit trail. */
 export const accounts: Migration = {
   name: '0001-accounts',
   async up(db: Kysely<unknown>): Promise<void> {
@@ -117,7 +117,7 @@ export const accounts: Migration = {
   },
 };
 
-/** The meter of registered readers, and the articles that subscribers give away. */
+/** The meter of registered readers, and subscribers' gift links. */
 export const access: Migration = {
   name: '0004-access',
   async up(db: Kysely<unknown>): Promise<void> {
@@ -143,7 +143,7 @@ export const access: Migration = {
   },
 };
 
-/** Browsers of operators, so that signing out ends a session in every process. */
+/** Operators' sessions, so that signing out ends a session in every process. */
 export const operatorSessions: Migration = {
   name: '0011-operator-sessions',
   async up(db: Kysely<unknown>): Promise<void> {

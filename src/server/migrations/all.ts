@@ -1,4 +1,4 @@
-/** All migrations in order. A new one goes into the file of its subject and to the end of this list; one that was shipped is never changed. */
+/** All migrations in order. Add a new one to the file of its subject and to the end of this list; never change one that was released. */
 import type { Migration } from '../database/migrate.ts';
 import { access, accounts, operatorSessions } from './accounts.ts';
 import { billing, cancellations } from './billing.ts';

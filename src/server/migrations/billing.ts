@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from '../database/migrate.ts';
 
-/** Customers, purchases, subscriptions as Stripe has them, and jobs for Stripe. */
+/** Customers, purchases, copies of Stripe's subscriptions, and jobs for Stripe. */
 export const billing: Migration = {
   name: '0003-billing',
   async up(db: Kysely<unknown>): Promise<void> {
-    // No references to users: what was bought and charged is still known when the reader is gone.
+    // No references to users: purchases and charges outlive the reader's account.
     await db.schema
       .createTable('customers')
       .addColumn('user_id', 'text', (column) => column.primaryKey())
@@ -31,7 +31,7 @@ export const billing: Migration = {
       .addColumn('created', 'bigint', (column) => column.notNull())
       .addColumn('updated', 'bigint', (column) => column.notNull())
       .execute();
-    // Of two that a reader begins at once the second is refused here.
+    // If a reader starts two purchases at once, this index refuses the second.
     await sql`create unique index purchases_one_open on purchases (user_id) where state = 'open'`.execute(db);
     await sql`create index purchases_open on purchases (updated) where state = 'open'`.execute(db);
     await db.schema.createIndex('purchases_of_user').on('purchases').columns(['user_id', 'created']).execute();
@@ -83,11 +83,11 @@ export const billing: Migration = {
   },
 };
 
-/** Why readers cancel, what they were offered, and the outcome. */
+/** Why readers cancel, the offers they got, and the outcome. */
 export const cancellations: Migration = {
   name: '0005-cancellations',
   async up(db: Kysely<unknown>): Promise<void> {
-    // No reference to users: the counts outlive the reader, who is taken out of them.
+    // No references to users: the counts outlive the account, and the deletion removes the reader from them.
     await db.schema
       .createTable('cancellations')
       .addColumn('id', 'text', (column) => column.primaryKey())

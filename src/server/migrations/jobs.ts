@@ -2,11 +2,11 @@ import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../../lib/database.ts';
 import type { Migration } from '../database/migrate.ts';
 
-/** One job queue instead of the outbox of the mail and the tasks of the comments; what waits there goes on here. */
+/** One job queue instead of the outbox of the mail and the tasks of the comments; their waiting rows move to it. */
 export const jobs: Migration = {
   name: '0012-jobs',
   async up(db: Kysely<unknown>, engine: Engine): Promise<void> {
-    // Without it a row that another process commits between the copy and the removal would be lost.
+    // Without the lock, a row that another process commits between the copy and the removal would be lost.
     if (engine === 'postgres') await sql`lock table mail_outbox, comment_tasks in access exclusive mode`.execute(db);
     await db.schema
       .createTable('jobs')
@@ -26,7 +26,7 @@ export const jobs: Migration = {
       .addColumn('outcome', 'text')
       .addColumn('detail', 'text')
       .execute();
-    // What waits is little, what has ended is much.
+    // Partial, because few rows wait and many are done.
     await sql`create index jobs_due on jobs (queue, priority, due) where ended is null`.execute(db);
     await sql`create index jobs_ended on jobs (queue, ended) where ended is not null`.execute(db);
     await sql`create index jobs_subject on jobs (subject) where subject is not null`.execute(db);
@@ -43,14 +43,14 @@ export const jobs: Migration = {
   },
 };
 
-/** Moves Stripe's jobs into the job queue; what waits there goes on here. */
+/** Moves Stripe's jobs into the job queue with their state. */
 export const stripeJobs: Migration = {
   name: '0013-stripe-jobs',
   async up(db: Kysely<unknown>, engine: Engine): Promise<void> {
-    // Without it a row that another process commits between the copy and the removal would be lost.
+    // Without the lock, a row that another process commits between the copy and the removal would be lost.
     if (engine === 'postgres') await sql`lock table stripe_questions in access exclusive mode`.execute(db);
     const separator = engine === 'postgres' ? sql`position(':' in subject)` : sql`instr(subject, ':')`;
-    // `subscription:sub_1` was the subject; `catalogue` had no colon.
+    // The subject was `subscription:sub_1`; `catalogue` had no colon.
     await sql`
       insert into jobs (id, queue, kind, subject, priority, created, due, claim, tries, causes)
       select 'stripe:' || kind || ':' || subject, 'stripe', kind, subject, 0, due, due, claim, tries, causes

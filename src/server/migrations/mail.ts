@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../../lib/database.ts';
 import type { Migration } from '../database/migrate.ts';
 
-/** Where the choice of newsletters stood before: slugs in an attribute of the profile. */
+/** Where the choice of newsletters was before: slugs in an attribute of the profile. */
 const attribute = 'newsletters';
 
 interface Before {
@@ -10,7 +10,7 @@ interface Before {
   mail_choices: { user_id: string; choice: string; since: number };
 }
 
-/** What readers want by mail, the letters that went out, and messages to the support inbox. */
+/** Readers' choices for mail, the sent newsletters, and messages to the support inbox. */
 export const letters: Migration = {
   name: '0006-letters',
   async up(db: Kysely<unknown>, engine: Engine): Promise<void> {
@@ -53,8 +53,8 @@ export const letters: Migration = {
 };
 
 /**
- * Takes what was chosen out of the profiles, a few hundred at a time: where a process of the version before still serves, it waits for the
- * end of it with each new account.
+ * Removes the choices from the profiles, a few hundred at a time: a process of the previous version that still serves waits for the end
+ * of the transaction with each new account.
  */
 async function moveChoices(db: Kysely<Before>, engine: Engine): Promise<void> {
   for (let after = ''; ; ) {
@@ -65,7 +65,7 @@ async function moveChoices(db: Kysely<Before>, engine: Engine): Promise<void> {
       .where('user_id', '>', after)
       .orderBy('user_id')
       .limit(500)
-      // What its reader saves at this moment is not written over.
+      // Skips a row that its reader has just changed.
       .$if(engine === 'postgres', (rows) => rows.forUpdate())
       .execute();
     const last = rows.at(-1);
@@ -111,7 +111,7 @@ export const mail: Migration = {
       .addColumn('outcome', 'text')
       .addColumn('detail', 'text')
       .execute();
-    // What waits is little, what has ended is much.
+    // Partial, because few rows wait and many are done.
     await sql`create index mail_waiting on mail_outbox (due) where ended is null`.execute(db);
     await sql`create index mail_ended on mail_outbox (ended) where ended is not null`.execute(db);
     await sql`create index mail_to on mail_outbox (recipient) where recipient is not null`.execute(db);

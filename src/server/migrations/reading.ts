@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Migration } from '../database/migrate.ts';
 
-/** What readers keep for later, and what they have read. */
+/** Readers' saved stories and reading history. */
 export const library: Migration = {
   name: '0009-library',
   async up(db: Kysely<unknown>): Promise<void> {
@@ -23,7 +23,7 @@ export const library: Migration = {
   },
 };
 
-/** How much articles are read. Nothing here identifies a reader. */
+/** How often articles are read. Nothing here identifies a reader. */
 export const popularity: Migration = {
   name: '0007-popularity',
   async up(db: Kysely<unknown>): Promise<void> {
@@ -38,7 +38,7 @@ export const popularity: Migration = {
   },
 };
 
-/** What readers have written under articles, what they have reported, and what WordPress has yet to be told of it. */
+/** Readers' comments and reports, and the tasks that send them to WordPress. */
 export const comments: Migration = {
   name: '0008-comments',
   async up(db: Kysely<unknown>): Promise<void> {

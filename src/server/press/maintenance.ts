@@ -1,6 +1,6 @@
 /**
- * What the site does by itself: it makes the important pages ahead as soon as there is an edition, turns the day in the
- * masthead at New York's midnight, and tidies up after earlier builds.
+ * The press's background tasks: the warm-up of the important pages as soon as there is an edition, the new date in the masthead at New
+ * York's midnight, and the removal of earlier builds' pages.
  */
 import type { ContentReader } from '../../lib/content/model.ts';
 import { dayInZone } from '../../lib/day-in-zone.ts';
@@ -21,22 +21,22 @@ export interface MaintenanceOptions {
   readonly assets: Pick<EarlierAssets, 'prune'>;
   readonly log: Logger;
   readonly now?: () => number;
-  /** Milliseconds between two looks (default 1000). */
+  /** Milliseconds between two checks (default 1000). */
   readonly everyMs?: number;
 }
 
 export interface Maintenance {
-  /** Resolves when what is made ahead is made; rejects never. */
+  /** Resolves when the warm-up is done; never rejects. */
   readonly warmed: Promise<void>;
-  /** Stops what is under way. */
+  /** Stops running tasks. */
   stop(): void;
 }
 
-/** Articles that are rendered at the start; the rest is rendered on request, or by `npm run press`. */
+/** Number of articles that the warm-up renders; the rest is rendered on request, or by `npm run press`. */
 const newestWarmed = 300;
 const pruneEveryMs = 3_600_000;
 
-/** Begins; the first look is at once. */
+/** Starts; the first check is immediate. */
 export function startMaintenance(options: MaintenanceOptions): Maintenance {
   const { press, log, now = Date.now } = options;
   const stopping = new AbortController();
@@ -44,13 +44,13 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
   const readyAtStart = options.editionReady();
   let begun = false;
   let lastPrune = performance.now();
-  // A home page that was stored yesterday has yesterday's date.
+  // A front page that was stored yesterday has yesterday's date.
   const stored = press.peek('/', 'public');
   let day = stored ? dayInZone(stored.page.renderedAt) : dayInZone(now());
 
   async function warm(): Promise<void> {
     const content = options.reader();
-    // A content store that began anew cannot tell what left the paper meanwhile: every stored page is looked at again.
+    // A new content store doesn't know which documents were withdrawn meanwhile, so every stored page is rendered again.
     if (!readyAtStart) void press.invalidate([everything], { reason: 'the first edition' });
     const first = await press.warm(frontKeys(content), { signal: stopping.signal });
     const newest: string[] = [];
@@ -58,7 +58,7 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
       if (newest.push(key) >= newestWarmed) break;
     }
     const rest = await press.warm(newest, { concurrency: 2, signal: stopping.signal });
-    // What an earlier build had stored is made again behind everything else, one page at a time; until then it stands in.
+    // An earlier build's pages are rendered again after all others, one at a time; until then they are served as they are.
     const before = await press.warm(options.earlierKeys(), { concurrency: 1, signal: stopping.signal });
     if (stopping.signal.aborted) return;
     await press.finishBuild();
@@ -74,7 +74,7 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
         .catch((error: unknown) => log.error({ err: error }, 'The warm-up failed; pages are rendered on demand'))
         .finally(() => warmed.resolve());
     }
-    // Compared with the wall clock at every look: neither a clock that is set nor a machine that slept delays it.
+    // Compared with the wall clock at every check: neither a clock that is set nor a machine that slept delays it.
     const today = dayInZone(now());
     if (today !== day) {
       day = today;

@@ -1,4 +1,4 @@
-/** Sets up the press for the site: its store, its keys, its cookie, and who hears of what it does. */
+/** Sets up the press for the site: its store, keys and cookies, and the listeners to its events. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,14 +47,14 @@ export interface SitePressOptions {
   /** Name of the build, see {@link buildName}. */
   readonly build: string;
   readonly log: Logger;
-  /** Renders at a time for changes and for pages made ahead. */
+  /** Concurrent renders for changes and for the warm-up. */
   readonly concurrency?: number;
 }
 
-/** The tag that every page carries in effect: its change is everyone's. */
+/** The tag of every page: its change affects all of them. */
 export const everything = 'site';
 
-/** A short hash over the names and contents of all built server files: another one is another build. */
+/** A short hash over the names and contents of all built server files, which identifies the build. */
 export function buildName(folder: string): string {
   const hash = createHash('sha256');
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -70,8 +70,8 @@ export function buildName(folder: string): string {
 }
 
 /**
- * The name under which pages are stored: that of the build, and of the settings that stand in them, such as whether anything is sold. Pages
- * made under others stand in until they are made anew, as those of another build.
+ * The name under which pages are stored: the build, and the settings that pages depend on, such as whether billing is on. Pages of
+ * other settings are served until they are rendered again, as those of another build.
  */
 export function pagesName(
   build: string,
@@ -93,11 +93,11 @@ export function pagesName(
 /** Folder of the page store. */
 const pagesDir = (config: Config): string => join(config.dataDir, 'pages');
 
-/** Pages name the site by its address: another SITE_URL is another set of pages, none of which may stand in. */
+/** Pages contain the site's address, so that another SITE_URL has pages of its own, none of which may be served instead. */
 const storeName = (config: Config): string =>
   `pages-${createHash('sha256').update(config.siteUrl).digest('hex').slice(0, 8)}.sqlite`;
 
-/** Deletes pages that were made for another SITE_URL; for the process that serves, and no other. */
+/** Deletes pages that were rendered for another SITE_URL; only for the serving process. */
 export function forgetOtherSites(config: Config): void {
   const own = storeName(config);
   mkdirSync(pagesDir(config), { recursive: true });
@@ -106,7 +106,7 @@ export function forgetOtherSites(config: Config): void {
   }
 }
 
-/** @throws Error with a sentence for the operator when a key, the list of redirects or the data folder is unfit */
+/** @throws Error with a sentence for the operator when a key, the list of redirects or the data folder is invalid */
 export function openSitePress(options: SitePressOptions): SitePress {
   const { config, app, security, log } = options;
   const build = pagesName(options.build, config, app.services);

@@ -1,4 +1,4 @@
-/** Which addresses the paper has: what becomes the key of a stored page, what is redirected, what is never stored. */
+/** The addresses of the site: which have a stored page, which are redirected, which are never stored. */
 import { readFileSync } from 'node:fs';
 import type { ContentReader } from '../../lib/content/model.ts';
 import { articlesPerSitemap } from '../../lib/feeds/write.ts';
@@ -10,8 +10,8 @@ import { publication } from '../../publication.ts';
 const fixedPaths: readonly string[] = fixedPages.map(({ path }) => path);
 
 /**
- * Never stored: calls, pictures, previews, operators; search, whose words are without end; and the news sitemap, which
- * changes by the clock, as security.txt does; the calls of the account service, and the pages that know who is reading.
+ * Never stored: API calls, pictures, previews and operators' pages; search, whose queries are endless; the news sitemap and
+ * security.txt, which change with the clock; calls of the account service, and pages that depend on the reader.
  */
 const pass: readonly RegExp[] = [
   /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|push|\.well-known)\//,
@@ -20,10 +20,10 @@ const pass: readonly RegExp[] = [
   new RegExp(`^(?:${pathsOf('uncached').join('|')})$`),
 ];
 
-/** Any value: the pages themselves answer 404 to a number that they do not have, and a 404 is not stored. */
+/** Any value: the pages themselves respond with 404 to an unknown number, and a 404 is not stored. */
 const anything = /^[\s\S]{0,64}$/;
 const paged = { page: anything };
-/** What a newsletter's form says is wrong; few, so that there are few copies. */
+/** Problems that a newsletter's form reports; few, so that there are few copies. */
 const problem = /^(?:email|limited|off|failed)$/;
 const queries: KeyRules['queries'] = [
   { path: /^\/(?:newsletter|newsletter-signUp|offer\/newsletter)$/, allow: { problem } },
@@ -35,8 +35,8 @@ const queries: KeyRules['queries'] = [
 ];
 
 /**
- * Pages that a change doesn't render; the next reader has them rendered: further pages of lists and comments, feeds,
- * sitemaps, and what shows the newest stories only as ornament. They grow with the archive, and few are ever read.
+ * Pages that a change doesn't render; the next request renders them: further pages of lists and comments, feeds, sitemaps, and pages
+ * with the newest stories as decoration. Their number grows with the archive, and few are ever read.
  */
 const madeWhenAskedFor: readonly RegExp[] = [
   /\?/,
@@ -46,24 +46,24 @@ const madeWhenAskedFor: readonly RegExp[] = [
   /^\/(?:print|thankyou|follow)$/,
 ];
 
-/** Whether a page is made on demand, see `PressOptions.onDemand`. */
+/** Whether a page is rendered on demand, see `PressOptions.onDemand`. */
 export const isMadeOnDemand = (key: string): boolean => madeWhenAskedFor.some((pattern) => pattern.test(key));
 
-/** Paths of what the content store knows by its slug. */
+/** Paths of documents that the content store knows by their slug. */
 const document = /^\/(article|section|author|media|games)\/([^/?]+)(?=[/?]|$)/;
 
-/** Pages that are rendered in the place of others. By their own addresses there is nothing. */
+/** Pages that are rendered in place of others. Their own addresses respond with 404. */
 const inPlaceOfOthers: readonly string[] = ['/404', '/500'];
 
-/** Whether a page is that of a story, a section and the like that there is not: then nothing needs to be rendered to know it. */
+/** Whether a page is that of a story, section or other document that doesn't exist: then a 404 needs no render. */
 export function isUnknownDocument(content: ContentReader, key: string): boolean {
   if (inPlaceOfOthers.includes(key)) return true;
-  // Other spellings are left to the page, which knows what is the same.
+  // The page handles other spellings, because it knows which are equal.
   const [path] = /^\/[a-z]+\/[a-z0-9._~-]+(?=[/?]|$)/.exec(key) ?? [];
   return path !== undefined && document.test(path) && !existsIn(content, path);
 }
 
-/** Whether the paper has a page at a path that is all in lower case. */
+/** Whether the site has a page at a path that is all in lower case. */
 export function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path)) return true;
   const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
@@ -87,11 +87,11 @@ export function existsIn(content: ContentReader, path: string): boolean {
 }
 
 /**
- * Makes the function that reads addresses.
+ * Creates the function that turns addresses into keys.
  *
- * @param reader a fresh reader of the content store
+ * @param reader a new reader of the content store
  * @param redirects the publisher's own, see {@link readRedirects}
- * @throws Error with every redirect rule that cannot be followed
+ * @throws Error with every invalid redirect rule
  */
 export function pageKeys(reader: () => ContentReader, redirects: readonly RedirectRule[] = []): KeyOf {
   const keyOf = createKeys({
@@ -103,7 +103,7 @@ export function pageKeys(reader: () => ContentReader, redirects: readonly Redire
   });
   return (method, target) => {
     const key = keyOf(method, target);
-    // An escape of an escape would be another spelling of an address for every letter that it has.
+    // A doubly escaped address would be another spelling for each of its letters.
     if (key.kind === 'page' && key.path.includes('%25')) {
       return { kind: 'reject', status: 404, why: 'There is nothing at this address.' };
     }
@@ -114,10 +114,10 @@ export function pageKeys(reader: () => ContentReader, redirects: readonly Redire
 const statuses: readonly number[] = [301, 302, 307, 308, 410];
 
 /**
- * Reads the publisher's list: one rule a line, `/old-path /new-path 301`; `/old/*` stands for all below it; `/gone - 410`;
- * lines that begin with `#` are notes. The status may be left out and is 301 then.
+ * Reads the publisher's list: one rule a line, `/old-path /new-path 301`; `/old/*` stands for all paths below it; `/gone - 410`; lines
+ * that begin with `#` are comments. The status is optional and 301 by default.
  *
- * @throws Error with every line that is no rule
+ * @throws Error with every invalid line
  */
 export function readRedirects(file: string): RedirectRule[] {
   let text: string;
@@ -137,13 +137,14 @@ export function readRedirects(file: string): RedirectRule[] {
       problems.push(`line ${index + 1}: "${line.trim()}" is no rule; give "/old /new 301" or "/gone - 410"`);
     } else rules.push({ from, to, status: status as RedirectRule['status'] });
   }
-  if (problems.length > 0) throw new Error(`The list of redirects ${file} has faults:\n  ${problems.join('\n  ')}`);
+  if (problems.length > 0)
+    throw new Error(`The list of redirects ${file} has invalid lines:\n  ${problems.join('\n  ')}`);
   return rules;
 }
 
 // Pages that are rendered before a reader asks for them, the most important first.
 
-/** Pages that are the same whatever the editors write, and the feeds of the whole paper. */
+/** Pages that are the same whatever the editors publish, and the feeds of the whole site. */
 const standing: readonly string[] = [
   '/media',
   '/games',
@@ -174,7 +175,7 @@ const standing: readonly string[] = [
 
 const batch = 500;
 
-/** Home, the latest, the sections' fronts, and the lists that every story leads on with: what must be there first. */
+/** Home, the latest, the sections' fronts, and the lists that every story links to: the pages that are needed first. */
 export function frontKeys(content: ContentReader): string[] {
   const sections = content.sections().map(({ slug }) => `/section/${slug}`);
   return [
@@ -190,18 +191,18 @@ export function frontKeys(content: ContentReader): string[] {
 /**
  * Articles, the newest first.
  *
- * @param since UTC instant; only what was published at or after it
+ * @param since UTC instant; only articles published at or after it
  */
 export function* articleKeys(reader: () => ContentReader, since?: string): Generator<string> {
   for (let offset = 0; ; offset += batch) {
-    // A reader notes every tag of what it returns; one for each batch keeps that small.
+    // A reader records every tag of what it returns; a new one for each batch keeps that small.
     const { items } = reader().articles({ offset, limit: batch, ...(since !== undefined && { since }) });
     for (const card of items) yield `/article/${card.slug}`;
     if (items.length < batch) return;
   }
 }
 
-/** Every address of the paper: fronts, articles, then further pages of lists, comments, people, films, games, maps. */
+/** Every address of the site: fronts, articles, then further pages of lists, comments, authors, films, games, sitemaps. */
 export function* allKeys(reader: () => ContentReader, since?: string): Generator<string> {
   const content = reader();
   const { pageSizes } = publication;

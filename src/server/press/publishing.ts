@@ -1,6 +1,6 @@
 /**
- * From a change of the content to fresh pages everywhere: the press first, then the CDN, then the search engines. The CDN is
- * purged only when the new pages are stored, for it asks again within milliseconds and keeps what it gets then.
+ * Distributes a change of the content: the press renders first, then the CDN is purged, then search engines are notified. The CDN is
+ * purged only when the new pages are stored, because it requests them again within milliseconds and stores the response.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,33 +16,36 @@ import { everything } from './open-press.ts';
 
 export interface PublishingOptions {
   readonly press: Pick<Press, 'invalidate'>;
-  /** Has these rendered before others. */
+  /** Renders these pages before others. */
   readonly prioritize: (keys: Iterable<string>) => void;
   readonly cdn: Pick<Cdn, 'purge'>;
   readonly indexNow: Pick<IndexNow, 'announce'>;
   readonly reader: () => ContentReader;
   readonly log: Logger;
-  /** Told the milliseconds from a change to its last fresh page. */
+  /** Called with the milliseconds from a change to its last fresh page. */
   readonly published: (ms: number) => void;
   readonly now?: () => number;
-  /** Milliseconds after which a change is answered with what is fresh by then (default 8,000: the plugin waits ten seconds). */
+  /**
+   * Milliseconds after which the response to a change lists the pages that are fresh so far (default 8,000: the plugin waits ten
+   * seconds).
+   */
   readonly patienceMs?: number;
 }
 
 export interface Publishing {
-  /** @returns addresses of the pages that are fresh, in the order in which they became so, the first 200 */
+  /** @returns addresses of the fresh pages, in the order in which they became fresh, the first 200 */
   changed(change: ContentChange): Promise<readonly string[]>;
-  /** To be told of every page that the press has made fresh. */
+  /** Call it with every page that the press has refreshed. */
   fresh(page: FreshPage): void;
 }
 
 const mostNamed = 200;
-/** What is older is no news, but a first synchronisation or an archive that was moved. */
+/** Older articles aren't news: they come from a first sync or a migrated archive. */
 const newsMs = 48 * 3_600_000;
 
 export function createPublishing(options: PublishingOptions): Publishing {
   const { press, cdn, indexNow, log, now = Date.now, patienceMs = 8000 } = options;
-  /** Changes that are still being answered, each with what became fresh since it came. */
+  /** Changes without a response so far, each with the pages that became fresh since it came. */
   const open = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
 
   function announce(change: ContentChange): void {
@@ -62,7 +65,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
       options.prioritize(change.paths ?? []);
       const mine = { tags: new Set([...change.tags, ...gone]), keys: new Set<string>() };
       open.add(mine);
-      // Nothing is awaited before this call: what it does to withdrawn pages is in force when it returns.
+      // Nothing is awaited before this call, so withdrawn pages are gone when it returns.
       const pressing = press.invalidate(change.tags, { withdrawn: gone, reason: reasonOf(change) }).then((result) => {
         const ms = performance.now() - began;
         open.delete(mine);
@@ -97,7 +100,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
   };
 }
 
-/** For the operators' page: what a change was, in a few words. */
+/** A short description of a change, for the operators' page. */
 function reasonOf({ withdrawn, paths = [], tags }: ContentChange): string {
   const [first] = withdrawn;
   if (first) return `${first.type} “${first.slug}” withdrawn`;
@@ -106,12 +109,12 @@ function reasonOf({ withdrawn, paths = [], tags }: ContentChange): string {
   return [...tags].slice(0, 3).join(', ');
 }
 
-/** Closes the CDN; the mark goes when nothing was left unsent. */
+/** Closes the CDN; removes the mark if every purge was sent. */
 export type CloseCdn = () => Promise<void>;
 
 /**
- * Purges everything if the process before didn't stop in order: its last purges may not have reached the CDN. Marks that this
- * process runs.
+ * Purges everything if the previous process didn't stop in order: its last purges may not have reached the CDN. Sets the mark of a
+ * running process.
  */
 export function markPurges(cdn: Cdn, dataDir: string): CloseCdn {
   if (cdn.stats().provider === null) return async () => void (await cdn.close());

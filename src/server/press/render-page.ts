@@ -1,4 +1,4 @@
-/** How the press has a page rendered, and with which headers it goes out. */
+/** The press's render function, and the headers of its pages. */
 import { cdnHeaders } from '../../lib/cdn/model.ts';
 import type { WalledLevel } from '../../lib/content/model.ts';
 import type { HeadersOf } from '../../press/cache/cached-page.ts';
@@ -8,19 +8,19 @@ import { missingPath, type Rendered, type RenderPage, renderWhole } from '../htt
 import type { SecurityHeaders } from '../http/security-headers.ts';
 import { speculationRules } from '../http/static-files.ts';
 
-/** Tag of pages that say which day it is. */
+/** Tag of pages that show today's date. */
 export const todayTag = 'today';
 
-/** What browsers do with a page: keep it, and ask each time whether it is still the same. */
+/** The cache policy for browsers: store the page, and revalidate it each time. */
 export const freshAlways = 'public, max-age=0, must-revalidate';
 
 /**
- * Renders through the pages' own handler with a request of its own: no cookie, no header, no address of a reader
- * can be seen by the page, so that nothing of a reader can get into what everyone is given.
+ * Renders through the pages' own handler with a request of its own: the page can't see a reader's cookies, headers or address, so that
+ * nothing personal can get into a page that everyone gets.
  *
- * @param locals fresh ones for each call; their reader records what the page shows
+ * @param locals new ones for each call; their reader records what the page shows
  * @param revision grows with every change of what pages show
- * @param isUnknown whether it is plain without rendering that there is no such page
+ * @param isUnknown whether the page is known not to exist without rendering it
  */
 export function pressRender(
   render: RenderPage,
@@ -74,10 +74,10 @@ export function pressRender(
  * with a short one, a page that was rendered last month would be too old the moment the CDN gets it.
  */
 const untilPurged = 'max-age=31536000, stale-while-revalidate=60, stale-if-error=86400';
-/** What does not exist may exist soon, and is asked for by anyone under any name. */
+/** A missing page may exist soon, and anyone can request any missing address. */
 const briefly = 'max-age=60';
 
-/** The headers of a page, made once for each rendering. */
+/** The headers of a page, created once for each rendering. */
 export function pageHeaders(security: SecurityHeaders, config: Pick<Config, 'cdn' | 'cdnHeaders'>): HeadersOf {
   const provider = config.cdn?.provider ?? null;
   return (page) => {
@@ -93,7 +93,7 @@ export function pageHeaders(security: SecurityHeaders, config: Pick<Config, 'cdn
       ...(html && security.reporting),
       ...security.always,
       'content-security-policy': html ? security.page(policy ?? null) : (policy ?? security.other),
-      // The whole text of a paid article is for the browser that asked, never for a cache on the way.
+      // The whole text of a paid article is for the browser that requested it, never for a shared cache.
       ...(personal && { 'cache-control': 'private, max-age=0, must-revalidate' }),
       ...(personal && config.cdnHeaders && { 'CDN-Cache-Control': 'no-store' }),
       ...(!personal &&

@@ -1,4 +1,4 @@
-/** All checks of `npm run verify`, made from the settings. */
+/** All checks of `npm run verify`, created from the settings. */
 import { graphVersion } from '../../lib/accounts/social-providers.server.ts';
 import { openStripe } from '../../lib/billing/engine/stripe.server.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -16,14 +16,14 @@ import { wordpressCheck } from './wordpress.ts';
 
 export interface VerifyOptions {
   readonly config: Config;
-  /** Of the newsroom plugin that this release ships. */
+  /** Version of the newsroom plugin in this release. */
   readonly pluginVersion: string;
-  /** Where a test message goes; `null`: none is sent. */
+  /** Recipient of a test message; `null`: none is sent. */
   readonly mailTo: string | null;
   readonly log: Logger;
 }
 
-/** The checks in the order in which they run: what everything needs first, Stripe's sales, which take minutes, last. */
+/** The checks in the order in which they run: the basics first, Stripe's sales, which take minutes, last. */
 export function allChecks({ config, pluginVersion, mailTo, log }: VerifyOptions): Check[] {
   const { siteUrl, stripe: settings } = config;
   const missing = stripeMissing(settings?.secretKey);
@@ -48,10 +48,10 @@ export function allChecks({ config, pluginVersion, mailTo, log }: VerifyOptions)
   ];
 }
 
-/** The `fetch` of the moment, so that a recorder sees these requests, too. */
+/** The global `fetch` at the time of the call, so that a recorder sees these requests, too. */
 const throughFetch: typeof fetch = (input, init) => globalThis.fetch(input, init);
 
-/** Test cards are refused in live mode, and nothing here may cost money. */
+/** Live mode refuses test cards, and a check may not cost money. */
 function stripeMissing(secretKey: string | undefined): string | null {
   if (secretKey === undefined) return 'set STRIPE_SECRET_KEY, STRIPE_PUBLISHABLE_KEY and STRIPE_WEBHOOK_SECRET';
   if (/^[sr]k_test_/.test(secretKey)) return null;

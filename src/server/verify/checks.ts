@@ -1,36 +1,36 @@
 /**
- * `npm run verify` asks each configured service a few real questions with the operator's own keys and prints one line for each: what
- * was asked, what came, what to do. This file says what a check is and runs them; each service has a file of its own beside it.
+ * `npm run verify` sends each configured service a few real requests with the operator's own keys and prints one line for each: the
+ * request, the result, the remedy. This file defines a check and runs the checks; each service has a file of its own beside it.
  */
 
-/** One question to a service. */
+/** One request to a service. */
 export interface Step {
-  /** The question as it is printed, such as `GET /wp-json/newsroom/v1/status`. */
+  /** The request as it is printed, such as `GET /wp-json/newsroom/v1/status`. */
   readonly asks: string;
   /**
-   * Asks it.
+   * Sends it.
    *
-   * @returns what came, in a few words
-   * @throws Trouble with what came and what to do about it
+   * @returns the result, in a few words
+   * @throws Trouble with the result and the remedy
    */
   run(): Promise<string>;
 }
 
-/** Questions to one service, in order. A failed one ends its group, because the later ones build on it. */
+/** Requests to one service, in order. A failure ends its group, because the later requests build on it. */
 export interface Check {
-  /** As it is printed and as `--only` takes it, in lower case. */
+  /** As it is printed and as `--only` accepts it, in lower case. */
   readonly service: string;
-  /** What to set before it can be asked; `null`: it is configured. */
+  /** The settings that are missing; `null`: the service is configured. */
   readonly missing: string | null;
   readonly steps: readonly Step[];
-  /** Removes what the steps made, whether they succeeded or not. */
+  /** Removes what the steps created, even after a failure. */
   cleanUp?(): Promise<void>;
 }
 
-/** An answer that is not what the product needs. */
+/** A result that isn't what the product needs. */
 export class Trouble extends Error {
   override readonly name = 'Trouble';
-  /** What to do, as an instruction. */
+  /** The remedy, as an instruction. */
   readonly remedy: string;
 
   constructor(came: string, remedy: string, options?: ErrorOptions) {
@@ -43,16 +43,16 @@ export interface Line {
   readonly service: string;
   readonly asks: string;
   readonly outcome: 'ok' | 'failed' | 'not asked';
-  /** What came, or why it was not asked. */
+  /** The result, or why the request was not sent. */
   readonly came: string;
-  /** What to do; `null` where nothing is to be done. */
+  /** The remedy; `null` when there is nothing to do. */
   readonly remedy: string | null;
 }
 
 export interface RunListener {
-  /** Called before a service is asked. */
+  /** Called before each request. */
   onService?(service: string): void;
-  /** Called with each line as soon as it is known. */
+  /** Called with each line as soon as it is complete. */
   onLine?(line: Line): void;
 }
 
@@ -106,7 +106,7 @@ const remedyOf = (error: unknown): string =>
     ? error.remedy
     : 'this is not an answer that the check knows; see docs/operations.md for this service, and report it if it persists';
 
-/** A line as text: outcome, service, question, what came, and what to do on a line of its own. */
+/** A line as text: outcome, service, request, result, and the remedy on a line of its own. */
 export function printed({ service, asks, outcome, came, remedy }: Line): string {
   const head = `${outcome.padEnd(9)} ${service.padEnd(10)} ${asks} → ${came}`;
   return remedy === null ? head : `${head}\n${' '.repeat(21)}Do: ${remedy}`;
@@ -124,7 +124,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** `undefined` where the body is not JSON. */
+  /** `undefined` when the body is not JSON. */
   readonly json: unknown;
 }
 
@@ -132,10 +132,10 @@ const timeoutMs = 20_000;
 const longestAnswer = 2 * 1024 * 1024;
 
 /**
- * Sends one request and reads the whole answer.
+ * Sends one request and reads the whole response.
  *
- * @param setting name of the setting that the address comes from, for the remedy
- * @throws Trouble when nothing answers
+ * @param setting name of the setting with the address, for the remedy
+ * @throws Trouble when there is no response
  */
 export async function request(url: string, setting: string, init: RequestInit = {}): Promise<Reply> {
   try {
@@ -167,7 +167,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The cause of a failed request, with its code where there is one. */
+/** The cause of a failed request, with its code if there is one. */
 export function reason(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1000} seconds`;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
@@ -187,6 +187,6 @@ function remedyFor(error: unknown, host: string, setting: string): string {
   return `check that ${host} (${setting}) can be reached from this machine, through its firewall and proxy`;
 }
 
-/** An object's fields, none where it isn't an object. */
+/** An object's fields; no fields for anything else. */
 export const fields = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

@@ -10,7 +10,7 @@ const patienceMs = 15_000;
 
 /**
  * @param mail `null`: no mail server is configured
- * @param mailTo where a test message goes; `null`: none is sent
+ * @param mailTo recipient of a test message; `null`: none is sent
  */
 export function mailCheck(mail: MailSettings | null, mailTo: string | null): Check {
   const smtp = mail?.smtp;
@@ -39,7 +39,7 @@ function settings(mail: MailSettings | null): MailSettings {
   return mail;
 }
 
-/** Connects as the mail transport does: with a log-in over the network, nothing is said before the connection is encrypted. */
+/** Connects as the mail transport does: with a log-in over the network, the connection must be encrypted first. */
 async function withConnection<T>(smtp: SmtpSettings, work: (connection: SMTPConnection) => Promise<T>): Promise<T> {
   const connection = new SMTPConnection({
     host: smtp.host,
@@ -105,7 +105,7 @@ async function sendTest(mail: MailSettings, to: string): Promise<string> {
   }
 }
 
-/** Asks the verifier about the newspaper's own address, which exists; this costs one credit. */
+/** Verifies the newspaper's own address, which exists; this costs one credit. */
 export function verifierCheck(verifier: ExternalSettings | null, address: string): Check {
   return {
     service: 'verifier',

@@ -1,11 +1,12 @@
 /**
- * Holds a stand-in against what its service answered to the same questions (`npm run verify -- --record`). A stand-in may say less than the
- * service; it may answer with no other status, no other media type, no field that the service does not have and no other type of a field.
+ * Compares a stand-in with its service's recorded responses to the same requests (`npm run verify -- --record`). A stand-in may have
+ * fewer fields than the service, but no other status, no other media type, no field that the service lacks and no other type of a
+ * field.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Types that were seen at each place of a body, `data[].id` → `string`. */
+/** Types seen at each path of a body, `data[].id` → `string`. */
 type Shape = Map<string, Set<string>>;
 
 interface Operation {
@@ -15,9 +16,9 @@ interface Operation {
 }
 
 /**
- * @param service what the service answered
- * @param standIn what the stand-in answers to the same checks
- * @returns what the stand-in does otherwise, a sentence each
+ * @param service the service's responses
+ * @param standIn the stand-in's responses to the same checks
+ * @returns the differences, a sentence each
  */
 export function differences(service: readonly Exchange[], standIn: readonly Exchange[]): string[] {
   const real = operationsOf(service);
@@ -42,7 +43,7 @@ function differencesOf(name: string, there: Operation, here: Operation): string[
       found.push(`${name} ${status}: the service sends ${list(real.types)}, the stand-in ${list(types)}`);
     for (const [place, kinds] of shape) {
       const known = real.shape.get(place);
-      // Of what is null or empty there, nothing more is known.
+      // A null or empty value in the recording says nothing about deeper fields.
       if (!known) {
         if (!isOpen(real.shape, place)) found.push(`${name} ${status}: the service has no ${place}`);
         continue;
@@ -55,7 +56,7 @@ function differencesOf(name: string, there: Operation, here: Operation): string[
   return found;
 }
 
-/** Whether the recording says nothing of what a place could hold: it lies below a null, or below an empty list or object. */
+/** Whether the recording lacks the type at a path: it is below a null, or below an empty list or object. */
 function isOpen(shape: Shape, place: string): boolean {
   const ends = [...place.matchAll(/\.|\[\]/g)].map(({ index }) => index).toReversed();
   const parent = ends.map((end) => place.slice(0, end)).find((one) => shape.has(one));
@@ -90,7 +91,7 @@ const templateOf = (path: string): string =>
     .map((part) => (/^(?:\d+|[a-z]+_\w{4,}|[\da-f-]{16,}|\[redacted\]|%5Bredacted%5D)$/i.test(part) ? '*' : part))
     .join('/');
 
-/** Fields whose names are the caller's own. */
+/** Objects whose field names the caller chooses. */
 const callersOwn = /(?:^|\.)metadata$/;
 
 function note(shape: Shape, value: unknown, place: string): void {
@@ -103,7 +104,7 @@ function note(shape: Shape, value: unknown, place: string): void {
 
 // `npm run verify -- --record` keeps requests and responses without keys, secrets and personal data.
 
-/** One request with its answer, as it is kept. */
+/** One recorded request with its response. */
 export interface Exchange {
   readonly request: { readonly method: string; readonly url: string; readonly body: unknown };
   readonly response: {
@@ -113,32 +114,32 @@ export interface Exchange {
   };
 }
 
-/** What a file of `sandbox/recorded` holds: the exchanges with one service. */
+/** The content of a file in `sandbox/recorded`: the exchanges with one service. */
 export interface Recording {
   readonly service: string;
-  /** Day on which it was asked, `2026-11-23`. */
+  /** Day of the recording, `2026-11-23`. */
   readonly recorded: string;
-  /** Hosts that answered; the sandbox's own are 127.0.0.1. */
+  /** Hosts that responded; the sandbox's own are 127.0.0.1. */
   readonly hosts: readonly string[];
   readonly exchanges: readonly Exchange[];
 }
 
 export interface Recorder {
-  /** A `fetch` that keeps every exchange. */
+  /** A `fetch` that records every exchange. */
   readonly fetch: typeof globalThis.fetch;
-  /** Names the service that is asked from now on. */
+  /** Names the service of the following requests. */
   begin(service: string): void;
-  /** What was kept, one recording for each service that was asked. */
+  /** One recording for each service that was called. */
   recordings(): Recording[];
   /** Writes one file for each service and returns their paths. */
   save(folder: string): string[];
 }
 
-/** Headers of answers that tell something of the protocol. */
+/** Response headers that belong to the protocol. */
 const keptHeaders = ['content-type', 'retry-after', 'stripe-version', 'idempotency-key', 'x-wp-total', 'location'];
 const longestBody = 256 * 1024;
 
-/** @param secrets texts that must not be kept, such as the keys of the settings */
+/** @param secrets texts that must not be recorded, such as the keys in the settings */
 export function createRecorder(inner: typeof globalThis.fetch, secrets: readonly string[]): Recorder {
   const kept = new Map<string, Exchange[]>();
   let service = 'other';

@@ -1,10 +1,11 @@
-/** Google and Facebook: that their settings belong to an app, and that it takes this site's return address. */
+/** Google and Facebook: whether their settings belong to an app, and whether the app accepts this site's return address. */
 import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/social-providers.server.ts';
 import { type Check, fields, type Reply, request, Trouble } from './checks.ts';
 
 /**
- * Asks Google's discovery document, its token endpoint with a code that can't be valid (`invalid_grant` says that the client id and the
- * secret are right, `invalid_client` that they aren't: RFC 6749, section 5.2), and its authorization endpoint with our return address.
+ * Requests Google's discovery document; its token endpoint with a code that can't be valid (`invalid_grant` means that the client id
+ * and the secret are right, `invalid_client` that they aren't: RFC 6749, section 5.2); and its authorization endpoint with our return
+ * address.
  *
  * @param redirectUri the return address that the site sends
  */
@@ -90,8 +91,8 @@ const authorizationErrors =
   /\b(?:redirect_uri_mismatch|(?:deleted|disabled|invalid|unauthorized)_client|invalid_(?:request|scope)|org_internal|admin_policy_enforced|access_denied)\b/;
 
 /**
- * Why Google does not ask the person for consent; `null`: it does, or asks who they are first. A refusal is a page of an error status, or a
- * redirect to a page of errors with the code in `authError`, in Base64.
+ * Why Google does not show the consent page; `null`: it does, or asks for a log-in first. A refusal is a page with an error status, or
+ * a redirect to an error page with the code in `authError`, in Base64.
  */
 function refusedAuthorization({ status, headers, text }: Reply): string | null {
   const target = URL.parse(headers.get('location') ?? '', 'https://accounts.google.com');
@@ -102,7 +103,7 @@ function refusedAuthorization({ status, headers, text }: Reply): string | null {
   return authorizationErrors.exec(words)?.[0] ?? `status ${status}`;
 }
 
-/** Asks Facebook for an app's access token, which only the right id and secret get, and for the app's name with it. */
+/** Requests an app's access token from Facebook, which requires the right id and secret, and the app's name with it. */
 export function facebookCheck(facebook: FacebookSettings | null, graphVersion: string): Check {
   let token = '';
   const graph = `${facebook?.graphUrl ?? ''}/${graphVersion}`;
@@ -145,7 +146,7 @@ export function facebookCheck(facebook: FacebookSettings | null, graphVersion: s
   };
 }
 
-/** A provider's refusal in its own error code; nothing else of the body is repeated, for it may hold a token. */
+/** A provider's refusal in its own error code; the rest of the body isn't repeated, because it may contain a token. */
 function said({ status, json }: Reply): string {
   const { error } = fields(json);
   const { type, code, message } = fields(error);

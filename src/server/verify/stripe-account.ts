@@ -1,6 +1,6 @@
 /**
- * Checks what a Stripe account needs to sell: plans, webhook endpoint, domain, script. It changes only the domain. And the shop of the
- * checks that buy: billing as the site runs it, on its own database and one of Stripe's test clocks.
+ * Checks what a Stripe account needs for sales: plans, webhook endpoint, domain, script. It changes only the domain. It also opens the
+ * shop of the purchase checks: billing as the site runs it, with its own database and one of Stripe's test clocks.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ import type { StripeSettings } from '../config/accounts.ts';
 import { openDatabase } from '../database/open.ts';
 import { type Check, request, Trouble } from './checks.ts';
 
-/** What billing learns from webhooks; docs/operations.md, "Payments", names the same. */
+/** Events that billing needs as webhooks; docs/operations.md, "Payments", has the same list. */
 const neededEvents = [
   'customer.subscription.created',
   'customer.subscription.updated',
@@ -115,7 +115,7 @@ async function endpoint({ stripe, siteUrl }: StripeAccountOptions): Promise<stri
   return 'enabled, with the events that billing needs';
 }
 
-/** Registers the domain where it isn't yet: without it Stripe.js draws no wallet's button. */
+/** Registers the domain if it isn't yet: without it, Stripe.js shows no wallet's button. */
 async function domain({ stripe, siteUrl }: StripeAccountOptions): Promise<string> {
   if (!stripe) throw new Error('Stripe is not configured');
   if (!siteUrl.startsWith('https:')) return 'not registered: wallets need a public https:// address in SITE_URL';
@@ -135,7 +135,7 @@ async function script(url: string): Promise<string> {
 }
 
 const dayMs = 86_400_000;
-/** How long Stripe may take for a month of a subscription. */
+/** Longest time that Stripe may take for a month of a subscription. */
 const clockPatienceMs = 180_000;
 
 export interface Shop {
@@ -143,11 +143,11 @@ export interface Shop {
   readonly session: Session;
   readonly customer: string;
   readonly stripe: Stripe;
-  /** Plans as they are sold, cheapest tier first within an interval. */
+  /** Plans for sale, the cheapest tier first within an interval. */
   prices(): readonly Price[];
   /** Advances Stripe's clock and billing's by so many days, and fetches the result. */
   pass(days: number): Promise<void>;
-  /** Fetches the customer's subscriptions from Stripe, as a webhook would cause it. */
+  /** Fetches the customer's subscriptions from Stripe, as after a webhook. */
   refresh(): Promise<void>;
   close(): Promise<void>;
 }
@@ -160,9 +160,9 @@ export interface ShopOptions {
 }
 
 /**
- * Opens a shop with one customer on a test clock that begins now.
+ * Opens a shop with one customer on a test clock that starts now.
  *
- * @param name of the check, which the clock carries so that leftovers can be found
+ * @param name of the check; the clock has it, so that leftovers can be found
  */
 export async function openShop(options: ShopOptions, name: string): Promise<Shop> {
   const { stripe, settings, siteUrl, log } = options;
@@ -202,7 +202,7 @@ export async function openShop(options: ShopOptions, name: string): Promise<Shop
   await billing.refresh();
 
   const refresh = async (): Promise<void> => {
-    // A reader's own call asks Stripe once a minute at most.
+    // A reader's own call fetches from Stripe once a minute at most.
     sinceMs += 61_000;
     await billing.repair(session);
     await billing.drain();

@@ -1,6 +1,7 @@
 /**
- * Stripe, in test mode and on test clocks: subscriptions are bought, renewed, switched, refunded and disputed by the product's own billing
- * code, so that what it sends is what is tried. Each group has a customer of its own; what was made is deleted.
+ * Stripe, in test mode and on test clocks: the product's own billing code buys, renews, switches, refunds and disputes subscriptions,
+ * so that the checks test the requests that it really sends. Each group has a customer of its own, and everything it creates is
+ * deleted.
  */
 import type Stripe from 'stripe';
 import type { Price, Subscription } from '../../lib/billing/schema.ts';
@@ -8,7 +9,7 @@ import type { Billed } from '../../lib/billing/service.ts';
 import { type Check, type Step, Trouble } from './checks.ts';
 import { openShop, type Shop, type ShopOptions } from './stripe-account.ts';
 
-/** Test cards as Stripe's server-side names (docs.stripe.com/testing). */
+/** Test cards by Stripe's server-side names (docs.stripe.com/testing). */
 const cards = {
   good: 'pm_card_visa',
   other: 'pm_card_mastercard',
@@ -20,7 +21,7 @@ const cards = {
 
 type Work = (shop: Shop) => Promise<string>;
 
-/** @param missing what to set before anything can be bought; `null`: nothing */
+/** @param missing the settings that a purchase needs and that are missing; `null`: none */
 export function stripeSalesChecks(options: ShopOptions | null, missing: string | null): Check[] {
   const group = (name: string, steps: readonly (readonly [asks: string, work: Work])[]): Check => {
     let shop: Shop | null = null;
@@ -99,7 +100,7 @@ function need(price: Price | undefined, what: string): Price {
   throw new Trouble(`the catalog has no ${what}`, 'add it in Stripe: docs/operations.md, "Payments"');
 }
 
-/** A refusal of billing as what came; its cause is in the log line that billing wrote. */
+/** A refusal of billing as the result; its cause is in the log line that billing wrote. */
 function taken<T>(
   answer: Billed<T>,
   remedy = 'see the log above, and the request in Stripe under Developers, Logs',
@@ -158,7 +159,7 @@ async function renew(shop: Shop): Promise<string> {
   return `${money(last.amount_paid, last.currency)} paid, access goes on`;
 }
 
-/** What the card page does: a setup intent, confirmed with the new card, which then becomes the one that is charged. */
+/** The card page's requests: a setup intent, confirmed with the new card, which then becomes the default. */
 async function changeCard(shop: Shop): Promise<string> {
   const { clientSecret } = taken(await shop.billing.setupIntent(shop.session));
   const id = clientSecret.split('_secret_')[0] ?? '';
@@ -284,7 +285,7 @@ async function buyPromotion(shop: Shop): Promise<string> {
   if (item.current_trial?.trial_offer !== promotion.offer || status !== 'trialing' || next !== price.unit_amount) {
     throw new Trouble(`${status}, next ${next}, offer ${item.current_trial?.trial_offer}`, remedies.report);
   }
-  // Which price Stripe names meanwhile is not documented, so it is reported.
+  // Stripe doesn't document which price it names meanwhile, so the check reports it.
   const line = first.lines.data[0]?.pricing?.price_details?.price;
   const named = (id: string): string => (id === price.id ? 'the first price' : id === promotion.next ? 'the next' : id);
   const lines = named(typeof line === 'string' ? line : (line?.id ?? 'none'));

@@ -1,4 +1,4 @@
-/** Third-party scripts: that each one answers, and that our content security policy lets it load what it names. */
+/** Third-party scripts: whether each one responds, and whether our content security policy allows the hosts that it names. */
 import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import {
   type ThirdParties,
@@ -12,16 +12,16 @@ import { type Check, request, Trouble } from './checks.ts';
 interface Script {
   /** Setting that turns it on. */
   readonly setting: string;
-  /** Its address as pages load it; `null` where it is off. */
+  /** Its address as pages load it; `null` when it is off. */
   readonly url: string | null;
-  /** Setting for hosts that it names and our policy blocks; without one its names are not looked at. */
+  /** Setting for hosts that it names and our policy blocks; without one, its hosts are not checked. */
   readonly hosts?: 'TAG_HOSTS' | 'CONSENT_PLATFORM_HOSTS';
 }
 
 /**
  * @param settings of the third parties whose scripts pages load
- * @param platform that asks for consent
- * @param retention address of the script of the widget through which readers cancel
+ * @param platform the consent platform
+ * @param retention address of the script of the retention widget, which handles cancellation
  */
 export function tagsCheck(
   settings: ThirdParties,
@@ -47,7 +47,7 @@ export function tagsCheck(
       return script ? [check(thirdPartyPurposes[name].name, script, sources['script-src'])] : [];
     }),
     check('the consent platform', own, sources['script-src']),
-    // The policy follows its address (server/security.ts).
+    // The policy follows its address (server/http/security-headers.ts).
     check('Churnkey', leaving, retention === null ? [] : [new URL(retention).origin]),
   ];
 }
@@ -94,7 +94,7 @@ async function load({ url, setting, hosts }: Script, sources: Sources, allowed: 
   const size = `${Math.ceil(reply.text.length / 1024)} kB of script`;
   if (blocked.length === 0) return size;
   const named = `${blocked.slice(0, 8).join(', ')}${blocked.length > 8 ? ` and ${blocked.length - 8} more` : ''}`;
-  // A platform names each of its vendors' pages; only a browser shows what it really loads.
+  // A platform names the pages of each of its vendors; only a browser shows what it really loads.
   if (hosts === 'CONSENT_PLATFORM_HOSTS')
     return `${size}; it names ${named}: those that it loads from belong in ${hosts}`;
   throw new Trouble(

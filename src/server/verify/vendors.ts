@@ -7,7 +7,7 @@ import { type QuotesAccess, twelveData } from '../../lib/ticker/twelve-data.serv
 import type { AlgoliaSettings } from '../config/vendors.ts';
 import { type Check, fields, request, type Step, Trouble } from './checks.ts';
 
-/** Requests one price, which costs one credit. @param symbols that the ticker shows */
+/** Requests one price, which costs one credit. @param symbols the ticker's symbols */
 export function tickerCheck(access: QuotesAccess | null, symbols: readonly string[]): Check {
   const [symbol = ''] = symbols;
   return {
@@ -29,7 +29,7 @@ async function quote(access: QuotesAccess | null, symbol: string): Promise<strin
   }
 }
 
-/** No page carries it, so a purge removes nothing. */
+/** No page has this tag, so a purge removes nothing. */
 const dummyTag = 'broadsheet-verify';
 
 /** Purges a tag through the site's own CDN client. */
@@ -65,10 +65,10 @@ async function outcome(opened: ReturnType<typeof openCdn>): Promise<string> {
   throw new Trouble('no answer within 20 seconds', 'check that this machine can reach the API of the CDN');
 }
 
-/** What the site needs to fill the index. Source: Algolia, "API keys", list of ACLs. */
+/** The permissions that the site needs to fill the index. Source: Algolia, "API keys", list of ACLs. */
 const needed = ['addObject', 'deleteObject'] as const;
 
-/** Searches with the search key, and reads what the write key may do. */
+/** Searches with the search key, and reads the permissions of the write key. */
 export function searchCheck(algolia: AlgoliaSettings | null, log: Logger): Check {
   const steps: Step[] = [{ asks: 'a search with ALGOLIA_SEARCH_KEY', run: () => search(configured(algolia), log) }];
   if (algolia === null || algolia.writeKey !== null) {

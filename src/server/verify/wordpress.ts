@@ -1,4 +1,4 @@
-/** WordPress: its REST interface, the site's account, the plugin, the clock and what the account may do with comments. */
+/** WordPress: its REST interface, the site's account, the plugin, the clock, and the account's permissions for comments. */
 import type { WordPressConfig } from '../config/config.ts';
 import { type Check, fields, type Reply, request, Trouble } from './checks.ts';
 
