@@ -1,6 +1,7 @@
 /**
- * Advertising on a page through Google Publisher Tag, by its present interface (developers.google.com/publisher-tag/guides/config-migration):
- * page settings by `setConfig`, slots with a size mapping, `destroySlots` at the end. Commands wait in a list until the script has loaded.
+ * Advertising on a page through Google Publisher Tag, with its current API
+ * (developers.google.com/publisher-tag/guides/config-migration): page settings by `setConfig`, slots with a size mapping,
+ * `destroySlots` at the end. Commands wait in an array until the script has loaded.
  */
 /// <reference types="google-publisher-tag" />
 
@@ -9,25 +10,25 @@ import type { Adapter, AdapterContext, PageFacts, VisitorType } from '../third-p
 
 type Tag = typeof googletag;
 
-/** The vendor's object before its script has come: a list of commands. */
+/** The vendor's object before its script has loaded: an array of commands. */
 interface WaitingTag {
   cmd: Tag['cmd'];
 }
 
-/** The declarations promise the whole tag; until its script has come there is a list of commands, or nothing. */
+/** The declarations describe the loaded tag; before that, the object is an array of commands, or missing. */
 const host = globalThis as unknown as { googletag?: Tag | WaitingTag };
 
 export interface AdRequest {
   readonly network: string;
   readonly places: readonly AdPlace[];
   readonly targeting: Readonly<Record<string, string>>;
-  /** Ads that know nothing of the reader and set no cookies. */
+  /** Limited ads: they don't depend on the reader and set no cookies. */
   readonly limited: boolean;
 }
 
 /**
- * How far ahead advertisements are fetched and set, in percent of the window's height; on phones twice as far, for they scroll faster
- * than they load.
+ * How far ahead ads are fetched and rendered, in percent of the window's height; twice as far on phones, which scroll faster than ads
+ * load.
  */
 const lazyLoad = {
   fetchMarginPercent: 200,
@@ -40,18 +41,18 @@ const later = (action: (tag: Tag) => void) => {
   host.googletag.cmd.push(() => action(host.googletag as Tag));
 };
 
-/** The vendor's types are mutable arrays. */
+/** The vendor's types require mutable arrays. */
 const sizesFor = (sizes: readonly AdSize[]): googletag.MultiSize => sizes.map(([width, height]) => [width, height]);
 
 let listening = false;
 
-/** @param ended told of each slot that was answered, and whether it was empty */
+/** @param ended called for each slot after its response, with whether it is empty */
 export function requestAds(
   { network, places, targeting, limited }: AdRequest,
   ended: (element: string, isEmpty: boolean) => void,
 ): void {
   later((tag) => {
-    // No `singleRequest`: with it the first slot that comes near fetches all others, however far away they are.
+    // No `singleRequest`: with it, the first slot that comes near fetches all others, however far away they are.
     tag.setConfig({ lazyLoad, targeting: { ...targeting } } satisfies googletag.config.PageSettingsConfig);
     if (limited) tag.pubads().setPrivacySettings({ limitedAds: true } satisfies googletag.PrivacySettingsConfig);
     if (!listening) {
@@ -66,7 +67,7 @@ export function requestAds(
       for (const { from, sizes } of adSteps[shape]) mapping.addSize([from, 0], sizesFor(sizes));
       const steps = mapping.build();
       if (steps) slot.defineSizeMapping(steps);
-      // A frame of another origin: what is in it reaches neither the page nor its policy.
+      // The ad is a frame of another origin: it can't access the page, and the page's policy doesn't apply to it.
       slot.setConfig({ safeFrame: { forceSafeFrame: true } } satisfies googletag.config.SlotSettingsConfig);
       slot.addService(tag.pubads());
       defined.push(element);
@@ -76,12 +77,12 @@ export function requestAds(
   });
 }
 
-/** Takes every advertisement out of the page. */
+/** Removes every ad from the page. */
 export function destroyAds(): void {
   if (host.googletag) later((tag) => tag.destroySlots());
 }
 
-/** Forgets what waits for a script that did not come: should it come after all, it finds nothing to do. */
+/** Removes the waiting commands of a script that did not load: if it loads later after all, it does nothing. */
 export function dropCommands(): void {
   if (host.googletag) host.googletag = { cmd: [] };
 }
@@ -89,10 +90,10 @@ export function dropCommands(): void {
 export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
   const { network } = settings;
   let visitor: VisitorType | null = null;
-  /** Whether this page's tag is the one without cookies; the first choice lasts as long as the page, for a tag cannot be changed. */
+  /** Whether this page uses limited ads; the first choice lasts as long as the page, because a loaded tag can't be replaced. */
   let limited: boolean | null = null;
   let on = false;
-  /** Names of the places that have been asked for. */
+  /** Names of the requested places. */
   let asked = '';
 
   const stop = () => {
@@ -101,9 +102,9 @@ export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
     asked = '';
   };
 
-  /** Asks for what is to be shown, unless that is what is shown. */
+  /** Requests ads for the visible places, unless they were requested already. */
   async function ask(): Promise<void> {
-    // Whose ads these are, and whether there are any, depends on who is reading.
+    // The type of visitor decides whether there are ads, and which.
     if (!on || limited === null || visitor === null) return;
     if (!limited) openBelow();
     const places = openPlaces();
@@ -119,7 +120,7 @@ export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
       fill(element, !empty),
     );
     const loaded = await loadScriptOnce(withoutCookies ? settings.limitedScriptUrl : settings.scriptUrl);
-    // Blocked: the house ad has never gone.
+    // The script is blocked: the house ad is still there.
     if (!loaded.ok) dropCommands();
   }
 
@@ -145,14 +146,14 @@ export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
   };
 }
 
-// Ad slots: their sizes, and what the ad server gets to know about a page (spec section 2, "Ad slots").
+// Ad slots: their sizes, and the page's data for the ad server (spec section 2, "Ad slots").
 
-/** A place that an advertisement is wanted for. */
+/** A place for an ad. */
 export interface AdPlace {
   /** Name of the slot, and of its ad unit. */
   readonly name: string;
   readonly shape: AdShape;
-  /** Id of the element that it is set into. */
+  /** Id of the element that holds the ad. */
   readonly element: string;
 }
 
@@ -162,15 +163,15 @@ export type AdShape = (typeof adShapes)[number];
 /** Width and height in CSS pixels. */
 export type AdSize = readonly [number, number];
 
-/** Windows at least so wide get these sizes; the widest first. */
+/** Sizes for windows of at least this width; the widest first. */
 export interface AdStep {
   readonly from: number;
   readonly sizes: readonly AdSize[];
 }
 
 /**
- * What each shape takes. A ribbon is 50 px high on every window: it stands above the header. AdSlot.astro reserves the room that this
- * says, at the same widths.
+ * The sizes of each shape. A ribbon is 50 px high on every window, because it is above the header. AdSlot.astro reserves the room for
+ * these sizes, at the same widths.
  */
 export const adSteps: Readonly<Record<AdShape, readonly AdStep[]>> = {
   ribbon: [{ from: 0, sizes: [[320, 50]] }],
@@ -187,7 +188,7 @@ export const adSizes = (shape: AdShape): AdSize[] => adSteps[shape].flatMap(({ s
 /** Name of the ad unit of a slot, e.g. `/1234567/home-2`. */
 export const adUnit = (network: string, slot: string): string => `/${network}/${slot}`;
 
-/** What all slots of a page get: the section, the article, the type of visitor. Nothing personal. */
+/** The targeting of all slots of a page: the section, the article, the type of visitor. Nothing personal. */
 export function adTargeting(page: PageFacts, visitor: VisitorType | null): Record<string, string> {
   const told: Record<string, string> = { page: page.kind };
   if (page.section) told.section = page.section;
@@ -199,7 +200,7 @@ export function adTargeting(page: PageFacts, visitor: VisitorType | null): Recor
 const slots = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-ad-room]')];
 const placeIn = (slot: HTMLElement) => slot.querySelector<HTMLElement>('[data-ad-place]');
 
-/** Places that are shown to this reader, and hold nothing yet. */
+/** Places that are visible to this reader. */
 export function openPlaces(): AdPlace[] {
   return slots().flatMap((slot) => {
     const { adSlot: name, shape } = slot.dataset;
@@ -210,19 +211,19 @@ export function openPlaces(): AdPlace[] {
 }
 
 /**
- * Opens slots that are closed as long as advertising is not allowed. Only below what is in sight: the others would push down what is
- * being read, and open on the next page.
+ * Opens the slots that are closed without consent to advertising, but only below the visible part of the page: the others would push
+ * down the text that is being read, and open on the next page.
  */
 export function openBelow(): void {
   for (const slot of slots()) {
     if (slot.dataset.adRoom !== 'opens' || isShown(slot)) continue;
-    // What is not shown has no place; what stands before it in the page has.
+    // A hidden element has no position, so the visible one before it counts.
     const before = nearestShownBefore(slot);
     if (before && before.getBoundingClientRect().bottom > window.innerHeight) slot.dataset.open = '';
   }
 }
 
-/** Shows what was set into a slot, or the site's own text again. */
+/** Shows the ad in a slot, or the site's own text again. */
 export function fill(element: string, filled: boolean): void {
   const slot = document.getElementById(element)?.closest<HTMLElement>('[data-ad-room]');
   if (!slot) return;
@@ -240,7 +241,7 @@ function empty(slot: HTMLElement): void {
   if (slot.dataset.word) slot.ariaLabel = slot.dataset.word;
 }
 
-/** Every slot shows the site's own text. */
+/** Shows the site's own text in every slot. */
 export function emptyAll(): void {
   for (const slot of slots()) empty(slot);
 }

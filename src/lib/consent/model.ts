@@ -1,28 +1,28 @@
 /**
- * What a reader has allowed third parties, and the cookie that remembers it:
+ * A reader's consent to third parties, and the cookie that stores it:
  *
  *     privacy-choices=<version>[.<purpose>…][.gpc]      e.g. 1.measurement.advertising
  *
- * Nothing is allowed before a choice has been made. Global Privacy Control (the header `Sec-GPC: 1`, in the browser
- * `navigator.globalPrivacyControl`) takes back marketing and advertising, unless the choice was made in its knowledge (`gpc`).
+ * Nothing is allowed before a choice. Global Privacy Control (the header `Sec-GPC: 1`, in the browser `navigator.globalPrivacyControl`)
+ * withdraws marketing and advertising, unless the reader made the choice while it was on (`gpc`).
  */
 
-/** Purposes that a reader decides about; what the site can't do without needs no choice. */
+/** Purposes that need consent; what the site can't do without needs none. */
 export const optionalPurposes = ['measurement', 'marketing', 'advertising'] as const;
 export type OptionalPurpose = (typeof optionalPurposes)[number];
 
-/** Purposes that Global Privacy Control is about: selling, sharing and targeting. */
+/** Purposes that Global Privacy Control covers: selling, sharing and targeting. */
 export const gpcPurposes: readonly OptionalPurpose[] = ['marketing', 'advertising'];
 
 export interface Consent extends Readonly<Record<OptionalPurpose, boolean>> {
-  /** `unasked`: no choice was made yet, or under an older version. */
+  /** `unasked`: no choice so far, or one under an older version. */
   readonly status: 'unasked' | 'chosen';
   readonly necessary: true;
   /** Whether the browser sends Global Privacy Control. */
   readonly gpc: boolean;
 }
 
-/** Raised when purposes change their meaning: everybody is asked again. */
+/** Raised when purposes change their meaning: all readers must choose again. */
 export const consentVersion = 1;
 export const consentCookieName = 'privacy-choices';
 /** Six months, in seconds. */
@@ -31,7 +31,7 @@ export const consentMaxAge = 183 * 24 * 60 * 60;
 const form = `(?:^|; )${consentCookieName}=${consentVersion}((?:\\.\\w+)*)(?:;|$)`;
 
 /**
- * What is allowed.
+ * Reads the consent.
  *
  * @param cookies a `document.cookie` or a header `Cookie`
  * @param gpc whether the browser sends Global Privacy Control
@@ -51,20 +51,21 @@ export function readConsent(cookies: string, gpc: boolean): Consent {
   };
 }
 
-/** The cookie's value for a choice, made under Global Privacy Control or not. */
+/** The cookie's value for a choice. @param gpc whether the browser sent Global Privacy Control */
 export const consentValue = (granted: readonly OptionalPurpose[], gpc: boolean): string =>
   [consentVersion, ...optionalPurposes.filter((purpose) => granted.includes(purpose)), ...(gpc ? ['gpc'] : [])].join(
     '.',
   );
 
-/** What is granted. */
+/** The granted purposes. */
 export const grantedBy = (consent: Consent): OptionalPurpose[] =>
   optionalPurposes.filter((purpose) => consent[purpose]);
 
 /**
- * What a sent form grants. Under Global Privacy Control "all" is all but what the signal is about: that is granted one by one.
+ * The purposes that a posted form grants. Under Global Privacy Control, "all" leaves out the purposes that the signal covers: the
+ * reader must tick those one by one.
  *
- * @returns `null` when it is no answer
+ * @returns `null` when the form is invalid
  */
 export function grantedByForm(
   choice: string | null,
@@ -84,18 +85,22 @@ export function grantedByForm(
 }
 
 /**
- * Script of the document's head: writes what is allowed on `<html>` before the first paint (`data-consent`, without it no choice was
- * chosen; `data-ads`: advertising is; `data-gpc`). Its text is fixed, for the policy of a page names it by its hash. It says what {@link readConsent} does.
+ * Script in the document's head: writes the consent on `<html>` before the first paint (`data-consent`: a choice was made; `data-ads`:
+ * advertising is allowed; `data-gpc`). Its text is fixed, because the content security policy names it by its hash. It computes the
+ * same as {@link readConsent}.
  */
 export const consentScript = `{const d=document.documentElement.dataset,g=navigator.globalPrivacyControl===true,m=/${form}/.exec(document.cookie);if(g)d.gpc='';if(m){const w=m[1].split('.'),c=w.filter(p=>p&&p!='gpc'&&!(g&&!w.includes('gpc')&&'${gpcPurposes.join(' ')}'.includes(p)));d.consent=c.join(' ');if(c.includes('advertising'))d.ads=''}}`;
 
-/** The form by which readers choose what third parties may do (components/PrivacyBanner.astro, pages/privacy-choices.astro), and its texts. */
+/**
+ * The form in which readers choose what third parties may do (components/PrivacyBanner.astro, pages/privacy-choices.astro), and its
+ * texts.
+ */
 
-/** Names of its fields: the button that was pressed (`all`, `none` or `chosen`), the purposes that are ticked, where it leads. */
+/** Names of its fields: the pressed button (`all`, `none` or `chosen`), the ticked purposes, the page to return to. */
 export const consentFields = { choice: 'choice', purpose: 'purpose', returnTo: 'return' } as const;
 
 export const privacyPage = '/privacy-choices';
-/** Where the form is sent. */
+/** The address that the form posts to. */
 export const privacyAction = `${privacyPage}/save`;
 
 export const purposeTexts: Readonly<Record<OptionalPurpose, { name: string; short: string; long: string }>> = {

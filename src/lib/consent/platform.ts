@@ -1,24 +1,24 @@
 /**
- * A certified consent platform (IAB Europe TCF 2.3), which Google asks for before it shows personalized advertising in the EEA, the UK
- * and Switzerland (support.google.com/admanager/answer/13554116). The platform asks, remembers and tells its vendors; this reads what
- * the reader answered through `__tcfapi` (CMP API v2, which TCF 2.3 keeps) and nothing else.
+ * A certified consent platform (IAB Europe TCF 2.3), which Google requires for personalized advertising in the EEA, the UK and
+ * Switzerland (support.google.com/admanager/answer/13554116). The platform asks the reader, stores the choice and passes it to its
+ * vendors; this module only reads the choice through `__tcfapi` (CMP API v2, which TCF 2.3 keeps).
  */
 import type { OptionalPurpose } from './model.ts';
 
-/** The platform's script, and hosts that it loads from; `null` in settings: our own banner asks. */
+/** The platform's script, and hosts that it loads from; `null` in settings: the site's own banner asks. */
 export interface ConsentPlatform {
   readonly scriptUrl: string;
   readonly hosts: readonly string[];
 }
 
-/** As much of a platform's data as is read. Purposes and vendors are named by their numbers in the TCF's lists. */
+/** The fields of a platform's data that this module reads. Purposes and vendors have their numbers in the TCF's lists. */
 interface TcData {
   readonly gdprApplies?: boolean;
   readonly eventStatus?: 'tcloaded' | 'cmpuishown' | 'useractioncomplete';
   readonly purpose?: { readonly consents?: Numbered; readonly legitimateInterests?: Numbered };
   readonly vendor?: {
     readonly consents?: Numbered;
-    /** Vendors of which the reader was told; mandatory since TCF 2.3. */
+    /** Vendors that the platform has disclosed to the reader; mandatory since TCF 2.3. */
     readonly disclosedVendors?: Numbered;
   };
 }
@@ -36,12 +36,12 @@ declare global {
 const google = '755';
 
 /**
- * What a platform's data allows. Every purpose needs the storage of data on the device (1).
+ * The purposes that a platform's data allows. Every purpose needs the storage of data on the device (1).
  *
  * - measurement: measuring content (8)
  * - marketing: a profile for personalized content, and its use (5 and 6)
- * - advertising: what Google asks for personalized advertising: a profile and its use (3 and 4) by consent, selecting and measuring
- *   advertising (2 and 7) by consent or legitimate interest, and Google as a vendor that the platform has named to the reader
+ * - advertising: Google's conditions for personalized advertising: a profile and its use (3 and 4) by consent, selecting and measuring
+ *   advertising (2 and 7) by consent or legitimate interest, and Google as a disclosed vendor
  */
 export function grantedByTcf({ purpose, vendor }: TcData): OptionalPurpose[] {
   const consents = (...numbers: readonly number[]) => numbers.every((number) => purpose?.consents?.[number] === true);
@@ -57,17 +57,17 @@ export function grantedByTcf({ purpose, vendor }: TcData): OptionalPurpose[] {
 }
 
 export interface PlatformListener {
-  /** The framework does not apply to this reader: our own banner asks. */
+  /** The framework does not apply to this reader: the site's own banner asks. */
   outside(): void;
   /**
-   * What the reader has answered.
+   * The reader's choice.
    *
-   * @param now whether it was on this page, and not on an earlier one
+   * @param now whether the reader chose on this page, and not on an earlier one
    */
   answered(granted: readonly OptionalPurpose[], now: boolean): void;
 }
 
-/** Listens to a platform, or to the stub that queues calls until it comes; it calls back when it knows, and with every change. */
+/** Listens to a platform, or to the stub that queues calls until it has loaded; calls back with the first result and with every change. */
 export function listenToPlatform({ outside, answered }: PlatformListener): void {
   let asked = false;
   window.__tcfapi?.('addEventListener', 2, (data, success) => {

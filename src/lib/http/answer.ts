@@ -1,6 +1,6 @@
-/** An answer of a route before it is written, and the one format of every error. */
+/** A route's response before it is sent, and the one format of every error. */
 
-/** An answer that is not written yet. */
+/** A response that is not sent yet. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
@@ -15,9 +15,9 @@ export interface ErrorAnswer {
   readonly message: string;
   /** Seconds to wait, with 429 and 503; the header `Retry-After` says the same. */
   readonly retryAfter?: number;
-  /** The address that was probably meant, with 400. */
+  /** The address that the reader probably meant, with 400. */
   readonly suggestedEmail?: string;
-  /** Tells the page which step comes first, where it offers one. */
+  /** The step that the reader must take first, if the page offers one. */
   readonly code?: 'unconfirmed';
 }
 
@@ -29,7 +29,7 @@ export function refuse(status: number, message: string, more: Omit<ErrorAnswer, 
     : { status, body, headers: { 'Retry-After': String(more.retryAfter) } };
 }
 
-/** 401 for a reader who is not signed in. */
+/** 401 for a visitor who is not signed in. */
 export const signInFirst = (): Answer => refuse(401, 'Please sign in first.');
 
 /** 503: accounts are off, or their database is unavailable. @param retryAfter seconds */
@@ -38,7 +38,7 @@ export const unavailable = (retryAfter: number): Answer =>
 
 const count = (number: number, unit: string): string => (number === 1 ? `a ${unit}` : `${number} ${unit}s`);
 
-/** @param seconds at least 1; rounded up to what one would say */
+/** @param seconds at least 1; rounded up to a natural phrase */
 export function waitingTime(seconds: number): string {
   if (seconds < 60) return count(seconds, 'second');
   const minutes = Math.ceil(seconds / 60);

@@ -1,6 +1,6 @@
 /**
- * One call of the browser to the site, as a value: what came, or why not. Nothing here throws, and nothing takes for
- * granted that an error has a JSON body: gateways and vendors answer with pages (vendors.md 1.1).
+ * One call from the browser to the site, with its result or failure as a value. Nothing here throws, and nothing assumes that an error
+ * has a JSON body: gateways and vendors respond with pages (vendors.md 1.1).
  */
 import { retryAfter } from '../jobs/tasks.ts';
 
@@ -12,19 +12,19 @@ export interface Granted<T> {
 
 export interface Refused {
   readonly ok: false;
-  /** HTTP status; 0 when no answer came at all. */
+  /** HTTP status; 0 when there was no response. */
   readonly status: number;
-  /** What the server says to a reader; `null` when it says nothing that could be shown. */
+  /** The server's message for the reader; `null` when it sent none. */
   readonly message: string | null;
-  /** Seconds until it is worth trying again, where the server sends them. */
+  /** Seconds until a retry makes sense, if the server sends them. */
   readonly retryAfter: number | null;
-  /** The address that was probably meant, where the server suggests one. */
+  /** The address that the reader probably meant, if the server suggests one. */
   readonly suggestedEmail: string | null;
-  /** The whole body, where it is JSON. */
+  /** The whole body, if it is JSON. */
   readonly body?: unknown;
 }
 
-/** Whether a refusal has this `code`, which says what is to be done first. */
+/** Whether a refusal has this `code`, which names the step that the reader must take first. */
 export const hasCode = ({ body }: Refused, code: string): boolean =>
   typeof body === 'object' && body !== null && Reflect.get(body, 'code') === code;
 
@@ -34,19 +34,19 @@ export interface Question {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Milliseconds after which no answer is waited for. */
+  /** Timeout in milliseconds. */
   readonly patience?: number;
-  /** Lets the call go on when the page is left. */
+  /** Lets the call continue when the reader leaves the page. */
   readonly keepalive?: boolean;
-  /** Breaks the call off. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal;
 }
 
-/** Longer texts are no sentences for a reader. */
+/** A longer text is not a message for a reader. */
 const longestText = 300;
 
 /**
- * Asks the site and reads the answer as JSON. A good answer without a JSON body has the value `null`.
+ * Calls the site and reads the response as JSON. A successful response without a JSON body has the value `null`.
  *
  * @param path path on this site
  */
@@ -93,14 +93,14 @@ function parse(text: string): unknown {
   }
 }
 
-/** A field of an error's body, if it is one that could be shown. */
+/** A field of an error's body, if it can be shown. */
 function textOf(read: unknown, field: string): string | null {
   if (typeof read !== 'object' || read === null) return null;
   const text: unknown = Reflect.get(read, field);
   return typeof text === 'string' && text !== '' && text.length <= longestText ? text : null;
 }
 
-/** Whole seconds, at least one unless the server says none. */
+/** Whole seconds, at least one; `null` if the server sends none. */
 function waitSeconds(headers: Headers): number | null {
   const wait = retryAfter(headers.get('retry-after'), Date.now());
   return wait === null ? null : Math.ceil(wait / 1000);

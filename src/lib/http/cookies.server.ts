@@ -1,4 +1,4 @@
-/** Cookies of the accounts, to and from their text. */
+/** Parses and serializes the cookies of the accounts. */
 import type { z } from 'zod';
 import type { Sealer } from '../crypto.server.ts';
 
@@ -10,14 +10,13 @@ export interface CookieOptions {
   readonly path?: string;
 }
 
-/** A whole `Set-Cookie` value. The value must need no escaping. */
+/** A whole `Set-Cookie` value. The value must not need escaping. */
 export function setCookie(name: string, value: string, options: CookieOptions): string {
   const parts = [
     `${name}=${value}`,
     `Path=${options.path ?? '/'}`,
     `Max-Age=${options.maxAge}`,
-    // What clients of the older protocol look for (vendors.md 1.0).
-    // A cookie that is removed expires at the epoch: by a browser's wrong clock, now may be in the future.
+    // Clients of the older protocol need this attribute (vendors.md 1.0).
     `Expires=${new Date(options.maxAge > 0 ? Date.now() + options.maxAge * 1000 : 0).toUTCString()}`,
     'SameSite=Lax',
   ];
@@ -27,8 +26,8 @@ export function setCookie(name: string, value: string, options: CookieOptions): 
 }
 
 /**
- * Values of a cookie in a `Cookie` header, at most four: a browser may send several of one name, and any site above may have
- * planted one.
+ * Values of a cookie in a `Cookie` header, at most four: a browser may send several of one name, and any parent domain may have set
+ * one.
  */
 export function readCookies(header: string | null | undefined, name: string): readonly string[] {
   if (!header) return [];
@@ -42,10 +41,10 @@ export function readCookies(header: string | null | undefined, name: string): re
   return found;
 }
 
-// Sealed, HttpOnly cookies of a few minutes that hold the state of a form between two pages, so that no email address of a reader
-// stands in the address of a page.
+// Sealed, HttpOnly cookies for a few minutes that hold the state of a form between two pages, so that no page's address contains a
+// reader's email address.
 
-/** As much of `Astro.locals` as is needed here. */
+/** The part of `Astro.locals` that these functions need. */
 interface Locals {
   readonly config: { readonly siteUrl: string };
   readonly services: { readonly sealer: Sealer };
@@ -64,7 +63,7 @@ export interface SealedCookie<Value> {
 export function sealedCookie<Schema extends z.ZodType>(name: string, schema: Schema, seconds: number) {
   return ({ config, services }: Locals): SealedCookie<z.output<Schema>> => {
     const secure = config.siteUrl.startsWith('https:');
-    // The prefix keeps a sibling domain from planting one.
+    // The prefix keeps a sibling domain from setting one.
     const full = secure ? `__Host-${name}` : name;
     const cookie = (value: string, age: number) =>
       `${full}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;

@@ -1,6 +1,6 @@
 /**
- * The route and the page of a form whose fields are declared with form-fields.ts. The route takes JSON from the island and a form
- * from a browser without JavaScript; the page takes the form at its own address and shows it again with what is wrong.
+ * The route and the page of a form whose fields are declared with form-fields.ts. The route accepts JSON from the island and a form
+ * from a browser without JavaScript; the page accepts the form at its own address and shows it again with the errors.
  */
 import type { APIContext, APIRoute, AstroGlobal } from 'astro';
 import { z } from 'zod';
@@ -18,18 +18,18 @@ import {
 } from './form-fields.ts';
 import { callerOf, jsonRoute } from './routes.server.ts';
 
-/** Who sent a form, and what came with it besides its fields. */
+/** The sender of a form, and the values besides its fields. */
 export interface Sender {
   readonly caller: Caller;
   /** `null` when the sender is not signed in. */
   readonly session: Session | null;
-  /** What the field that people don't see holds. */
+  /** Value of the hidden field that only bots fill in. */
   readonly trap: string;
-  /** The sealed time at which the form was rendered; empty when there is none. */
+  /** The sealed time at which the form was rendered; empty when it is missing. */
   readonly stamp: string;
 }
 
-/** Whether a form was taken; else seconds until the sender may try again. */
+/** Whether the form was accepted; otherwise seconds until the sender may try again. */
 export type Delivery = { readonly ok: true } | { readonly ok: false; readonly retryAfter: number };
 
 export interface FieldForm<Name extends string> {
@@ -39,7 +39,7 @@ export interface FieldForm<Name extends string> {
   readonly messages: { readonly sent: string; readonly failed: string };
   /** Longest body, bytes. */
   readonly limit: number;
-  /** Takes values without errors; `null` where the form is switched off. */
+  /** Handles valid values; `null` when the form is off. */
   readonly take: (locals: App.Locals) => ((values: Values<Name>, sender: Sender) => Promise<Delivery>) | null;
 }
 
@@ -47,10 +47,10 @@ export interface FieldForm<Name extends string> {
 export interface FieldFormView<Name extends string> {
   readonly values: Partial<Values<Name>>;
   readonly errors: FieldErrors<Name> | undefined;
-  /** What is wrong with the whole, as a sentence. */
+  /** The error of the whole form, as a sentence. */
   readonly problem: string | null;
   readonly sent: boolean;
-  /** The stamp that was posted: what is sent again was rendered when it was first rendered. */
+  /** The posted stamp: a form that is sent again keeps the time of its first rendering. */
   readonly stamp: string | null;
 }
 
@@ -104,7 +104,7 @@ async function submit<Name extends string>(
 
 const isJson = ({ headers }: Request): boolean => /^application\/json\b/i.test(headers.get('content-type') ?? '');
 
-/** Longer than any field, so that the field's own message says how long it may be. */
+/** Longer than any field, so that a field's own message states its limit. */
 const text = z.string().max(20_000);
 
 function bodyOf<Name extends string>(fields: Fields<Name>) {
@@ -114,8 +114,8 @@ function bodyOf<Name extends string>(fields: Fields<Name>) {
 }
 
 /**
- * POST for the island and for browsers without JavaScript: JSON is answered with `{ message }`, and with `errors` by field next to 400;
- * a posted form with a redirect to the page.
+ * POST for the island and for browsers without JavaScript: the response to JSON is `{ message }`, or `errors` by field with 400; the
+ * response to a posted form is a redirect to the page.
  */
 export function fieldFormRoute<Name extends string>(form: FieldForm<Name>): APIRoute {
   const { page, messages, limit } = form;
@@ -143,8 +143,8 @@ export function fieldFormRoute<Name extends string>(form: FieldForm<Name>): APIR
 }
 
 /**
- * Handles the post to the page, and says what the page shows. A response in its place once the form was taken, and for the island's JSON:
- * a form needs no route of its own unless its address is given.
+ * Handles the post to the page. @returns what the page shows, or a response in its place: after success, and for the island's JSON. A
+ * form needs a route of its own only if its address is fixed by the protocol.
  */
 export async function fieldFormPage<Name extends string>(
   form: FieldForm<Name>,

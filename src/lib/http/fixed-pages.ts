@@ -1,18 +1,18 @@
 /**
- * The pages whose address does not depend on what editors publish: one row for each file `src/pages/<name>.astro`. The page cache, the
+ * The pages whose address does not depend on published content: one row for each file `src/pages/<name>.astro`. The page cache, the
  * table of methods, robots.txt and the tests that visit every page read this list; a test compares it with the files.
  */
 
 export interface FixedPage {
-  /** The spelling with capitals is the address; others are redirected to it. */
+  /** The address has capital letters; other spellings are redirected to it. */
   readonly path: string;
-  /** Never cached: it depends on who is reading, or on what was posted. */
+  /** Never cached: it depends on the reader, or on posted data. */
   readonly uncached?: true;
   /** Its form posts to its own address. */
   readonly takesForm?: true;
-  /** Only for users who are signed in; others are redirected to sign in. */
+  /** Only for signed-in users; others are redirected to sign in. */
   readonly signedIn?: true;
-  /** robots.txt closes it. */
+  /** robots.txt disallows it. */
   readonly closedToRobots?: true;
 }
 
@@ -47,6 +47,6 @@ export const fixedPages: readonly FixedPage[] = [
   { path: '/thankyou' },
 ];
 
-/** Paths of the pages that {@link FixedPage} says this of. */
+/** Paths of the pages with this property of {@link FixedPage}. */
 export const pathsOf = (kind: Exclude<keyof FixedPage, 'path'>): readonly string[] =>
   fixedPages.filter((page) => page[kind]).map(({ path }) => path);

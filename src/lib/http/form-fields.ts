@@ -1,6 +1,6 @@
 /**
- * Fields of a form, declared once in a feature's schema.ts: the page and the island draw them, the route reads and checks them. Free of
- * imports, because browsers load it.
+ * Fields of a form, declared once in a feature's schema.ts: the page and the island render them, the route reads and checks them. This
+ * module imports nothing, because browsers load it.
  */
 
 export interface Field {
@@ -8,13 +8,13 @@ export interface Field {
   /** `lines` is a text of several lines. */
   readonly kind?: 'text' | 'email' | 'tel' | 'lines';
   readonly autoComplete?: string;
-  /** Takes half the width where there is room for two. */
+  /** Takes half the width if there is room for two fields. */
   readonly half?: true;
   /** Longest value, in UTF-16 code units, as `maxlength` counts. */
   readonly longest: number;
-  /** Message for an empty value; without it the field may stay empty. */
+  /** Message for an empty value; without it, the field is optional. */
   readonly missing?: string;
-  /** What is wrong with a value that is not empty; `null` when nothing is. */
+  /** The error of a value that is not empty; `null` when it is valid. */
   readonly check?: (value: string) => string | null;
 }
 
@@ -22,7 +22,7 @@ export type Fields<Name extends string> = Readonly<Record<Name, Field>>;
 export type Values<Name extends string> = Readonly<Record<Name, string>>;
 export type FieldErrors<Name extends string> = Readonly<Partial<Record<Name, string>>>;
 
-/** Beside its fields a form may carry one that people don't see (`trap`) and the sealed time at which it was rendered (`stamp`). */
+/** Besides its fields, a form may have one that is hidden from people (`trap`) and the sealed time at which it was rendered (`stamp`). */
 export const hiddenFields = { trap: 'website', stamp: 'stamp' } as const;
 
 /** Names of the fields, in the order of the form. */
@@ -48,7 +48,7 @@ export function readFields<Name extends string>(fields: Fields<Name>, read: (nam
   return Object.fromEntries(values) as Values<Name>;
 }
 
-/** What is wrong, by field; empty when nothing is. */
+/** The errors by field; empty when all values are valid. */
 export function checkFields<Name extends string>(fields: Fields<Name>, values: Values<Name>): FieldErrors<Name> {
   const errors: Partial<Record<Name, string>> = {};
   for (const name of fieldNames(fields)) {

@@ -1,12 +1,12 @@
 /**
- * Forms that work without JavaScript: the check of their origin, reading them, and redirects. A form is always posted by a browser,
- * and every current browser sends `Origin` with it.
+ * Forms that work without JavaScript: they are read here, their origin is checked, and their response is a redirect. A form is always
+ * posted by a browser, and every current browser sends `Origin` with it.
  */
 import type { APIContext, APIRoute } from 'astro';
 import { type Answer, refuse } from './answer.ts';
 import { comesFromHere } from './origin.ts';
 
-/** Where a form leads. */
+/** The result of a form: a redirect. */
 export interface Next {
   /** Path within the site. */
   readonly to: string;
@@ -17,7 +17,7 @@ export interface Next {
 export const isOwnForm = ({ headers }: Request, siteUrl: string): boolean =>
   comesFromHere(headers, siteUrl) && headers.has('origin');
 
-/** Why a form could not be handled: it comes from another site, it is no form or too long, or its handler failed. */
+/** Why a form could not be handled: it comes from another site, its body is invalid or too long, or its handler failed. */
 export interface FormRefusal {
   readonly status: 403 | 415 | 503;
   /** A sentence for the reader. */
@@ -34,10 +34,10 @@ interface FormRules {
 }
 
 /**
- * Handles a form that a page posted: checks where it comes from, reads it, and turns the handler's exception into 503. Every route and
- * page that takes a form goes through here.
+ * Handles a form that a page posted: checks its origin, reads it, and turns the handler's exception into 503. Every route and page that
+ * accepts a form uses this function.
  *
- * @param handle what it returns with `to` becomes a 303; anything else is returned for the page to show
+ * @param handle a result with `to` becomes a 303; any other is returned for the page to show
  */
 export async function postedForm<Result extends object>(
   { request, locals, url }: Pick<APIContext, 'request' | 'locals' | 'url'>,
@@ -75,7 +75,7 @@ export const redirectGet =
   () =>
     seeOther({ to: page });
 
-/** A path with parameters; those that are `null` are left out. */
+/** A path with parameters; `null` parameters are omitted. */
 export function withQuery(path: string, parameters: Readonly<Record<string, string | null>>): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null);
   const query = new URLSearchParams(given).toString();
@@ -89,9 +89,9 @@ export const plainText = (status: number, sentence: string): Response =>
     headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
   });
 
-// Request bodies, bounded in length and depth.
+// Request bodies, limited in length and depth.
 
-/** Longest body unless a route says otherwise, bytes. */
+/** Longest body unless a route sets another limit, bytes. */
 export const usualLimit = 16 * 1024;
 /** Deepest nesting of a body. */
 const deepest = 16;
@@ -99,15 +99,15 @@ const deepest = 16;
 export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly answer: Answer };
 
 /**
- * Reads a body as JSON. An empty one is `{}`: calls such as /blaize/logout may be made without.
+ * Reads a body as JSON. An empty one is `{}`, because calls such as /blaize/logout need no body.
  *
- * @returns a refusal of 413, 415 or 400 for what is none
+ * @returns a refusal of 413, 415 or 400 for an invalid body
  */
 export async function readJson(request: Request, limit: number = usualLimit): Promise<Read<unknown>> {
   const type = request.headers.get('content-type');
   const bytes = Buffer.from(await request.arrayBuffer());
   if (bytes.byteLength === 0 && type === null) return { ok: true, value: {} };
-  // Only a script may send this type to another site, and only after asking first.
+  // Another site can send this type only from a script, after a preflight request.
   if (!/^application\/json\s*(?:;|$)/i.test(type ?? '')) {
     return { ok: false, answer: refuse(415, 'This address takes JSON. Send Content-Type: application/json.') };
   }
@@ -139,7 +139,7 @@ function depth(text: string): number {
   return most;
 }
 
-/** A posted form; several values of a name stay several. `null`: it is no form, or too long. */
+/** A posted form; several values of a name stay several. `null`: it isn't a form, or it is too long. */
 export async function readForm(request: Request, limit: number = usualLimit): Promise<URLSearchParams | null> {
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers.get('content-type') ?? '')) return null;
   const bytes = Buffer.from(await request.arrayBuffer());

@@ -1,5 +1,5 @@
 /**
- * The rate limiter of the whole site: counts against the limits of limits.ts, atomically, where each is kept
+ * The rate limiter of the whole site: counts calls against the limits of limits.ts, atomically, each where its limit is stored
  * (docs/decisions/0025-rate-limiter.md).
  */
 import { sql } from 'kysely';
@@ -8,32 +8,31 @@ import type { AccountsTransaction, Database } from '../database.ts';
 import type { Logger } from '../logging.ts';
 import type { Limit, LimitName, Limits } from './limits.ts';
 
-/** A /48 of IPv6 may do what so many of its networks may: else one connection could fill the limits of everyone. */
+/** An IPv6 /48 may do as much as this many of its networks: otherwise, one connection could exhaust the global limits. */
 const networksOfBlock = 10;
-/** Full windows remembered at most. */
+/** Most full windows that are remembered. */
 const mostFull = 20_000;
-/** How long a full window of reserved counts is remembered, in milliseconds: another process may give one back meanwhile. */
+/** Milliseconds for which a full window with reservations is remembered: another process may release one meanwhile. */
 const reservedMs = 5000;
-/** Longest wait for a count of fairness, and how long such counts leave a database alone that failed, in milliseconds. */
+/** Longest wait for a fairness count, and the pause for such counts after the database failed, in milliseconds. */
 const patienceMs = 1000;
 const restMs = 5000;
 
 export interface Limiter {
   /**
-   * Counts one call; one that is refused counts for nothing. A database that does not answer refuses no one: memory counts
-   * meanwhile.
+   * Counts one call; a refused call doesn't count. An unavailable database refuses no call: memory counts meanwhile.
    *
-   * @returns `null` when it is within the limits, else which was over and the whole seconds until it ends
+   * @returns `null` when the call is within the limits, otherwise the exceeded limit and the whole seconds until it ends
    */
   count(name: LimitName, who: Who): Promise<Over | null>;
-  /** Takes one count back: what was reserved turned out to be no attempt. */
+  /** Takes one count back: the reserved call turned out not to be an attempt. */
   giveBack(name: LimitName, who: Who): Promise<void>;
 }
 
 export interface Who {
-  /** Network address; left out where none is known. */
+  /** Network address; omitted when it is unknown. */
   readonly address?: string;
-  /** In its normal form; stands for an account. */
+  /** In its normal form; identifies an account. */
   readonly email?: string;
 }
 
@@ -43,7 +42,7 @@ export interface Over {
   readonly retryAfter: number;
 }
 
-/** What is kept of a caller: HMACs under a secret that all processes share. */
+/** Callers are stored as HMACs under a secret that all processes share. */
 export interface Keys {
   place(address: string): string;
   block(address: string): string | null;
@@ -52,7 +51,7 @@ export interface Keys {
 
 type Step = readonly [scope: Over['scope'], key: string, limit: Limit];
 
-/** Thrown to roll a count back: a call that is refused counts for nothing. */
+/** Thrown to roll a count back: a refused call doesn't count. */
 class Refusal extends Error {
   readonly at: Step;
   readonly left: number;
@@ -82,7 +81,7 @@ interface LimiterState {
 
 /**
  * @param now epoch milliseconds
- * @param fairnessPatienceMs longest wait for a count of fairness before memory counts instead
+ * @param fairnessPatienceMs longest wait for a fairness count before memory counts instead
  */
 export function createLimiter(
   database: Database,
@@ -140,7 +139,7 @@ async function count(state: LimiterState, name: LimitName, who: Who): Promise<Ov
 
 const secondsTo = ({ now }: LimiterState, until: number): number => Math.max(1, Math.ceil((until - now()) / 1000));
 
-/** The windows that one call is counted in. */
+/** The windows that count a call. */
 function stepsOf({ limits, keys }: LimiterState, name: LimitName, who: Who): readonly Step[] {
   const { address, email, overall } = limits[name];
   const list: Step[] = [];
@@ -165,7 +164,7 @@ function knownOver(state: LimiterState, steps: readonly Step[]): Over | null {
   return null;
 }
 
-/** Runs a transaction that only fairness depends on, for a limited time: a slow PostgreSQL must not delay the caller. */
+/** Runs a transaction that only affects fairness, for a limited time: a slow PostgreSQL must not delay the caller. */
 async function withinPatience(state: LimiterState, work: Work): Promise<void> {
   if (performance.now() < state.restUntil) throw new Error('Limits are counted in memory for now.');
   const late = Promise.withResolvers<never>();
@@ -183,7 +182,7 @@ async function withinPatience(state: LimiterState, work: Work): Promise<void> {
   }
 }
 
-/** Counts where the limit is kept; in memory while the database doesn't respond. */
+/** Counts in the limit's own store; in memory while the database doesn't respond. */
 async function runSteps(state: LimiterState, name: LimitName, steps: readonly Step[], act: Act): Promise<void> {
   const { database, log, inDatabase, now } = state;
   const { kept = 'database' } = state.limits[name];
@@ -195,7 +194,7 @@ async function runSteps(state: LimiterState, name: LimitName, steps: readonly St
       }
     };
     try {
-      // A limit that protects codes and cards waits: otherwise a burst would be counted a second time, in memory.
+      // A limit that protects codes and cards waits: otherwise a burst would get a second allowance in memory.
       await (kept === 'database' ? database.transaction(work) : withinPatience(state, work));
       state.unavailable = false;
       return;
@@ -217,7 +216,7 @@ async function runInMemory({ inMemory }: LimiterState, steps: readonly Step[], a
       await act(windows(step), step);
     }
   } catch (error) {
-    // As a transaction is rolled back.
+    // Memory has no transaction, so the counts are taken back one by one.
     for (const step of done) await windows(step).reward(step[1]);
     throw error;
   }
@@ -234,7 +233,7 @@ function windowsOf<Kind>(opened: Map<string, Kind>, [, , limit]: Step, open: (li
   return windows;
 }
 
-/** Counts in one window. @throws Refusal when it is over */
+/** Counts in one window. @throws Refusal when it exceeds the limit */
 async function consume(windows: Windows, step: Step, options?: CountIn): Promise<void> {
   try {
     await windows.consume(step[1], 1, options);
@@ -243,9 +242,9 @@ async function consume(windows: Windows, step: Step, options?: CountIn): Promise
   }
 }
 
-// Windows are counted in the accounts database, or in the memory of one process.
+// Windows are stored in the accounts database, or in the memory of one process.
 
-/** A row as the library reads it: `expire` by the clock of the machine. */
+/** A row as the library reads it: `expire` by the machine's clock. */
 interface Counted {
   readonly rows: readonly [{ readonly points: number; readonly expire: number }];
 }
@@ -256,8 +255,8 @@ export interface CountIn {
 }
 
 /**
- * Windows in the accounts database: the library's limiter for PostgreSQL, with its statement for both engines, in our transaction
- * and by a clock that tests can set. One statement counts, so that a limit holds across processes.
+ * Windows in the accounts database: the library's limiter for PostgreSQL, with its statement for both engines, in our transaction and
+ * with a clock that tests can set. One statement counts, so that a limit applies across processes.
  */
 export class DatabaseWindows extends RateLimiterPostgres {
   readonly #now: () => number;
@@ -277,7 +276,7 @@ export class DatabaseWindows extends RateLimiterPostgres {
     this.#now = now;
   }
 
-  /** Called by the library to count, or with negative points to take back. */
+  /** The library calls it to count, or with negative points to take counts back. */
   async _upsert(key: string, points: number, duration: number, _force: boolean, { tx }: CountIn): Promise<Counted> {
     const now = this.#now();
     const { count, until } = points < 0 ? await takeBack(tx, key, now) : await add(tx, key, now, duration);
@@ -311,10 +310,10 @@ async function takeBack(tx: AccountsTransaction, key: string, now: number) {
   return left ?? { count: 0, until: now };
 }
 
-/** Windows of one limit remembered at most: a flood from many networks must not fill the memory. */
+/** Most windows of one limit in memory: a flood from many networks must not fill it. */
 const mostRemembered = 20_000;
 
-/** Windows in memory, bounded: the least recently used is forgotten first. */
+/** Windows in memory, limited: the least recently used is removed first. */
 export class MemoryWindows extends RateLimiterMemory {
   /** Keys in the order of their last use. */
   readonly #used = new Set<string>();
@@ -336,7 +335,7 @@ export class MemoryWindows extends RateLimiterMemory {
     return super.consume(key, points);
   }
 
-  /** Takes back what was counted; what was not counted here gives no credit. */
+  /** Takes back a count of this process; others give no credit. */
   override async reward(key: string, points?: number): Promise<RateLimiterRes> {
     const counted = await this.get(key);
     return counted && counted.consumedPoints > 0 ? super.reward(key, points) : super.penalty(key, 0);

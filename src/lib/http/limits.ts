@@ -1,11 +1,11 @@
 /**
- * Rate limits of the whole product, as configuration: how often, within which time, for whom. They are fixed windows that begin
- * with the first call; the refusal says when the window ends.
+ * The rate limits of the whole site: how many calls, within which time, for whom. They are fixed windows that start with the first
+ * call; the refusal says when the window ends.
  *
- * They are checked in the order address, e-mail, overall, and the first that is over ends it: a caller over the limit of an
- * address does not use up an e-mail's or everyone's. An address is an IPv4 address or an IPv6 /64; all those of a /48 together
- * may do ten times as much. Many readers share an address (a campus, a phone carrier): what an address may do leaves room for
- * them, and what can be abused (mails, guesses, refused cards) is counted rather than what every reader does.
+ * They are checked in the order address, email, overall, and the first one that is exceeded ends the check: a caller over the limit of
+ * an address does not use up the limit of an email or of the site. An address is an IPv4 address or an IPv6 /64; all those of a /48
+ * together may do ten times as much. Many readers share an address (a campus, a phone carrier), so an address's limit leaves room for
+ * them, and the limits count what can be abused (mails, guesses, refused cards) rather than every action.
  */
 
 export interface Limit {
@@ -14,23 +14,23 @@ export interface Limit {
 }
 
 /**
- * Where a limit is counted. `database`: always in the accounts database, so that a restart forgets nothing. `shared`: in
- * PostgreSQL where there is one, so that it holds across processes, else in memory. `process`: in the memory of each process,
- * where a multiple of the limit does no harm (docs/decisions/0025-rate-limiter.md).
+ * Where a limit is counted. `database`: always in the accounts database, so that a restart forgets nothing. `shared`: in PostgreSQL if
+ * there is one, so that it applies across processes, else in memory. `process`: in the memory of each process, if a multiple of the
+ * limit does no harm (docs/decisions/0025-rate-limiter.md).
  */
 export type Kept = 'database' | 'shared' | 'process';
 
-/** What is counted together. */
+/** The subject of a count. */
 export interface LimitSet {
   /** `database` unless given. */
   readonly kept?: Kept;
-  /** Counted before it is known whether the call counts, and given back when it does not. */
+  /** Counted before the result is known, and taken back if the call doesn't count. */
   readonly reserved?: true;
   /** For one network address. */
   readonly address?: Limit;
-  /** For one e-mail address, which stands for one account. */
+  /** For one email address, which identifies an account. */
   readonly email?: Limit;
-  /** For everyone together; stands between a bot net and the mail quota, far above what a day's readers do. */
+  /** For all callers together: it protects the mail quota from a botnet, far above a normal day's use. */
   readonly overall?: Limit;
 }
 
@@ -63,51 +63,51 @@ export type Limits = Readonly<Record<LimitName, LimitSet>>;
 const minutes = (count: number): number => count * 60;
 
 export const defaultLimits: Limits = {
-  /** Questions whether an address belongs to a reader. */
+  /** Checks whether an address belongs to a reader. */
   exists: {
     address: { most: 120, seconds: minutes(10) },
     overall: { most: 20_000, seconds: minutes(10) },
   },
-  /** Questions whether mail can reach an address; each may cost a look-up elsewhere. */
+  /** Checks whether mail can reach an address; each may cost a look-up at another service. */
   verify: {
     kept: 'shared',
     address: { most: 60, seconds: 60 },
   },
   /**
-   * Links mailed. The window of an e-mail is as long as a link lives: a reader over it has a link that still works in the
-   * mailbox, and is not refused (see accounts/sending.server.ts).
+   * Sign-in links sent by mail. The window of an email address is as long as a link is valid: a reader over the limit has a valid link
+   * in the mailbox, and is not refused (see accounts/sending.server.ts).
    */
   link: {
     address: { most: 60, seconds: minutes(10) },
     email: { most: 5, seconds: minutes(10) },
     overall: { most: 5000, seconds: minutes(10) },
   },
-  /** Codes mailed. */
+  /** Codes sent by mail. */
   code: {
     address: { most: 60, seconds: minutes(10) },
     email: { most: 5, seconds: minutes(10) },
     overall: { most: 5000, seconds: minutes(10) },
   },
-  /** Mails to confirm an address that come with a new account. Over it an account that is about to pay is made without one. */
+  /** Mails that confirm the address of a new account. Beyond the limit, an account that is about to pay is created without one. */
   confirmation: {
     address: { most: 60, seconds: minutes(60) },
     email: { most: 3, seconds: minutes(60) },
     overall: { most: 5000, seconds: minutes(10) },
   },
-  /** Wrong codes. 20 an hour are one success in six years of trying without a pause. */
+  /** Wrong codes. 20 an hour are one success in six years of continuous guessing. */
   guess: {
     reserved: true,
     address: { most: 60, seconds: minutes(10) },
     email: { most: 20, seconds: minutes(60) },
     overall: { most: 5000, seconds: minutes(10) },
   },
-  /** Accounts made by their address alone: rows of a database, which are pruned when no one confirms them. */
+  /** Accounts created by their address alone: rows of a database, which are deleted if they stay unconfirmed. */
   create: {
     address: { most: 600, seconds: minutes(60) },
     email: { most: 3, seconds: minutes(60) },
     overall: { most: 5000, seconds: minutes(60) },
   },
-  /** Attempts to register or sign in with a social sign-in's key. */
+  /** Attempts to register or sign in with the key of a social sign-in. */
   register: {
     address: { most: 120, seconds: minutes(10) },
     overall: { most: 10_000, seconds: minutes(10) },
@@ -117,33 +117,33 @@ export const defaultLimits: Limits = {
     address: { most: 120, seconds: minutes(10) },
     overall: { most: 10_000, seconds: minutes(10) },
   },
-  /** Quotes for which Stripe is asked. */
+  /** Quotes requested from Stripe. */
   quote: {
     kept: 'shared',
     address: { most: 300, seconds: minutes(10) },
     email: { most: 60, seconds: minutes(10) },
     overall: { most: 10_000, seconds: minutes(10) },
   },
-  /** Set-ups of a card made at Stripe; one that has not been used is given again. */
+  /** Stripe's setup intents for a card; an unused one is offered again. */
   setup: {
     address: { most: 120, seconds: minutes(60) },
     email: { most: 10, seconds: minutes(60) },
     overall: { most: 2000, seconds: minutes(10) },
   },
-  /** Attempts to subscribe, whatever becomes of them. */
+  /** Attempts to subscribe, whatever their result. */
   subscribe: {
     address: { most: 600, seconds: minutes(60) },
     email: { most: 40, seconds: minutes(60) },
     overall: { most: 5000, seconds: minutes(10) },
   },
-  /** Coupons that were not right: a code that is good is not counted. */
+  /** Wrong coupons: a valid code doesn't count. */
   coupon: {
     reserved: true,
     address: { most: 20, seconds: minutes(10) },
     email: { most: 20, seconds: minutes(60) },
     overall: { most: 1000, seconds: minutes(10) },
   },
-  /** Cards that were refused: a thief of many would find out with us which of them are good. */
+  /** Refused cards: otherwise, a thief could test stolen cards here. */
   card: {
     reserved: true,
     address: { most: 60, seconds: minutes(60) },
@@ -174,12 +174,12 @@ export const defaultLimits: Limits = {
     kept: 'shared',
     address: { most: 120, seconds: 60 },
   },
-  /** Readings told to the list of what is read most. */
+  /** Views reported for the most read stories. */
   reading: {
     kept: 'shared',
     address: { most: 240, seconds: minutes(60) },
   },
-  /** Calls about saved and read stories, of one account: far above what fingers do. */
+  /** Calls about saved and read stories, of one account: far more than a person makes. */
   saved: {
     kept: 'process',
     email: { most: 240, seconds: 60 },
@@ -201,9 +201,9 @@ const scopes = ['address', 'email', 'overall'] as const;
 const longestWindow = 7 * 24 * 60 * 60;
 
 /**
- * The limits with some of them set otherwise: `link.email=10/600, code.address=60/600`, the most and the seconds of a window.
+ * Overrides some of the limits: `link.email=10/600, code.address=60/600`, the number of calls and the seconds of a window.
  *
- * @returns the limits, or every fault of the text, each a sentence that says what to do
+ * @returns the limits, or every error of the text, each a sentence with the remedy
  */
 export function readLimits(text: string): { readonly limits: Limits } | { readonly problems: readonly string[] } {
   const limits: Record<string, LimitSet> = { ...defaultLimits };

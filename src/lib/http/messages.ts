@@ -1,4 +1,4 @@
-/** Messages that every form may need; those of spec section 8 word for word. */
+/** Messages of any form; those in spec section 8 are word for word. */
 export const common = {
   wrong: 'Something went wrong. Please try again.',
   offline: 'We couldn’t reach the server. Check your connection and try again.',

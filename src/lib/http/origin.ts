@@ -1,12 +1,12 @@
 /**
- * Whether a call that changes something comes from this site's own pages. Cookies are `SameSite=Lax` besides; this keeps out what
- * those let through (other sites under the same domain, a sign-in forced from elsewhere).
+ * Whether a call that changes something comes from this site's own pages. Cookies are `SameSite=Lax` besides; this check covers what
+ * those allow (other sites under the same domain, a sign-in forced from elsewhere).
  *
  * Every current browser sends `Origin` with POST, PUT, PATCH and DELETE, and `Sec-Fetch-Site` over https. So:
- * - `Sec-Fetch-Site`, where it is sent, must be `same-origin`;
- * - `Origin`, where it is sent, must be the site's (`null` only beside `Sec-Fetch-Site: same-origin`: a page without referrer);
- * - with neither, the caller is no browser (a script, a native app): it may call as long as it brings no cookies. A client with
- *   cookies that is no browser sends `Origin: <SITE_URL>`.
+ * - `Sec-Fetch-Site`, if present, must be `same-origin`;
+ * - `Origin`, if present, must be the site's (`null` only together with `Sec-Fetch-Site: same-origin`: a page without referrer);
+ * - with neither, the caller isn't a browser (a script, a native app): the call is allowed if it has no cookies. Another client with
+ *   cookies sends `Origin: <SITE_URL>`.
  *
  * @param siteUrl origin of the site
  */
@@ -21,17 +21,17 @@ export function comesFromHere(headers: Headers, siteUrl: string): boolean {
 
 // Where a reader returns after signing in: a path of this site.
 
-/** What no reader wants to come back to: calls, and the pages of signing in themselves. Some pages below /account are none of these. */
+/** Paths that no reader returns to: calls, and the sign-in pages themselves. Some pages below /account are exceptions. */
 const notAPlace =
   /^\/(?:blaize|zephr|api|-|account(?!\/(?:subscribed|card|comment|saved)$)|socialLogin|image|_assets)(?:\/|$)/i;
 
-/** Longest path that is carried along. */
+/** Longest return path. */
 const longest = 1024;
 
 /**
  * @param wanted a path, or a whole address under this site (vendors.md 1.3)
  * @param siteUrl origin of the site
- * @returns path, query and fragment; `/` for whatever leads elsewhere
+ * @returns path, query and fragment; `/` for an address elsewhere
  */
 export function returnPath(wanted: string | null | undefined, siteUrl: string): string {
   if (!wanted || wanted.length > longest || !/^(?:\/|https?:\/\/)/i.test(wanted)) return '/';
@@ -40,7 +40,7 @@ export function returnPath(wanted: string | null | undefined, siteUrl: string): 
   if (/[\x00-\x20\x7f\\]/.test(wanted) || !URL.canParse(wanted, siteUrl)) return '/';
   const url = new URL(wanted, siteUrl);
   if (url.origin !== new URL(siteUrl).origin || url.username || url.password) return '/';
-  // `/..//host` has become `//host` by now, which a browser takes for another site.
+  // `/..//host` has become `//host` by now, which a browser would resolve to another site.
   if (url.pathname.startsWith('//') || notAPlace.test(url.pathname)) return '/';
   return url.pathname + url.search + url.hash;
 }

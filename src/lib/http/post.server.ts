@@ -1,6 +1,6 @@
 /**
- * One POST to a vendor, bounded in time and size, with every failure as a value. Redirects are not followed:
- * the request carries a credential that must not reach another host.
+ * Sends one POST to a vendor, limited in time and size, with every failure as a value. Redirects are not followed: the request has a
+ * credential that must not reach another host.
  */
 import { retryAfter } from '../jobs/tasks.ts';
 
@@ -9,9 +9,9 @@ export interface PostRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body: unknown;
-  /** Milliseconds for the whole answer. */
+  /** Timeout for the whole response, milliseconds. */
   readonly timeoutMs: number;
-  /** Breaks the request off. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
@@ -20,18 +20,18 @@ export type PostResult =
       readonly answered: true;
       readonly status: number;
       readonly headers: Headers;
-      /** `undefined`: the body was no JSON. */
+      /** `undefined`: the body isn't JSON. */
       readonly json: unknown;
-      /** What the body looked like, for the log: its media type, or that it broke off. */
+      /** The body's media type, or that it broke off, for the log. */
       readonly form: string;
       readonly retryAfterMs: number | null;
     }
   | { readonly answered: false; readonly message: string };
 
-/** Answers of these services are small; what is longer is something else. */
+/** Longest body: responses of these services are small. */
 const longestAnswer = 256 * 1024;
 
-/** Sends JSON and reads the answer. Never throws. */
+/** Sends JSON and reads the response. Never throws. */
 export async function postJson(request: PostRequest): Promise<PostResult> {
   const timeout = AbortSignal.timeout(request.timeoutMs);
   const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout;
@@ -71,7 +71,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON, whatever it is: the caller sees `undefined` and the media type.
+    // Not JSON: the caller sees `undefined` and the media type.
     return undefined;
   }
 }

@@ -9,7 +9,7 @@ import { type Answer, refuse, signInFirst, unavailable } from './answer.ts';
 import { readJson } from './form.server.ts';
 import { comesFromHere } from './origin.ts';
 
-/** What a route's handler is given. */
+/** The arguments of a route's handler. */
 export interface Call<Body> {
   readonly accounts: Accounts;
   readonly body: Body;
@@ -22,17 +22,17 @@ export interface Call<Body> {
 }
 
 interface Rules<Schema extends z.ZodType> {
-  /** Schema of the body; without one the body is not read. */
+  /** Schema of the body; without one, the body is not read. */
   readonly body?: Schema;
   /** Longest body, bytes. */
   readonly limit?: number;
-  /** Looks the session up; left out for routes that have no use for it. */
+  /** Looks up the session; omitted for routes that don't need it. */
   readonly session?: 'optional';
-  /** The answer where accounts are off; 503 unless given. */
+  /** The response when accounts are off; 503 unless given. */
   readonly whenOff?: (context: APIContext, body: z.output<Schema>) => Answer | Promise<Answer>;
 }
 
-/** `Retry-After` in seconds, after a fault and where accounts are switched off. */
+/** `Retry-After` in seconds, after a failure and when accounts are off. */
 const retrySoon = 10;
 const retryWhenOff = 600;
 
@@ -60,12 +60,12 @@ export function accountRoute<Schema extends z.ZodType = z.ZodUnknown>(
       caller: callerOf(context),
       siteUrl: context.locals.config.siteUrl,
     });
-    // The answer's own cookies come last, so that they win.
+    // The response's own cookies come last, so that they win.
     return { ...answer, cookies: [...cookies, ...(answer.cookies ?? [])] };
   });
 }
 
-/** As {@link accountRoute}, for readers who are signed in; others get 401. */
+/** As {@link accountRoute}, for signed-in readers; others get 401. */
 export const signedInRoute = <Schema extends z.ZodType = z.ZodUnknown>(
   rules: Omit<Rules<Schema>, 'session'>,
   handle: (call: Call<z.output<Schema>> & { readonly session: Session }) => Promise<Answer>,
@@ -75,7 +75,7 @@ export const signedInRoute = <Schema extends z.ZodType = z.ZodUnknown>(
     return session ? handle({ ...call, session }) : signInFirst();
   });
 
-/** A JSON route that works where accounts are off; no session is looked up. */
+/** A JSON route that works when accounts are off; it looks up no session. */
 export const jsonRoute = <Schema extends z.ZodType>(
   schema: Schema,
   handle: (call: Pick<Call<z.output<Schema>>, 'body' | 'caller' | 'context'>) => Promise<Answer>,
@@ -86,16 +86,16 @@ export const jsonRoute = <Schema extends z.ZodType>(
     return body.ok ? handle({ body: body.value, caller: callerOf(context), context }) : body.answer;
   });
 
-/** A GET without a body that works where accounts are off. */
+/** A GET without a body that works when accounts are off. */
 export const getRoute = (handle: (context: APIContext) => Promise<Answer>): APIRoute => guarded(handle);
 
-/** 405 with `Allow`, for every method that an address does not have. What answers GET answers HEAD. */
+/** 405 with `Allow`, for every other method. A route with GET also handles HEAD. */
 export function allowOnly(...methods: readonly string[]): APIRoute {
   const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
   return () => jsonResponse({ ...refuse(405, `This address takes ${allowed}.`), headers: { Allow: allowed } });
 }
 
-/** Refuses requests of other sites, writes the answer, and turns an exception into 503. */
+/** Refuses requests from other sites, sends the response, and turns an exception into 503. */
 function guarded(handle: (context: APIContext) => Promise<Answer>): APIRoute {
   return async (context) => {
     const { request, locals } = context;
@@ -121,21 +121,21 @@ async function parseBody<Schema extends z.ZodType>(context: APIContext, schema: 
   if (parsed.success) return { ok: true as const, value: parsed.data };
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') ?? '';
-  // Only the field is named: its value may be an address or a code.
+  // The message names only the field: its value may be an address or a code.
   return {
     ok: false as const,
     answer: refuse(400, field ? `${field} is missing or not valid.` : 'The request is not valid.'),
   };
 }
 
-/** Writes an answer as JSON that no cache stores. */
+/** Sends a response as JSON that no cache stores. */
 export function jsonResponse(answer: Answer): Response {
   const headers = new Headers({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...answer.headers });
   for (const cookie of answer.cookies ?? []) headers.append('Set-Cookie', cookie);
   return new Response(JSON.stringify(answer.body), { status: answer.status, headers });
 }
 
-/** Where a request comes from, as the server knows it, with its cookies. */
+/** The origin of a request as the server knows it, with its cookies. */
 export const callerOf = ({
   locals,
   request: { headers },

@@ -1,6 +1,6 @@
 /**
- * Delivers small notices to another service: equal ones are sent once, several go in one request, one request runs at a time, and
- * failed ones are retried. Memory is bounded whatever the service does.
+ * Delivers small notices to another service: equal ones are sent once, several are sent in one request, one request runs at a time, and
+ * failed ones are retried. Memory is limited whatever the service does.
  */
 
 import type { Logger } from '../logging.ts';
@@ -11,9 +11,9 @@ export type Outcome =
   | { readonly kind: 'accepted' }
   /** Worth another try. */
   | { readonly kind: 'failed'; readonly message: string; readonly retryAfterMs?: number | null }
-  /** The service will never take this batch; see {@link DeliveryOptions.halveRefused}. */
+  /** The service will never accept this batch; see {@link DeliveryOptions.halveRefused}. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** The service refuses the site: a setting is wrong. `message` names it and says what to do. */
+  /** The service refuses the site: a setting is wrong. `message` names it and the remedy. */
   | { readonly kind: 'misconfigured'; readonly message: string };
 
 export interface DeliveryOptions {
@@ -21,17 +21,17 @@ export interface DeliveryOptions {
   readonly name: string;
   /** Most notices in one request. */
   readonly batchSize: number;
-  /** Milliseconds from the first notice until it is sent; equal ones that come meanwhile are one. */
+  /** Milliseconds from the first notice until it is sent; equal ones that arrive meanwhile are merged. */
   readonly collectMs: number;
   /** Most notices that wait. */
   readonly limit: number;
-  /** Replaces the waiting notices when they exceed `limit`; an empty array gives them up. */
+  /** Replaces the waiting notices when they exceed `limit`; an empty array drops them. */
   readonly overflow: (waiting: readonly string[]) => readonly string[];
-  /** Tries of one batch before it is given up; `Infinity` keeps trying. */
+  /** Attempts for one batch before it is given up; `Infinity` retries forever. */
   readonly tries: number;
-  /** First and longest wait between two tries, milliseconds. */
+  /** First and longest wait between two attempts, milliseconds. */
   readonly backOffMs: readonly [first: number, longest: number];
-  /** Milliseconds between two tries while a setting is wrong; `null` gives the batch up instead. */
+  /** Milliseconds between two attempts while a setting is wrong; `null` gives the batch up instead. */
   readonly misconfiguredMs: number | null;
   /** Sends a refused batch again in halves, so that one bad notice doesn't cost the others; off by default. */
   readonly halveRefused?: boolean;
@@ -59,10 +59,10 @@ export interface DeliveryStats {
 export interface DeliveryQueue {
   /** Queues notices; returns at once. */
   add(notices: Iterable<string>): void;
-  /** Resolves when nothing waits and no request runs. */
+  /** Resolves when no notice waits and no request runs. */
   idle(): Promise<void>;
   stats(): DeliveryStats;
-  /** Sends the waiting notices at once, aborts after `closeMs`, and accepts no more. @returns number of notices not sent */
+  /** Sends the waiting notices at once, aborts after `closeMs`, and accepts no more. @returns number of unsent notices */
   close(): Promise<number>;
 }
 
@@ -85,13 +85,13 @@ interface State {
   requests: number;
   failedRequests: number;
   problem: string | null;
-  /** The wrong setting that was logged; it is not logged again before it has worked. */
+  /** The wrong setting that was logged; it isn't logged again until it has worked. */
   reported: string | null;
 }
 
 const waitingCount = (state: State): number => state.waiting.size + state.halves.flat().length;
 
-/** Makes a queue; it costs nothing while it is empty. */
+/** Creates a queue; it costs nothing while it is empty. */
 export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
   const { name, log } = options;
   const state: State = {

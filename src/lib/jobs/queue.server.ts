@@ -32,7 +32,7 @@ export interface Job<Kind extends string> {
   readonly subject: string;
   readonly payload: string | null;
   readonly claim: string;
-  /** How often it has been tried, this time included. */
+  /** Number of attempts, including this one. */
   readonly tries: number;
   readonly causes: number;
   readonly expires: number | null;
@@ -40,23 +40,23 @@ export interface Job<Kind extends string> {
 
 export interface Waiting {
   readonly count: number;
-  /** Epoch milliseconds of the oldest job, and when the next is due; `null` when none waits. */
+  /** Epoch milliseconds of the oldest job, and of the next due time; `null` when no job waits. */
   readonly oldest: number | null;
   readonly due: number | null;
 }
 
 export interface JobQueue<Kind extends string> {
-  /** Adds a job; it is done only if the caller's transaction commits. */
+  /** Adds a job, which exists only if the caller's transaction commits. */
   add(db: Db, job: NewJob<Kind>): Promise<void>;
-  /** Claims what is due, by priority and then the longest waiting first. */
+  /** Claims due jobs, by priority and then the longest waiting first. */
   claim(most: number): Promise<readonly Job<Kind>[]>;
-  /** Releases a job until `due`. @param counted whether this try counts */
+  /** Releases a job until `due`. @param counted whether this attempt counts */
   release(job: Job<Kind>, due: number, counted?: boolean): Promise<void>;
-  /** Deletes a job that is done. One that was added again meanwhile is due at once. */
+  /** Deletes a job that is done. A job that was added again meanwhile is due at once. */
   complete(job: Job<Kind>): Promise<void>;
   /** Ends a job and stores its outcome without subject and payload. @returns `false` when another process has claimed it */
   end(job: Job<Kind>, outcome: string, detail: string | null): Promise<boolean>;
-  /** Ends expired jobs that no process works on. @returns how many of each kind */
+  /** Ends expired jobs that no process works on. @returns the number of each kind */
   expire(): Promise<Readonly<Record<string, number>>>;
   /** Deletes jobs that ended before `before`, in steps. @param goOn called before each step */
   prune(before: number, goOn: () => boolean): Promise<void>;

@@ -1,19 +1,19 @@
-/** What background work needs: repetition at intervals, back-off after a failure, and a lock for each key. */
+/** Tools for background tasks: repetition at intervals, back-off after a failure, and a keyed mutex. */
 
 export interface RepeatedTask {
-  /** Runs the task at once, or once more after the run under way. */
+  /** Runs the task at once, or once more after the current run. */
   runNow(): void;
-  /** Aborts a run under way and waits for its end; no other begins. */
+  /** Aborts the current run and waits for its end; no other starts. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs a task at regular intervals, one run at a time: an interval that ends during a run starts no other. It does not keep the
- * process alive.
+ * Runs a task at regular intervals, one run at a time: an interval that ends during a run starts no other. It does not keep the process
+ * alive.
  *
  * @param everyMs milliseconds until the first run and between the starts of two runs
  * @param task gets a signal that is aborted when the repetition stops
- * @param onError called with what a run throws; the task is repeated all the same
+ * @param onError called with the error of a failed run; the repetition continues
  */
 export function repeat(
   everyMs: number,
@@ -55,7 +55,7 @@ export function repeat(
 }
 
 /**
- * Exponential back-off with jitter: anything between half a step and a whole one, so that many don't return at once.
+ * Exponential back-off with jitter: anything between half a step and a whole one, so that many callers don't retry at the same time.
  *
  * @param attempt 1 for the first wait
  * @param base milliseconds of the first step
@@ -79,7 +79,7 @@ export function retryAfter(header: string | null, now: number): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** Runs `work` when all earlier work under the same key has settled; work under other keys isn't held up. */
+/** Runs `work` when all earlier work under the same key has settled; work under other keys doesn't wait. */
 export type WithLock = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /** Keyed mutex of this process: work under one key runs in the order of the calls. A failure rejects only for its caller. */

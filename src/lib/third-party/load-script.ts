@@ -1,13 +1,13 @@
 /** Loads a third party's script into the page: once at most, within a limited time, and never with an exception. */
 
 export interface ScriptOptions {
-  /** Milliseconds after which a script that has not come counts as lost; 10 seconds unless given. */
+  /** Milliseconds after which the script counts as failed; 10 seconds unless given. */
   readonly timeout?: number;
   /** Further attributes of the tag, such as `data-…` or `type`. */
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
-/** `failed`: blocked, refused or broken off; `timeout`: not there in time, and taken out again. */
+/** `failed`: blocked, refused or interrupted; `timeout`: not loaded in time, and removed from the page. */
 export type ScriptOutcome = { readonly ok: true } | { readonly ok: false; readonly why: 'failed' | 'timeout' };
 
 const usualPatience = 10_000;
@@ -15,9 +15,9 @@ const usualPatience = 10_000;
 const scripts = new Map<string, Promise<ScriptOutcome>>();
 
 /**
- * Loads a script. Asked for again while it comes or when it is there, it is the same one; after a failure it is fetched anew.
+ * Loads a script. Further calls while it loads or after it has loaded share it; after a failure it is fetched again.
  *
- * @param src its address, which the policy of the page must allow (server/security.ts)
+ * @param src its address, which the page's policy must allow (server/http/security-headers.ts)
  */
 export function loadScriptOnce(src: string, options: ScriptOptions = {}): Promise<ScriptOutcome> {
   let outcome = scripts.get(src);
@@ -37,7 +37,7 @@ function inject(src: string, { timeout = usualPatience, attributes = {} }: Scrip
     tag.src = src;
     const lost = (why: 'failed' | 'timeout') => {
       clearTimeout(timer);
-      // A tag that has failed is never tried again by the browser.
+      // The browser never retries a tag that has failed.
       tag.remove();
       resolve({ ok: false, why });
     };

@@ -1,17 +1,17 @@
-/** Marfeel, the audience tool: told what type of visitor is reading (vendors.md 5). */
+/** Marfeel, the audience tool, which gets the type of visitor (vendors.md 5). */
 import { loadScriptOnce } from './load-script.ts';
 import type { Adapter, AdapterContext, VisitorType } from './model.ts';
 
-/** One vendor's tool. */
+/** A vendor's tool. */
 export interface AudienceTool {
-  /** Told on each page view and whenever the type has changed; the last word counts. */
+  /** Called on each page view and whenever the type has changed; the last value counts. */
   setVisitorType(code: number): void;
 }
 
 export interface Audience {
-  /** Who is reading, as soon as that is known; sends when the type is another one than was sent last. */
+  /** Sets the type of visitor once it is known; sends it if it differs from the last one sent. */
   visitor(type: VisitorType): void;
-  /** A new route: what is known is sent again, for tools keep it for one page view. */
+  /** Sends the known type again for a new route, because tools keep it for one page view. */
   route(): void;
 }
 
@@ -35,7 +35,7 @@ interface Compass {
   setUserType(code: number): void;
 }
 
-/** What the vendor's loader reads. It sets `config.accountId` itself only when its own snippet is used. */
+/** The settings that the vendor's loader reads. It sets `config.accountId` itself only when its own snippet is used. */
 interface MarfeelConfig {
   accountId: number;
 }
@@ -51,7 +51,7 @@ declare global {
   }
 }
 
-/** The vendor's host object with its command list, made when nothing has made them yet. */
+/** The vendor's host object with its command list, created if it is missing. */
 function host(): Required<Pick<MarfeelHost, 'cmd'>> & MarfeelHost {
   window.marfeel ??= {};
   const { marfeel } = window;
@@ -72,7 +72,7 @@ export function makeAudience({ settings, codes }: AdapterContext<'audience'>): A
   const { account, scriptUrl } = settings;
   return {
     async allow() {
-      // Without the account nothing is counted. Commands that wait already, ours or another script's, stay in the list.
+      // Without the account, Marfeel counts nothing. Waiting commands, ours or another script's, stay in the list.
       const { config } = host();
       host().config = Object.assign(config ?? {}, { accountId: Number(account) } satisfies MarfeelConfig);
       await loadScriptOnce(`${scriptUrl}?id=${encodeURIComponent(account)}`, { attributes: { type: 'module' } });

@@ -1,4 +1,7 @@
-/** What third parties get: the type of visitor and what the page is (spec sections 3 and 4); and what an adapter of one is. */
+/**
+ * The data that third parties get, the type of visitor and the page's description (spec sections 3 and 4), and the interface of their
+ * adapters.
+ */
 import type { Session } from '../accounts/session.ts';
 import type { Consent } from '../consent/model.ts';
 import type { ThirdParties, ThirdPartyName } from './settings.ts';
@@ -6,8 +9,8 @@ import type { ThirdParties, ThirdPartyName } from './settings.ts';
 export type VisitorType = 'anonymous' | 'registered' | 'subscriber' | 'reader' | 'member' | 'founder';
 
 /**
- * The type of a session: founder before member before reader, otherwise registered; `null` while nothing is known, and
- * nothing is to be sent. `subscriber` has a code and is never assigned (spec section 4).
+ * The type of a session: founder before member before reader, otherwise registered; `null` while it is unknown, and nothing may be
+ * sent. `subscriber` has a code and is never assigned (spec section 4).
  */
 export function visitorType(session: Session): VisitorType | null {
   if (session.status === 'loading') return null;
@@ -24,13 +27,13 @@ export interface ArticleFacts {
   readonly id: number;
   /** ISO 8601. */
   readonly date: string;
-  /** `''` where there is none. */
+  /** `''` when there is none. */
   readonly author: string;
   /** Label of its first section; `''` without one. */
   readonly category: string;
 }
 
-/** What a page says about itself; nothing of its reader. */
+/** A page's description of itself, without data about its reader. */
 export interface PageFacts {
   readonly kind: string;
   /** Slug of the section that the page is, or belongs to. */
@@ -38,22 +41,22 @@ export interface PageFacts {
   readonly article: ArticleFacts | null;
 }
 
-/** One thing that happened. */
+/** An event on the page. */
 export interface TrackedEvent {
   /** e.g. `page_view`. */
   readonly event: string;
   readonly visitor_type: VisitorType;
   /** The audience tool's code of that type (publication.visitorTypeCodes). */
   readonly visitor_code: number;
-  /** Without its query, which may hold an address or a token. */
+  /** Without its query, which may contain an address or a token. */
   readonly page_path: string;
   readonly page_kind: string;
-  /** `null` on every page that is no article, so that nothing of an earlier one stands. */
+  /** `null` on every page that isn't an article, so that no values of an earlier one remain. */
   readonly article: ArticleFacts | null;
   readonly [detail: string]: unknown;
 }
 
-/** What an article says for tracking. */
+/** An article's data for tracking. */
 export function articleFacts(article: {
   readonly slug: string;
   readonly title: string;
@@ -67,13 +70,13 @@ export function articleFacts(article: {
 }
 
 export interface Adapter {
-  /** Allowed by the reader. Called again after a withdrawal, and whenever the choice changes; the script is fetched once. */
+  /** The reader allows it. Called again after a withdrawal, and whenever the choice changes; the script is fetched once. */
   allow(consent: Consent): void | Promise<void>;
-  /** Allowed no longer: nothing more is sent. What a script that is already there does by itself ends with the page. */
+  /** The reader withdraws it: nothing more is sent. Actions of an already loaded script end with the page. */
   withdraw(): void;
-  /** Who is reading, once that is known and whenever it changes. */
+  /** The type of visitor, once it is known and whenever it changes. */
   visitor?(type: VisitorType): void;
-  /** The reader has gone back to this page, or along within it. */
+  /** The reader has returned to this page, or moved along within it. */
   route?(): void;
 }
 
@@ -91,13 +94,13 @@ export interface PageData {
   readonly page: PageFacts;
 }
 
-/** `null` where nothing is set up. */
+/** `null` when no third party is configured. */
 export function readPageData(): PageData | null {
   const text = document.getElementById(pageDataId)?.textContent;
   return text ? (JSON.parse(text) as PageData) : null;
 }
 
-/** The settings as pages carry them: without what the policy alone needs. */
+/** The settings in pages: without the fields that only the policy needs. */
 export const dataFor = (settings: ThirdParties, page: PageFacts): PageData => ({
   settings: { ...settings, tagManager: settings.tagManager && { ...settings.tagManager, hosts: [] } },
   page,

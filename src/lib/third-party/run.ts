@@ -1,6 +1,6 @@
 /**
- * Starts third parties when their reader has allowed them and the browser has nothing better to do, each at most once and each
- * for itself: one that fails, or never comes, changes nothing for the others and nothing for the page.
+ * Starts third parties when their reader has allowed them and the browser is idle, each at most once and independently: one that fails,
+ * or never loads, affects neither the others nor the page.
  */
 import type { Consent } from '../consent/model.ts';
 import type { Adapter, VisitorType } from './model.ts';
@@ -10,11 +10,11 @@ export interface Startable {
   readonly name: ThirdPartyName;
   /** Whether a consent allows it. */
   readonly allowed: (consent: Consent) => boolean;
-  /** Whether a consent lets it keep anything in the browser: limited ads are shown without. */
+  /** Whether a consent lets it store data in the browser: limited ads run without. */
   readonly remembers: (consent: Consent) => boolean;
-  /** Fetches its adapter, which is a module of its own. */
+  /** Loads its adapter, which is a module of its own. */
   readonly load: () => Promise<Adapter>;
-  /** Takes away what it has left in the browser. */
+  /** Removes its data from the browser. */
   readonly forget: () => void;
 }
 
@@ -25,8 +25,8 @@ export interface Running {
 }
 
 /**
- * @param idle calls back when the browser has time
- * @param report told of what went wrong, for the console
+ * @param idle calls back when the browser is idle
+ * @param report called with each error, for the console
  */
 export function runThirdParties(
   parties: readonly Startable[],
@@ -66,7 +66,7 @@ export function runThirdParties(
     if (state.asked) return;
     state.asked = true;
     idle(() => {
-      // It may have been taken back while the browser was busy.
+      // The consent may have been withdrawn while the browser was busy.
       if (!wanted(state)) {
         state.asked = false;
         return;
@@ -90,7 +90,7 @@ export function runThirdParties(
       for (const state of states) {
         if (state.adapter) turn(state);
         else if (wanted(state)) fetchAdapter(state);
-        // Left behind by this page, or by one before the choice was changed.
+        // Removes data of this page, or of a page before the choice changed.
         if (!state.party.remembers(next)) state.party.forget();
       }
     },
@@ -104,9 +104,9 @@ export function runThirdParties(
   };
 }
 
-// Removes what third parties store under this site's own origin: cookies, local storage, and the worker for notifications.
+// Removes the data that third parties store under this site's own origin: cookies, local storage, and the worker for notifications.
 
-/** Names of cookies and of entries in local storage, as the vendors document them. */
+/** Names of cookies and of entries in local storage, from the vendors' documentation. */
 const traces: Readonly<Record<ThirdPartyName, RegExp>> = {
   tagManager: /^_(?:ga|gid|gat|gcl|dc_gtm)(?:_|$)|^_ga_/,
   audience: /^(?:compass_|___nrbi|___m_rec|_lpp|mrf)/i,
@@ -116,10 +116,10 @@ const traces: Readonly<Record<ThirdPartyName, RegExp>> = {
   ads: /^(?:__gads|__gpi|__eoi|_gac_|GoogleAdServingTest|google_(?:adtest|experiment|pub_config))/,
 };
 
-/** Of OneSignal's SDK v16. */
+/** Database of OneSignal's SDK v16. */
 const pushDatabase = 'ONE_SIGNAL_SDK_DB';
 
-/** Removes the traces of one. */
+/** Removes the data of one third party. */
 export function forgetThirdParty(name: ThirdPartyName): void {
   const trace = traces[name];
   for (const pair of document.cookie.split('; ')) {
@@ -129,19 +129,20 @@ export function forgetThirdParty(name: ThirdPartyName): void {
   try {
     for (const key of Object.keys(localStorage)) if (trace.test(key)) localStorage.removeItem(key);
   } catch {
-    // Storage that cannot be reached holds nothing.
+    // Unavailable storage is empty.
   }
   if (name !== 'webPush') return;
   void dropPushWorker();
   try {
-    // Who subscribed, in the words of the vendor. It goes when the vendor's script has let go of it, at the latest with the page.
+    // The vendor's record of the subscription. The browser deletes it once the vendor's script has closed it, at the latest with the
+    // page.
     indexedDB.deleteDatabase(pushDatabase);
   } catch {
-    // As above.
+    // Unavailable storage is empty.
   }
 }
 
-/** A cookie is named by its domain too: it may stand at this host or at any above it. */
+/** Expires a cookie for this host and for every parent domain, because the domain is part of a cookie's identity. */
 function expire(name: string): void {
   const labels = location.hostname.split('.');
   const domains = labels.map((_, place) => `; Domain=${labels.slice(place).join('.')}`);
@@ -156,14 +157,14 @@ async function dropPushWorker(): Promise<void> {
     const workers = (await navigator.serviceWorker?.getRegistrations()) ?? [];
     for (const worker of workers) if (worker.scope.includes('/push/onesignal/')) await worker.unregister();
   } catch {
-    // Without workers there is none to drop.
+    // Without support for workers there is none to remove.
   }
 }
 
 /**
- * A bank's page leads back to an address that opens the payment's state (docs.stripe.com: `payment_intent_client_secret`, which
- * Stripe says only the customer may see). Nothing here reads it, so it is taken out of the address before
- * a third party's script could, on this page or as the referrer of the next.
+ * A bank's page returns to an address with the key to the payment's state (docs.stripe.com: `payment_intent_client_secret`, which
+ * Stripe says only the customer may see). Nothing here reads it, so it is removed from the address before a third party's script could
+ * read it, on this page or as the referrer of the next.
  */
 export function hidePayment(): void {
   const url = new URL(location.href);

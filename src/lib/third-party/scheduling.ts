@@ -1,6 +1,6 @@
 /**
- * Calendly (vendors.md 5): links marked `data-schedule` open the booking page in a popup of at most 1000 x 680 px (spec section 9).
- * The script comes at the first press; where it does not come, and without consent, they are links.
+ * Calendly (vendors.md 5): links marked `data-schedule` open the booking page in a popup of at most 1000 x 680 px (spec section 9). The
+ * first press loads the script; if it doesn't load, and without consent, they are plain links.
  */
 import { loadScriptOnce } from './load-script.ts';
 import type { Adapter, AdapterContext } from './model.ts';
@@ -51,7 +51,7 @@ export function makeScheduling({ settings }: AdapterContext<'scheduling'>): Adap
   };
 }
 
-/** The vendor's style sheet stands beside its script; ours, behind it, bounds the popup. */
+/** The vendor's style sheet is next to its script; ours comes after it and limits the popup. */
 function addStyles(scriptUrl: string): void {
   if (document.querySelector('link[data-schedule-style]')) return;
   const sheet = document.createElement('link');
@@ -63,7 +63,7 @@ function addStyles(scriptUrl: string): void {
   document.head.append(sheet, own);
 }
 
-// GrowSurf, the referral widget (vendors.md 5). It gets the campaign and nothing about the reader.
+// GrowSurf, the referral widget (vendors.md 5). It gets the campaign and no data about the reader.
 
 declare global {
   interface Window {
@@ -80,7 +80,7 @@ export function makeReferral({ settings }: AdapterContext<'referral'>): Adapter 
       window.grsfSettings = { campaignId: campaign, version };
       await loadScriptOnce(`${scriptUrl}?v=${version}`, { attributes: { 'grsf-campaign': campaign } });
     },
-    // The widget sends nothing by itself before it is opened; it is gone with the page.
+    // The widget sends nothing before the reader opens it; it ends with the page.
     withdraw() {},
   };
 }

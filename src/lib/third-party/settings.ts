@@ -4,9 +4,9 @@
  */
 import type { OptionalPurpose } from '../consent/model.ts';
 
-/** What pages need to know of each; `null`: it is not there. */
+/** The settings that pages need; `null`: the third party is off. */
 export interface ThirdParties {
-  /** Google Tag Manager. `hosts`: what the tags in the container load from and report to, as bare hosts. */
+  /** Google Tag Manager. `hosts`: bare hosts that the container's tags load from and report to. */
   readonly tagManager: {
     readonly container: string;
     readonly scriptUrl: string;
@@ -18,25 +18,25 @@ export interface ThirdParties {
   readonly webPush: { readonly appId: string; readonly sdkUrl: string } | null;
   /** GrowSurf. */
   readonly referral: { readonly campaign: string; readonly scriptUrl: string } | null;
-  /** Calendly. `url`: the page on which a time is chosen. */
+  /** Calendly. `url`: the page on which readers choose a time. */
   readonly scheduling: { readonly url: string; readonly scriptUrl: string } | null;
   /** Google Ad Manager. */
   readonly ads: AdSettings | null;
 }
 
 export interface AdSettings {
-  /** Network code, with that of a child network behind a comma. */
+  /** Network code, with that of a child network after a comma. */
   readonly network: string;
   readonly scriptUrl: string;
   /** The address of the script that sets no cookies, for limited ads. */
   readonly limitedScriptUrl: string;
-  /** What readers get who have not allowed advertising: house ads, or ads that know nothing of them. */
+  /** What readers get without consent to advertising: house ads, or limited ads. */
   readonly withoutConsent: 'house' | 'limited';
 }
 
 export type ThirdPartyName = keyof ThirdParties;
 
-/** Where each script comes from unless another address is set. */
+/** Each script's default address. */
 export const usualAddresses = {
   tagManager: 'https://www.googletagmanager.com/gtm.js',
   audience: 'https://sdk.mrf.io/statics/marfeel-sdk.js',
@@ -57,7 +57,7 @@ export const noThirdParties: ThirdParties = {
   ads: null,
 };
 
-/** The purpose that each is allowed under, and its name for readers. */
+/** The purpose that each needs consent for, and its name for readers. */
 export const thirdPartyPurposes: Readonly<
   Record<ThirdPartyName, { purpose: OptionalPurpose; name: string; what: string }>
 > = {
@@ -71,11 +71,11 @@ export const thirdPartyPurposes: Readonly<
 
 export const thirdPartyNames = Object.keys(thirdPartyPurposes) as ThirdPartyName[];
 
-/** What is set up. */
+/** The third parties that are configured. */
 export const presentThirdParties = (settings: ThirdParties): ThirdPartyName[] =>
   thirdPartyNames.filter((name) => settings[name] !== null);
 
-/** The purposes that something set up is for, in their order; readers are asked about these alone. */
+/** The purposes of the configured third parties, in their order; readers choose among these alone. */
 export function purposesAsked(settings: ThirdParties, all: readonly OptionalPurpose[]): OptionalPurpose[] {
   const wanted = new Set(presentThirdParties(settings).map((name) => thirdPartyPurposes[name].purpose));
   return all.filter((purpose) => wanted.has(purpose));

@@ -1,10 +1,10 @@
 /**
- * What the Content-Security-Policy of a page allows third parties: each by name, and only those that are set up. One whose
- * script comes from another address than its usual one (a stand-in) is allowed that address and nothing else.
+ * The Content-Security-Policy's sources for third parties: each by name, and only those that are configured. One whose script comes
+ * from another address than its default (a stand-in) gets that origin and no other source.
  *
  * Sources: developers.google.com/tag-platform/security/guides/csp, documentation.onesignal.com (CSP), the vendors' own scripts.
- * Google's ad scripts come from hosts that change; its documentation promises nothing to a policy that names them, and
- * creatives are therefore framed (SafeFrame), where this policy does not reach.
+ * Google's ad scripts come from changing hosts, and its documentation guarantees nothing to a policy that lists them. Creatives are
+ * therefore in frames (SafeFrame), which this policy doesn't cover.
  */
 import type { ConsentPlatform } from '../consent/platform.ts';
 import { type ThirdParties, type ThirdPartyName, usualAddresses } from './settings.ts';
@@ -21,7 +21,7 @@ const usual: Readonly<Record<ThirdPartyName, Partial<Sources>>> = {
       'https://www.googletagmanager.com',
       'https://www.google.com',
       'https://*.google-analytics.com',
-      // A wildcard stands for hosts below its domain, never for the domain itself.
+      // A wildcard covers the subdomains, never the domain itself.
       'https://analytics.google.com',
       'https://*.analytics.google.com',
     ],
@@ -98,11 +98,11 @@ function addressesOf(settings: ThirdParties): { name: ThirdPartyName; set: strin
   ];
 }
 
-/** What a consent platform is allowed: its script's host and the ones that are named, for its question is drawn by them. */
+/** The sources of a consent platform: its script's host and the configured ones, because it renders its own dialog. */
 const platformSources = (platform: ConsentPlatform | null): readonly string[] =>
   platform ? [new URL(platform.scriptUrl).origin, ...platform.hosts.map((host) => `https://${host}`)] : [];
 
-/** What pages are allowed for the third parties that are set up, and for a consent platform. */
+/** The sources of the configured third parties, and of a consent platform. */
 export function thirdPartySources(settings: ThirdParties, platform: ConsentPlatform | null = null): Sources {
   const allowed = new Map<Directive, Set<string>>(directives.map((directive) => [directive, new Set()]));
   for (const { name, set, usual: address } of addressesOf(settings)) {
@@ -111,7 +111,7 @@ export function thirdPartySources(settings: ThirdParties, platform: ConsentPlatf
     for (const directive of directives)
       for (const source of own ? (usual[name][directive] ?? []) : [origin]) allowed.get(directive)?.add(source);
   }
-  // The page that a time is chosen on is framed, wherever the script comes from.
+  // The booking page is framed, wherever the script comes from.
   if (settings.scheduling) allowed.get('frame-src')?.add(new URL(settings.scheduling.url).origin);
   for (const host of settings.tagManager?.hosts ?? [])
     for (const directive of ['script-src', 'connect-src', 'img-src', 'frame-src'] as const)
@@ -123,7 +123,7 @@ export function thirdPartySources(settings: ThirdParties, platform: ConsentPlatf
   ) as unknown as Sources;
 }
 
-/** The policy of the push worker, which fetches the rest of itself. */
+/** The policy of the push worker, which loads its other scripts itself. */
 export function workerPolicy({ sdkUrl }: NonNullable<ThirdParties['webPush']>): string {
   const origin = new URL(sdkUrl).origin;
   const own = origin === new URL(usualAddresses.webPush).origin;

@@ -1,6 +1,6 @@
 /**
- * Google Tag Manager (vendors.md 5). The data layer and what it says of consent are there before the container, and both without a
- * script in the page, which its policy would refuse. Commands are typed by the vendor's declarations (@types/gtag.js).
+ * Google Tag Manager (vendors.md 5). The data layer and its consent commands exist before the container, and both without an inline
+ * script, which the policy would block. The vendor's declarations (@types/gtag.js) type the commands.
  */
 /// <reference types="gtag.js" />
 import type { Consent } from '../consent/model.ts';

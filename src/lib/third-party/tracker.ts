@@ -1,10 +1,10 @@
 /**
- * Sends measurement what happens on a page: each event with the type of visitor and what the page is. While the session is loading,
- * nothing is sent (spec section 4); events of that time are sent afterwards.
+ * Sends a page's events to the measurement tools, each with the type of visitor and the page's description. While the session is
+ * loading, nothing is sent (spec section 4); events of that time are sent afterward.
  */
 import type { PageFacts, TrackedEvent, VisitorType } from './model.ts';
 
-/** What an event says besides its name: nothing personal, and no addresses. */
+/** An event's data besides its name: nothing personal, and no addresses. */
 type Details = Readonly<Record<string, string | number | boolean | null>>;
 
 interface Reported {
@@ -12,7 +12,7 @@ interface Reported {
   readonly details: Details;
 }
 
-/** An event of the document, so that code which reports one loads no code of measurement. */
+/** An event of the document, so that code which reports one doesn't load the measurement code. */
 const channel = 'broadsheet:track';
 
 export function track(name: string, details: Details = {}): void {
@@ -28,11 +28,11 @@ export function onTrack(listener: (name: string, details: Details) => void): voi
 }
 
 export interface Tracker {
-  /** Who is reading; `null` while that is not known. */
+  /** Sets the type of visitor; `null` while it is unknown. */
   visitor(type: VisitorType | null): void;
-  /** Something happened. */
+  /** Records an event. */
   event(name: string, details?: Details): void;
-  /** Whether anything is sent. What happens while it is not is forgotten. */
+  /** Whether events are sent. Events while this is off are dropped. */
   allow(allowed: boolean): void;
 }
 
@@ -43,7 +43,7 @@ export interface TrackerOptions {
   readonly send: (event: TrackedEvent) => void;
 }
 
-/** Kept while it is not known who is reading; more is not. */
+/** Most events that are stored while the type of visitor is unknown. */
 const mostKept = 50;
 
 export function createTracker({ page, codes, path, send }: TrackerOptions): Tracker {

@@ -1,14 +1,15 @@
 /**
- * OneSignal (vendors.md 5, SDK v16). Its worker is served from our own address, in a scope of its own, so that it never stands in the
- * way of another. Whether and when readers are asked for notifications is set up in OneSignal. Typed by the vendor's declarations.
+ * OneSignal (vendors.md 5, SDK v16). Its worker is served from our own address, in a scope of its own, so that it doesn't interfere
+ * with another worker. Whether and when readers are asked for notifications is configured in OneSignal. The vendor's declarations type
+ * the calls.
  */
 import type { IInitObject, IOneSignalOneSignal } from 'react-onesignal';
 import { loadScriptOnce } from './load-script.ts';
 import type { Adapter, AdapterContext, VisitorType } from './model.ts';
 
 /**
- * A vendor's options without the index signature that some declarations carry (`[key: string]: unknown`), for `satisfies`: with it every
- * misspelled name would pass.
+ * A vendor's options without the index signature that some declarations have (`[key: string]: unknown`), for `satisfies`: with the
+ * signature, misspelled names would pass.
  */
 type Declared<Options> = {
   [Name in keyof Options as string extends Name ? never : Name]: Options[Name];
@@ -16,7 +17,7 @@ type Declared<Options> = {
 
 type Action = (sdk: IOneSignalOneSignal) => void | Promise<void>;
 
-/** Folder of the worker, below the site's root; what is in src/pages there. */
+/** Folder of the worker, below the site's root; src/pages has the same folder. */
 const folder = 'push/onesignal/';
 const paying: readonly VisitorType[] = ['subscriber', 'reader', 'member', 'founder'];
 /** Set while this reader's notifications are off because consent was withdrawn, and not by the reader's own choice at OneSignal. */
@@ -37,7 +38,7 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
           await sdk.setConsentGiven(true);
           await sdk.init({
             appId: settings.appId,
-            // Without a slash in front: the SDK puts it there.
+            // Without a leading slash: the SDK adds it.
             serviceWorkerPath: `${folder}OneSignalSDKWorker.js`,
             serviceWorkerParam: { scope: `/${folder}` },
           } satisfies Declared<IInitObject>);
@@ -59,14 +60,14 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
       ready = init();
       const loaded = await loadScriptOnce(`${settings.sdkUrl}/OneSignalSDK.page.js`);
       if (loaded.ok) await ready;
-      // No answer comes; the queued commands stay queued, and do no harm.
+      // The script didn't load; the queued commands stay in the queue and have no effect.
       else ready.catch(() => {});
     },
     withdraw() {
       sent = null;
       if (ready)
         wait(async (sdk) => {
-          // A reader without notifications has nothing to opt out of, and is not opted in when consent comes back.
+          // A reader without notifications has nothing to opt out of, and isn't opted in when consent returns.
           if (sdk.User.PushSubscription.optedIn) {
             paused(true);
             await sdk.User.PushSubscription.optOut();
@@ -74,7 +75,7 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
           await sdk.setConsentGiven(false);
         });
     },
-    /** The paying-subscriber flag (spec section 6). Tags that are set before the set-up is done would be lost. */
+    /** The paying-subscriber flag (spec section 6). Tags that are set before the initialization is done would be lost. */
     visitor(type) {
       const flag = String(paying.includes(type));
       if (!ready || flag === sent) return;
@@ -88,8 +89,8 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
 }
 
 /**
- * Undoes the opt-out of {@link makeWebPush}'s `withdraw`: consent alone does not. Without the browser's permission `optIn` would ask for
- * it, which is for OneSignal's own prompt to do.
+ * Undoes the opt-out of {@link makeWebPush}'s `withdraw`: consent alone does not. Without the browser's permission, `optIn` would open
+ * the permission prompt, which is up to OneSignal's own prompt.
  */
 async function optInAgain(sdk: IOneSignalOneSignal): Promise<void> {
   if (!paused() || !sdk.Notifications.permission) return;
@@ -97,7 +98,7 @@ async function optInAgain(sdk: IOneSignalOneSignal): Promise<void> {
   paused(false);
 }
 
-/** Reads or writes the note in this browser; without storage there is none. */
+/** Reads or writes the flag in this browser; without storage it is off. */
 function paused(next?: boolean): boolean {
   try {
     if (next === true) localStorage.setItem(pausedKey, '1');
