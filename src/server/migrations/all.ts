@@ -2,6 +2,7 @@
 import type { Migration } from '../database/migrate.ts';
 import { access, accounts, operatorSessions } from './accounts.ts';
 import { billing, cancellations } from './billing.ts';
+import { cluster } from './cluster.ts';
 import { jobs, stripeJobs } from './jobs.ts';
 import { letters, mail } from './mail.ts';
 import { comments, library, popularity } from './reading.ts';
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   operatorSessions,
   jobs,
   stripeJobs,
+  cluster,
 ];

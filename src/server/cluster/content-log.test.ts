@@ -1,0 +1,180 @@
+/** The content log, its lease and the shared pages on a real PostgreSQL. */
+import pg from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import { prepare } from '../../../tests/world/databases.ts';
+import { silent } from '../../lib/logging.ts';
+import type { SharedPage } from '../../press/scheduler/page-share.ts';
+import { type ContentLog, LeaseLost, type LogEntry, openContentLog, tagKind } from './content-log.ts';
+import { createLease } from './lease.ts';
+import { createSharedPages, type SharedPages } from './shared-pages.ts';
+
+const engines = prepare('postgres');
+const clients: pg.Client[] = [];
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.end().catch(() => {})));
+});
+
+async function shop() {
+  const place = await engines.place();
+  const { db } = await engines.open(place);
+  const log = openContentLog({ db, version: 1 });
+  const session = async (): Promise<pg.Client> => {
+    const client = new pg.Client(place.databaseUrl ?? '');
+    client.on('error', () => {});
+    await client.connect();
+    clients.push(client);
+    return client;
+  };
+  return { db, log, session };
+}
+
+const document = (id: number, text = `text ${id}`): LogEntry => ({
+  kind: 'document',
+  id: String(id),
+  payload: JSON.stringify({ text }),
+});
+const changed = (tag: string): LogEntry => ({ kind: tagKind, id: tag, payload: null });
+
+describe('the content log', () => {
+  it('gives each append a revision, and a reader what is newer than its own', async () => {
+    const { log } = await shop();
+    expect(await log.revision()).toBe(0);
+    expect(await log.append([document(1), document(2)], null)).toBe(1);
+    expect(await log.append([document(1, 'again'), document(1, 'latest')], null)).toBe(2);
+    const { revision, entries } = await log.read(0);
+    expect(revision).toBe(2);
+    expect(entries.map(({ id, revision: at, payload }) => [id, at, JSON.parse(payload ?? '').text])).toEqual([
+      ['2', 1, 'text 2'],
+      ['1', 2, 'latest'],
+    ]);
+    expect((await log.read(1)).entries).toHaveLength(1);
+    expect(await log.read(2)).toEqual({ revision: 2, entries: [] });
+  });
+
+  it('never cuts an append in two, however long', async () => {
+    const { log } = await shop();
+    await log.append([document(1)], null);
+    await log.append([2, 3, 4, 5].map((id) => document(id)), null);
+    expect((await log.read(0, 3)).entries.map(({ id }) => id)).toEqual(['1']);
+    expect((await log.read(1, 3)).entries.map(({ id }) => id)).toEqual(['2', '3', '4', '5']);
+  });
+
+  it('shows revisions in order, whatever runs at the same time', async () => {
+    const { log } = await shop();
+    const revisions = await Promise.all(Array.from({ length: 30 }, (_, id) => log.append([document(id)], null)));
+    expect([...revisions].sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
+    expect((await log.read(0)).entries.map(({ revision }) => revision)).toEqual([...Array(30).keys()].map((at) => at + 1));
+  });
+});
+
+describe('the lease', () => {
+  const lease = (node: string, staleMs?: number) => createLease({ version: 1, node, log: silent, staleMs });
+
+  it('has one holder, and the next one in the moment in which its connection ends', async () => {
+    const { log, session } = await shop();
+    const [one, two] = [lease('one'), lease('two')];
+    const [first, second] = [await session(), await session()];
+    expect(await one.hold(first)).toBe(1);
+    expect(await two.hold(second)).toBeNull();
+    expect(await one.hold(first)).toBe(1);
+    await log.append([document(1)], one.epoch);
+    await first.end();
+    await expect.poll(() => two.hold(second)).toBe(2);
+    await expect(log.append([document(1, 'too late')], 1)).rejects.toThrow(LeaseLost);
+    expect(await log.append([document(1, 'in time')], 2)).toBe(2);
+  });
+
+  it('is taken from a holder that stands still', async () => {
+    const { session } = await shop();
+    const [one, two] = [lease('one'), lease('two', 50)];
+    const [first, second] = [await session(), await session()];
+    await one.hold(first);
+    await expect.poll(() => two.hold(second)).toBe(2);
+    await expect(one.hold(first)).rejects.toThrow();
+  });
+});
+
+describe('shared pages', () => {
+  const ref = { key: '/article/bridge', variant: 'public' } as const;
+  const page = (text: string, tags = ['article:1']): SharedPage => ({
+    page: {
+      ...{ key: ref.key, variant: ref.variant, version: 0, build: 'b', status: 200, headers: {}, access: null },
+      ...{ hash: text, size: text.length, tags, etags: { br: '"br"', gzip: '"gz"' } },
+      ...{ renderedAt: 1, renderMs: 1, asOf: null },
+    },
+    bodies: { br: Buffer.from(`br ${text}`), gzip: Buffer.from(`gzip ${text}`) },
+  });
+
+  async function nodes(count: number, renderMs?: number) {
+    const { db, log } = await shop();
+    let revision = 0;
+    const made = Array.from({ length: count }, (_, at) =>
+      createSharedPages({
+        db,
+        version: 1,
+        build: 'b',
+        node: `node ${at}`,
+        log: silent,
+        revision: () => revision,
+        everything: 'site',
+        renderMs,
+        answerMs: 20_000,
+      }),
+    );
+    const append = async (...tags: string[]): Promise<void> => {
+      revision = await (log as ContentLog).append(tags.map(changed), null);
+    };
+    return { made: made as [SharedPages, SharedPages, ...SharedPages[]], append };
+  }
+
+  it('are rendered by one node and taken by the others, byte for byte', async () => {
+    const { made } = await nodes(5);
+    let renders = 0;
+    const seen = await Promise.all(
+      made.map(async (each) => {
+        const ticket = await each.take(ref);
+        if (ticket.shared) return ticket.shared;
+        renders++;
+        ticket.give(page('first'));
+        return page('first');
+      }),
+    );
+    expect(renders).toBe(1);
+    expect(seen).toEqual(Array.from({ length: 5 }, () => page('first')));
+  });
+
+  it('are rendered again when one of their tags changes, and not for another tag', async () => {
+    const { made, append } = await nodes(2);
+    (await made[0].take(ref)).give(page('first'));
+    await expect.poll(async () => (await made[1].take(ref)).shared?.page.hash).toBe('first');
+    await append('article:2');
+    expect((await made[1].take(ref)).shared?.page.hash).toBe('first');
+    await append('article:1');
+    const ticket = await made[1].take(ref);
+    expect(ticket.shared).toBeNull();
+    ticket.give(page('second'));
+    await expect.poll(async () => (await made[0].take(ref)).shared?.page.hash).toBe('second');
+    await append('site');
+    expect((await made[0].take(ref)).shared).toBeNull();
+  });
+
+  it('are rendered by another node when the first one gives up or dies', async () => {
+    const { made } = await nodes(3, 300);
+    (await made[0].take(ref)).give(null);
+    await expect.poll(async () => (await made[1].take(ref)).shared).toBeNull();
+    // The second node says nothing any more.
+    const { shared } = await made[2].take(ref);
+    expect(shared).toBeNull();
+  });
+
+  it('of an older revision do not replace newer ones', async () => {
+    const { made, append } = await nodes(2);
+    const slow = await made[0].take(ref);
+    await append('article:1');
+    (await made[1].take(ref)).give(page('new'));
+    await expect.poll(async () => (await made[1].take(ref)).shared?.page.hash).toBe('new');
+    slow.give(page('old'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await made[1].take(ref)).shared?.page.hash).toBe('new');
+  });
+});

@@ -1,0 +1,111 @@
+/**
+ * The content log: every published document as the latest entry of its kind and id, numbered by revision, in PostgreSQL. One node
+ * writes it, every node follows it into its local content store. Since an entry replaces the one before, the log is the archive and the
+ * list of changes in one table: a node reads what is newer than its own revision, however long it was away.
+ */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Queries } from '../../lib/database.ts';
+import { channel } from './channel.ts';
+
+/** One entry; `payload` is JSON. */
+export interface LogEntry {
+  readonly kind: string;
+  readonly id: string;
+  readonly payload: string | null;
+}
+
+/** The entries of one or more appends, complete up to `revision`. */
+export interface LogBatch {
+  readonly revision: number;
+  readonly entries: readonly (LogEntry & { readonly revision: number })[];
+}
+
+/** Another node has become the writer. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+export interface ContentLogOptions {
+  /** PostgreSQL. */
+  readonly db: Queries;
+  /** Version of the entries' form: builds with another one have a log of their own. */
+  readonly version: number;
+}
+
+export interface ContentLog {
+  /** Identifies this log; a node whose content store follows another one starts from nothing. */
+  id(): Promise<string>;
+  /** Number of the latest append. */
+  revision(): Promise<number>;
+  /**
+   * Appends entries in one transaction, and notifies the other nodes.
+   *
+   * @param epoch the writer's, from its lease; `null`: entries that every node may append, such as changed tags
+   * @returns the revision of these entries
+   * @throws LeaseLost when another node has the lease
+   */
+  append(entries: readonly LogEntry[], epoch: number | null): Promise<number>;
+  /** The next entries after a revision, in order; complete appends, about `most` entries. */
+  read(after: number, most?: number): Promise<LogBatch>;
+}
+
+/** Kind of the entries that say at which revision a tag last changed. */
+export const tagKind = 'tag';
+
+const batchSize = 500;
+
+export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
+  const created = sql`insert into content_log (version, id, revision, epoch, renewed)
+    values (${version}, ${randomUUID()}, 0, 0, 0) on conflict do nothing`;
+  const head = async (): Promise<{ id: string; revision: number }> => {
+    const query = sql<{ id: string; revision: number }>`select id, revision from content_log where version = ${version}`;
+    const [row] = (await query.execute(db)).rows;
+    if (row) return row;
+    await created.execute(db);
+    return head();
+  };
+  return {
+    id: async () => (await head()).id,
+    revision: async () => (await head()).revision,
+    async append(entries, epoch) {
+      const latest = new Map(entries.map((entry) => [`${entry.kind} ${entry.id}`, entry]));
+      const kept = [...latest.values()];
+      // The row lock on content_log orders appends: a revision is visible only after all smaller ones.
+      const answer = await sql<{ revision: number }>`
+        with next as (
+          update content_log set revision = revision + 1
+          where version = ${version} and (${epoch}::bigint is null or epoch = ${epoch}::bigint) returning revision
+        ), put as (
+          insert into content_entries (version, kind, id, revision, payload)
+          select ${version}::integer, kind, id, next.revision, payload from next, unnest(
+            ${kept.map(({ kind }) => kind)}::text[], ${kept.map(({ id }) => id)}::text[],
+            ${kept.map(({ payload }) => payload)}::text[]) as given (kind, id, payload)
+          on conflict (version, kind, id) do update set revision = excluded.revision, payload = excluded.payload
+        )
+        select revision, pg_notify(${sql.raw(channel)}, json_build_object('revision', revision)::text) from next`.execute(db);
+      const [row] = answer.rows;
+      if (row) return row.revision;
+      if (epoch !== null) throw new LeaseLost('Another node syncs with WordPress now.');
+      await created.execute(db);
+      return this.append(entries, epoch);
+    },
+    async read(after, most = batchSize) {
+      const rows = await readRows(db, version, after, most);
+      const last = rows.at(-1)?.revision ?? after;
+      if (rows.length < most) return { revision: last, entries: rows };
+      // The last append may be cut in the middle.
+      const whole = rows.filter(({ revision }) => revision < last);
+      if (whole.length > 0) return { revision: whole.at(-1)?.revision ?? after, entries: whole };
+      return { revision: last, entries: await readRows(db, version, after, null, last) };
+    },
+  };
+}
+
+async function readRows(db: Queries, version: number, after: number, most: number | null, upTo?: number) {
+  const query = sql<LogEntry & { revision: number }>`
+    select kind, id, revision, payload from content_entries
+    where version = ${version} and revision > ${after} and revision <= ${upTo ?? Number.MAX_SAFE_INTEGER}
+    order by revision, kind, id limit ${most}`;
+  return (await query.execute(db)).rows;
+}

@@ -1,0 +1,83 @@
+/**
+ * The lease on the content log: the one node that syncs with WordPress. A session lock of PostgreSQL gives it, so that it is free in the
+ * moment in which the holder's connection ends; the epoch in the log keeps out a holder that has lost it without noticing.
+ */
+import type { Client } from 'pg';
+import type { Logger } from '../../lib/logging.ts';
+
+export interface LeaseOptions {
+  /** Version of the content log, see `ContentLogOptions`. */
+  readonly version: number;
+  /** This node. */
+  readonly node: string;
+  readonly log: Logger;
+  readonly now?: () => number;
+  /** Milliseconds after which a holder that doesn't renew its lease loses it, such as a stopped process (default 10,000). */
+  readonly staleMs?: number;
+}
+
+export interface Lease {
+  /** The epoch while this node holds the lease, else `null`. */
+  readonly epoch: number | null;
+  /**
+   * Takes or renews the lease; call it about once a second.
+   *
+   * @param session a connection that is this node's own: not one of a pool, nor through a pooler that shares sessions
+   * @returns the epoch, `null` when another node holds the lease
+   */
+  hold(session: Pick<Client, 'query'>): Promise<number | null>;
+  /** The session is gone, and the lease with it. */
+  lost(): void;
+}
+
+export function createLease({ version, node, log, now = Date.now, staleMs = 10_000 }: LeaseOptions): Lease {
+  let epoch: number | null = null;
+  // Newspapers that share a database have a schema each.
+  const key = `hashtextextended(current_schema() || ' content log ${version}', 0)`;
+
+  async function take(session: Pick<Client, 'query'>): Promise<void> {
+    const { rows } = await session.query<{ got: boolean }>(`select pg_try_advisory_lock(${key}) as got`);
+    if (!rows[0]?.got) return endStaleHolder(session);
+    const taken = await session.query<{ epoch: number | string }>(
+      `insert into content_log (version, id, revision, epoch, holder, renewed, pid)
+        values ($1, gen_random_uuid()::text, 0, 1, $2, $3, pg_backend_pid())
+        on conflict (version) do update set epoch = content_log.epoch + 1, holder = excluded.holder,
+        renewed = excluded.renewed, pid = excluded.pid returning epoch`,
+      [version, node, now()],
+    );
+    epoch = Number(taken.rows[0]?.epoch);
+    log.info({ epoch }, 'This node syncs with WordPress for the cluster');
+  }
+
+  /** A stopped process keeps its connection, and the lock with it. */
+  async function endStaleHolder(session: Pick<Client, 'query'>): Promise<void> {
+    const { rows } = await session.query<{ holder: string }>(
+      `update content_log set renewed = $2 where version = $1 and renewed < $3 and pid is not null
+        and pg_terminate_backend(pid) returning holder`,
+      [version, now(), now() - staleMs],
+    );
+    if (rows[0]) log.warn({ holder: rows[0].holder }, 'The node that syncs with WordPress is not responding; another takes over');
+  }
+
+  return {
+    get epoch() {
+      return epoch;
+    },
+    async hold(session) {
+      if (epoch === null) {
+        await take(session);
+        return epoch;
+      }
+      const { rowCount } = await session.query('update content_log set renewed = $3 where version = $1 and epoch = $2', [
+        version,
+        epoch,
+        now(),
+      ]);
+      if (rowCount === 0) epoch = null;
+      return epoch;
+    },
+    lost() {
+      epoch = null;
+    },
+  };
+}

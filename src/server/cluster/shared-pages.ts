@@ -1,0 +1,218 @@
+/**
+ * Rendered pages in PostgreSQL: the node that claims a page renders it, the others wait for its bytes. A page is valid for all nodes
+ * while none of its tags has changed since the revision of the content that it shows.
+ */
+import { sql } from 'kysely';
+import type { Queries } from '../../lib/database.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { PageShare, SharedPage, ShareTicket } from '../../press/scheduler/page-share.ts';
+import { type Bodies, type Encoding, encodings, nameOf, type PageRef } from '../../press/store/stored-page.ts';
+import { channel } from './channel.ts';
+import { tagKind } from './content-log.ts';
+
+export interface SharedPagesOptions {
+  /** PostgreSQL. */
+  readonly db: Queries;
+  /** Version of the content log, whose tags decide whether a page is valid. */
+  readonly version: number;
+  /** Pages are shared between nodes of the same build and settings, see `pagesName`. */
+  readonly build: string;
+  readonly node: string;
+  readonly log: Logger;
+  /** Revision of the content in this node's content store. */
+  readonly revision: () => number;
+  /** The tag of every page. */
+  readonly everything: string;
+  readonly now?: () => number;
+  /** Milliseconds: how long a node may take to render (default 4000), and how long PostgreSQL may take to answer (default 500). */
+  readonly renderMs?: number;
+  readonly answerMs?: number;
+}
+
+export interface SharedPages extends PageShare {
+  /** Hands over a message from the channel: another node has rendered a page, or given up. */
+  announced(name: string): void;
+  /** Deletes pages of builds that no node has used for a day. @returns how many */
+  prune(): Promise<number>;
+  stats(): SharedPagesStats;
+}
+
+export interface SharedPagesStats {
+  /** Pages rendered here for all nodes, and pages taken from other nodes. */
+  readonly given: number;
+  readonly taken: number;
+  /** Pages rendered here because the other nodes couldn't be reached in time. */
+  readonly alone: number;
+}
+
+interface Row {
+  readonly got: boolean;
+  readonly valid: boolean | null;
+  readonly page: string | null;
+  readonly bodies: Buffer | null;
+}
+
+interface State extends Required<SharedPagesOptions> {
+  /** Renders by other nodes that are awaited, by page. */
+  readonly awaited: Map<string, Set<() => void>>;
+  readonly counts: { given: number; taken: number; alone: number };
+  /** PostgreSQL didn't answer: until then this node renders by itself. */
+  restUntil: number;
+}
+
+const day = 24 * 60 * 60 * 1000;
+/** Milliseconds without a question after PostgreSQL didn't answer. */
+const restMs = 1000;
+/** A message may be lost with its connection. */
+const askAgainMs = 250;
+
+export function createSharedPages(options: SharedPagesOptions): SharedPages {
+  const state: State = {
+    ...options,
+    now: options.now ?? Date.now,
+    renderMs: options.renderMs ?? 4000,
+    answerMs: options.answerMs ?? 500,
+    awaited: new Map(),
+    counts: { given: 0, taken: 0, alone: 0 },
+    restUntil: 0,
+  };
+  return {
+    take: (ref) => take(state, ref),
+    announced(name) {
+      for (const wake of state.awaited.get(name) ?? []) wake();
+    },
+    async prune() {
+      const { db, build, now } = state;
+      const query = sql`delete from shared_pages where build <> ${build} and build not in
+        (select build from shared_pages group by build having max(stored) > ${now() - day})`;
+      return Number((await query.execute(db)).numAffectedRows ?? 0);
+    },
+    stats: () => ({ ...state.counts }),
+  };
+}
+
+const alone: ShareTicket = { shared: null, give() {} };
+
+async function take(state: State, ref: PageRef): Promise<ShareTicket> {
+  const began = performance.now();
+  if (began < state.restUntil) return renderAlone(state);
+  const revision = state.revision();
+  try {
+    for (;;) {
+      const woken = wakeOf(state, ref);
+      const row = await within(state, claim(state, ref, revision));
+      if (row.got) return { shared: null, give: (rendered) => void give(state, ref, revision, rendered) };
+      if (row.valid && row.page !== null) {
+        state.counts.taken++;
+        return { shared: unpack(row.page, row.bodies), give() {} };
+      }
+      if (performance.now() - began > state.renderMs) return renderAlone(state);
+      await woken;
+    }
+  } catch (error) {
+    state.restUntil = performance.now() + restMs;
+    state.log.debug({ problem: (error as Error).message }, 'Pages are rendered without the other nodes');
+    return renderAlone(state);
+  }
+}
+
+function renderAlone({ counts }: State): ShareTicket {
+  counts.alone++;
+  return alone;
+}
+
+/** Resolves when the page is announced, at the latest after {@link askAgainMs}. */
+function wakeOf({ awaited }: State, ref: PageRef): Promise<void> {
+  const name = nameOf(ref.key, ref.variant);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const waiting = awaited.get(name) ?? new Set();
+  const wake = (): void => {
+    clearTimeout(timer);
+    waiting.delete(wake);
+    if (waiting.size === 0) awaited.delete(name);
+    resolve();
+  };
+  const timer = setTimeout(wake, askAgainMs);
+  awaited.set(name, waiting.add(wake));
+  return promise;
+}
+
+async function within<T>({ answerMs }: State, query: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`PostgreSQL took more than ${answerMs} ms`)), answerMs);
+  try {
+    return await Promise.race([query, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Claims the page unless it is valid or another node renders it from this revision or a later one. */
+async function claim(state: State, { key, variant }: PageRef, revision: number): Promise<Row> {
+  const { db, version, build, node, now, renderMs, everything } = state;
+  const changed = sql`exists (select 1 from content_entries e where e.version = ${version} and e.kind = ${tagKind}
+    and e.id = any(p.tags || ${everything}::text) and e.revision > p.revision)`;
+  const answer = await sql<Row>`
+    with claimed as (
+      insert into shared_pages as p (build, key, variant, revision, claimed, claim, claim_ends, stored)
+      values (${build}, ${key}, ${variant}, -1, ${revision}, ${node}, ${now() + renderMs}, ${now()})
+      on conflict (build, key, variant) do update
+      set claimed = excluded.claimed, claim = excluded.claim, claim_ends = excluded.claim_ends
+      where (p.claim is null or p.claim_ends < ${now()} or p.claimed < excluded.claimed)
+        and (p.page is null or ${changed})
+      returning 1
+    )
+    select true as got, null as valid, null as page, null as bodies from claimed
+    union all
+    select false, p.page is not null and not ${changed}, p.page, p.bodies from shared_pages p
+    where p.build = ${build} and p.key = ${key} and p.variant = ${variant} and not exists (select 1 from claimed)`.execute(db);
+  return answer.rows[0] ?? { got: false, valid: null, page: null, bodies: null };
+}
+
+async function give(state: State, ref: PageRef, revision: number, rendered: SharedPage | null): Promise<void> {
+  const { db, build, node, now, counts, log } = state;
+  const name = JSON.stringify({ page: nameOf(ref.key, ref.variant), build });
+  const where = sql`build = ${build} and key = ${ref.key} and variant = ${ref.variant}`;
+  try {
+    if (rendered) {
+      counts.given++;
+      const { page, bodies } = pack(rendered);
+      await sql`
+        with put as (
+          update shared_pages set revision = ${revision}, page = ${page}, tags = ${[...rendered.page.tags]}::text[],
+            bodies = ${bodies}, stored = ${now()}, claim = case when claim = ${node} then null else claim end
+          where ${where} and revision <= ${revision} returning 1
+        )
+        select pg_notify(${sql.raw(channel)}, ${name}) from put`.execute(db);
+    } else {
+      await sql`
+        with put as (update shared_pages set claim = null where ${where} and claim = ${node} returning 1)
+        select pg_notify(${sql.raw(channel)}, ${name}) from put`.execute(db);
+    }
+  } catch (error) {
+    log.debug({ problem: (error as Error).message }, "A page couldn't be given to the other nodes; they render it");
+  }
+}
+
+function pack({ page, bodies }: SharedPage): { page: string; bodies: Buffer } {
+  const present = encodings.filter((encoding) => bodies[encoding] !== undefined);
+  const lengths = Object.fromEntries(present.map((encoding) => [encoding, bodies[encoding]?.byteLength]));
+  const bytes = Buffer.concat(present.map((encoding) => bodies[encoding] ?? Buffer.alloc(0)));
+  return { page: JSON.stringify({ page, lengths }), bodies: bytes };
+}
+
+function unpack(text: string, bytes: Buffer | null): SharedPage {
+  const { page, lengths } = JSON.parse(text) as {
+    page: SharedPage['page'];
+    lengths: Partial<Record<Encoding, number>>;
+  };
+  const bodies: { -readonly [Each in keyof Bodies]: Bodies[Each] } = {};
+  let at = 0;
+  for (const encoding of encodings) {
+    const length = lengths[encoding];
+    if (length === undefined) continue;
+    bodies[encoding] = (bytes ?? Buffer.alloc(0)).subarray(at, at + length);
+    at += length;
+  }
+  return { page, bodies };
+}
