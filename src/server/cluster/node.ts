@@ -1,0 +1,289 @@
+/**
+ * This process as a node of a cluster on PostgreSQL. It listens on one connection of its own, which also holds the lease while this
+ * node is the one that syncs with WordPress; it follows the content log into its content store; and it reports how far it is, so that
+ * the writer knows when every node shows a change.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as timer } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Queries } from '../../lib/database.ts';
+import { repeat } from '../../lib/jobs/tasks.ts';
+import type { Logger } from '../../lib/logging.ts';
+import { type Listening, listen } from '../database/listen.ts';
+import { channel, type Message, messageSchema } from './channel.ts';
+import type { ContentLog, LogBatch } from './content-log.ts';
+import { createLease, type Lease } from './lease.ts';
+
+/** The content store of this node. */
+export interface Follower {
+  /** Revision of the content in it. */
+  revision(): number;
+  /** Empties it, unless it follows this log already. */
+  belongsTo(log: string): void;
+  /**
+   * Writes a batch. Withdrawn content is gone when this returns.
+   *
+   * @returns resolves when the pages that show the batch are fresh
+   */
+  apply(batch: LogBatch): Promise<void>;
+}
+
+export interface NodeOptions {
+  /** PostgreSQL. */
+  readonly db: Queries;
+  /** Address for the listening connection: PostgreSQL itself, or a pooler that gives each client a session. */
+  readonly listenUrl: string;
+  readonly contentLog: ContentLog;
+  /** Version of the content log. */
+  readonly version: number;
+  readonly follower: Follower;
+  readonly log: Logger;
+  readonly onMessage?: (message: Message) => void;
+  /** Called when this node has got the lease, with its epoch, or lost it. */
+  readonly onLease?: (epoch: number | null) => void;
+  readonly now?: () => number;
+  /** Milliseconds between two renewals of the lease, which are also looks into the log (default 1000). */
+  readonly beatMs?: number;
+  /** Milliseconds after which a silent node counts as gone, and knows it of itself (default 5000). */
+  readonly goneMs?: number;
+}
+
+export interface ClusterNode {
+  readonly id: string;
+  /** The epoch while this node syncs with WordPress, else `null`. */
+  readonly epoch: number | null;
+  /** Whether changes reach this node at present. */
+  readonly hears: boolean;
+  start(): void;
+  stop(): Promise<void>;
+  /** Sends a message to every node, this one included. @throws DatabaseUnavailable */
+  send(message: Message): Promise<void>;
+  /** @returns whether this node has the content of a revision within a time */
+  reached(revision: number, ms: number): Promise<boolean>;
+  /**
+   * @param what `applied`: withdrawn content is gone; `fresh`: the new pages are there
+   * @returns whether every node has got so far within a time
+   */
+  everywhere(what: 'applied' | 'fresh', revision: number, ms: number): Promise<boolean>;
+  stats(): NodeStats;
+}
+
+export interface NodeStats {
+  readonly leads: boolean;
+  readonly hears: boolean;
+  readonly revision: number;
+  /** Milliseconds since this node last saw the end of the log. */
+  readonly lagMs: number;
+}
+
+interface State extends Required<NodeOptions> {
+  readonly id: string;
+  readonly lease: Lease;
+  readonly stopping: AbortController;
+  readonly waiting: Set<() => void>;
+  listening: Listening | null;
+  /** Reads of the log, one at a time. */
+  following: Promise<void> | null;
+  followAgain: boolean;
+  /** Revisions whose pages are being rendered. */
+  readonly rendering: Set<number>;
+  reporting: Promise<void> | null;
+  reportAgain: boolean;
+  /** Monotonic time at which this node was last at the end of the log. */
+  caughtUpAt: number;
+  problem: string | null;
+}
+
+/** Milliseconds between two looks at the other nodes. */
+const lookEveryMs = 20;
+
+export function createClusterNode(options: NodeOptions): ClusterNode {
+  const id = randomUUID();
+  const { version, log, goneMs = 5000 } = options;
+  const state: State = {
+    ...options,
+    onMessage: options.onMessage ?? (() => {}),
+    onLease: options.onLease ?? (() => {}),
+    now: options.now ?? Date.now,
+    beatMs: options.beatMs ?? 1000,
+    goneMs,
+    id,
+    lease: createLease({ version, node: id, log, now: options.now, staleMs: 2 * goneMs }),
+    stopping: new AbortController(),
+    waiting: new Set(),
+    listening: null,
+    following: null,
+    followAgain: false,
+    rendering: new Set(),
+    reporting: null,
+    reportAgain: false,
+    caughtUpAt: performance.now(),
+    problem: null,
+  };
+  const beat = repeat(state.beatMs, () => follow(state), () => {});
+  return {
+    id,
+    get epoch() {
+      return state.lease.epoch;
+    },
+    get hears() {
+      return hears(state);
+    },
+    start() {
+      state.listening ??= connect(state);
+    },
+    async stop() {
+      state.stopping.abort();
+      await beat.stop();
+      await state.listening?.stop();
+      await state.following;
+      await sql`delete from cluster_nodes where id = ${id}`.execute(options.db).catch(() => {});
+    },
+    send: (message) => send(state, message),
+    reached: (revision, ms) => reached(state, revision, ms),
+    everywhere: (what, revision, ms) => everywhere(state, what, revision, ms),
+    stats: () => ({
+      leads: state.lease.epoch !== null,
+      hears: hears(state),
+      revision: state.follower.revision(),
+      lagMs: Math.round(performance.now() - state.caughtUpAt),
+    }),
+  };
+}
+
+const hears = ({ caughtUpAt, goneMs }: State): boolean => performance.now() - caughtUpAt < goneMs;
+
+function connect(state: State): Listening {
+  return listen({
+    url: state.listenUrl,
+    channel,
+    log: state.log,
+    beatMs: state.beatMs,
+    onMessage: (payload) => handle(state, payload),
+    onConnect: () => void follow(state),
+    async onBeat(session) {
+      const before = state.lease.epoch;
+      const epoch = await state.lease.hold(session);
+      if (epoch !== before) state.onLease(epoch);
+    },
+    onDisconnect() {
+      if (state.lease.epoch === null) return;
+      state.lease.lost();
+      state.onLease(null);
+    },
+  });
+}
+
+function handle(state: State, payload: string): void {
+  let message: Message;
+  try {
+    message = messageSchema.parse(JSON.parse(payload));
+  } catch {
+    // A message of a version with another protocol.
+    void follow(state);
+    return;
+  }
+  if (message.revision !== undefined && message.revision > state.follower.revision()) void follow(state);
+  state.onMessage(message);
+}
+
+const send = async ({ db }: State, message: Message): Promise<void> => {
+  await sql`select pg_notify(${sql.raw(channel)}, ${JSON.stringify(message)})`.execute(db);
+};
+
+/** Reads the log to its end; a call during a read causes one more read. */
+function follow(state: State): Promise<void> {
+  state.followAgain = true;
+  state.following ??= readLog(state).finally(() => {
+    state.following = null;
+  });
+  return state.following;
+}
+
+async function readLog(state: State): Promise<void> {
+  const { contentLog, follower, log } = state;
+  try {
+    while (state.followAgain && !state.stopping.signal.aborted) {
+      state.followAgain = false;
+      follower.belongsTo(await contentLog.id());
+      for (;;) {
+        const began = performance.now();
+        const batch = await contentLog.read(follower.revision());
+        if (batch.entries.length === 0) {
+          state.caughtUpAt = began;
+          break;
+        }
+        apply(state, batch);
+      }
+    }
+    report(state);
+    if (state.problem !== null) log.info({}, 'Changes of the cluster arrive again');
+    state.problem = null;
+  } catch (error) {
+    const { message } = error as Error;
+    if (message !== state.problem) log.warn({ problem: message }, "Changes of the cluster don't arrive; retrying");
+    state.problem = message;
+  }
+}
+
+function apply(state: State, batch: LogBatch): void {
+  const fresh = state.follower.apply(batch);
+  state.rendering.add(batch.revision);
+  fresh
+    .catch((error: unknown) => state.log.error({ err: error }, "The pages of a change couldn't be refreshed"))
+    .finally(() => {
+      state.rendering.delete(batch.revision);
+      report(state);
+    });
+  for (const wake of [...state.waiting]) wake();
+  report(state);
+}
+
+/** Reports how far this node is; a call during a report causes one more. */
+function report(state: State): void {
+  state.reportAgain = true;
+  state.reporting ??= writeReport(state).finally(() => {
+    state.reporting = null;
+  });
+}
+
+async function writeReport(state: State): Promise<void> {
+  const { db, id, version, now, follower, rendering } = state;
+  // Changes that come at the same time are one report.
+  await Promise.resolve();
+  while (state.reportAgain && !state.stopping.signal.aborted) {
+    state.reportAgain = false;
+    const applied = follower.revision();
+    const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
+    await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${now()}, ${applied}, ${fresh})
+      on conflict (id) do update set seen = excluded.seen, applied = excluded.applied, fresh = excluded.fresh`
+      .execute(db)
+      .catch(() => {});
+  }
+}
+
+async function reached(state: State, revision: number, ms: number): Promise<boolean> {
+  const { follower } = state;
+  if (follower.revision() >= revision) return true;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const wake = (): void => {
+    if (follower.revision() >= revision) resolve();
+  };
+  state.waiting.add(wake);
+  void follow(state);
+  await Promise.race([promise, timer(ms, undefined, { ref: false })]);
+  state.waiting.delete(wake);
+  return follower.revision() >= revision;
+}
+
+async function everywhere(state: State, what: 'applied' | 'fresh', revision: number, ms: number): Promise<boolean> {
+  const { db, version, now, goneMs } = state;
+  const until = performance.now() + ms;
+  for (;;) {
+    const { rows } = await sql<{ least: number | null }>`select min(${sql.ref(what)}) as least from cluster_nodes
+      where version = ${version} and seen > ${now() - goneMs}`.execute(db);
+    if ((rows[0]?.least ?? 0) >= revision) return true;
+    if (performance.now() > until || state.stopping.signal.aborted) return false;
+    await timer(lookEveryMs, undefined, { ref: false });
+  }
+}
