@@ -3,19 +3,12 @@
  * continues where it was after `kill -9`.
  */
 import { type DocumentType, tag } from '../../lib/content/model.ts';
-import type { Logger } from '../../lib/logging.ts';
-import {
-  backfillCursor,
-  type ContentStore,
-  documentTypes,
-  readCursor,
-  writeCursor,
-} from '../store/content-store.server.ts';
+import { backfillCursor, documentTypes, isCopied, readCursor, writeCursor } from '../store/content-store.server.ts';
 import { storedTopStories } from '../store/navigation.server.ts';
-import { type Client, describeFailure, type Failure } from '../wire/client.server.ts';
+import { describeFailure, type Failure } from '../wire/client.server.ts';
 import { fetchList, fetchStatus, type ListAnswer, SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
-import type { Applied, Applier } from './apply.server.ts';
+import type { Applied } from './apply.server.ts';
 import { type Items, mayBeOneDocument, type SyncContext } from './refresh.server.ts';
 
 type Kind = DocumentType | 'comments';
@@ -36,15 +29,9 @@ export interface Backfill {
   secondsLeft(): number | null;
 }
 
-interface BackfillState {
+interface BackfillState extends SyncContext {
   readonly items: Items;
   readonly onReady: () => void;
-  readonly store: ContentStore;
-  readonly client: Client;
-  readonly applier: Applier;
-  readonly log: Logger;
-  readonly now: () => number;
-  readonly signal: AbortSignal;
   began: number;
   doneAtStart: number;
   reported: number;
@@ -52,23 +39,10 @@ interface BackfillState {
 
 /** Creates the back-fill of a content store. */
 export function createBackfill(context: SyncContext, items: Items, onReady: () => void): Backfill {
-  const { store, client, applier, log, now, signal } = context;
-  const backfill: BackfillState = {
-    items,
-    onReady,
-    store,
-    client,
-    applier,
-    log,
-    now,
-    signal,
-    began: 0,
-    doneAtStart: 0,
-    reported: 0,
-  };
+  const backfill: BackfillState = { ...context, items, onReady, began: 0, doneAtStart: 0, reported: 0 };
   return {
     get complete() {
-      return kinds.every((kind) => backfillCursor(store, kind).done);
+      return isCopied(context.store);
     },
     secondsLeft: () => secondsLeft(backfill),
     run: () => run(backfill),

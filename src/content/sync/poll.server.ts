@@ -4,18 +4,11 @@
  * dates, and fetches a document when they differ from the content store's.
  */
 import type { DocumentType } from '../../lib/content/model.ts';
-import {
-  type ContentStore,
-  documentTypes,
-  readCursor,
-  walkCursor,
-  writeCursor,
-} from '../store/content-store.server.ts';
-import type { Client } from '../wire/client.server.ts';
+import { documentTypes, readCursor, walkCursor, writeCursor } from '../store/content-store.server.ts';
 import { fetchList } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, rejectionOf } from '../wire/values.ts';
-import { type Applier, topStoriesPage } from './apply.server.ts';
+import { topStoriesPage } from './apply.server.ts';
 import type { Items, SyncContext } from './refresh.server.ts';
 
 type Light = { readonly id: number; readonly modified_gmt: string; readonly slug?: string; readonly status: string };
@@ -66,24 +59,18 @@ export interface Poll {
   walk(pages: number, finished: Set<string>): Promise<boolean>;
 }
 
-interface PollState {
+interface PollContext extends SyncContext {
   readonly items: Items;
-  readonly store: ContentStore;
-  readonly client: Client;
-  readonly applier: Applier;
-  readonly now: () => number;
-  readonly signal: AbortSignal;
 }
 
 /** Creates the poll of a content store. */
 export function createPoll(context: SyncContext, items: Items): Poll {
-  const { store, client, applier, now, signal } = context;
-  const poll: PollState = { items, store, client, applier, now, signal };
+  const poll: PollContext = { ...context, items };
   return { run: () => run(poll), walk: (pages, finished) => walk(poll, pages, finished) };
 }
 
 async function lightList(
-  poll: PollState,
+  poll: PollContext,
   type: DocumentType,
   query: Record<string, string | number>,
 ): Promise<{ lights: Light[]; count: number; total: number | null }> {
@@ -103,7 +90,7 @@ async function lightList(
 }
 
 /** Whether the content store's version of a document differs from WordPress's. */
-function differs(poll: PollState, type: DocumentType, { id, modified_gmt, slug, status }: Light): boolean {
+function differs(poll: PollContext, type: DocumentType, { id, modified_gmt, slug, status }: Light): boolean {
   const front = type === 'pages' ? topStoriesPage(poll.store) : null;
   if (front?.id === id) return front.modified !== modified_gmt;
   const rejected = poll.store.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
@@ -127,13 +114,13 @@ function differs(poll: PollState, type: DocumentType, { id, modified_gmt, slug, 
   return at > 0 && at <= second && second - at <= overlapSeconds;
 }
 
-const refetch = (poll: PollState, type: DocumentType, lights: readonly Light[]): Promise<void> =>
+const refetch = (poll: PollContext, type: DocumentType, lights: readonly Light[]): Promise<void> =>
   poll.items.several(
     type,
     lights.filter((light) => differs(poll, type, light)).map(({ id }) => id),
   );
 
-async function modified(poll: PollState, type: DocumentType): Promise<void> {
+async function modified(poll: PollContext, type: DocumentType): Promise<void> {
   const cursor = readCursor<PollCursor>(poll.store, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: poll.now() });
   const [began, present] = [poll.now(), poll.client.clock()];
   const after = lookFrom(cursor, began, present);
@@ -157,11 +144,11 @@ async function modified(poll: PollState, type: DocumentType): Promise<void> {
 }
 
 /** Fetches documents of the content store that a list of WordPress lacks; only WordPress's response for each document withdraws it. */
-async function check(poll: PollState, type: DocumentType | 'comments', ids: readonly number[]): Promise<void> {
+async function check(poll: PollContext, type: DocumentType | 'comments', ids: readonly number[]): Promise<void> {
   for (const id of ids.slice(0, checkedAtOnce)) await poll.items.one(type, id);
 }
 
-async function newest(poll: PollState, type: DocumentType): Promise<void> {
+async function newest(poll: PollContext, type: DocumentType): Promise<void> {
   const { lights, count } = await lightList(poll, type, { orderby: 'date', order: 'desc', per_page: newestLooked });
   await refetch(poll, type, lights);
   const came = new Set(lights.map(({ id }) => id));
@@ -179,10 +166,10 @@ async function newest(poll: PollState, type: DocumentType): Promise<void> {
   );
 }
 
-const isPartial = (poll: PollState, id: number): boolean =>
+const isPartial = (poll: PollContext, id: number): boolean =>
   poll.store.prepare('SELECT 1 FROM documents WHERE id = ? AND partial = 1').get(id) !== undefined;
 
-async function walkPage(poll: PollState, type: DocumentType): Promise<boolean> {
+async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean> {
   const cursor = walkCursor(poll.store, type);
   const { lights, count, total } = await lightList(poll, type, { orderby: 'id', order: 'asc', offset: cursor.offset });
   await refetch(poll, type, lights);
@@ -203,12 +190,14 @@ async function walkPage(poll: PollState, type: DocumentType): Promise<boolean> {
   writeCursor(
     poll.store,
     `walk:${type}`,
-    ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
+    ended
+      ? { offset: 0, last: 0 }
+      : { ...cursor, offset: cursor.offset + pageSize, last },
   );
   return ended;
 }
 
-async function newComments(poll: PollState): Promise<void> {
+async function newComments(poll: PollContext): Promise<void> {
   for (let offset = 0; !poll.signal.aborted; offset += pageSize) {
     const query = { orderby: 'date_gmt', order: 'desc', per_page: pageSize, offset };
     const { items: raws } = await fetchList(poll.client, '/wp/v2/comments', query, { signal: poll.signal });
@@ -218,7 +207,7 @@ async function newComments(poll: PollState): Promise<void> {
   }
 }
 
-function holdsComment(poll: PollState, id: unknown): boolean {
+function holdsComment(poll: PollContext, id: unknown): boolean {
   if (typeof id !== 'number') return false;
   const query =
     "SELECT 1 FROM comments WHERE id = ? UNION ALL SELECT 1 FROM rejected WHERE type = 'comments' AND id = ?";
@@ -226,7 +215,7 @@ function holdsComment(poll: PollState, id: unknown): boolean {
 }
 
 /** Comments have no date of modification, so the walk reads them whole. */
-async function walkComments(poll: PollState): Promise<boolean> {
+async function walkComments(poll: PollContext): Promise<boolean> {
   const cursor = walkCursor(poll.store, 'comments');
   const query = { orderby: 'id', order: 'asc', per_page: pageSize, offset: cursor.offset };
   const { items: raws, answer } = await fetchList(poll.client, '/wp/v2/comments', query, { signal: poll.signal });
@@ -247,12 +236,14 @@ async function walkComments(poll: PollState): Promise<boolean> {
   writeCursor(
     poll.store,
     'walk:comments',
-    ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
+    ended
+      ? { offset: 0, last: 0 }
+      : { ...cursor, offset: cursor.offset + pageSize, last },
   );
   return ended;
 }
 
-async function run(poll: PollState): Promise<void> {
+async function run(poll: PollContext): Promise<void> {
   await poll.items.sections();
   await poll.items.menus();
   for (const type of documentTypes) {
@@ -262,7 +253,7 @@ async function run(poll: PollState): Promise<void> {
   await newComments(poll);
 }
 
-async function walk(poll: PollState, pages: number, finished: Set<string>): Promise<boolean> {
+async function walk(poll: PollContext, pages: number, finished: Set<string>): Promise<boolean> {
   for (const kind of [...documentTypes, 'comments'] as const) {
     for (let page = 0; page < pages && !finished.has(kind) && !poll.signal.aborted; page++) {
       const ended = await (kind === 'comments' ? walkComments(poll) : walkPage(poll, kind));
