@@ -8,9 +8,13 @@ import { isSearchBusy } from '../../lib/search/model.ts';
 import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { storeDocument, withdrawDocument } from '../store/write.server.ts';
-import { answerAside } from './cache.server.ts';
 import { type FoundArticles, searchArticles } from './search.server.ts';
-import { createSearchThread, type SearchThread, type SearchThreadOptions } from './search-thread.server.ts';
+import {
+  answerAside,
+  createSearchThread,
+  type SearchThread,
+  type SearchThreadOptions,
+} from './search-thread.server.ts';
 
 let folder: string;
 let store: ContentStore;

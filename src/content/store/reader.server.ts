@@ -24,9 +24,9 @@ import {
   tag,
   type Video,
 } from '../../lib/content/model.ts';
-import { answerAside, answerNow } from '../search/cache.server.ts';
 import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../search/search.server.ts';
 import type { SearchThread } from '../search/search-thread.server.ts';
+import { answerAside, answerNow } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import { resolveLinks } from './body-links.ts';
 import { readComment, readComments } from './comments.server.ts';

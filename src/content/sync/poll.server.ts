@@ -190,9 +190,7 @@ async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean>
   writeCursor(
     poll.store,
     `walk:${type}`,
-    ended
-      ? { offset: 0, last: 0 }
-      : { ...cursor, offset: cursor.offset + pageSize, last },
+    ended ? { offset: 0, last: 0 } : { ...cursor, offset: cursor.offset + pageSize, last },
   );
   return ended;
 }
@@ -236,9 +234,7 @@ async function walkComments(poll: PollContext): Promise<boolean> {
   writeCursor(
     poll.store,
     'walk:comments',
-    ended
-      ? { offset: 0, last: 0 }
-      : { ...cursor, offset: cursor.offset + pageSize, last },
+    ended ? { offset: 0, last: 0 } : { ...cursor, offset: cursor.offset + pageSize, last },
   );
   return ended;
 }

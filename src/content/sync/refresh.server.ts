@@ -2,9 +2,9 @@
 import type { DocumentType, MenuItem } from '../../lib/content/model.ts';
 import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
+import { linkTarget } from '../ingest/addresses.ts';
 import type { IngestedSection } from '../ingest/document.ts';
 import type { Ingester } from '../ingest/ingester.server.ts';
-import { linkTarget } from '../ingest/links.ts';
 import { alignWalls } from '../store/access.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { configuredSection, storedSections, storeMenus, storeSections } from '../store/navigation.server.ts';

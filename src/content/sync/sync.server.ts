@@ -4,14 +4,15 @@ import { backOff, createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.t
 import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from '../service.ts';
 import { backfillCursor, documentTypes, isCopied } from '../store/content-store.server.ts';
 import { pause } from '../wire/client.server.ts';
-import { fetchStatus, SyncProblem } from '../wire/fetch.server.ts';
 import {
+  fetchStatus,
   hasPlainPermalinks,
   plainPermalinks,
   problemOfFailure,
   problemsOfStatus,
+  SyncProblem,
   type WordPressProblem,
-} from '../wire/problems.ts';
+} from '../wire/fetch.server.ts';
 import { type Backfill, createBackfill } from './backfill.server.ts';
 import { createPoll, type Poll } from './poll.server.ts';
 import { createItems, type Items, type SyncContext } from './refresh.server.ts';

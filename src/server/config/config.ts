@@ -35,7 +35,6 @@ import {
   webAddress,
   whole,
 } from './fields.ts';
-import { type ThirdPartyConfig, thirdPartiesOf, thirdPartiesTogether, thirdPartyFields } from './third-party.ts';
 import {
   crawlerFields,
   crawlersOf,
@@ -48,7 +47,11 @@ import {
   searchFields,
   searchOf,
   searchTogether,
+  type ThirdPartyConfig,
   type TickerConfig,
+  thirdPartiesOf,
+  thirdPartiesTogether,
+  thirdPartyFields,
   tickerFields,
   tickerOf,
 } from './vendors.ts';

@@ -27,6 +27,30 @@ export interface Check {
   cleanUp?(): Promise<void>;
 }
 
+/**
+ * A check of one service.
+ *
+ * @param settings `null`: the service isn't configured
+ * @param missing the settings to set then
+ * @param steps what each requests, as it is printed, and the function that requests it
+ */
+export const checkOf = <Settings>(
+  service: string,
+  settings: Settings | null,
+  missing: string,
+  steps: readonly (readonly [asks: string, run: (settings: Settings) => Promise<string>])[],
+): Check => ({
+  service,
+  missing: settings === null ? missing : null,
+  steps: steps.map(([asks, run]) => ({
+    asks,
+    async run() {
+      if (settings === null) throw new Error(`${service} isn't configured`);
+      return run(settings);
+    },
+  })),
+});
+
 /** A result that isn't what the product needs. */
 export class Trouble extends Error {
   override readonly name = 'Trouble';

@@ -10,9 +10,8 @@ import { freePort } from '../../../scripts/setup/ports.mjs';
 import { graphVersion } from '../../lib/accounts/social-providers.server.ts';
 import { silent } from '../../lib/logging.ts';
 import type { MailSettings } from '../../lib/mail/smtp.server.ts';
+import { facebookCheck, googleCheck, mailCheck, verifierCheck, zephrCheck } from './accounts.ts';
 import { type Check, type Line, runChecks } from './checks.ts';
-import { mailCheck, verifierCheck } from './mail.ts';
-import { facebookCheck, googleCheck, zephrCheck } from './sign-in.ts';
 import { cdnCheck, searchCheck, tickerCheck } from './vendors.ts';
 import { wordpressCheck } from './wordpress.ts';
 

@@ -20,7 +20,7 @@ import { openOutbox } from '../../lib/mail/outbox.server.ts';
 import { publication } from '../../publication.ts';
 import type { StripeSettings } from '../config/accounts.ts';
 import { openDatabase } from '../database/open.ts';
-import { type Check, request, Trouble } from './checks.ts';
+import { type Check, checkOf, request, Trouble } from './checks.ts';
 
 /** Events that billing needs as webhooks; docs/operations.md, "Payments", has the same list. */
 const neededEvents = [
@@ -43,32 +43,23 @@ export interface StripeAccountOptions {
   readonly plans: readonly string[];
 }
 
-export function stripeAccountCheck(options: StripeAccountOptions): Check[] {
-  const { missing } = options;
+/** Each of them is a check of its own: a failure doesn't end the others. */
+export function stripeAccountCheck({ stripe, missing, siteUrl, scriptUrl, plans }: StripeAccountOptions): Check[] {
+  const check = (asks: string, run: (stripe: Stripe) => Promise<string>): Check =>
+    checkOf('stripe', stripe, missing ?? '', [[asks, run]]);
   return [
-    {
-      service: 'stripe',
-      missing,
-      steps: [{ asks: 'GET /v1/prices: the plans that pages name', run: () => catalog(options) }],
-    },
-    {
-      service: 'stripe',
-      missing,
-      steps: [{ asks: 'GET /v1/product_catalog/trial_offers: the promotions', run: () => promotions(options) }],
-    },
-    { service: 'stripe', missing, steps: [{ asks: 'GET /v1/webhook_endpoints', run: () => endpoint(options) }] },
-    { service: 'stripe', missing, steps: [{ asks: "the site's domain, for wallets", run: () => domain(options) }] },
-    { service: 'stripe', missing, steps: [{ asks: 'GET Stripe.js', run: () => script(options.scriptUrl) }] },
+    check('GET /v1/prices: the plans that pages name', (connected) => catalog(connected, plans)),
+    check('GET /v1/product_catalog/trial_offers: the promotions', promotions),
+    check('GET /v1/webhook_endpoints', (connected) => endpoint(connected, siteUrl)),
+    check("the site's domain, for wallets", (connected) => domain(connected, siteUrl)),
+    check('GET Stripe.js', () => script(scriptUrl)),
   ];
 }
 
-async function catalog({ stripe, plans }: StripeAccountOptions): Promise<string> {
+async function catalog(stripe: Stripe, plans: readonly string[]): Promise<string> {
   const found = new Set<string>();
-  for await (const { metadata, product } of stripe?.prices.list({
-    active: true,
-    limit: 100,
-    expand: ['data.product'],
-  }) ?? []) {
+  const sold = stripe.prices.list({ active: true, limit: 100, expand: ['data.product'] });
+  for await (const { metadata, product } of sold) {
     const isSold = typeof product !== 'string' && !product.deleted && product.metadata.zephr_product_id;
     if (isSold && metadata.zephrPlanId) found.add(metadata.zephrPlanId);
   }
@@ -80,8 +71,7 @@ async function catalog({ stripe, plans }: StripeAccountOptions): Promise<string>
   );
 }
 
-async function promotions({ stripe }: StripeAccountOptions): Promise<string> {
-  if (!stripe) throw new Error('Stripe is not configured');
+async function promotions(stripe: Stripe): Promise<string> {
   const [prices, offers]: [Stripe.Price[], Stripe.ProductCatalog.TrialOffer[]] = [[], []];
   const asked = { active: true, limit: 100, expand: ['data.product', 'data.currency_options'] };
   for await (const price of stripe.prices.list(asked)) prices.push(price);
@@ -97,10 +87,10 @@ async function promotions({ stripe }: StripeAccountOptions): Promise<string> {
   return plans.length > 0 ? plans.join(', ') : 'none; npm run stripe:offer makes one';
 }
 
-async function endpoint({ stripe, siteUrl }: StripeAccountOptions): Promise<string> {
+async function endpoint(stripe: Stripe, siteUrl: string): Promise<string> {
   const wanted = `${siteUrl}/api/v1/stripe/webhook`;
   const remedy = `in Stripe under Developers, Webhooks, send events of the version ${apiVersion} to ${wanted}, and copy its signing secret to STRIPE_WEBHOOK_SECRET`;
-  const { data } = (await stripe?.webhookEndpoints.list({ limit: 100 })) ?? { data: [] };
+  const { data } = await stripe.webhookEndpoints.list({ limit: 100 });
   const found = data.find(({ url }) => url === wanted);
   if (!found) throw new Trouble(`none of ${data.length} endpoints is ${wanted}`, remedy);
   if (found.status !== 'enabled')
@@ -116,8 +106,7 @@ async function endpoint({ stripe, siteUrl }: StripeAccountOptions): Promise<stri
 }
 
 /** Registers the domain if it isn't yet: without it, Stripe.js shows no wallet's button. */
-async function domain({ stripe, siteUrl }: StripeAccountOptions): Promise<string> {
-  if (!stripe) throw new Error('Stripe is not configured');
+async function domain(stripe: Stripe, siteUrl: string): Promise<string> {
   if (!siteUrl.startsWith('https:')) return 'not registered: wallets need a public https:// address in SITE_URL';
   const { domain: name, active, problems, registered } = await registerDomain(stripe, siteUrl);
   if (problems.length > 0) {
@@ -187,7 +176,9 @@ export async function openShop(options: ShopOptions, name: string): Promise<Shop
     .insertInto('customers')
     .values({ user_id: session.userId, customer, shipping: null, shipping_sent: 0, updated: now() })
     .execute();
-  const outbox = openShopOutbox(database, secret, siteUrl, log);
+  const { name: paperName, language, timeZone, contact } = publication;
+  const paper = { name: paperName, motto: '', language, timeZone, siteUrl, contact: contact.email };
+  const outbox = openOutbox({ database, transport: null, secret, log, paper });
   const billing = await createBilling({
     access: settings,
     database,
@@ -232,23 +223,6 @@ export async function openShop(options: ShopOptions, name: string): Promise<Shop
       await stripe.testHelpers.testClocks.del(clock.id);
     },
   };
-}
-
-function openShopOutbox(database: Database, secret: string, siteUrl: string, log: Logger) {
-  return openOutbox({
-    database,
-    transport: null,
-    secret,
-    log,
-    paper: {
-      name: publication.name,
-      motto: '',
-      language: publication.language,
-      timeZone: publication.timeZone,
-      siteUrl,
-      contact: publication.contact.email,
-    },
-  });
 }
 
 async function untilReady(stripe: Stripe, clock: string): Promise<void> {

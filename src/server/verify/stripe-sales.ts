@@ -6,7 +6,7 @@
 import type Stripe from 'stripe';
 import type { Price, Subscription } from '../../lib/billing/schema.ts';
 import type { Billed } from '../../lib/billing/service.ts';
-import { type Check, type Step, Trouble } from './checks.ts';
+import { type Check, checkOf, Trouble } from './checks.ts';
 import { openShop, type Shop, type ShopOptions } from './stripe-account.ts';
 
 /** Test cards by Stripe's server-side names (docs.stripe.com/testing). */
@@ -25,18 +25,18 @@ type Work = (shop: Shop) => Promise<string>;
 export function stripeSalesChecks(options: ShopOptions | null, missing: string | null): Check[] {
   const group = (name: string, steps: readonly (readonly [asks: string, work: Work])[]): Check => {
     let shop: Shop | null = null;
+    const run =
+      (work: Work) =>
+      async (opening: ShopOptions): Promise<string> => {
+        shop ??= await openShop(opening, name);
+        return work(shop);
+      };
     return {
-      service: 'stripe',
-      missing: missing ?? (options ? null : 'set the keys of Stripe'),
-      steps: steps.map(
-        ([asks, work]): Step => ({
-          asks,
-          run: async () => {
-            if (!options) throw new Error('Stripe is not configured');
-            shop ??= await openShop(options, name);
-            return work(shop);
-          },
-        }),
+      ...checkOf(
+        'stripe',
+        options,
+        missing ?? 'set the keys of Stripe',
+        steps.map(([asks, work]) => [asks, run(work)] as const),
       ),
       cleanUp: async () => shop?.close(),
     };

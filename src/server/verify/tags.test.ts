@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import { noThirdParties } from '../../lib/third-party/settings.ts';
 import { runChecks } from './checks.ts';
-import { isAllowed, tagsCheck } from './tags.ts';
+import { isAllowed, tagsCheck } from './vendors.ts';
 
 let container = '';
 let type = 'text/javascript';
