@@ -33,6 +33,16 @@ export interface StoredChange {
   readonly after: DocumentVersion | null;
 }
 
+const notStored = (status: 'stale' | 'absent', type: DocumentType, id: number): StoredChange => ({
+  status,
+  type,
+  id,
+  tags: new Set(),
+  slugs: [null, null],
+  before: null,
+  after: null,
+});
+
 const cardFacts = ({ access, minutes }: DocumentFacts): string => JSON.stringify([access ?? null, minutes ?? null]);
 
 /** The version in the content store, or `null`. */
@@ -175,15 +185,7 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     const away = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(document.id);
     const known = before && !before.partial ? before.fetched : Number(away?.fetched ?? 0);
     if (known > fetched.at && !(before && !before.partial && after.modified > before.modified)) {
-      return {
-        status: 'stale',
-        type: after.type,
-        id: after.id,
-        tags: new Set(),
-        slugs: [null, null],
-        before: null,
-        after: null,
-      };
+      return notStored('stale', after.type, after.id);
     }
     const tags = new Set<string>();
     if (before && before.type !== after.type) {
@@ -259,22 +261,14 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
   return store.transaction(() => {
     const before = storedVersion(store, id);
     const kind = before?.type ?? type ?? 'articles';
-    const nothing = {
-      type: kind,
-      id,
-      tags: new Set<string>(),
-      slugs: [null, null] as const,
-      before: null,
-      after: null,
-    };
     store.prepare('DELETE FROM rejected WHERE id = ? AND type = ?').run(id, kind);
-    if (before && !before.partial && before.fetched > fetched.at) return { ...nothing, status: 'stale' };
+    if (before && !before.partial && before.fetched > fetched.at) return notStored('stale', kind, id);
     store
       .prepare(
         'INSERT INTO withdrawn VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET fetched = max(fetched, excluded.fetched)',
       )
       .run(id, kind, fetched.at);
-    if (!before) return { ...nothing, status: 'absent' };
+    if (!before) return notStored('absent', kind, id);
     rememberSlug(store, before.type, before.slug, id);
     writeListing(store, before, null);
     store.prepare('DELETE FROM documents WHERE id = ?').run(id);

@@ -4,7 +4,7 @@ import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import { type ThirdParties, usualAddresses } from '../../lib/third-party/settings.ts';
 import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
 import { type CrawlerName, type CrawlersConfig, crawlerNames } from '../http/crawlers.ts';
-import { apiAddress, hosts, webAddress } from './fields.ts';
+import { apiAddress, hosts, missingBeside, webAddress } from './fields.ts';
 
 export interface TickerConfig {
   /** `null`: the site has no ticker. */
@@ -72,12 +72,8 @@ export function searchOf(values: SearchValues): SearchConfig {
 
 /** Problems of settings that depend on each other. */
 export function searchTogether(given: Readonly<Record<string, string>>): string[] {
-  const needed = ['ALGOLIA_APP_ID', 'ALGOLIA_SEARCH_KEY', 'ALGOLIA_INDEX'];
   const first = Object.keys(searchFields).find((name) => given[name]);
-  if (!first) return [];
-  return needed
-    .filter((name) => !given[name])
-    .map((name) => `${name} is missing; set it beside ${first}, or remove ${first}`);
+  return first ? missingBeside(given, { [first]: ['ALGOLIA_APP_ID', 'ALGOLIA_SEARCH_KEY', 'ALGOLIA_INDEX'] }) : [];
 }
 
 /** The retention widget (vendors.md 4), through which subscribers cancel. */
@@ -119,15 +115,8 @@ export function retentionOf(values: RetentionValues): RetentionConfig {
 }
 
 /** Problems of settings that depend on each other. */
-export function retentionTogether(given: Readonly<Record<string, string>>): string[] {
-  const [id, key] = ['CHURNKEY_APP_ID', 'CHURNKEY_API_KEY'];
-  return [
-    [id, key],
-    [key, id],
-  ].flatMap(([one = '', other = '']) =>
-    given[one] && !given[other] ? [`${other} is missing; set it beside ${one}, or remove ${one}`] : [],
-  );
-}
+export const retentionTogether = (given: Readonly<Record<string, string>>): string[] =>
+  missingBeside(given, { CHURNKEY_APP_ID: ['CHURNKEY_API_KEY'], CHURNKEY_API_KEY: ['CHURNKEY_APP_ID'] });
 
 // Crawlers that may read articles behind the paywall.
 
@@ -263,19 +252,15 @@ export function thirdPartiesOf(values: Values): ThirdPartyConfig {
 }
 
 /** Problems of settings that depend on each other. */
-export function thirdPartiesTogether(given: Readonly<Record<string, string>>): string[] {
-  const needed: Readonly<Record<string, string>> = {
-    GTM_SCRIPT_URL: 'GTM_CONTAINER',
-    TAG_HOSTS: 'GTM_CONTAINER',
-    MARFEEL_SCRIPT_URL: 'MARFEEL_ACCOUNT',
-    ONESIGNAL_SDK_URL: 'ONESIGNAL_APP_ID',
-    GROWSURF_SCRIPT_URL: 'GROWSURF_CAMPAIGN',
-    CALENDLY_SCRIPT_URL: 'CALENDLY_URL',
-    GPT_SCRIPT_URL: 'GPT_NETWORK',
-    ADS_WITHOUT_CONSENT: 'GPT_NETWORK',
-    CONSENT_PLATFORM_HOSTS: 'CONSENT_PLATFORM_URL',
-  };
-  return Object.entries(needed).flatMap(([name, id]) =>
-    given[name] && !given[id] ? [`${id} is missing; set it beside ${name}, or remove ${name}`] : [],
-  );
-}
+export const thirdPartiesTogether = (given: Readonly<Record<string, string>>): string[] =>
+  missingBeside(given, {
+    GTM_SCRIPT_URL: ['GTM_CONTAINER'],
+    TAG_HOSTS: ['GTM_CONTAINER'],
+    MARFEEL_SCRIPT_URL: ['MARFEEL_ACCOUNT'],
+    ONESIGNAL_SDK_URL: ['ONESIGNAL_APP_ID'],
+    GROWSURF_SCRIPT_URL: ['GROWSURF_CAMPAIGN'],
+    CALENDLY_SCRIPT_URL: ['CALENDLY_URL'],
+    GPT_SCRIPT_URL: ['GPT_NETWORK'],
+    ADS_WITHOUT_CONSENT: ['GPT_NETWORK'],
+    CONSENT_PLATFORM_HOSTS: ['CONSENT_PLATFORM_URL'],
+  });
