@@ -144,7 +144,7 @@ export type LinkTarget =
   | { readonly kind: 'contact'; readonly href: string };
 
 /** The site's paths by the first part of WordPress's (the plugin's own permalinks, and WordPress's standard ones). */
-const rooms: Readonly<Record<string, string>> = {
+const prefixes: Readonly<Record<string, string>> = {
   article: '/article/',
   articles: '/article/',
   media: '/media/',
@@ -165,7 +165,7 @@ const queries: Readonly<Record<string, string>> = {
 };
 
 /** Paths for users of WordPress: a reader would get a log-in form or a refusal. */
-const backstage =
+const adminPaths =
   /^\/(?:wp-admin|wp-login\.php|wp-signup\.php|wp-comments-post\.php|wp-cron\.php|xmlrpc\.php)(?:\/|$)/u;
 
 const reserved = /^(?:wp-(?:admin|content|includes|json|login)|xmlrpc|feed|comments|tag|\d{4}$)/u;
@@ -177,19 +177,20 @@ function sitePath(url: URL, root: string): string | null {
     .replace(/\/{2,}/gu, '/')
     .replace(/\/$/u, '');
   if (path === '' || path === '/index.php') {
-    for (const [name, room] of Object.entries(queries)) {
+    for (const [name, prefix] of Object.entries(queries)) {
       const slug = url.searchParams.get(name);
-      if (slug) return room + canonicalSlug(slug);
+      if (slug) return prefix + canonicalSlug(slug);
     }
     return url.search === '' ? '/' : null;
   }
   const [, first = '', second = '', ...rest] = path.split('/');
-  const room = rooms[first];
-  if (room && second) return room + canonicalSlug(rest.at(-1) ?? second);
+  const prefix = prefixes[first];
+  if (prefix && second) return prefix + canonicalSlug(rest.at(-1) ?? second);
   if (first === 'crosswords' || first === 'games') return '/games';
   // On this site a page below another page has an address of its own.
-  if (!room && second && !reserved.test(first) && url.search === '') return `/${canonicalSlug(rest.at(-1) ?? second)}`;
-  if (room || second || reserved.test(first) || first.includes('.') || url.search !== '') return null;
+  if (!prefix && second && !reserved.test(first) && url.search === '')
+    return `/${canonicalSlug(rest.at(-1) ?? second)}`;
+  if (prefix || second || reserved.test(first) || first.includes('.') || url.search !== '') return null;
   return `/${canonicalSlug(first)}`;
 }
 
@@ -214,7 +215,7 @@ export function linkTarget(href: string, addresses: Addresses, base: string): Li
   const root = wordpress.pathname.replace(/\/$/u, '');
   if (url.origin === wordpress.origin && (url.pathname === root || url.pathname.startsWith(`${root}/`))) {
     const within = url.pathname.slice(root.length);
-    if (backstage.test(within) || url.searchParams.has('_wpnonce')) return null;
+    if (adminPaths.test(within) || url.searchParams.has('_wpnonce')) return null;
     if (within.startsWith('/wp-content/')) return { kind: 'external', href: url.href };
     const path = sitePath(url, root);
     const href = path === null ? url.href : path + (url.hash.length > 1 ? url.hash : '');

@@ -67,74 +67,74 @@ export interface SearchTask {
 
 // A cache of search results, valid until the next write: readers search for the same words, and each typed letter repeats a search.
 
-const mostKept = 500;
+const mostCached = 500;
 
-interface Kept {
+interface SearchCache {
   readonly revision: string;
   /** The least recently used result comes first. */
   readonly found: Map<string, FoundArticles>;
   /** Searches in progress; equal searches share a result. */
-  readonly sought: Map<string, Promise<FoundArticles>>;
+  readonly inProgress: Map<string, Promise<FoundArticles>>;
 }
 
-const answers = new WeakMap<ContentStore, Kept>();
+const caches = new WeakMap<ContentStore, SearchCache>();
 
-function keptFor(store: ContentStore): Kept {
+function cacheFor(store: ContentStore): SearchCache {
   const revision = indexRevision(store);
-  let kept = answers.get(store);
-  if (kept?.revision !== revision) {
-    kept = { revision, found: new Map(), sought: new Map() };
-    answers.set(store, kept);
+  let cache = caches.get(store);
+  if (cache?.revision !== revision) {
+    cache = { revision, found: new Map(), inProgress: new Map() };
+    caches.set(store, cache);
   }
-  return kept;
+  return cache;
 }
 
-const questionOf = (text: string, filter: SearchFilter): string => JSON.stringify([text, filter]);
+const cacheKey = (text: string, filter: SearchFilter): string => JSON.stringify([text, filter]);
 
-function recall({ found }: Kept, question: string): FoundArticles | undefined {
-  const known = found.get(question);
-  if (known) keep(found, question, known);
+function lookUpCached({ found }: SearchCache, key: string): FoundArticles | undefined {
+  const known = found.get(key);
+  if (known) storeResult(found, key, known);
   return known;
 }
 
-function keep(found: Map<string, FoundArticles>, question: string, answer: FoundArticles): void {
-  found.delete(question);
-  found.set(question, answer);
-  if (found.size <= mostKept) return;
+function storeResult(found: Map<string, FoundArticles>, key: string, answer: FoundArticles): void {
+  found.delete(key);
+  found.set(key, answer);
+  if (found.size <= mostCached) return;
   const [oldest] = found.keys();
   if (oldest !== undefined) found.delete(oldest);
 }
 
 /** Searches in the calling thread. */
-export function answerNow(store: ContentStore, text: string, filter: SearchFilter): FoundArticles {
-  const kept = keptFor(store);
-  const question = questionOf(text, filter);
-  const known = recall(kept, question);
+export function searchNow(store: ContentStore, text: string, filter: SearchFilter): FoundArticles {
+  const cache = cacheFor(store);
+  const key = cacheKey(text, filter);
+  const known = lookUpCached(cache, key);
   if (known) return known;
   const found = searchArticles(store, text, filter);
-  keep(kept.found, question, found);
+  storeResult(cache.found, key, found);
   return found;
 }
 
 /** Searches in the search thread. @throws SearchBusy */
-export async function answerAside(
+export async function searchInThread(
   store: ContentStore,
   thread: SearchThread,
   text: string,
   filter: SearchFilter,
 ): Promise<FoundArticles> {
   // The cache is chosen before the search: a write in the meantime gives later searches a new one, so they don't find this result.
-  const kept = keptFor(store);
-  const question = questionOf(text, filter);
-  const known = recall(kept, question) ?? kept.sought.get(question);
+  const cache = cacheFor(store);
+  const key = cacheKey(text, filter);
+  const known = lookUpCached(cache, key) ?? cache.inProgress.get(key);
   if (known) return known;
-  const seeking = thread
+  const searching = thread
     .ask(text, filter)
     .then((found) => {
-      keep(kept.found, question, found);
+      storeResult(cache.found, key, found);
       return found;
     })
-    .finally(() => kept.sought.delete(question));
-  kept.sought.set(question, seeking);
-  return seeking;
+    .finally(() => cache.inProgress.delete(key));
+  cache.inProgress.set(key, searching);
+  return searching;
 }

@@ -25,12 +25,12 @@ import {
 } from '../../lib/content/model.ts';
 import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../search/search.server.ts';
 import type { SearchThread } from '../search/search-thread.server.ts';
-import { answerAside, answerNow } from '../search/search-thread.server.ts';
+import { searchInThread, searchNow } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import { resolveLinks } from './body-links.ts';
 import { type CommentFilter, readComment, readComments } from './comments.server.ts';
 import type { ContentStore } from './content-store.server.ts';
-import { besideIn, listIds, listTotal, pageBounds } from './lists.server.ts';
+import { listIds, listTotal, neighborIds, pageBounds } from './lists.server.ts';
 import { storedTopStories } from './navigation.server.ts';
 import {
   authorOf,
@@ -250,12 +250,12 @@ function articles(read: ReadState, filter: ArticleFilter): Slice<Card> {
 
 function besideVideo(read: ReadState, video: Video, limit: number): readonly Video[] {
   read.tags.add(tag.beside(video.id));
-  return videosById(read, besideIn(read.store, 'video', video, limit));
+  return videosById(read, neighborIds(read.store, 'video', video, limit));
 }
 
 function besideCrossword(read: ReadState, crossword: Crossword, limit: number): readonly Crossword[] {
   read.tags.add(tag.beside(crossword.id));
-  return crosswordsById(read, besideIn(read.store, 'crosswords', crossword, limit));
+  return crosswordsById(read, neighborIds(read.store, 'crosswords', crossword, limit));
 }
 
 function topStories(read: ReadState): TopStories {
@@ -371,7 +371,7 @@ function fate(read: ReadState, type: DocumentType, slug: string): Fate {
 
 function search(read: ReadState, query: string, filter: SearchFilter | undefined = {}): FoundArticles {
   const asked = indexFilter(read, filter);
-  return asked ? shown(read, answerNow(read.store, query, asked)) : nothingFound;
+  return asked ? shown(read, searchNow(read.store, query, asked)) : nothingFound;
 }
 
 async function searchAside(
@@ -383,7 +383,7 @@ async function searchAside(
   if (!asked) return nothingFound;
   return shown(
     read,
-    read.thread ? await answerAside(read.store, read.thread, query, asked) : answerNow(read.store, query, asked),
+    read.thread ? await searchInThread(read.store, read.thread, query, asked) : searchNow(read.store, query, asked),
   );
 }
 

@@ -7,10 +7,10 @@ import { type Author, type DocumentType, tag } from '../../lib/content/model.ts'
 import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
 import { indexStory, markForReindex, unindexStory } from '../search/index.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
-import { behindItsWall } from './access.server.ts';
+import { withPublicText } from './access.server.ts';
 import { type DocumentVersion, tagsOfDocument } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
-import { besideWhich } from './lists.server.ts';
+import { changedNeighborIds } from './lists.server.ts';
 import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
 
 /** When a document was fetched from WordPress. */
@@ -116,9 +116,9 @@ function writeListing(store: ContentStore, before: DocumentVersion | null, after
     for (const list of listsOf(after)) add.run(list, after.date, after.id);
   }
   if (!after) return [];
-  const stood = new Set(before?.date === after.date ? listsOf(before) : []);
-  const entered = listsOf(after).filter((list) => !stood.has(list));
-  return entered.flatMap((list) => besideWhich(store, list, after).map(tag.beside));
+  const keptLists = new Set(before?.date === after.date ? listsOf(before) : []);
+  const newLists = listsOf(after).filter((list) => !keptLists.has(list));
+  return newLists.flatMap((list) => changedNeighborIds(store, list, after).map(tag.beside));
 }
 
 const insertDocument = `INSERT INTO documents
@@ -179,11 +179,11 @@ function formerAddresses(store: ContentStore, before: DocumentVersion | null, af
  */
 export function storeDocument(store: ContentStore, given: IngestedDocument, fetched: Fetched): StoredChange {
   return store.transaction(() => {
-    const document = behindItsWall(store, given);
+    const document = withPublicText(store, given);
     let before = storedVersion(store, document.id);
     const after = versionOf(document);
-    const away = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(document.id);
-    const known = before && !before.partial ? before.fetched : Number(away?.fetched ?? 0);
+    const withdrawal = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(document.id);
+    const known = before && !before.partial ? before.fetched : Number(withdrawal?.fetched ?? 0);
     if (known > fetched.at && !(before && !before.partial && after.modified > before.modified)) {
       return notStored('stale', after.type, after.id);
     }
@@ -232,8 +232,8 @@ function indexArticle(store: ContentStore, document: IngestedDocument): void {
 function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetched, tags: Set<string>): void {
   const before = storedVersion(store, author.id);
   if (before && !(before.partial && before.type === 'authors')) return;
-  const away = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(author.id);
-  if (away && Number(away.fetched) > fetched.at) return;
+  const withdrawal = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(author.id);
+  if (withdrawal && Number(withdrawal.fetched) > fetched.at) return;
   const after: DocumentVersion = {
     id: author.id,
     type: 'authors',

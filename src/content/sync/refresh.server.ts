@@ -5,7 +5,7 @@ import type { Logger } from '../../lib/logging.ts';
 import { linkTarget } from '../ingest/addresses.ts';
 import type { IngestedSection } from '../ingest/document.ts';
 import type { Ingester } from '../ingest/ingester.server.ts';
-import { alignWalls } from '../store/access.server.ts';
+import { updateRestrictedSections } from '../store/access.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { configuredSection, storedSections, storeMenus, storeSections } from '../store/navigation.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
@@ -25,11 +25,11 @@ export interface SyncContext {
   readonly signal: AbortSignal;
 }
 
-export interface Items {
+export interface Refresh {
   /** Fetches one document again; whatever the order of deliveries, the content store ends with WordPress's latest state. */
-  one(type: DocumentType | 'comments', id: number, options?: GetOptions): Promise<Applied>;
+  document(type: DocumentType | 'comments', id: number, options?: GetOptions): Promise<Applied>;
   /** Fetches several documents again; a document that WordPress can't deliver is recorded as rejected, and the others continue. */
-  several(type: DocumentType, ids: readonly number[]): Promise<void>;
+  documents(type: DocumentType, ids: readonly number[]): Promise<void>;
   sections(options?: GetOptions): Promise<Applied>;
   menus(options?: GetOptions): Promise<Applied>;
 }
@@ -50,17 +50,17 @@ interface RefreshState extends SyncContext {
 }
 
 /** Creates the refreshes of one WordPress. */
-export function createItems(context: SyncContext): Items {
+export function createRefresh(context: SyncContext): Refresh {
   const state: RefreshState = { ...context, withLock: createKeyedMutex() };
   return {
-    one: (type, id, options) => one(state, type, id, options),
-    several: (type, ids) => several(state, type, ids),
+    document: (type, id, options) => document(state, type, id, options),
+    documents: (type, ids) => documents(state, type, ids),
     sections: (options) => sections(state, options),
     menus: (options) => menus(state, options),
   };
 }
 
-const one = (
+const document = (
   state: RefreshState,
   type: DocumentType | 'comments',
   id: number,
@@ -77,39 +77,39 @@ const one = (
       : state.applier.documents(type, [found.raw], found.answer.fetched);
   });
 
-const wordpressAnswers = async (state: RefreshState): Promise<boolean> =>
+const isResponding = async (state: RefreshState): Promise<boolean> =>
   (await state.client.get('/newsroom/v1/status', {}, { tries: 1, signal: state.signal })).ok;
 
-async function separately(state: RefreshState, type: DocumentType, ids: readonly number[]): Promise<void> {
+async function oneByOne(state: RefreshState, type: DocumentType, ids: readonly number[]): Promise<void> {
   for (const id of ids) {
     try {
-      await one(state, type, id, { tries: 2 });
+      await document(state, type, id, { tries: 2 });
     } catch (error) {
       const failure = (error as { failure?: Failure | null }).failure;
-      if (!failure || !mayBeOneDocument(failure) || !(await wordpressAnswers(state))) throw error;
+      if (!failure || !mayBeOneDocument(failure) || !(await isResponding(state))) throw error;
       const problem = describeFailure(failure);
       state.applier.reject({ type, id, field: '(document)', value: '', problem, modified: '' });
     }
   }
 }
 
-async function several(state: RefreshState, type: DocumentType, ids: readonly number[]): Promise<void> {
+async function documents(state: RefreshState, type: DocumentType, ids: readonly number[]): Promise<void> {
   for (let start = 0; start < ids.length; start += batch) {
     const part = ids.slice(start, start + batch);
     const query = { include: part, per_page: part.length, orderby: 'include' };
     const result = await state.client.get(`/wp/v2/${type}`, query, { signal: state.signal });
     if (!result.ok) {
       if (!mayBeOneDocument(result)) throw problemOf(state.client, result);
-      await separately(state, type, part);
+      await oneByOne(state, type, part);
       continue;
     }
     const raws = Array.isArray(result.data) ? (result.data as unknown[]) : [];
     await state.applier.documents(type, raws, result.fetched);
-    const came = new Set(raws.map((raw) => Number((raw as { id?: unknown } | null)?.id)));
-    await separately(
+    const received = new Set(raws.map((raw) => Number((raw as { id?: unknown } | null)?.id)));
+    await oneByOne(
       state,
       type,
-      part.filter((id) => !came.has(id)),
+      part.filter((id) => !received.has(id)),
     );
   }
 }
@@ -129,7 +129,7 @@ async function sections(state: RefreshState, options: GetOptions | undefined): P
   const sections = await sectionsOf(raws, state);
   return state.applier.write(() => {
     const tags = storeSections(state.store, sections);
-    alignWalls(state.store);
+    updateRestrictedSections(state.store);
     return tags;
   });
 }
@@ -159,14 +159,14 @@ async function sectionsOf(
   raws: readonly unknown[],
   { applier, ingester, store }: SyncContext,
 ): Promise<IngestedSection[]> {
-  const held = new Map(storedSections(store).map((section) => [section.id, section]));
+  const stored = new Map(storedSections(store).map((section) => [section.id, section]));
   const sections: IngestedSection[] = [];
   for (const raw of raws) {
     const parsed = wire.category.safeParse(raw);
     if (!parsed.success) {
       const rejection = rejectionOf('categories', raw, parsed.error);
       applier.reject(rejection);
-      const before = held.get(rejection.id);
+      const before = stored.get(rejection.id);
       if (before) sections.push(before);
       continue;
     }

@@ -15,7 +15,7 @@ import {
 } from '../wire/fetch.server.ts';
 import { type Backfill, createBackfill } from './backfill.server.ts';
 import { createPoll, type Poll } from './poll.server.ts';
-import { createItems, type Items, type SyncContext } from './refresh.server.ts';
+import { createRefresh, type Refresh, type SyncContext } from './refresh.server.ts';
 
 /** Pages of a hundred ids that the slow walk reads between two polls. */
 const walkPages = 5;
@@ -25,7 +25,7 @@ const firstWaitMs = 1000;
 const longestWaitMs = 60_000;
 
 export interface Sync {
-  readonly items: Items;
+  readonly refresh: Refresh;
   start(): void;
   /** Resolves when no work is in progress any more. */
   stop(): Promise<void>;
@@ -43,7 +43,7 @@ export interface SyncOptions extends Omit<SyncContext, 'signal'> {
 
 interface SyncState extends SyncOptions {
   readonly stopping: AbortController;
-  readonly items: Items;
+  readonly refresh: Refresh;
   readonly poll: Poll;
   readonly backfill: Backfill;
   phase: SyncPhase;
@@ -65,13 +65,13 @@ interface SyncState extends SyncOptions {
 export function createSync(options: SyncOptions): Sync {
   const stopping = new AbortController();
   const context: SyncContext = { ...options, signal: stopping.signal };
-  const items = createItems(context);
+  const refresh = createRefresh(context);
   const sync: SyncState = {
     ...options,
     stopping,
-    items,
-    poll: createPoll(context, items),
-    backfill: createBackfill(context, items, () => markSynced(sync)),
+    refresh,
+    poll: createPoll(context, refresh),
+    backfill: createBackfill(context, refresh, () => markSynced(sync)),
     phase: 'starting',
     problem: null,
     credentials: null,
@@ -83,7 +83,7 @@ export function createSync(options: SyncOptions): Sync {
     rest: new AbortController(),
   };
   return {
-    items,
+    refresh,
     start() {
       sync.running = follow(sync);
     },
@@ -141,7 +141,7 @@ async function completeRestricted(sync: SyncState): Promise<void> {
     .prepare(`SELECT id FROM documents WHERE type = 'articles' AND facts LIKE '%"restricted":true%'`)
     .all();
   if (rows.length > 0)
-    await sync.items.several(
+    await sync.refresh.documents(
       'articles',
       rows.map((row) => Number(row.id)),
     );

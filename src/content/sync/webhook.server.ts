@@ -11,7 +11,7 @@ import { SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { Applied, Applier } from './apply.server.ts';
-import { type Items, nothingApplied } from './refresh.server.ts';
+import { nothingApplied, type Refresh } from './refresh.server.ts';
 
 const windowSeconds = 300;
 /** How long a delivery is remembered, longer than its signature is valid: the signature may be dated five minutes ahead. */
@@ -21,7 +21,7 @@ const logEveryMs = 60_000;
 export interface WebhookOptions {
   readonly store: ContentStore;
   readonly applier: Applier;
-  readonly items: Items;
+  readonly refresh: Refresh;
   readonly log: Logger;
   readonly now: () => number;
   readonly secret: string | undefined;
@@ -188,12 +188,12 @@ async function processDelivery(options: WebhookOptions, delivery: string, hook: 
 }
 
 /** Fetches and stores what a webhook names. */
-async function refreshNamed({ store, applier, items }: WebhookOptions, hook: Hook): Promise<Applied> {
+async function refreshNamed({ store, applier, refresh }: WebhookOptions, hook: Hook): Promise<Applied> {
   const tries = { tries: 2 };
-  if (hook.type === 'categories') return items.sections(tries);
-  if (hook.type === 'menus') return items.menus(tries);
+  if (hook.type === 'categories') return refresh.sections(tries);
+  if (hook.type === 'menus') return refresh.menus(tries);
   if (hook.type === 'site' || hook.id === 0) return nothingApplied;
-  const applied = await items.one(hook.type, hook.id, tries);
+  const applied = await refresh.document(hook.type, hook.id, tries);
   // The content store may not know the document's former slug.
   if (!hook.previous_slug || hook.type === 'comments') return applied;
   const [type, slug] = [hook.type, canonicalSlug(hook.previous_slug)];

@@ -5,7 +5,7 @@ import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/social
 import { askVerifier, type ExternalSettings, problemOf } from '../../lib/email-verification/external.server.ts';
 import { isLoopback } from '../../lib/http/network.ts';
 import { type MailSettings, openTransport, type SmtpSettings } from '../../lib/mail/smtp.server.ts';
-import { type Check, checkOf, fields, type Reply, reason, request, Trouble } from './checks.ts';
+import { type Check, CheckFailure, checkOf, fields, type Reply, reason, request } from './checks.ts';
 
 /** Google's own addresses, from its discovery document. */
 interface GoogleEndpoints {
@@ -45,9 +45,12 @@ async function discoverGoogle(url: string): Promise<GoogleEndpoints> {
   const reply = await request(`${url}/.well-known/openid-configuration`, 'GOOGLE_ISSUER_URL');
   const { issuer, token_endpoint: token, authorization_endpoint: authorization } = fields(reply.json);
   if (reply.status !== 200 || typeof token !== 'string' || typeof authorization !== 'string')
-    throw new Trouble(said(reply), `GOOGLE_ISSUER_URL must be an OpenID Connect issuer; leave it out for Google's`);
+    throw new CheckFailure(
+      said(reply),
+      `GOOGLE_ISSUER_URL must be an OpenID Connect issuer; leave it out for Google's`,
+    );
   if (String(issuer).replace(/\/$/, '') !== url)
-    throw new Trouble(`issuer ${String(issuer)}`, 'set GOOGLE_ISSUER_URL to this issuer, or leave it out');
+    throw new CheckFailure(`issuer ${String(issuer)}`, 'set GOOGLE_ISSUER_URL to this issuer, or leave it out');
   return { issuer: String(issuer), token, authorization };
 }
 
@@ -70,8 +73,8 @@ async function tryGoogleCode(
   const reply = await request(endpoint, 'GOOGLE_ISSUER_URL', { method: 'POST', body });
   const { error } = fields(reply.json);
   if (error === 'invalid_grant') return 'invalid_grant: client id and secret are right';
-  if (error === 'redirect_uri_mismatch') throw new Trouble(error, registerAddress(redirectUri));
-  throw new Trouble(said(reply), 'copy GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET from the Google Cloud console');
+  if (error === 'redirect_uri_mismatch') throw new CheckFailure(error, registerAddress(redirectUri));
+  throw new CheckFailure(said(reply), 'copy GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET from the Google Cloud console');
 }
 
 async function tryReturnAddress(clientId: string, endpoint: string, redirectUri: string): Promise<string> {
@@ -85,7 +88,7 @@ async function tryReturnAddress(clientId: string, endpoint: string, redirectUri:
   const refusal = refusedAuthorization(await request(`${endpoint}?${query}`, 'GOOGLE_ISSUER_URL'));
   if (refusal === null) return `${redirectUri} is registered`;
   const isUnregistered = refusal === 'redirect_uri_mismatch';
-  throw new Trouble(
+  throw new CheckFailure(
     refusal,
     isUnregistered ? registerAddress(redirectUri) : 'see the client and its consent screen in the Google Cloud console',
   );
@@ -123,7 +126,7 @@ export function facebookCheck(facebook: FacebookSettings | null, graphVersion: s
         const { access_token } = fields(reply.json);
         if (reply.status !== 200 || typeof access_token !== 'string') {
           const remedy = 'copy FACEBOOK_CLIENT_ID and FACEBOOK_CLIENT_SECRET from the basic settings of the app';
-          throw new Trouble(said(reply), remedy);
+          throw new CheckFailure(said(reply), remedy);
         }
         token = access_token;
         return 'an app access token';
@@ -137,7 +140,7 @@ export function facebookCheck(facebook: FacebookSettings | null, graphVersion: s
         const reply = await request(url, 'FACEBOOK_GRAPH_URL', { headers });
         if (reply.status === 200 && String(fields(reply.json).id) === clientId) return 'the app is there';
         const remedy = `see in the app dashboard that the app is live and uses Graph API ${graphVersion}`;
-        throw new Trouble(said(reply), remedy);
+        throw new CheckFailure(said(reply), remedy);
       },
     ],
   ]);
@@ -162,7 +165,7 @@ export const zephrCheck = (tenant: string | null): Check =>
         if (status === 401) return '401, as expected without a session';
         const remedy =
           "set ZEPHR_URL to the tenant's own CDN address, such as https://paper.cdn.zephr.com, with its public API switched on";
-        throw new Trouble(`status ${status}`, remedy);
+        throw new CheckFailure(`status ${status}`, remedy);
       },
     ],
   ]);
@@ -212,8 +215,8 @@ async function withConnection(
   });
   try {
     await new Promise<void>((resolve, reject) => {
-      connection.once('error', (error: Error) => reject(connectionTrouble(error, smtp)));
-      connection.connect((error) => (error ? reject(connectionTrouble(error, smtp)) : resolve()));
+      connection.once('error', (error: Error) => reject(connectionFailure(error, smtp)));
+      connection.connect((error) => (error ? reject(connectionFailure(error, smtp)) : resolve()));
     });
     connection.removeAllListeners('error');
     connection.on('error', () => {});
@@ -226,7 +229,7 @@ async function withConnection(
 async function encryption(smtp: SmtpSettings, connection: SMTPConnection): Promise<string> {
   if (connection.secure) return smtp.secure ? 'encrypted from the first byte' : 'encrypted by STARTTLS';
   if (isLoopback(smtp.host)) return 'not encrypted, on this machine only';
-  throw new Trouble(
+  throw new CheckFailure(
     'the server offers no STARTTLS; mail to readers would go over the network in the clear',
     'give the address of a server with TLS in SMTP_URL, as a rule smtp://…:587 (STARTTLS) or smtps://…:465',
   );
@@ -238,17 +241,17 @@ function logIn(smtp: SmtpSettings, connection: SMTPConnection): Promise<string> 
     connection.login({ credentials }, (error) => {
       if (!error) return resolve('signed in');
       const remedy = 'check the user and the password in SMTP_URL; signs such as @ and / are written %40 and %2F';
-      reject(new Trouble(reason(error), remedy, { cause: error }));
+      reject(new CheckFailure(reason(error), remedy, { cause: error }));
     });
   });
 }
 
-function connectionTrouble(error: Error, smtp: SmtpSettings): Trouble {
+function connectionFailure(error: Error, smtp: SmtpSettings): CheckFailure {
   const where = `${smtp.host}:${smtp.port}`;
   const remedy = /STARTTLS|TLS|SSL|CERT|SELF_SIGNED|wrong version/i.test(reason(error))
     ? `see which encryption ${where} speaks: smtps:// is TLS from the first byte (465), smtp:// upgrades by STARTTLS (587); its certificate must be valid`
     : `check the host and port in SMTP_URL, and that this machine may open connections to ${where}`;
-  return new Trouble(reason(error), remedy, { cause: error });
+  return new CheckFailure(reason(error), remedy, { cause: error });
 }
 
 async function sendTest(mail: MailSettings, to: string): Promise<string> {
@@ -258,8 +261,8 @@ async function sendTest(mail: MailSettings, to: string): Promise<string> {
     const message = { subject: 'Broadsheet: test message', text, html: `<p>${text}</p>` };
     const delivered = await transport.send(randomUUID(), to, message, AbortSignal.timeout(patienceMs * 4));
     if (delivered.kind === 'sent') return 'accepted for delivery; look whether it arrives, and not as spam';
-    const came = 'detail' in delivered ? `${delivered.kind}: ${delivered.detail}` : delivered.problem;
-    throw new Trouble(came, 'check that the server may send as MAIL_FROM, and the address after --mail-to');
+    const result = 'detail' in delivered ? `${delivered.kind}: ${delivered.detail}` : delivered.problem;
+    throw new CheckFailure(result, 'check that the server may send as MAIL_FROM, and the address after --mail-to');
   } finally {
     transport.close();
   }
@@ -276,7 +279,7 @@ export const verifierCheck = (verifier: ExternalSettings | null, address: string
         } catch (error) {
           const host = new URL(settings.url).host;
           const remedy = `check EMAIL_VERIFIER_KEY, the credits of the account, and that ${host} speaks what EMAIL_VERIFIER (${settings.vendor}) names`;
-          throw new Trouble(problemOf(error), remedy, { cause: error });
+          throw new CheckFailure(problemOf(error), remedy, { cause: error });
         }
       },
     ],

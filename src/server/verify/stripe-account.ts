@@ -20,7 +20,7 @@ import { openOutbox } from '../../lib/mail/outbox.server.ts';
 import { publication } from '../../publication.ts';
 import type { StripeSettings } from '../config/accounts.ts';
 import { openDatabase } from '../database/open.ts';
-import { type Check, checkOf, request, Trouble } from './checks.ts';
+import { type Check, CheckFailure, checkOf, request } from './checks.ts';
 
 /** Events that billing needs as webhooks; docs/operations.md, "Payments", has the same list. */
 const neededEvents = [
@@ -65,7 +65,7 @@ async function catalog(stripe: Stripe, plans: readonly string[]): Promise<string
   }
   const lacking = plans.filter((plan) => !found.has(plan));
   if (lacking.length === 0) return `${found.size} plans, among them all that the pages name`;
-  throw new Trouble(
+  throw new CheckFailure(
     `${found.size} plans; ${lacking.join(', ')} not among them`,
     'give each price in Stripe the metadata zephrPlanId, and its product zephr_product_id: docs/operations.md, "Payments"',
   );
@@ -81,7 +81,7 @@ async function promotions(stripe: Stripe): Promise<string> {
   if (first) {
     const remedy =
       'make its Trial Offer with npm run stripe:offer, or archive its price: docs/operations.md, "Payments"';
-    throw new Trouble(`${first.plan} is not sold: ${first.why}`, remedy);
+    throw new CheckFailure(`${first.plan} is not sold: ${first.why}`, remedy);
   }
   const plans = sold.filter(({ promotion }) => promotion !== null).map(({ zephrPlanId }) => zephrPlanId);
   return plans.length > 0 ? plans.join(', ') : 'none; npm run stripe:offer makes one';
@@ -92,16 +92,16 @@ async function endpoint(stripe: Stripe, siteUrl: string): Promise<string> {
   const remedy = `in Stripe under Developers, Webhooks, send events of the version ${apiVersion} to ${wanted}, and copy its signing secret to STRIPE_WEBHOOK_SECRET`;
   const { data } = await stripe.webhookEndpoints.list({ limit: 100 });
   const found = data.find(({ url }) => url === wanted);
-  if (!found) throw new Trouble(`none of ${data.length} endpoints is ${wanted}`, remedy);
+  if (!found) throw new CheckFailure(`none of ${data.length} endpoints is ${wanted}`, remedy);
   if (found.status !== 'enabled')
-    throw new Trouble(`the endpoint is ${found.status}`, 'enable it in Stripe under Developers, Webhooks');
+    throw new CheckFailure(`the endpoint is ${found.status}`, 'enable it in Stripe under Developers, Webhooks');
   if (found.api_version !== null && found.api_version !== apiVersion)
-    throw new Trouble(`it sends events of the version ${found.api_version}`, remedy);
+    throw new CheckFailure(`it sends events of the version ${found.api_version}`, remedy);
   const lacking = found.enabled_events.includes('*')
     ? []
     : neededEvents.filter((event) => !(found.enabled_events as readonly string[]).includes(event));
   if (lacking.length > 0)
-    throw new Trouble(`it does not send ${lacking.join(', ')}`, 'add these events to the endpoint');
+    throw new CheckFailure(`it does not send ${lacking.join(', ')}`, 'add these events to the endpoint');
   return 'enabled, with the events that billing needs';
 }
 
@@ -111,7 +111,7 @@ async function domain(stripe: Stripe, siteUrl: string): Promise<string> {
   const { domain: name, active, problems, registered } = await registerDomain(stripe, siteUrl);
   if (problems.length > 0) {
     const remedy = `let https://${name}/ be reached by Stripe, and see Settings, Payment method domains, in Stripe`;
-    throw new Trouble(problems.join('; '), remedy);
+    throw new CheckFailure(problems.join('; '), remedy);
   }
   return `${name} ${registered ? 'is now registered' : 'is registered'} for ${active.join(', ')}`;
 }
@@ -120,7 +120,10 @@ async function script(url: string): Promise<string> {
   const reply = await request(url, 'STRIPE_JS_URL');
   const type = reply.headers.get('content-type') ?? 'no media type';
   if (reply.status === 200 && type.includes('javascript')) return `${Math.ceil(reply.text.length / 1024)} kB of script`;
-  throw new Trouble(`status ${reply.status}, ${type}`, "leave STRIPE_JS_URL out, so that Stripe's own address is used");
+  throw new CheckFailure(
+    `status ${reply.status}, ${type}`,
+    "leave STRIPE_JS_URL out, so that Stripe's own address is used",
+  );
 }
 
 const dayMs = 86_400_000;
@@ -230,9 +233,9 @@ async function untilReady(stripe: Stripe, clock: string): Promise<void> {
   for (let pauseMs = 50; ; pauseMs = Math.min(2000, pauseMs * 2)) {
     const { status } = await stripe.testHelpers.testClocks.retrieve(clock);
     if (status === 'ready') return;
-    if (status === 'internal_failure') throw new Trouble('the test clock failed at Stripe', 'run verify again');
+    if (status === 'internal_failure') throw new CheckFailure('the test clock failed at Stripe', 'run verify again');
     if (performance.now() > until)
-      throw new Trouble('the test clock is not ready after three minutes', 'run verify again later');
+      throw new CheckFailure('the test clock is not ready after three minutes', 'run verify again later');
     await wait(pauseMs);
   }
 }

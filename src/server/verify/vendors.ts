@@ -13,7 +13,7 @@ import { type Sources, thirdPartySources } from '../../lib/third-party/sources.t
 import { QuotesUnavailable } from '../../lib/ticker/model.ts';
 import { type QuotesAccess, twelveData } from '../../lib/ticker/twelve-data.server.ts';
 import type { AlgoliaSettings } from '../config/vendors.ts';
-import { type Check, checkOf, fields, request, Trouble } from './checks.ts';
+import { type Check, CheckFailure, checkOf, fields, request } from './checks.ts';
 
 /** Requests one price, which costs one credit. @param symbols the ticker's symbols */
 export function tickerCheck(access: QuotesAccess | null, [symbol = '']: readonly string[]): Check {
@@ -26,7 +26,7 @@ export function tickerCheck(access: QuotesAccess | null, [symbol = '']: readonly
         } catch (error) {
           if (!(error instanceof QuotesUnavailable)) throw error;
           const remedy = `check QUOTES_KEY, the credits of the account, and that its plan has ${symbol} (ticker in src/publication.ts)`;
-          throw new Trouble(error.message, remedy, { cause: error });
+          throw new CheckFailure(error.message, remedy, { cause: error });
         }
       },
     ],
@@ -57,11 +57,11 @@ async function outcome(opened: ReturnType<typeof openCdn>): Promise<string> {
   for (let waited = 0; waited < 20_000; waited += 50) {
     const { provider, purged, problem } = opened.stats();
     if (problem !== null)
-      throw new Trouble(problem, `follow what ${provider} says above; see docs/operations.md, "Behind a CDN"`);
+      throw new CheckFailure(problem, `follow what ${provider} says above; see docs/operations.md, "Behind a CDN"`);
     if (purged > 0) return `${provider} accepted it`;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Trouble('no answer within 20 seconds', 'check that this machine can reach the API of the CDN');
+  throw new CheckFailure('no answer within 20 seconds', 'check that this machine can reach the API of the CDN');
 }
 
 /** The permissions that the site needs to fill the index. Source: Algolia, "API keys", list of ACLs. */
@@ -81,7 +81,10 @@ async function search(algolia: AlgoliaSettings, log: Logger): Promise<string> {
   const engine = openAlgolia({ access: { ...algolia, writeKey: null }, timeoutMs: 10_000, reader, dataDir: '', log });
   const answer = await engine.query('', {});
   if (answer.ok) return `${answer.total} stories in ${algolia.index}`;
-  throw new Trouble(answer.problem, 'copy the keys from "API Keys" in the Algolia dashboard, and check ALGOLIA_INDEX');
+  throw new CheckFailure(
+    answer.problem,
+    'copy the keys from "API Keys" in the Algolia dashboard, and check ALGOLIA_INDEX',
+  );
 }
 
 async function rights(algolia: AlgoliaSettings): Promise<string> {
@@ -91,11 +94,14 @@ async function rights(algolia: AlgoliaSettings): Promise<string> {
   const reply = await request(`${base}/1/keys/${encodeURIComponent(key)}`, 'ALGOLIA_URL', { headers });
   const { acl } = fields(reply.json);
   if (reply.status !== 200 || !Array.isArray(acl)) {
-    throw new Trouble(`status ${reply.status}`, 'ALGOLIA_WRITE_KEY must be a key of this application; copy it again');
+    throw new CheckFailure(
+      `status ${reply.status}`,
+      'ALGOLIA_WRITE_KEY must be a key of this application; copy it again',
+    );
   }
   const lacking = needed.filter((right) => !acl.includes(right));
   if (lacking.length === 0) return acl.join(', ');
-  throw new Trouble(
+  throw new CheckFailure(
     `it may not ${lacking.join(' and ')}`,
     `give the key of ALGOLIA_WRITE_KEY the rights ${needed.join(', ')}`,
   );
@@ -174,7 +180,7 @@ async function load(
   allowed: readonly string[],
 ): Promise<string> {
   if (!isAllowed(address, allowed)) {
-    throw new Trouble(
+    throw new CheckFailure(
       `our policy blocks ${new URL(address).origin}`,
       'report this: the policy must follow the script address',
     );
@@ -182,7 +188,7 @@ async function load(
   const reply = await request(address, setting);
   const type = reply.headers.get('content-type') ?? 'no media type';
   if (reply.status !== 200 || !/javascript|ecmascript/.test(type)) {
-    throw new Trouble(
+    throw new CheckFailure(
       `status ${reply.status}, ${type}`,
       `check ${setting}: copy the id again from the vendor's settings`,
     );
@@ -194,7 +200,7 @@ async function load(
   // A platform names the pages of each of its vendors; only a browser shows what it really loads.
   if (hosts === 'CONSENT_PLATFORM_HOSTS')
     return `${size}; it names ${named}: those that it loads from belong in ${hosts}`;
-  throw new Trouble(
+  throw new CheckFailure(
     `the container names ${named}, which our policy blocks`,
     'put the hosts that your tags really use into TAG_HOSTS; the operators’ page shows what browsers report as blocked',
   );
