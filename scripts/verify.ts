@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createLog } from '../src/server/logging.ts';
 import { allChecks } from '../src/server/verify/all.ts';
-import { printed, runChecks, verdict } from '../src/server/verify/checks.ts';
+import { formatLine, runChecks, summaryLine } from '../src/server/verify/checks.ts';
 import { createRecorder } from '../src/server/verify/recordings.ts';
 import { checkSettings, readSettings } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
@@ -34,13 +34,13 @@ export async function run(args: readonly string[]): Promise<number> {
   const wanted = checks.filter(({ service }) => only.length === 0 || only.includes(service));
   const lines = await runChecks(wanted, {
     onService: (service) => recorder?.begin(service),
-    onLine: (line) => console.log(printed(line)),
+    onLine: (line) => console.log(formatLine(line)),
   });
   if (recorder) {
     const files = recorder.save(join(root, 'sandbox', 'recorded'));
     console.log(`\nRecorded ${files.length} services under sandbox/recorded. Read the files before you share them.`);
   }
-  console.log(`\n${verdict(lines)}`);
+  console.log(`\n${summaryLine(lines)}`);
   return lines.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
 }
 

@@ -6,7 +6,7 @@ import { createReindexer } from './search/index.server.ts';
 import { searchArticles } from './search/search.server.ts';
 import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
-import { alignWalls } from './store/access.server.ts';
+import { updateRestrictedSections } from './store/access.server.ts';
 import { backfillCursor, type ContentStore, isCopied, openContentStore } from './store/content-store.server.ts';
 import { createReader } from './store/reader.server.ts';
 import { createApplier } from './sync/apply.server.ts';
@@ -20,7 +20,7 @@ export function openContent(options: ContentOptions): Content {
   const { wordpress, log } = options;
   const url = wordpress?.url.replace(/\/+$/u, '') ?? null;
   const store = openContentStore({ file: options.file, origin: url, log });
-  alignWalls(store);
+  updateRestrictedSections(store);
   return wordpress && url !== null
     ? connected({ ...options, wordpress: { ...wordpress, url } }, store)
     : offline(store, searchThread(options, store));
@@ -112,7 +112,7 @@ function connected(options: Connected, store: ContentStore): Content {
     pollSeconds,
     mediaHosts: options.mediaHosts ?? [],
   });
-  const receiver = createReceiver({ store, applier, items: sync.items, log, now, secret });
+  const receiver = createReceiver({ store, applier, refresh: sync.refresh, log, now, secret });
   return {
     reader: () => createReader(store, searching),
     replay: () => applier.replay(),

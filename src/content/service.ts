@@ -2,7 +2,7 @@
 import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { LookUpAnswer } from './sync/lookup.server.ts';
-import type { WordPressProblem } from './wire/problems.ts';
+import type { WordPressProblem } from './wire/fetch.server.ts';
 
 export interface ContentOptions {
   /** Path of the content store's file, or `:memory:`. */

@@ -5,11 +5,10 @@
 
 import type { WalledLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
-import { createBoundedMap } from './cache/bounded-map.ts';
 import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
 import { type CachedPage, chooseEncoding, type EncodedResponse, type HeadersOf } from './cache/cached-page.ts';
 import { createEncoder } from './cache/compressor.server.ts';
-import { createLru, type Lru } from './cache/lru.ts';
+import { createBoundedMap, createLru, type Lru } from './cache/lru.ts';
 import { createPageCache, type PageCache } from './cache/page-cache.server.ts';
 import type { Render } from './scheduler/render.server.ts';
 import {
@@ -123,7 +122,6 @@ const writeReadsEveryMs = 30_000;
 const mostMissing = 250;
 
 interface PressState {
-  readonly options: PressOptions;
   readonly now: () => number;
   readonly onEvent: (event: PressEvent) => void;
   readonly store: PageStore;
@@ -198,38 +196,36 @@ export function openPress(options: PressOptions): Press {
   };
 }
 
-function createState(options: PressOptions, encode: ReturnType<typeof createEncoder>['encode']): PressState {
-  const { store, log, now = Date.now, everything = null, headersOf = (page) => page.headers } = options;
-  const { onEvent = () => {}, missingMs = 3000 } = options;
+const defaults = {
+  headersOf: ((page) => page.headers) as HeadersOf,
+  now: Date.now,
+  concurrency: 2,
+  readerConcurrency: 8,
+  mostReaders: 2000,
+  timeoutMs: 20_000,
+  retry: { baseMs: 500, capMs: 60_000 },
+  priority: () => 100,
+  onDemand: () => false,
+  everything: null,
+  missingMs: 3000,
+  onFresh: () => {},
+  onEvent: () => {},
+};
+
+function createState(given: PressOptions, encode: ReturnType<typeof createEncoder>['encode']): PressState {
+  const options = { ...defaults, ...given };
+  const { store, memoryBytes, headersOf, log, now, everything } = options;
   const stats = createStats();
   const changes = createTagChanges(everything);
   changes.reach(store.latest());
-  const lru = createLru(options.memoryBytes);
-  const unwrittenBytes = Math.max(options.memoryBytes / 2, 1024 * 1024);
+  const lru = createLru(memoryBytes);
+  const unwrittenBytes = Math.max(memoryBytes / 2, 1024 * 1024);
   const cache = createPageCache({ store, lru, changes, headersOf, log, now, everything, unwrittenBytes });
   const missing: Missing = createBoundedMap(mostMissing);
-  const scheduler = createScheduler({
-    cache,
-    changes,
-    stats,
-    render: options.render,
-    headersOf,
-    encode,
-    build: store.build,
-    log,
-    now,
-    concurrency: options.concurrency ?? 2,
-    readerConcurrency: options.readerConcurrency ?? 8,
-    mostReaders: options.mostReaders ?? 2000,
-    timeoutMs: options.timeoutMs ?? 20_000,
-    retry: options.retry ?? { baseMs: 500, capMs: 60_000 },
-    priority: options.priority ?? (() => 100),
-    onDemand: options.onDemand ?? (() => false),
-    onFresh: options.onFresh ?? (() => {}),
-    onMissing: (name, page) => missing.set(name, { page, until: performance.now() + missingMs }),
-    onEvent,
-  });
-  return { options, now, onEvent, store, stats, changes, lru, cache, scheduler, missing };
+  const onMissing = (name: string, page: CachedPage): void =>
+    missing.set(name, { page, until: performance.now() + options.missingMs });
+  const scheduler = createScheduler({ ...options, cache, changes, stats, encode, build: store.build, onMissing });
+  return { now, onEvent: options.onEvent, store, stats, changes, lru, cache, scheduler, missing };
 }
 
 /** Once a second: changes that are due, and what the store couldn't take before. */

@@ -118,29 +118,15 @@ export async function compose(
   log: Logger,
   { serves = false }: ComposeOptions = {},
 ): Promise<Composition> {
-  const { dataDir, databaseUrl } = config;
-  openDataDir(dataDir, log);
+  openDataDir(config.dataDir, log);
   const features = describeFeatures(config);
   for (const [feature, state] of Object.entries(features)) {
     if (!state.on) log.warn({ feature, why: state.why }, 'A feature is off');
   }
   /** Changes of everything that pages show: content, prices, most read stories. */
   const changes = createChangeFeed();
-  /** Changes made in WordPress. */
-  const contentChanges = createChangeFeed();
-  contentChanges.follow({ changed: changes.publish, durable: changes.durable });
-  const images = await openImages(config, log);
-  const content = openContentStore(config, images, contentChanges, log);
-  const pictures = createPicturePrefetch({ reader: content.reader, measure: (url) => images.measure(url), log });
-  const hosted = config.algolia && openAlgolia({ access: config.algolia, reader: content.reader, dataDir, log });
-  const search = createSearch({ hosted, log });
-  contentChanges.follow({
-    changed({ tags, withdrawnTags = [] }) {
-      pictures.soon();
-      search.changed([...tags, ...withdrawnTags]);
-      return undefined;
-    },
-  });
+  const contentSide = await openContentSide(config, changes, log);
+  const { content } = contentSide;
   const emailVerification = createEmailVerification({
     mailDomain: config.emailDnsCheck ? createMailDomainCheck() : null,
     external: config.emailVerifier && createExternalCheck({ ...config.emailVerifier, log }),
@@ -149,6 +135,7 @@ export async function compose(
   const authors = (): string[] => authorNames(content);
   const readers = await openReaders(config, { verification: emailVerification, log, onPrices, authors });
   // Rate limits and counts of views need a database without accounts, too.
+  const { dataDir, databaseUrl } = config;
   const database = readers?.database ?? (await openDatabase({ dataDir, databaseUrl, log }));
   const limiter = createLimiter(database, createHmacs(accountsSecret(config)), config.accounts.limits, Date.now, log);
   const broadcast =
@@ -173,18 +160,39 @@ export async function compose(
     ...(readers?.services ?? withoutAccounts),
     sessions: readers?.services.accounts ?? tenantSessionsOf(config),
     content: broadcast ? { ...content, receive: broadcast.receive } : content,
-    images,
+    images: contentSide.images,
     emailVerification,
     geo: createGeo(config.geo),
     limiter,
-    search,
+    search: contentSide.search,
     mostRead,
     ticker,
     sealer: createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) }),
     log,
     features,
   };
+  const { pictures } = contentSide;
   return compositionOf({ config, services, database, changes, readers, broadcast, mostRead, ticker, pictures });
+}
+
+/** The content, and what follows its changes: search and pictures. Its changes are published to the feed of all changes. */
+async function openContentSide(config: Config, changes: ChangeFeed, log: Logger) {
+  const { dataDir } = config;
+  const contentChanges = createChangeFeed();
+  contentChanges.follow({ changed: changes.publish, durable: changes.durable });
+  const images = await openImages(config, log);
+  const content = openContentStore(config, images, contentChanges, log);
+  const pictures = createPicturePrefetch({ reader: content.reader, measure: (url) => images.measure(url), log });
+  const hosted = config.algolia && openAlgolia({ access: config.algolia, reader: content.reader, dataDir, log });
+  const search = createSearch({ hosted, log });
+  contentChanges.follow({
+    changed({ tags, withdrawnTags = [] }) {
+      pictures.soon();
+      search.changed([...tags, ...withdrawnTags]);
+      return undefined;
+    },
+  });
+  return { images, content, pictures, search };
 }
 
 const openImages = (config: Config, log: Logger): Promise<Images> =>

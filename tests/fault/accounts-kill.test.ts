@@ -11,7 +11,7 @@ import { openDatabase } from '../../src/server/database/open.ts';
 import { access, type Said, secret, siteUrl } from '../fixtures/signing-up.ts';
 import { onBothEngines, type Place } from '../world/databases.ts';
 import { runs, seedFrom } from '../world/runs.ts';
-import { chance } from './fixtures/chance.ts';
+import { chance } from './fixtures/whole.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/signing-up.ts');
 

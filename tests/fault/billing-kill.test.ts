@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/server/database/open.ts';
 import { type Bought, shop } from '../fixtures/buying.ts';
 import { onBothEngines, type Place } from '../world/databases.ts';
 import { runs, seedFrom } from '../world/runs.ts';
-import { chance } from './fixtures/chance.ts';
+import { chance } from './fixtures/whole.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/buying.ts');
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { isMadeOnDemand } from '../../src/server/press/page-keys.ts';
+import { isOnDemand } from '../../src/server/press/page-keys.ts';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
 import { restError } from '../fixtures/wordpress.ts';
 import { lists, type Newsroom, openNewsroom } from './fixtures/newsroom.ts';
@@ -58,7 +58,7 @@ async function readAll(): Promise<Set<unknown>> {
       const since = newsroom.mark();
       const answer = await reader.read(paper.port(), path, encoding);
       newsroom.check(path, answer, since);
-      if (!isMadeOnDemand(path)) sources.add(answer.headers['server-timing']);
+      if (!isOnDemand(path)) sources.add(answer.headers['server-timing']);
     }
   }
   return sources;

@@ -13,9 +13,8 @@ import { afterEach, expect, it } from 'vitest';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
 import { restError } from '../fixtures/wordpress.ts';
 import { runs, seedFrom } from '../world/runs.ts';
-import { chance } from './fixtures/chance.ts';
 import { lists, openNewsroom } from './fixtures/newsroom.ts';
-import { CutOff, openReader } from './fixtures/whole.ts';
+import { CutOff, chance, openReader } from './fixtures/whole.ts';
 
 const rounds = Number(process.env.FAULT_ROUNDS ?? runs(8, 50));
 const seed = seedFrom('FAULT_SEED');

@@ -1,8 +1,7 @@
 import { isLoopback } from '../../lib/http/network.ts';
 import { imageSrcset, imageUrl } from '../../lib/images/url.ts';
-import { type Embed, embedOf, webAddress } from './embeds.ts';
-import { cleanLine } from './plain-text.ts';
-import { textOf } from './sanitize.server.ts';
+import { type Embed, embedOf, webAddress } from './addresses.ts';
+import { cleanLine, textOf } from './sanitize.server.ts';
 
 /** The context of the steps that transform a body. */
 

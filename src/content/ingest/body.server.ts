@@ -2,12 +2,13 @@
  * Transforms a body between the two passes of the sanitizer: pictures get the image path, links lead to the site's own pages, frames
  * become click-to-load shells, and the structure is corrected.
  */
+
+import { countWords, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import { originalOfLink } from '../store/body-links.ts';
+import { linkTarget } from './addresses.ts';
 import { type BodyContext, embedBlocks, settlePictures, settlePlayers, unwrap } from './body-media.server.ts';
-import { linkTarget } from './links.ts';
-import { hasRightToLeft } from './plain-text.ts';
-import type { Sanitizer } from './sanitize.server.ts';
+import { hasRightToLeft, type Sanitizer, textOf } from './sanitize.server.ts';
 
 /** Prefix of ids and names, so that they can't collide with ids or names that the page's scripts and styles use. */
 export const idPrefix = 'user-content-';
@@ -236,4 +237,47 @@ function markDirections(body: HTMLElement): void {
   for (const block of body.querySelectorAll('p, h2, h3, h4, h5, h6, li, blockquote, figcaption, td, th, dt, dd, pre')) {
     if (!block.hasAttribute('dir') && hasRightToLeft(block.textContent ?? '')) block.setAttribute('dir', 'auto');
   }
+}
+
+// The excerpt of an article: the text that every reader may see.
+
+const most = { words: 100, share: 1 / 3, paragraphs: 3 };
+
+const readable = /^(?:P|H[2-6]|BLOCKQUOTE|UL|OL)$/u;
+
+/**
+ * The first two or three paragraphs, at most 100 words and never more than a third of the body, cut between blocks. If the first
+ * paragraph alone is longer, it is cut between words.
+ *
+ * @param words number of words in the body
+ */
+export function openingOf(body: HTMLElement, words: number): string {
+  const limit = Math.min(most.words, Math.floor(words * most.share));
+  const chosen: Element[] = [];
+  let paragraphs = 0;
+  let used = 0;
+  for (const block of body.children) {
+    if (!readable.test(block.nodeName)) continue;
+    const length = countWords(textOf(block));
+    if (used + length > limit) break;
+    used += length;
+    chosen.push(block);
+    if (!/^H/u.test(block.nodeName)) paragraphs++;
+    if (paragraphs === most.paragraphs) break;
+  }
+  while (/^H/u.test(chosen.at(-1)?.nodeName ?? '')) chosen.pop();
+  if (chosen.length > 0) return chosen.map((block) => block.outerHTML).join('\n');
+  return cutParagraph(body, limit);
+}
+
+function cutParagraph(body: HTMLElement, limit: number): string {
+  const first = [...body.children].find((block) => block.nodeName === 'P' && countWords(textOf(block)) > 0);
+  if (!first || limit < 1) return '';
+  const words = textOf(first).match(/\S+/gu) ?? [];
+  const paragraph = body.ownerDocument.createElement('p');
+  if (first.getAttribute('dir')) paragraph.setAttribute('dir', first.getAttribute('dir') ?? 'auto');
+  // In scripts without spaces a paragraph may count as one word, so characters are limited, too.
+  const kept = words.slice(0, limit).join(' ');
+  paragraph.textContent = kept.length > 700 ? truncateAtWord(kept, 700) : `${kept}…`;
+  return paragraph.outerHTML;
 }

@@ -8,7 +8,8 @@ import { countWords, readingMinutes, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, instantOf, type Rejection, rejectionOf } from '../wire/values.ts';
-import { shapeBody, shapeComment } from './body.server.ts';
+import { allowedFrame, firstWebAddress, webAddress, youtubeId } from './addresses.ts';
+import { openingOf, shapeBody, shapeComment } from './body.server.ts';
 import type { BodyContext } from './body-media.server.ts';
 import {
   type DocumentFacts,
@@ -17,8 +18,6 @@ import {
   type TopStoriesChoice,
   topStoriesSlug,
 } from './document.ts';
-import { allowedFrame, firstWebAddress, webAddress, youtubeId } from './embeds.ts';
-import { openingOf } from './excerpt.server.ts';
 import { type Sanitizer, textOf } from './sanitize.server.ts';
 
 export interface IngestContext extends Omit<BodyContext, 'base'> {

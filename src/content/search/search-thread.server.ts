@@ -6,7 +6,9 @@
 import type { Logger } from '../../lib/logging.ts';
 import { SearchBusy } from '../../lib/search/model.ts';
 import { createWorkerPool, PoolBusy } from '../../lib/workers/pool.server.ts';
-import type { FoundArticles, SearchFilter } from './search.server.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
+import { indexRevision } from './index.server.ts';
+import { type FoundArticles, type SearchFilter, searchArticles } from './search.server.ts';
 
 export type LookUp = (text: string, filter: SearchFilter) => FoundArticles;
 
@@ -61,4 +63,78 @@ export interface SearchTask {
   readonly generation: number;
   readonly text: string;
   readonly filter: SearchFilter;
+}
+
+// A cache of search results, valid until the next write: readers search for the same words, and each typed letter repeats a search.
+
+const mostCached = 500;
+
+interface SearchCache {
+  readonly revision: string;
+  /** The least recently used result comes first. */
+  readonly found: Map<string, FoundArticles>;
+  /** Searches in progress; equal searches share a result. */
+  readonly inProgress: Map<string, Promise<FoundArticles>>;
+}
+
+const caches = new WeakMap<ContentStore, SearchCache>();
+
+function cacheFor(store: ContentStore): SearchCache {
+  const revision = indexRevision(store);
+  let cache = caches.get(store);
+  if (cache?.revision !== revision) {
+    cache = { revision, found: new Map(), inProgress: new Map() };
+    caches.set(store, cache);
+  }
+  return cache;
+}
+
+const cacheKey = (text: string, filter: SearchFilter): string => JSON.stringify([text, filter]);
+
+function lookUpCached({ found }: SearchCache, key: string): FoundArticles | undefined {
+  const known = found.get(key);
+  if (known) storeResult(found, key, known);
+  return known;
+}
+
+function storeResult(found: Map<string, FoundArticles>, key: string, answer: FoundArticles): void {
+  found.delete(key);
+  found.set(key, answer);
+  if (found.size <= mostCached) return;
+  const [oldest] = found.keys();
+  if (oldest !== undefined) found.delete(oldest);
+}
+
+/** Searches in the calling thread. */
+export function searchNow(store: ContentStore, text: string, filter: SearchFilter): FoundArticles {
+  const cache = cacheFor(store);
+  const key = cacheKey(text, filter);
+  const known = lookUpCached(cache, key);
+  if (known) return known;
+  const found = searchArticles(store, text, filter);
+  storeResult(cache.found, key, found);
+  return found;
+}
+
+/** Searches in the search thread. @throws SearchBusy */
+export async function searchInThread(
+  store: ContentStore,
+  thread: SearchThread,
+  text: string,
+  filter: SearchFilter,
+): Promise<FoundArticles> {
+  // The cache is chosen before the search: a write in the meantime gives later searches a new one, so they don't find this result.
+  const cache = cacheFor(store);
+  const key = cacheKey(text, filter);
+  const known = lookUpCached(cache, key) ?? cache.inProgress.get(key);
+  if (known) return known;
+  const searching = thread
+    .ask(text, filter)
+    .then((found) => {
+      storeResult(cache.found, key, found);
+      return found;
+    })
+    .finally(() => cache.inProgress.delete(key));
+  cache.inProgress.set(key, searching);
+  return searching;
 }

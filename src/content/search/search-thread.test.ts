@@ -8,9 +8,13 @@ import { isSearchBusy } from '../../lib/search/model.ts';
 import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { storeDocument, withdrawDocument } from '../store/write.server.ts';
-import { answerAside } from './cache.server.ts';
 import { type FoundArticles, searchArticles } from './search.server.ts';
-import { createSearchThread, type SearchThread, type SearchThreadOptions } from './search-thread.server.ts';
+import {
+  createSearchThread,
+  type SearchThread,
+  type SearchThreadOptions,
+  searchInThread,
+} from './search-thread.server.ts';
 
 let folder: string;
 let store: ContentStore;
@@ -141,7 +145,7 @@ describe('what is kept of answers', () => {
       },
       close: async () => {},
     };
-    const look = () => answerAside(store, fake, 'bridge', {});
+    const look = () => searchInThread(store, fake, 'bridge', {});
     const found = (total: number): FoundArticles => ({ hits: [], total, instead: [] });
     const first = [look(), look()];
     put(1, 'A bridge');

@@ -62,7 +62,7 @@ export function searchArticles(store: Index, text: string, filter: SearchFilter)
   const typed = readQuery(text);
   const none: FoundArticles = { hits: [], total: 0, instead: [] };
   if (typed === null) return none;
-  const query = tellingPart(store, typed);
+  const query = selectiveTerms(store, typed);
   const from = filter.since === undefined ? 0 : keyOf(filter.since);
   const to = filter.until === undefined ? Number.MAX_SAFE_INTEGER : keyOf(filter.until) - 1;
   const facet = filter.term === undefined ? '' : ` AND facets : "${sectionWord(filter.term)}"`;
@@ -76,7 +76,7 @@ export function searchArticles(store: Index, text: string, filter: SearchFilter)
   }
   let instead: readonly string[] = [];
   if (total < tooFew) {
-    const meant = whatWasMeant(store, query);
+    const meant = correctionsOf(store, query);
     const wider = ask(toMatch(query, { beginning: total > 0, instead: meant }));
     const more = meant.size === 0 ? 0 : countMatches(store, wider);
     if (more > total) {
@@ -105,7 +105,7 @@ const common = 0.4;
 const mostCommon = 4;
 
 /** The query without the words that nearly every story has: matching them takes most of the time and changes little. */
-function tellingPart(store: Index, query: Query): Query {
+function selectiveTerms(store: Index, query: Query): Query {
   const { terms } = query;
   const stories = Number(store.prepare("SELECT n FROM list_counts WHERE list = 'articles'").get()?.n ?? 0);
   if (stories < large || terms.length === 1) return query;
@@ -119,7 +119,7 @@ function tellingPart(store: Index, query: Query): Query {
 const mostMistyped = 4;
 
 /** For each word that may be mistyped, the words that the reader probably meant; of many words only the rarest are checked. */
-function whatWasMeant(store: Index, { terms }: Query): Map<number, readonly string[]> {
+function correctionsOf(store: Index, { terms }: Query): Map<number, readonly string[]> {
   const meant = new Map<number, readonly string[]>();
   const rarest = [...terms.entries()]
     .flatMap(

@@ -16,17 +16,18 @@ const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
  * The letters that identify an excerpt as one that WordPress took from the text, and how far into the text it may start: a caption may
  * come first.
  */
-const telling = 40;
-const beginning = 600;
+const identifying = 40;
+const latestStart = 600;
 
 /**
  * If WordPress made the excerpt from the start of the text, it may be longer than the opening and reveal restricted text; the opening
  * then replaces it.
  */
 function publicExcerpt(excerpt: string, opening: string, body: string): string {
-  const said = letters(excerpt);
-  const at = letters(body).indexOf(said.slice(0, telling));
-  if (said === '' || at === -1 || at > beginning || letters(opening).includes(said)) return excerpt;
+  const excerptLetters = letters(excerpt);
+  const at = letters(body).indexOf(excerptLetters.slice(0, identifying));
+  if (excerptLetters === '' || at === -1 || at > latestStart || letters(opening).includes(excerptLetters))
+    return excerpt;
   return truncateAtWord(opening, publication.limits.excerpt);
 }
 
@@ -39,7 +40,7 @@ const levelIn = (store: ContentStore, document: Pick<IngestedDocument, 'facts' |
   );
 
 /** The document as the content store may store it: lists and search show only the excerpt of a restricted article. */
-export function behindItsWall(store: ContentStore, document: IngestedDocument): IngestedDocument {
+export function withPublicText(store: ContentStore, document: IngestedDocument): IngestedDocument {
   if (document.type !== 'articles' || !isWalled(levelIn(store, document))) return document;
   const opening = plainText(document.openingHtml);
   const excerpt = publicExcerpt(document.excerpt, opening, plainText(document.bodyHtml));
@@ -52,7 +53,7 @@ const key = 'walled-sections';
  * Updates the search index and excerpts for sections whose access level has changed since their articles were indexed, because the
  * publication's rules or the sections changed. Call it at start and after the sections were stored.
  */
-export function alignWalls(store: ContentStore): void {
+export function updateRestrictedSections(store: ContentStore): void {
   const levels = Object.fromEntries(
     sectionTable(store)
       .inOrder.filter(({ id }) => id !== 0)
@@ -60,17 +61,17 @@ export function alignWalls(store: ContentStore): void {
       .filter(([, level]) => level !== 'default'),
   );
   const before = JSON.parse(store.getMeta(key) ?? '{}') as typeof levels;
-  const moved = [...new Set([...Object.keys(before), ...Object.keys(levels)])].filter(
+  const changed = [...new Set([...Object.keys(before), ...Object.keys(levels)])].filter(
     (id) => before[id] !== levels[id],
   );
-  if (moved.length === 0) return;
+  if (changed.length === 0) return;
   store.transaction(() => {
     const articles = store.prepare(
       `SELECT d.id, d.facts, d.terms, d.excerpt, b.body, b.opening FROM listing l JOIN documents d ON d.id = l.id
       JOIN bodies b ON b.id = d.id WHERE l.list = ?`,
     );
     const write = store.prepare('UPDATE documents SET excerpt = ? WHERE id = ?');
-    for (const id of moved) {
+    for (const id of changed) {
       for (const row of articles.all(`articles:section:${id}`)) {
         const document = { facts: JSON.parse(String(row.facts)), terms: JSON.parse(String(row.terms)) };
         const body = plainText(String(row.body));

@@ -3,7 +3,7 @@ import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
 import { publication } from '../../publication.ts';
 import type { IngestedDocument, IngestedSection } from '../ingest/document.ts';
-import { alignWalls } from './access.server.ts';
+import { updateRestrictedSections } from './access.server.ts';
 import { type ContentStore, openContentStore } from './content-store.server.ts';
 import { storeSections } from './navigation.server.ts';
 import { createReader } from './reader.server.ts';
@@ -75,7 +75,7 @@ describe('walls', () => {
 
   it('a section gives its articles a level, and takes it with it', () => {
     rules.columnists = 'subscriber';
-    alignWalls(store);
+    updateRestrictedSections(store);
     put({ terms: [1] });
     expect([reader().article('bridge')?.access, found()]).toEqual(['default', 1]);
     put({ terms: [1, 2] });
@@ -89,10 +89,10 @@ describe('walls', () => {
     put({ terms: [2] });
     expect(found()).toBe(1);
     rules.columnists = 'registered';
-    alignWalls(store);
+    updateRestrictedSections(store);
     expect([reader().article('bridge')?.access, found()]).toEqual(['registered', 0]);
     delete rules.columnists;
-    alignWalls(store);
+    updateRestrictedSections(store);
     expect([reader().article('bridge')?.access, found()]).toEqual(['default', 1]);
   });
 
@@ -100,16 +100,16 @@ describe('walls', () => {
     rules.essays = 'subscriber';
     put({ terms: [2] });
     storeSections(store, [section(1, 'politics'), section(2, 'essays')]);
-    alignWalls(store);
+    updateRestrictedSections(store);
     expect([reader().article('bridge')?.access, found()]).toEqual(['subscriber', 0]);
   });
 
   it('nothing is written where nothing has changed', () => {
     rules.columnists = 'registered';
     put({ terms: [2] });
-    alignWalls(store);
+    updateRestrictedSections(store);
     const write = vi.spyOn(store, 'transaction');
-    alignWalls(store);
+    updateRestrictedSections(store);
     expect(write).not.toHaveBeenCalled();
   });
 
@@ -124,13 +124,13 @@ describe('walls', () => {
       expect(excerpt({ access: 'subscriber', excerpt: made })).toBe(opening);
       expect(excerpt({ access: 'subscriber', excerpt: made, openingHtml: '' })).toBe('');
       rules.politics = 'registered';
-      alignWalls(store);
+      updateRestrictedSections(store);
       expect(excerpt({ excerpt: made })).toBe(opening);
     });
     it('that WordPress made are cut when another rule puts them behind a wall', () => {
       expect(excerpt({ excerpt: made })).toBe(made);
       rules.politics = 'subscriber';
-      alignWalls(store);
+      updateRestrictedSections(store);
       expect([reader().article('bridge')?.excerpt, found()]).toEqual([opening, 0]);
       expect(reader().search('bridge').items[0]?.snippet).not.toContain('heliotrope');
     });

@@ -10,12 +10,12 @@ import type { ContentStore } from './content-store.server.ts';
 /** Attribute with WordPress's own address of a link; it never reaches a page. */
 export const originalOfLink = 'data-wordpress';
 
-const rooms: readonly (readonly [type: DocumentType, room: string])[] = [
+const prefixes: readonly (readonly [type: DocumentType, prefix: string])[] = [
   ['articles', '/article/'],
   ['video', '/media/'],
   ['authors', '/author/'],
 ];
-const roomOf = new Map(rooms);
+const prefixOf = new Map(prefixes);
 /** Pages that a story may link to; other pages of WordPress have no address on the site. */
 const linkable: ReadonlySet<string> = new Set(fixedPages.filter(({ signedIn }) => !signedIn).map(({ path }) => path));
 
@@ -35,7 +35,7 @@ export function resolveLinks(html: string, store: ContentStore, note: Note = () 
     const read = (name: string): string | undefined => new RegExp(`\\s${name}="([^"]*)"`, 'u').exec(attributes)?.[1];
     const original = read(originalOfLink);
     if (original === undefined) return whole;
-    const here = placeOf(decode(read('href') ?? ''), decode(original), store, note);
+    const here = siteAddressOf(decode(read('href') ?? ''), decode(original), store, note);
     if (here === null && !isPublic) return text;
     const rest = attributes.replace(/\s(?:href|rel|data-wordpress)="[^"]*"/gu, '');
     const href = here ?? decode(original);
@@ -44,15 +44,15 @@ export function resolveLinks(html: string, store: ContentStore, note: Note = () 
 }
 
 /** The link's target on the site; `null` when it doesn't exist. */
-function placeOf(href: string, original: string, store: ContentStore, note: Note): string | null {
+function siteAddressOf(href: string, original: string, store: ContentStore, note: Note): string | null {
   const { searchParams, hash } = new URL(original);
   const path = href === original ? byQuery(searchParams, store, note) : byPath(href.split('#')[0] ?? '', store, note);
   return path === null ? null : path + (hash.length > 1 ? hash : '');
 }
 
 function byPath(path: string, store: ContentStore, note: Note): string | null {
-  for (const [type, room] of rooms) {
-    if (path.startsWith(room)) return bySlug(type, path.slice(room.length), store, note);
+  for (const [type, prefix] of prefixes) {
+    if (path.startsWith(prefix)) return bySlug(type, path.slice(prefix.length), store, note);
   }
   if (path.startsWith('/section/')) return bySection(path.slice(9), store, note);
   return linkable.has(path) ? path : null;
@@ -84,12 +84,12 @@ function bySection(slug: string, store: ContentStore, note: Note): string | null
 /** The current address of a document, also by a former slug. */
 function bySlug(type: DocumentType, given: string, store: ContentStore, note: Note): string | null {
   const slug = canonicalSlug(given);
-  const room = roomOf.get(type);
+  const prefix = prefixOf.get(type);
   if (type === 'crosswords') return '/games';
-  if (!room) return linkable.has(`/${slug}`) ? `/${slug}` : null;
+  if (!prefix) return linkable.has(`/${slug}`) ? `/${slug}` : null;
   note(tag.slug(type, slug));
   const there = store.prepare('SELECT 1 FROM documents WHERE type = ? AND slug = ?').get(type, slug);
-  if (there) return room + slug;
+  if (there) return prefix + slug;
   const moved = store
     .prepare(
       `SELECT d.slug FROM old_slugs o JOIN documents d ON d.id = o.id AND d.type = o.type
@@ -98,5 +98,5 @@ function bySlug(type: DocumentType, given: string, store: ContentStore, note: No
     .get(type, slug);
   if (!moved) return null;
   note(tag.slug(type, String(moved.slug)));
-  return room + String(moved.slug);
+  return prefix + String(moved.slug);
 }

@@ -5,7 +5,7 @@ import type { ContentStore } from './content-store.server.ts';
 import { pageBounds } from './lists.server.ts';
 import { commentOf, type Row } from './rows.server.ts';
 
-interface CommentFilter {
+export interface CommentFilter {
   readonly parent?: number;
   readonly offset?: number;
   readonly limit?: number;

@@ -213,8 +213,6 @@ export interface WalkCursor {
   readonly offset: number;
   /** Highest id seen on this walk. */
   readonly last: number;
-  /** Number of completed walks. */
-  readonly laps: number;
 }
 
 export function readCursor<T>(store: ContentStore, name: string, standard: T): T {
@@ -236,4 +234,4 @@ export const isCopied = (store: ContentStore): boolean =>
   [...documentTypes, 'comments' as const].every((type) => backfillCursor(store, type).done);
 
 export const walkCursor = (store: ContentStore, type: DocumentType | 'comments'): WalkCursor =>
-  readCursor(store, `walk:${type}`, { offset: 0, last: 0, laps: 0 });
+  readCursor(store, `walk:${type}`, { offset: 0, last: 0 });

@@ -82,21 +82,21 @@ export function listTotal(store: ContentStore, lists: readonly string[], filter:
 // them all (docs/decisions/0008).
 
 /** A position in a list. */
-export interface Place {
+export interface ListPosition {
   readonly id: number;
   /** Canonical UTC instant. */
   readonly date: string;
 }
 
 /** Most neighbors that a page may show. */
-const reaches: Readonly<Record<string, number>> = { video: 6, crosswords: 4 };
+const mostNeighbors: Readonly<Record<string, number>> = { video: 6, crosswords: 4 };
 
-const reachOf = (list: string): number => reaches[list] ?? 0;
+const mostNeighborsOf = (list: string): number => mostNeighbors[list] ?? 0;
 
 function nearest(
   store: ContentStore,
   list: string,
-  { date, id }: Place,
+  { date, id }: ListPosition,
   side: 'older' | 'newer',
   limit: number,
 ): number[] {
@@ -114,9 +114,9 @@ function nearest(
  *
  * @throws RangeError when the caller wants more neighbors than changes of this list invalidate
  */
-export function besideIn(store: ContentStore, list: string, place: Place, limit: number): number[] {
-  if (limit > reachOf(list))
-    throw new RangeError(`A page may look ${reachOf(list)} places along ${list}, not ${limit}.`);
+export function neighborIds(store: ContentStore, list: string, place: ListPosition, limit: number): number[] {
+  if (limit > mostNeighborsOf(list))
+    throw new RangeError(`A page may look ${mostNeighborsOf(list)} places along ${list}, not ${limit}.`);
   const older = nearest(store, list, place, 'older', limit);
   if (older.length === limit) return older;
   return [...nearest(store, list, place, 'newer', limit - older.length).reverse(), ...older];
@@ -126,8 +126,8 @@ export function besideIn(store: ContentStore, list: string, place: Place, limit:
  * Ids of the documents that are neighbors of one that was added to a list. Former neighbors aren't included: they show its card and
  * depend on the card's tag.
  */
-export function besideWhich(store: ContentStore, list: string, place: Place): number[] {
-  const reach = reachOf(list);
+export function changedNeighborIds(store: ContentStore, list: string, place: ListPosition): number[] {
+  const reach = mostNeighborsOf(list);
   if (reach === 0) return [];
   const older = nearest(store, list, place, 'older', reach + 1);
   const newer = nearest(store, list, place, 'newer', reach);

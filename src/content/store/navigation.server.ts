@@ -80,16 +80,7 @@ export function storeMenus(store: ContentStore, menus: ReadonlyMap<string, reado
 
 // The newspaper's sections: the publication's, which WordPress's terms replace once those are known.
 
-const configured = (section: SectionConfig): Section => ({
-  id: 0,
-  slug: section.slug,
-  name: section.name,
-  label: section.label,
-  homepageCount: section.homepageCount,
-  showInMedia: section.showInMedia,
-  navigationPosition: section.navigationPosition,
-  color: section.color,
-});
+const configured = (section: SectionConfig): Section => ({ ...section, id: 0 });
 
 /**
  * Sections in navigation order. While WordPress hasn't named any, the publication's, with id 0; afterward exactly the terms that have a
@@ -101,16 +92,7 @@ export function navigationSections(terms: readonly IngestedSection[]): Section[]
   return sections.sort((a, b) => a.navigationPosition - b.navigationPosition || a.name.localeCompare(b.name, 'en'));
 }
 
-const fromTerm = (term: IngestedSection): Section => ({
-  id: term.id,
-  slug: term.slug,
-  name: term.name,
-  label: term.label,
-  homepageCount: term.homepageCount,
-  showInMedia: term.showInMedia,
-  navigationPosition: term.position ?? 0,
-  color: term.color,
-});
+const fromTerm = ({ position, ...term }: IngestedSection): Section => ({ ...term, navigationPosition: position ?? 0 });
 
 /** The publication's fields for a term's slug, for terms without the newsroom plugin's fields. */
 export const configuredSection = (slug: string): SectionConfig | undefined =>

@@ -8,7 +8,6 @@ import {
   type Author,
   type Card,
   type Comment,
-  type CommentOrder,
   type ContentReader,
   type Crossword,
   type DocumentType,
@@ -24,14 +23,14 @@ import {
   tag,
   type Video,
 } from '../../lib/content/model.ts';
-import { answerAside, answerNow } from '../search/cache.server.ts';
 import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../search/search.server.ts';
 import type { SearchThread } from '../search/search-thread.server.ts';
+import { searchInThread, searchNow } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import { resolveLinks } from './body-links.ts';
-import { readComment, readComments } from './comments.server.ts';
+import { type CommentFilter, readComment, readComments } from './comments.server.ts';
 import type { ContentStore } from './content-store.server.ts';
-import { besideIn, listIds, listTotal, pageBounds } from './lists.server.ts';
+import { listIds, listTotal, neighborIds, pageBounds } from './lists.server.ts';
 import { storedTopStories } from './navigation.server.ts';
 import {
   authorOf,
@@ -46,10 +45,9 @@ import {
 } from './rows.server.ts';
 
 const byId = `SELECT ${documentColumns} FROM ${documentSource} WHERE d.id = ? AND d.type = ?`;
-const bySlug = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id
-  WHERE d.type = ? AND d.slug = ? ORDER BY d.modified DESC LIMIT 1`;
-const byIdWithBody = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id
-  WHERE d.id = ? AND d.type = ?`;
+const withBodies = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id`;
+const bySlug = `${withBodies} WHERE d.type = ? AND d.slug = ? ORDER BY d.modified DESC LIMIT 1`;
+const byIdWithBody = `${withBodies} WHERE d.id = ? AND d.type = ?`;
 
 interface ReadState {
   readonly store: ContentStore;
@@ -120,24 +118,32 @@ function card(read: ReadState, id: number): Card | null {
 
 const cards = (read: ReadState, ids: readonly number[]): Card[] => ids.flatMap((id) => card(read, id) ?? []);
 
-function videoById(read: ReadState, id: number): Video[] {
-  const row = read.store.prepare(byIdWithBody).get(id, 'video') as Row | undefined;
-  if (!row) return [];
+function noteVideo(read: ReadState, row: Row): Video {
   const video = videoOf(row, sectionTable(read.store));
-  read.tags.add(tag.video(id));
+  read.tags.add(tag.video(video.id));
   read.tags.add(tag.navigation);
   if (video.author) read.tags.add(tag.byline(video.author.id));
-  return [video];
+  return video;
 }
 
-function crosswordById(read: ReadState, id: number): Crossword[] {
-  const row = read.store.prepare(byId).get(id, 'crosswords') as Row | undefined;
-  if (!row) return [];
+function noteCrossword(read: ReadState, row: Row): Crossword {
   const crossword = crosswordOf(row);
-  read.tags.add(tag.crossword(id));
+  read.tags.add(tag.crossword(crossword.id));
   if (crossword.author) read.tags.add(tag.byline(crossword.author.id));
-  return [crossword];
+  return crossword;
 }
+
+const videosById = (read: ReadState, ids: readonly number[]): Video[] =>
+  ids.flatMap((id) => {
+    const row = read.store.prepare(byIdWithBody).get(id, 'video') as Row | undefined;
+    return row ? noteVideo(read, row) : [];
+  });
+
+const crosswordsById = (read: ReadState, ids: readonly number[]): Crossword[] =>
+  ids.flatMap((id) => {
+    const row = read.store.prepare(byId).get(id, 'crosswords') as Row | undefined;
+    return row ? noteCrossword(read, row) : [];
+  });
 
 function fullAuthor(read: ReadState, id: number): Author | null {
   read.tags.add(tag.profile(id));
@@ -244,12 +250,12 @@ function articles(read: ReadState, filter: ArticleFilter): Slice<Card> {
 
 function besideVideo(read: ReadState, video: Video, limit: number): readonly Video[] {
   read.tags.add(tag.beside(video.id));
-  return besideIn(read.store, 'video', video, limit).flatMap((id) => videoById(read, id));
+  return videosById(read, neighborIds(read.store, 'video', video, limit));
 }
 
 function besideCrossword(read: ReadState, crossword: Crossword, limit: number): readonly Crossword[] {
   read.tags.add(tag.beside(crossword.id));
-  return besideIn(read.store, 'crosswords', crossword, limit).flatMap((id) => crosswordById(read, id));
+  return crosswordsById(read, neighborIds(read.store, 'crosswords', crossword, limit));
 }
 
 function topStories(read: ReadState): TopStories {
@@ -281,24 +287,15 @@ function author(read: ReadState, slug: string): Author | null {
 
 function authors(read: ReadState): readonly Author[] {
   read.tags.add(tag.authors);
-  const rows = read.store
-    .prepare("SELECT * FROM documents WHERE type = 'authors' ORDER BY title COLLATE NOCASE, id")
-    .all();
+  const sql = "SELECT * FROM documents WHERE type = 'authors' ORDER BY title COLLATE NOCASE, id";
+  const rows = read.store.prepare(sql).all();
   return rows.map((row) => {
     read.tags.add(tag.profile(Number(row.id)));
     return authorOf(row as Row);
   });
 }
 
-function videos(
-  read: ReadState,
-  filter: {
-    readonly section?: string;
-    readonly exclude?: readonly number[];
-    readonly offset?: number;
-    readonly limit?: number;
-  },
-): Slice<Video> {
+function videos(read: ReadState, filter: Parameters<ContentReader['videos']>[0]): Slice<Video> {
   read.tags.add(tag.videos);
   const lists = ['video'];
   if (filter.section !== undefined) {
@@ -307,33 +304,26 @@ function videos(
     if (!section || section.id === 0) return { items: [], total: 0 };
     lists[0] = `video:section:${section.id}`;
   }
-  const items = listIds(read.store, lists, filter, 12).flatMap((id) => videoById(read, id));
+  const items = videosById(read, listIds(read.store, lists, filter, 12));
   return { items, total: listTotal(read.store, lists, filter) };
 }
 
 function video(read: ReadState, slug: string): Video | null {
   const row = find(read, 'video', slug);
   if (!row) return null;
-  const video = videoOf(row, sectionTable(read.store));
-  read.tags.add(tag.video(video.id));
-  read.tags.add(tag.navigation);
-  if (video.author) read.tags.add(tag.byline(video.author.id));
+  const video = noteVideo(read, row);
   return { ...video, bodyHtml: links(read, video.bodyHtml) };
 }
 
-function crosswords(read: ReadState, filter: { readonly offset?: number; readonly limit?: number }): Slice<Crossword> {
+function crosswords(read: ReadState, filter: Parameters<ContentReader['crosswords']>[0]): Slice<Crossword> {
   read.tags.add(tag.crosswords);
-  const items = listIds(read.store, ['crosswords'], filter, 12).flatMap((id) => crosswordById(read, id));
+  const items = crosswordsById(read, listIds(read.store, ['crosswords'], filter, 12));
   return { items, total: listTotal(read.store, ['crosswords'], filter) };
 }
 
 function crossword(read: ReadState, slug: string): Crossword | null {
   const row = find(read, 'crosswords', slug);
-  if (!row) return null;
-  const crossword = crosswordOf(row);
-  read.tags.add(tag.crossword(crossword.id));
-  if (crossword.author) read.tags.add(tag.byline(crossword.author.id));
-  return crossword;
+  return row && noteCrossword(read, row);
 }
 
 function page(read: ReadState, slug: string): StaticPage | null {
@@ -346,8 +336,7 @@ function page(read: ReadState, slug: string): StaticPage | null {
 
 function pages(read: ReadState): readonly StaticPage[] {
   read.tags.add(tag.pages);
-  const sql = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id
-        WHERE d.type = 'pages' ORDER BY d.title COLLATE NOCASE, d.id`;
+  const sql = `${withBodies} WHERE d.type = 'pages' ORDER BY d.title COLLATE NOCASE, d.id`;
   return read.store
     .prepare(sql)
     .all()
@@ -358,16 +347,7 @@ function pages(read: ReadState): readonly StaticPage[] {
     });
 }
 
-function comments(
-  read: ReadState,
-  articleId: number,
-  filter: {
-    readonly parent?: number;
-    readonly offset?: number;
-    readonly limit?: number;
-    readonly order?: CommentOrder;
-  },
-): Slice<Comment> {
+function comments(read: ReadState, articleId: number, filter: CommentFilter): Slice<Comment> {
   read.tags.add(tag.comments(articleId));
   return readComments(read.store, articleId, filter);
 }
@@ -391,7 +371,7 @@ function fate(read: ReadState, type: DocumentType, slug: string): Fate {
 
 function search(read: ReadState, query: string, filter: SearchFilter | undefined = {}): FoundArticles {
   const asked = indexFilter(read, filter);
-  return asked ? shown(read, answerNow(read.store, query, asked)) : nothingFound;
+  return asked ? shown(read, searchNow(read.store, query, asked)) : nothingFound;
 }
 
 async function searchAside(
@@ -403,7 +383,7 @@ async function searchAside(
   if (!asked) return nothingFound;
   return shown(
     read,
-    read.thread ? await answerAside(read.store, read.thread, query, asked) : answerNow(read.store, query, asked),
+    read.thread ? await searchInThread(read.store, read.thread, query, asked) : searchNow(read.store, query, asked),
   );
 }
 

@@ -26,6 +26,16 @@ const text = (row: Row, column: string): string => String(row[column]);
 const json = <T>(row: Row, column: string): T => JSON.parse(String(row[column])) as T;
 export const pictureOf = (row: Row): Picture | null => (row.image === null ? null : json<Picture>(row, 'image'));
 
+/** The fields that articles, videos and pages share. */
+const baseOf = (row: Row) => ({
+  id: Number(row.id),
+  slug: text(row, 'slug'),
+  title: text(row, 'title'),
+  excerpt: text(row, 'excerpt'),
+  image: pictureOf(row),
+  modified: text(row, 'modified'),
+});
+
 export function authorRefOf(row: Row): AuthorRef | null {
   if (row.author_id === null || row.author_name === null || row.author_name === undefined) return null;
   return { id: Number(row.author_id), name: text(row, 'author_name'), slug: text(row, 'author_slug') };
@@ -65,14 +75,10 @@ export function sectionTable(store: ContentStore): SectionTable {
 
 export type SectionBadge = Pick<Section, 'slug' | 'label' | 'color'>;
 
-const badgeOf = (sections: SectionTable, terms: readonly number[]): SectionBadge | null => {
-  for (const section of sections.inOrder) {
-    if (section.id !== 0 && terms.includes(section.id)) {
-      return { slug: section.slug, label: section.label, color: section.color };
-    }
-  }
-  return null;
-};
+function badgeOf(sections: SectionTable, terms: readonly number[]): SectionBadge | null {
+  const [first] = sections.of(terms);
+  return first ? { slug: first.slug, label: first.label, color: first.color } : null;
+}
 
 interface ArticleFacts {
   access?: AccessLevel;
@@ -83,15 +89,10 @@ export function cardOf(row: Row, sections: SectionTable): Card {
   const facts = json<ArticleFacts>(row, 'facts');
   const terms = json<number[]>(row, 'terms');
   return {
-    id: Number(row.id),
-    slug: text(row, 'slug'),
-    title: text(row, 'title'),
-    excerpt: text(row, 'excerpt'),
-    image: pictureOf(row),
+    ...baseOf(row),
     author: authorRefOf(row),
     section: badgeOf(sections, terms),
     date: text(row, 'date'),
-    modified: text(row, 'modified'),
     access: levelOf(
       facts.access ?? 'default',
       sections.of(terms).map(({ slug }) => slug),
@@ -103,17 +104,12 @@ export function cardOf(row: Row, sections: SectionTable): Card {
 export function videoOf(row: Row, sections: SectionTable): Video {
   const facts = json<{ videoUrl?: string; providerId?: string | null }>(row, 'facts');
   return {
-    id: Number(row.id),
-    slug: text(row, 'slug'),
-    title: text(row, 'title'),
-    excerpt: text(row, 'excerpt'),
+    ...baseOf(row),
     bodyHtml: text(row, 'body'),
     author: authorRefOf(row),
     section: badgeOf(sections, json<number[]>(row, 'terms')),
-    image: pictureOf(row),
     video: { url: facts.videoUrl ?? '', providerId: facts.providerId ?? null, provider: 'youtube' },
     date: text(row, 'date'),
-    modified: text(row, 'modified'),
   };
 }
 
@@ -126,15 +122,7 @@ export const crosswordOf = (row: Row): Crossword => ({
   date: text(row, 'date'),
 });
 
-export const pageOf = (row: Row): StaticPage => ({
-  id: Number(row.id),
-  slug: text(row, 'slug'),
-  title: text(row, 'title'),
-  excerpt: text(row, 'excerpt'),
-  bodyHtml: text(row, 'body'),
-  image: pictureOf(row),
-  modified: text(row, 'modified'),
-});
+export const pageOf = (row: Row): StaticPage => ({ ...baseOf(row), bodyHtml: text(row, 'body') });
 
 export const commentOf = (row: Row, replies: Comment['replies']): Comment => ({
   id: Number(row.id),

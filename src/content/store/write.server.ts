@@ -7,10 +7,10 @@ import { type Author, type DocumentType, tag } from '../../lib/content/model.ts'
 import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
 import { indexStory, markForReindex, unindexStory } from '../search/index.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
-import { behindItsWall } from './access.server.ts';
+import { withPublicText } from './access.server.ts';
 import { type DocumentVersion, tagsOfDocument } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
-import { besideWhich } from './lists.server.ts';
+import { changedNeighborIds } from './lists.server.ts';
 import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
 
 /** When a document was fetched from WordPress. */
@@ -32,6 +32,16 @@ export interface StoredChange {
   readonly before: DocumentVersion | null;
   readonly after: DocumentVersion | null;
 }
+
+const notStored = (status: 'stale' | 'absent', type: DocumentType, id: number): StoredChange => ({
+  status,
+  type,
+  id,
+  tags: new Set(),
+  slugs: [null, null],
+  before: null,
+  after: null,
+});
 
 const cardFacts = ({ access, minutes }: DocumentFacts): string => JSON.stringify([access ?? null, minutes ?? null]);
 
@@ -106,9 +116,9 @@ function writeListing(store: ContentStore, before: DocumentVersion | null, after
     for (const list of listsOf(after)) add.run(list, after.date, after.id);
   }
   if (!after) return [];
-  const stood = new Set(before?.date === after.date ? listsOf(before) : []);
-  const entered = listsOf(after).filter((list) => !stood.has(list));
-  return entered.flatMap((list) => besideWhich(store, list, after).map(tag.beside));
+  const keptLists = new Set(before?.date === after.date ? listsOf(before) : []);
+  const newLists = listsOf(after).filter((list) => !keptLists.has(list));
+  return newLists.flatMap((list) => changedNeighborIds(store, list, after).map(tag.beside));
 }
 
 const insertDocument = `INSERT INTO documents
@@ -169,21 +179,13 @@ function formerAddresses(store: ContentStore, before: DocumentVersion | null, af
  */
 export function storeDocument(store: ContentStore, given: IngestedDocument, fetched: Fetched): StoredChange {
   return store.transaction(() => {
-    const document = behindItsWall(store, given);
+    const document = withPublicText(store, given);
     let before = storedVersion(store, document.id);
     const after = versionOf(document);
-    const away = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(document.id);
-    const known = before && !before.partial ? before.fetched : Number(away?.fetched ?? 0);
+    const withdrawal = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(document.id);
+    const known = before && !before.partial ? before.fetched : Number(withdrawal?.fetched ?? 0);
     if (known > fetched.at && !(before && !before.partial && after.modified > before.modified)) {
-      return {
-        status: 'stale',
-        type: after.type,
-        id: after.id,
-        tags: new Set(),
-        slugs: [null, null],
-        before: null,
-        after: null,
-      };
+      return notStored('stale', after.type, after.id);
     }
     const tags = new Set<string>();
     if (before && before.type !== after.type) {
@@ -230,8 +232,8 @@ function indexArticle(store: ContentStore, document: IngestedDocument): void {
 function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetched, tags: Set<string>): void {
   const before = storedVersion(store, author.id);
   if (before && !(before.partial && before.type === 'authors')) return;
-  const away = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(author.id);
-  if (away && Number(away.fetched) > fetched.at) return;
+  const withdrawal = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(author.id);
+  if (withdrawal && Number(withdrawal.fetched) > fetched.at) return;
   const after: DocumentVersion = {
     id: author.id,
     type: 'authors',
@@ -259,22 +261,14 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
   return store.transaction(() => {
     const before = storedVersion(store, id);
     const kind = before?.type ?? type ?? 'articles';
-    const nothing = {
-      type: kind,
-      id,
-      tags: new Set<string>(),
-      slugs: [null, null] as const,
-      before: null,
-      after: null,
-    };
     store.prepare('DELETE FROM rejected WHERE id = ? AND type = ?').run(id, kind);
-    if (before && !before.partial && before.fetched > fetched.at) return { ...nothing, status: 'stale' };
+    if (before && !before.partial && before.fetched > fetched.at) return notStored('stale', kind, id);
     store
       .prepare(
         'INSERT INTO withdrawn VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET fetched = max(fetched, excluded.fetched)',
       )
       .run(id, kind, fetched.at);
-    if (!before) return { ...nothing, status: 'absent' };
+    if (!before) return notStored('absent', kind, id);
     rememberSlug(store, before.type, before.slug, id);
     writeListing(store, before, null);
     store.prepare('DELETE FROM documents WHERE id = ?').run(id);

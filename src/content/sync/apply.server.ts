@@ -58,7 +58,7 @@ const isPaid = (facts: string | undefined): boolean =>
   facts !== undefined && /"access":"(?:registered|subscriber)"/u.test(facts);
 
 /** Whether a stored page must stop being served at once: its document was withdrawn, or is no longer free. */
-const mustGo = ({ status, before, after }: StoredChange): boolean =>
+const mustBeWithdrawn = ({ status, before, after }: StoredChange): boolean =>
   status === 'withdrawn' || (before !== null && after !== null && !isPaid(before.facts) && isPaid(after.facts));
 
 /** Longest body, characters. A newspaper's longest stories have a tenth of it, and a thread must be able to hold it as a tree. */
@@ -72,46 +72,26 @@ function tooLong(raw: unknown): Promise<never> | null {
     : null;
 }
 
-interface ApplyState {
-  readonly store: ContentStore;
-  readonly client: Client;
-  readonly ingester: Ingester;
-  readonly log: Logger;
-  readonly now: () => number;
-  readonly onChange: ((change: ContentChange) => unknown) | undefined;
-  readonly isKept: () => boolean;
-  readonly afterCommit: (() => void) | undefined;
-  readonly counts: { stored: number; withdrawn: number; rejected: number };
+interface ApplyState extends ApplierOptions {
+  readonly counts: Applier['counts'];
   /** Notifications that the listener is processing. */
-  readonly telling: Set<Promise<readonly string[]>>;
-  /**
-   * Notes of changes that the listener processed and couldn't record; they stay in the content store, so that the next process repeats
-   * them.
-   */
-  readonly unkept: Set<string>;
+  readonly notifications: Set<Promise<readonly string[]>>;
+  /** Keys of change records that the listener has processed; they are deleted once the listener's own record is durable. */
+  readonly processedRecords: Set<string>;
   replayed: boolean;
 }
 
 /** Creates the applier of a content store. */
 export function createApplier(options: ApplierOptions): Applier {
-  const { store, client, ingester, log, now, onChange, isKept = () => true, afterCommit } = options;
-  const counts = { stored: 0, withdrawn: 0, rejected: 0 };
   const apply: ApplyState = {
-    store,
-    client,
-    ingester,
-    log,
-    now,
-    onChange,
-    isKept,
-    afterCommit,
-    counts,
-    telling: new Set<Promise<readonly string[]>>(),
-    unkept: new Set<string>(),
+    ...options,
+    counts: { stored: 0, withdrawn: 0, rejected: 0 },
+    notifications: new Set(),
+    processedRecords: new Set(),
     replayed: false,
   };
   return {
-    counts,
+    counts: apply.counts,
     reject: (rejection) => reject(apply, rejection),
     replay: () => replay(apply),
     documents: (type, raws, fetched, alongside) => documents(apply, type, raws, fetched, alongside),
@@ -138,25 +118,27 @@ function reject(apply: ApplyState, rejection: Rejection): void {
     .run(type, id, url, field, value, problem, modified, apply.now());
 }
 
-function noteDown(apply: ApplyState, change: ContentChange): string {
+/** Records a change until the listener has processed it. @returns the record's key */
+function recordChange(apply: ApplyState, change: ContentChange): string {
   const key = `change:${apply.now()}:${randomUUID()}`;
   apply.store.setMeta(key, JSON.stringify({ ...change, tags: [...change.tags], published: [] }));
   return key;
 }
 
-function tell(apply: ApplyState, change: ContentChange, note: string): Promise<readonly string[]> {
-  const told = tellListener(apply, change, note).finally(() => apply.telling.delete(told));
-  apply.telling.add(told);
-  return told;
+/** @returns the paths that the listener refreshed */
+function notifyListener(apply: ApplyState, change: ContentChange, recordKey: string): Promise<readonly string[]> {
+  const notification = callListener(apply, change, recordKey).finally(() => apply.notifications.delete(notification));
+  apply.notifications.add(notification);
+  return notification;
 }
 
 /** A caller that finds nothing new may have come just after the change, so it waits until the listener has processed the change. */
-async function nothingNew(apply: ApplyState): Promise<readonly string[]> {
-  await Promise.allSettled([...apply.telling]);
+async function waitForNotifications(apply: ApplyState): Promise<readonly string[]> {
+  await Promise.allSettled([...apply.notifications]);
   return [];
 }
 
-async function tellListener(apply: ApplyState, change: ContentChange, note: string): Promise<readonly string[]> {
+async function callListener(apply: ApplyState, change: ContentChange, recordKey: string): Promise<readonly string[]> {
   let refreshed = change.paths ?? [];
   try {
     const answer = await apply.onChange?.(change);
@@ -164,24 +146,24 @@ async function tellListener(apply: ApplyState, change: ContentChange, note: stri
   } catch (error) {
     apply.log.error({ error: String(error) }, 'content: a listener failed on a change');
   }
-  strikeOut(apply, note);
+  deleteRecord(apply, recordKey);
   return refreshed;
 }
 
-function strikeOut(apply: ApplyState, note: string): void {
-  if (note !== '') apply.unkept.add(note);
-  if (!apply.isKept()) return;
-  for (const key of apply.unkept) apply.store.prepare('DELETE FROM meta WHERE key = ?').run(key);
-  apply.unkept.clear();
+function deleteRecord(apply: ApplyState, recordKey: string): void {
+  if (recordKey !== '') apply.processedRecords.add(recordKey);
+  if (apply.isKept && !apply.isKept()) return;
+  for (const key of apply.processedRecords) apply.store.prepare('DELETE FROM meta WHERE key = ?').run(key);
+  apply.processedRecords.clear();
 }
 
 function replay(apply: ApplyState): void {
   if (apply.replayed) return;
   apply.replayed = true;
-  const notes = apply.store.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
-  for (const { key, value } of notes) {
+  const pending = apply.store.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
+  for (const { key, value } of pending) {
     const { tags, ...rest } = JSON.parse(String(value)) as Omit<ContentChange, 'tags'> & { tags: string[] };
-    void tell(apply, { ...rest, tags: new Set(tags) }, String(key));
+    void notifyListener(apply, { ...rest, tags: new Set(tags) }, String(key));
   }
 }
 
@@ -190,7 +172,7 @@ async function commit(
   apply: ApplyState,
   work: () => { changes: StoredChange[]; tags: Set<string>; rejected: number },
 ): Promise<Applied> {
-  let outcome: { rejected: number; stored: number; withdrawn: number; change: ContentChange | null; note: string };
+  let outcome: { rejected: number; stored: number; withdrawn: number; change: ContentChange | null; recordKey: string };
   try {
     outcome = apply.store.transaction(() => {
       const { changes, tags, rejected } = work();
@@ -200,17 +182,23 @@ async function commit(
       const change = tags.size > 0 ? changeOf(changes, tags) : null;
       // Written in the same transaction as the change: if the process dies before the listener has processed it, the next process
       // repeats it.
-      return { rejected, stored, withdrawn, change, note: change && apply.onChange ? noteDown(apply, change) : '' };
+      return {
+        rejected,
+        stored,
+        withdrawn,
+        change,
+        recordKey: change && apply.onChange ? recordChange(apply, change) : '',
+      };
     });
   } catch (error) {
     if (isDamage(error)) apply.store.rebuild(String(error));
     throw error;
   }
-  const { rejected, stored, withdrawn, change, note } = outcome;
+  const { rejected, stored, withdrawn, change, recordKey } = outcome;
   apply.afterCommit?.();
   apply.counts.stored += stored;
   apply.counts.withdrawn += withdrawn;
-  const refreshed = change ? await tell(apply, change, note) : await nothingNew(apply);
+  const refreshed = change ? await notifyListener(apply, change, recordKey) : await waitForNotifications(apply);
   return { stored, withdrawn, rejected, refreshed };
 }
 
@@ -303,17 +291,17 @@ function changeOf(changes: readonly StoredChange[], tags: ReadonlySet<string>): 
     tags,
     paths: [...new Set([...changes.flatMap(ownPaths), ...pathsOfTags(tags)])],
     withdrawn: changes
-      .filter(mustGo)
+      .filter(mustBeWithdrawn)
       .flatMap(({ type, slugs }) => (slugs[0] === null ? [] : [{ type, slug: slugs[0] }])),
-    withdrawnTags: changes.filter(mustGo).flatMap(wholeTag),
+    withdrawnTags: changes.filter(mustBeWithdrawn).flatMap(pageTag),
     published: changes.flatMap(({ status, type, slugs }) =>
       status === 'created' && slugs[1] !== null ? [{ type, slug: slugs[1] }] : [],
     ),
   };
 }
 
-/** An author's profile isn't included: every article of theirs shows it, and those aren't withdrawn. */
-function wholeTag({ type, id, slugs }: StoredChange): string[] {
+/** Tag of the pages that show the document whole. An author's profile isn't included: every article of theirs shows it, and those aren't withdrawn. */
+function pageTag({ type, id, slugs }: StoredChange): string[] {
   if (type === 'articles') return [tag.article(id)];
   if (type === 'video') return [tag.video(id)];
   if (type === 'crosswords') return [tag.crossword(id)];

@@ -3,20 +3,13 @@
  * continues where it was after `kill -9`.
  */
 import { type DocumentType, tag } from '../../lib/content/model.ts';
-import type { Logger } from '../../lib/logging.ts';
-import {
-  backfillCursor,
-  type ContentStore,
-  documentTypes,
-  readCursor,
-  writeCursor,
-} from '../store/content-store.server.ts';
+import { backfillCursor, documentTypes, isCopied, readCursor, writeCursor } from '../store/content-store.server.ts';
 import { storedTopStories } from '../store/navigation.server.ts';
-import { type Client, describeFailure, type Failure } from '../wire/client.server.ts';
+import { describeFailure, type Failure } from '../wire/client.server.ts';
 import { fetchList, fetchStatus, type ListAnswer, SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
-import type { Applied, Applier } from './apply.server.ts';
-import { type Items, mayBeOneDocument, type SyncContext } from './refresh.server.ts';
+import type { Applied } from './apply.server.ts';
+import { mayBeOneDocument, type Refresh, type SyncContext } from './refresh.server.ts';
 
 type Kind = DocumentType | 'comments';
 const kinds: readonly Kind[] = [...documentTypes, 'comments'];
@@ -36,46 +29,27 @@ export interface Backfill {
   secondsLeft(): number | null;
 }
 
-interface BackfillState {
-  readonly items: Items;
+interface BackfillState extends SyncContext {
+  readonly refresh: Refresh;
   readonly onReady: () => void;
-  readonly store: ContentStore;
-  readonly client: Client;
-  readonly applier: Applier;
-  readonly log: Logger;
-  readonly now: () => number;
-  readonly signal: AbortSignal;
   began: number;
   doneAtStart: number;
   reported: number;
 }
 
 /** Creates the back-fill of a content store. */
-export function createBackfill(context: SyncContext, items: Items, onReady: () => void): Backfill {
-  const { store, client, applier, log, now, signal } = context;
-  const backfill: BackfillState = {
-    items,
-    onReady,
-    store,
-    client,
-    applier,
-    log,
-    now,
-    signal,
-    began: 0,
-    doneAtStart: 0,
-    reported: 0,
-  };
+export function createBackfill(context: SyncContext, refresh: Refresh, onReady: () => void): Backfill {
+  const backfill: BackfillState = { ...context, refresh, onReady, began: 0, doneAtStart: 0, reported: 0 };
   return {
     get complete() {
-      return kinds.every((kind) => backfillCursor(store, kind).done);
+      return isCopied(context.store);
     },
     secondsLeft: () => secondsLeft(backfill),
     run: () => run(backfill),
   };
 }
 
-function sums(backfill: BackfillState): { done: number; total: number } {
+function totals(backfill: BackfillState): { done: number; total: number } {
   let [done, total] = [0, 0];
   for (const kind of kinds) {
     const cursor = backfillCursor(backfill.store, kind);
@@ -86,7 +60,7 @@ function sums(backfill: BackfillState): { done: number; total: number } {
 }
 
 function secondsLeft(backfill: BackfillState): number | null {
-  const { done, total } = sums(backfill);
+  const { done, total } = totals(backfill);
   const spent = backfill.now() - backfill.began;
   if (backfill.began === 0 || done >= total || done <= backfill.doneAtStart || spent < 200) return null;
   return Math.round((((total - done) / (done - backfill.doneAtStart)) * spent) / 1000);
@@ -95,7 +69,7 @@ function secondsLeft(backfill: BackfillState): number | null {
 function report(backfill: BackfillState, kind: Kind): void {
   if (backfill.now() - backfill.reported < reportEveryMs) return;
   backfill.reported = backfill.now();
-  const { done, total } = sums(backfill);
+  const { done, total } = totals(backfill);
   const left = secondsLeft(backfill);
   const percent = total === 0 ? 0 : Math.floor((done / total) * 100);
   backfill.log.info(
@@ -104,7 +78,7 @@ function report(backfill: BackfillState, kind: Kind): void {
   );
 }
 
-function ask(backfill: BackfillState, kind: Kind, offset: number, size: number): Promise<ListAnswer> {
+function requestChunk(backfill: BackfillState, kind: Kind, offset: number, size: number): Promise<ListAnswer> {
   const order = kind === 'comments' ? 'date_gmt' : 'date';
   const query = { per_page: size, offset, orderby: order, order: 'desc' };
   // A smaller request follows one that failed on every try.
@@ -118,23 +92,23 @@ function ask(backfill: BackfillState, kind: Kind, offset: number, size: number):
 async function fetchChunk(backfill: BackfillState, kind: Kind, offset: number, most: number): Promise<Chunk> {
   for (const size of sizes.filter((each) => each <= most)) {
     try {
-      return { ...(await ask(backfill, kind, offset, size)), size };
+      return { ...(await requestChunk(backfill, kind, offset, size)), size };
     } catch (error) {
       const failure = error instanceof SyncProblem ? error.failure : null;
       if (!failure || !mayBeOneDocument(failure)) throw error;
       await fetchStatus(backfill.client, { tries: 1, signal: backfill.signal });
-      if (size === 1) return { ...(await setAside(backfill, kind, offset, failure)), size };
+      if (size === 1) return { ...(await rejectOne(backfill, kind, offset, failure)), size };
     }
   }
   throw new SyncProblem(`WordPress fails on every request size for ${kind}`);
 }
 
-async function setAside(backfill: BackfillState, kind: Kind, offset: number, failure: Failure): Promise<ListAnswer> {
+async function rejectOne(backfill: BackfillState, kind: Kind, offset: number, failure: Failure): Promise<ListAnswer> {
   const order = kind === 'comments' ? 'date_gmt' : 'date';
   const fields = kind === 'comments' ? 'id' : 'id,modified_gmt,slug,status';
   const query = { per_page: 1, offset, orderby: order, order: 'desc', _fields: fields };
   const list = await fetchList(backfill.client, `/wp/v2/${kind}`, query, { signal: backfill.signal });
-  const seen = wire.light.safeParse(list.items[0]);
+  const seen = wire.summary.safeParse(list.items[0]);
   const id = Number((list.items[0] as { id?: unknown } | undefined)?.id) || 0;
   const modified = seen.success ? seen.data.modified_gmt : '';
   backfill.applier.reject({
@@ -172,7 +146,7 @@ function storeChunk(backfill: BackfillState, kind: Kind, chunk: Chunk, offset: n
 }
 
 /** Fetches one chunk, or all that remain, and fetches the next one while one is being sanitized. */
-async function fill(backfill: BackfillState, kind: Kind, onlyFirst: boolean): Promise<void> {
+async function copyType(backfill: BackfillState, kind: Kind, onlyFirst: boolean): Promise<void> {
   let cursor = backfillCursor(backfill.store, kind);
   if (cursor.done || (onlyFirst && cursor.offset > 0)) return;
   let prefetched: Promise<Chunk> | null = null;
@@ -197,15 +171,15 @@ async function fetchTopStories(backfill: BackfillState): Promise<void> {
   const missing = wanted
     .filter((id) => !backfill.store.prepare('SELECT 1 FROM documents WHERE id = ?').get(id))
     .slice(0, 50);
-  if (missing.length > 0) await backfill.items.several('articles', missing);
+  if (missing.length > 0) await backfill.refresh.documents('articles', missing);
 }
 
 async function run(backfill: BackfillState): Promise<void> {
   backfill.began = backfill.now();
-  backfill.doneAtStart = sums(backfill).done;
-  await backfill.items.sections();
-  await backfill.items.menus();
-  for (const type of documentTypes) await fill(backfill, type, true);
+  backfill.doneAtStart = totals(backfill).done;
+  await backfill.refresh.sections();
+  await backfill.refresh.menus();
+  for (const type of documentTypes) await copyType(backfill, type, true);
   if (backfill.store.getMeta('ready') !== '1') {
     await fetchTopStories(backfill);
     await backfill.applier.write(() => {
@@ -219,5 +193,5 @@ async function run(backfill: BackfillState): Promise<void> {
     backfill.onReady();
   }
   for (const kind of ['articles', 'pages', 'authors', 'video', 'crosswords', 'comments'] as const)
-    await fill(backfill, kind, false);
+    await copyType(backfill, kind, false);
 }

@@ -48,13 +48,7 @@ const slugForm = /^[^,\s/]{1,600}$/u;
 
 const holds = 'SELECT 1 FROM documents WHERE type = ? AND slug = ?';
 
-interface LookUpState {
-  readonly store: ContentStore;
-  readonly client: Client;
-  readonly applier: Applier;
-  readonly log: Logger;
-  readonly now: () => number;
-  readonly patienceMs: number;
+interface LookUpState extends LookUpOptions {
   readonly queue: FairQueue;
   readonly stopping: AbortController;
   /** Requests in flight, by slug. */
@@ -69,20 +63,14 @@ interface LookUpState {
 
 /** Creates the look-up of a content store. */
 export function createLookUp(options: LookUpOptions): LookUp {
-  const { store, client, applier, log, now, patienceMs = defaultPatienceMs } = options;
   const lookUp: LookUpState = {
-    store,
-    client,
-    applier,
-    log,
-    now,
-    patienceMs,
+    ...options,
     queue: createFairQueue(bounds),
     stopping: new AbortController(),
-    flights: new Map<string, Promise<LookUpAnswer>>(),
-    waiting: new Map<string, Promise<LookUpAnswer>>(),
-    underWay: new Set<Promise<unknown>>(),
-    missing: new Map<string, number>(),
+    flights: new Map(),
+    waiting: new Map(),
+    underWay: new Set(),
+    missing: new Map(),
     restUntil: 0,
   };
   return { find: (type, asked, address) => find(lookUp, type, asked, address), close: () => close(lookUp) };
@@ -168,7 +156,7 @@ async function find(lookUp: LookUpState, type: DocumentType, asked: string, addr
   const answer = fetchInTurn(lookUp, type, slug, address);
   track(lookUp, answer);
   const patience = Promise.withResolvers<LookUpAnswer>();
-  const timer = setTimeout(() => patience.resolve('unavailable'), lookUp.patienceMs);
+  const timer = setTimeout(() => patience.resolve('unavailable'), lookUp.patienceMs ?? defaultPatienceMs);
   return Promise.race([answer, patience.promise]).finally(() => clearTimeout(timer));
 }
 

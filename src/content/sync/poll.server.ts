@@ -4,21 +4,14 @@
  * dates, and fetches a document when they differ from the content store's.
  */
 import type { DocumentType } from '../../lib/content/model.ts';
-import {
-  type ContentStore,
-  documentTypes,
-  readCursor,
-  walkCursor,
-  writeCursor,
-} from '../store/content-store.server.ts';
-import type { Client } from '../wire/client.server.ts';
+import { documentTypes, readCursor, walkCursor, writeCursor } from '../store/content-store.server.ts';
 import { fetchList } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, rejectionOf } from '../wire/values.ts';
-import { type Applier, topStoriesPage } from './apply.server.ts';
-import type { Items, SyncContext } from './refresh.server.ts';
+import { topStoriesPage } from './apply.server.ts';
+import type { Refresh, SyncContext } from './refresh.server.ts';
 
-type Light = { readonly id: number; readonly modified_gmt: string; readonly slug?: string; readonly status: string };
+type Summary = { readonly id: number; readonly modified_gmt: string; readonly slug?: string; readonly status: string };
 
 const fields = 'id,modified_gmt,slug,status';
 const pageSize = 100;
@@ -30,7 +23,7 @@ const futurePages = 5;
 /** Milliseconds after which a rejected document is fetched again without a change: the cause may have been elsewhere. */
 const retryRejectedMs = 3_600_000;
 /** Most documents of one page whose absence is verified one by one. */
-const checkedAtOnce = 200;
+const mostMissing = 200;
 
 interface PollCursor {
   /** The newest change so far, never later than WordPress's clock at that time. */
@@ -66,46 +59,40 @@ export interface Poll {
   walk(pages: number, finished: Set<string>): Promise<boolean>;
 }
 
-interface PollState {
-  readonly items: Items;
-  readonly store: ContentStore;
-  readonly client: Client;
-  readonly applier: Applier;
-  readonly now: () => number;
-  readonly signal: AbortSignal;
+interface PollContext extends SyncContext {
+  readonly refresh: Refresh;
 }
 
 /** Creates the poll of a content store. */
-export function createPoll(context: SyncContext, items: Items): Poll {
-  const { store, client, applier, now, signal } = context;
-  const poll: PollState = { items, store, client, applier, now, signal };
+export function createPoll(context: SyncContext, refresh: Refresh): Poll {
+  const poll: PollContext = { ...context, refresh };
   return { run: () => run(poll), walk: (pages, finished) => walk(poll, pages, finished) };
 }
 
-async function lightList(
-  poll: PollState,
+async function summariesOf(
+  poll: PollContext,
   type: DocumentType,
   query: Record<string, string | number>,
-): Promise<{ lights: Light[]; count: number; total: number | null }> {
+): Promise<{ summaries: Summary[]; count: number; total: number | null }> {
   const { items: raws, answer } = await fetchList(
     poll.client,
     `/wp/v2/${type}`,
     { _fields: fields, per_page: pageSize, ...query },
     { signal: poll.signal },
   );
-  const lights: Light[] = [];
+  const summaries: Summary[] = [];
   for (const raw of raws) {
-    const parsed = wire.light.safeParse(raw);
-    if (parsed.success) lights.push(parsed.data);
+    const parsed = wire.summary.safeParse(raw);
+    if (parsed.success) summaries.push(parsed.data);
     else poll.applier.reject(rejectionOf(type, raw, parsed.error));
   }
-  return { lights, count: raws.length, total: answer.total };
+  return { summaries, count: raws.length, total: answer.total };
 }
 
 /** Whether the content store's version of a document differs from WordPress's. */
-function differs(poll: PollState, type: DocumentType, { id, modified_gmt, slug, status }: Light): boolean {
-  const front = type === 'pages' ? topStoriesPage(poll.store) : null;
-  if (front?.id === id) return front.modified !== modified_gmt;
+function differs(poll: PollContext, type: DocumentType, { id, modified_gmt, slug, status }: Summary): boolean {
+  const topStories = type === 'pages' ? topStoriesPage(poll.store) : null;
+  if (topStories?.id === id) return topStories.modified !== modified_gmt;
   const rejected = poll.store.prepare('SELECT modified, tried FROM rejected WHERE type = ? AND id = ?').get(type, id);
   if (rejected && Math.abs(poll.now() - Number(rejected.tried)) < retryRejectedMs) {
     // A document that couldn't be fetched has no date of its own.
@@ -127,29 +114,29 @@ function differs(poll: PollState, type: DocumentType, { id, modified_gmt, slug, 
   return at > 0 && at <= second && second - at <= overlapSeconds;
 }
 
-const refetch = (poll: PollState, type: DocumentType, lights: readonly Light[]): Promise<void> =>
-  poll.items.several(
+const refreshChanged = (poll: PollContext, type: DocumentType, summaries: readonly Summary[]): Promise<void> =>
+  poll.refresh.documents(
     type,
-    lights.filter((light) => differs(poll, type, light)).map(({ id }) => id),
+    summaries.filter((summary) => differs(poll, type, summary)).map(({ id }) => id),
   );
 
-async function modified(poll: PollState, type: DocumentType): Promise<void> {
+async function modified(poll: PollContext, type: DocumentType): Promise<void> {
   const cursor = readCursor<PollCursor>(poll.store, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: poll.now() });
   const [began, present] = [poll.now(), poll.client.clock()];
   const after = lookFrom(cursor, began, present);
   let newest = cursor.high;
   let future = 0;
   for (let offset = 0; !poll.signal.aborted && future < futurePages; offset += pageSize) {
-    const { lights, count, total } = await lightList(poll, type, {
+    const { summaries, count, total } = await summariesOf(poll, type, {
       modified_after: seconds(after),
       orderby: 'modified',
       order: 'asc',
       offset,
     });
-    await refetch(poll, type, lights);
-    for (const { modified_gmt } of lights) if (modified_gmt > newest) newest = modified_gmt;
-    if (lights[0] && Date.parse(lights[0].modified_gmt) > present + overlapSeconds * 1000) future++;
-    if (count === 0 || (total === null ? count < pageSize : offset + pageSize >= total)) break;
+    await refreshChanged(poll, type, summaries);
+    for (const { modified_gmt } of summaries) if (modified_gmt > newest) newest = modified_gmt;
+    if (summaries[0] && Date.parse(summaries[0].modified_gmt) > present + overlapSeconds * 1000) future++;
+    if (isLastPage(offset, count, total)) break;
   }
   if (poll.signal.aborted) return;
   const high = seconds(Math.min(Date.parse(newest), present));
@@ -157,68 +144,97 @@ async function modified(poll: PollState, type: DocumentType): Promise<void> {
 }
 
 /** Fetches documents of the content store that a list of WordPress lacks; only WordPress's response for each document withdraws it. */
-async function check(poll: PollState, type: DocumentType | 'comments', ids: readonly number[]): Promise<void> {
-  for (const id of ids.slice(0, checkedAtOnce)) await poll.items.one(type, id);
+async function refreshMissing(
+  poll: PollContext,
+  type: DocumentType | 'comments',
+  ids: readonly number[],
+): Promise<void> {
+  for (const id of ids.slice(0, mostMissing)) await poll.refresh.document(type, id);
 }
 
-async function newest(poll: PollState, type: DocumentType): Promise<void> {
-  const { lights, count } = await lightList(poll, type, { orderby: 'date', order: 'desc', per_page: newestLooked });
-  await refetch(poll, type, lights);
-  const came = new Set(lights.map(({ id }) => id));
-  const held = poll.store
+async function newest(poll: PollContext, type: DocumentType): Promise<void> {
+  const { summaries, count } = await summariesOf(poll, type, {
+    orderby: 'date',
+    order: 'desc',
+    per_page: newestLooked,
+  });
+  await refreshChanged(poll, type, summaries);
+  const received = new Set(summaries.map(({ id }) => id));
+  const stored = poll.store
     .prepare('SELECT id FROM listing WHERE list = ? ORDER BY date DESC, id DESC LIMIT ?')
     .all(type, newestLooked)
     .map((row) => Number(row.id));
   // Below the last document that both lists contain, their lengths differ and they can't be compared.
-  const common = held.findLastIndex((id) => came.has(id));
-  const comparable = count < newestLooked ? held : held.slice(0, common + 1);
-  await check(
+  const common = stored.findLastIndex((id) => received.has(id));
+  const comparable = count < newestLooked ? stored : stored.slice(0, common + 1);
+  await refreshMissing(
     poll,
     type,
-    comparable.filter((id) => !came.has(id) && !isPartial(poll, id)),
+    comparable.filter((id) => !received.has(id) && !isPartial(poll, id)),
   );
 }
 
-const isPartial = (poll: PollState, id: number): boolean =>
+const isPartial = (poll: PollContext, id: number): boolean =>
   poll.store.prepare('SELECT 1 FROM documents WHERE id = ? AND partial = 1').get(id) !== undefined;
 
-async function walkPage(poll: PollState, type: DocumentType): Promise<boolean> {
+/** Whether a page of a list is its last one. @param total as WordPress counts it, `null` when it doesn't say */
+const isLastPage = (offset: number, count: number, total: number | null): boolean =>
+  count === 0 || (total === null ? count < pageSize : offset + pageSize >= total);
+
+/**
+ * Ends a page of the walk: fetches the stored documents of its range that WordPress's list lacks, and moves the cursor.
+ *
+ * @param storedBetween ids in the content store above the first number and up to the second
+ * @returns whether the walk is complete
+ */
+async function endPage(
+  poll: PollContext,
+  type: DocumentType | 'comments',
+  received: readonly number[],
+  ended: boolean,
+  storedBetween: (above: number, upTo: number) => number[],
+): Promise<boolean> {
   const cursor = walkCursor(poll.store, type);
-  const { lights, count, total } = await lightList(poll, type, { orderby: 'id', order: 'asc', offset: cursor.offset });
-  await refetch(poll, type, lights);
-  const ended = count === 0 || (total === null ? count < pageSize : cursor.offset + pageSize >= total);
-  const last = lights.reduce((most, { id }) => Math.max(most, id), cursor.last);
-  const came = new Set(lights.map(({ id }) => id));
-  const held = poll.store
-    .prepare('SELECT id FROM documents WHERE id > ? AND id <= ? AND type = ? AND partial = 0 ORDER BY id')
-    .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last, type)
-    .map((row) => Number(row.id));
-  const front = type === 'pages' ? topStoriesPage(poll.store) : null;
-  if (front && front.id > cursor.last && (ended || front.id <= last)) held.push(front.id);
-  await check(
+  const last = Math.max(cursor.last, ...received);
+  const stored = storedBetween(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last);
+  const known = new Set(received);
+  await refreshMissing(
     poll,
     type,
-    held.filter((id) => !came.has(id)),
+    stored.filter((id) => !known.has(id)),
   );
-  writeCursor(
-    poll.store,
-    `walk:${type}`,
-    ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
-  );
+  const next = ended ? { offset: 0, last: 0 } : { offset: cursor.offset + pageSize, last };
+  writeCursor(poll.store, `walk:${type}`, next);
   return ended;
 }
 
-async function newComments(poll: PollState): Promise<void> {
+async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean> {
+  const { offset } = walkCursor(poll.store, type);
+  const { summaries, count, total } = await summariesOf(poll, type, { orderby: 'id', order: 'asc', offset });
+  await refreshChanged(poll, type, summaries);
+  const received = summaries.map(({ id }) => id);
+  return endPage(poll, type, received, isLastPage(offset, count, total), (above, upTo) => {
+    const stored = poll.store
+      .prepare('SELECT id FROM documents WHERE id > ? AND id <= ? AND type = ? AND partial = 0 ORDER BY id')
+      .all(above, upTo, type)
+      .map((row) => Number(row.id));
+    const topStories = type === 'pages' ? topStoriesPage(poll.store) : null;
+    if (topStories && topStories.id > above && topStories.id <= upTo) stored.push(topStories.id);
+    return stored;
+  });
+}
+
+async function newComments(poll: PollContext): Promise<void> {
   for (let offset = 0; !poll.signal.aborted; offset += pageSize) {
     const query = { orderby: 'date_gmt', order: 'desc', per_page: pageSize, offset };
     const { items: raws } = await fetchList(poll.client, '/wp/v2/comments', query, { signal: poll.signal });
-    const fresh = raws.filter((raw) => !holdsComment(poll, (raw as { id?: unknown } | null)?.id));
+    const fresh = raws.filter((raw) => !hasComment(poll, (raw as { id?: unknown } | null)?.id));
     await poll.applier.comments(fresh);
     if (fresh.length < pageSize) return;
   }
 }
 
-function holdsComment(poll: PollState, id: unknown): boolean {
+function hasComment(poll: PollContext, id: unknown): boolean {
   if (typeof id !== 'number') return false;
   const query =
     "SELECT 1 FROM comments WHERE id = ? UNION ALL SELECT 1 FROM rejected WHERE type = 'comments' AND id = ?";
@@ -226,35 +242,24 @@ function holdsComment(poll: PollState, id: unknown): boolean {
 }
 
 /** Comments have no date of modification, so the walk reads them whole. */
-async function walkComments(poll: PollState): Promise<boolean> {
-  const cursor = walkCursor(poll.store, 'comments');
-  const query = { orderby: 'id', order: 'asc', per_page: pageSize, offset: cursor.offset };
+async function walkComments(poll: PollContext): Promise<boolean> {
+  const { offset } = walkCursor(poll.store, 'comments');
+  const query = { orderby: 'id', order: 'asc', per_page: pageSize, offset };
   const { items: raws, answer } = await fetchList(poll.client, '/wp/v2/comments', query, { signal: poll.signal });
   await poll.applier.comments(raws);
-  const ids = raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
-  const ended =
-    raws.length === 0 || (answer.total === null ? raws.length < pageSize : cursor.offset + pageSize >= answer.total);
-  const last = Math.max(cursor.last, ...ids);
-  const held = poll.store
-    .prepare('SELECT id FROM comments WHERE id > ? AND id <= ? ORDER BY id')
-    .all(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last)
-    .map((row) => Number(row.id));
-  await check(
-    poll,
-    'comments',
-    held.filter((id) => !ids.includes(id)),
+  const received = raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
+  const sql = 'SELECT id FROM comments WHERE id > ? AND id <= ? ORDER BY id';
+  return endPage(poll, 'comments', received, isLastPage(offset, raws.length, answer.total), (above, upTo) =>
+    poll.store
+      .prepare(sql)
+      .all(above, upTo)
+      .map((row) => Number(row.id)),
   );
-  writeCursor(
-    poll.store,
-    'walk:comments',
-    ended ? { offset: 0, last: 0, laps: cursor.laps + 1 } : { ...cursor, offset: cursor.offset + pageSize, last },
-  );
-  return ended;
 }
 
-async function run(poll: PollState): Promise<void> {
-  await poll.items.sections();
-  await poll.items.menus();
+async function run(poll: PollContext): Promise<void> {
+  await poll.refresh.sections();
+  await poll.refresh.menus();
   for (const type of documentTypes) {
     await modified(poll, type);
     if (type !== 'authors' && type !== 'pages') await newest(poll, type);
@@ -262,7 +267,7 @@ async function run(poll: PollState): Promise<void> {
   await newComments(poll);
 }
 
-async function walk(poll: PollState, pages: number, finished: Set<string>): Promise<boolean> {
+async function walk(poll: PollContext, pages: number, finished: Set<string>): Promise<boolean> {
   for (const kind of [...documentTypes, 'comments'] as const) {
     for (let page = 0; page < pages && !finished.has(kind) && !poll.signal.aborted; page++) {
       const ended = await (kind === 'comments' ? walkComments(poll) : walkPage(poll, kind));

@@ -9,7 +9,7 @@ import { createReader } from '../store/reader.server.ts';
 import { createClient } from '../wire/client.server.ts';
 import { createApplier } from './apply.server.ts';
 import { createPoll, type Poll } from './poll.server.ts';
-import { createItems } from './refresh.server.ts';
+import { createRefresh } from './refresh.server.ts';
 
 const hour = 3600;
 let wordpress: FakeWordPress;
@@ -52,7 +52,7 @@ function polling(): { poll: Poll; titles: () => Record<number, string>; ingested
         .articles({ limit: 1000 })
         .items.map(({ id, title }) => [id, title]),
     );
-  return { poll: createPoll(whole, createItems(whole)), titles, ingested: () => applier.counts.stored };
+  return { poll: createPoll(whole, createRefresh(whole)), titles, ingested: () => applier.counts.stored };
 }
 
 /** So many newer stories that the look at the newest does not see the others. */

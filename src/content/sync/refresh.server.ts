@@ -2,10 +2,10 @@
 import type { DocumentType, MenuItem } from '../../lib/content/model.ts';
 import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
+import { linkTarget } from '../ingest/addresses.ts';
 import type { IngestedSection } from '../ingest/document.ts';
 import type { Ingester } from '../ingest/ingester.server.ts';
-import { linkTarget } from '../ingest/links.ts';
-import { alignWalls } from '../store/access.server.ts';
+import { updateRestrictedSections } from '../store/access.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { configuredSection, storedSections, storeMenus, storeSections } from '../store/navigation.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
@@ -25,11 +25,11 @@ export interface SyncContext {
   readonly signal: AbortSignal;
 }
 
-export interface Items {
+export interface Refresh {
   /** Fetches one document again; whatever the order of deliveries, the content store ends with WordPress's latest state. */
-  one(type: DocumentType | 'comments', id: number, options?: GetOptions): Promise<Applied>;
+  document(type: DocumentType | 'comments', id: number, options?: GetOptions): Promise<Applied>;
   /** Fetches several documents again; a document that WordPress can't deliver is recorded as rejected, and the others continue. */
-  several(type: DocumentType, ids: readonly number[]): Promise<void>;
+  documents(type: DocumentType, ids: readonly number[]): Promise<void>;
   sections(options?: GetOptions): Promise<Applied>;
   menus(options?: GetOptions): Promise<Applied>;
 }
@@ -44,136 +44,129 @@ export const mayBeOneDocument = ({ kind, status }: Failure): boolean =>
 export const nothingApplied: Applied = { stored: 0, withdrawn: 0, rejected: 0, refreshed: [] };
 const batch = 20;
 
-interface FetchState {
-  readonly context: SyncContext;
-  readonly client: Client;
-  readonly applier: Applier;
-  readonly store: ContentStore;
-  readonly ingester: Ingester;
-  readonly signal: AbortSignal;
+interface RefreshState extends SyncContext {
   /** One fetch of a document at a time, so that an older response never overwrites a newer one. */
   readonly withLock: WithLock;
 }
 
 /** Creates the refreshes of one WordPress. */
-export function createItems(context: SyncContext): Items {
-  const { client, applier, store, ingester, signal } = context;
-  const fetching: FetchState = { context, client, applier, store, ingester, signal, withLock: createKeyedMutex() };
+export function createRefresh(context: SyncContext): Refresh {
+  const state: RefreshState = { ...context, withLock: createKeyedMutex() };
   return {
-    one: (type, id, options) => one(fetching, type, id, options),
-    several: (type, ids) => several(fetching, type, ids),
-    sections: (options) => sections(fetching, options),
-    menus: (options) => menus(fetching, options),
+    document: (type, id, options) => document(state, type, id, options),
+    documents: (type, ids) => documents(state, type, ids),
+    sections: (options) => sections(state, options),
+    menus: (options) => menus(state, options),
   };
 }
 
-const one = (
-  fetching: FetchState,
+const document = (
+  state: RefreshState,
   type: DocumentType | 'comments',
   id: number,
   options?: GetOptions,
 ): Promise<Applied> =>
-  fetching.withLock(`${type}:${id}`, async () => {
-    const found = await fetchOne(fetching.client, type, id, { signal: fetching.signal, ...options });
-    if (found.kind === 'failed') throw problemOf(fetching.client, found.failure);
+  state.withLock(`${type}:${id}`, async () => {
+    const found = await fetchOne(state.client, type, id, { signal: state.signal, ...options });
+    if (found.kind === 'failed') throw problemOf(state.client, found.failure);
     if (type === 'comments') {
-      return found.kind === 'gone' ? fetching.applier.withdrawComments([id]) : fetching.applier.comments([found.raw]);
+      return found.kind === 'gone' ? state.applier.withdrawComments([id]) : state.applier.comments([found.raw]);
     }
     return found.kind === 'gone'
-      ? fetching.applier.withdraw(type, [id], found.fetched)
-      : fetching.applier.documents(type, [found.raw], found.answer.fetched);
+      ? state.applier.withdraw(type, [id], found.fetched)
+      : state.applier.documents(type, [found.raw], found.answer.fetched);
   });
 
-const wordpressAnswers = async (fetching: FetchState): Promise<boolean> =>
-  (await fetching.client.get('/newsroom/v1/status', {}, { tries: 1, signal: fetching.signal })).ok;
+const isResponding = async (state: RefreshState): Promise<boolean> =>
+  (await state.client.get('/newsroom/v1/status', {}, { tries: 1, signal: state.signal })).ok;
 
-async function separately(fetching: FetchState, type: DocumentType, ids: readonly number[]): Promise<void> {
+async function oneByOne(state: RefreshState, type: DocumentType, ids: readonly number[]): Promise<void> {
   for (const id of ids) {
     try {
-      await one(fetching, type, id, { tries: 2 });
+      await document(state, type, id, { tries: 2 });
     } catch (error) {
       const failure = (error as { failure?: Failure | null }).failure;
-      if (!failure || !mayBeOneDocument(failure) || !(await wordpressAnswers(fetching))) throw error;
+      if (!failure || !mayBeOneDocument(failure) || !(await isResponding(state))) throw error;
       const problem = describeFailure(failure);
-      fetching.applier.reject({ type, id, field: '(document)', value: '', problem, modified: '' });
+      state.applier.reject({ type, id, field: '(document)', value: '', problem, modified: '' });
     }
   }
 }
 
-async function several(fetching: FetchState, type: DocumentType, ids: readonly number[]): Promise<void> {
+async function documents(state: RefreshState, type: DocumentType, ids: readonly number[]): Promise<void> {
   for (let start = 0; start < ids.length; start += batch) {
     const part = ids.slice(start, start + batch);
     const query = { include: part, per_page: part.length, orderby: 'include' };
-    const result = await fetching.client.get(`/wp/v2/${type}`, query, { signal: fetching.signal });
+    const result = await state.client.get(`/wp/v2/${type}`, query, { signal: state.signal });
     if (!result.ok) {
-      if (!mayBeOneDocument(result)) throw problemOf(fetching.client, result);
-      await separately(fetching, type, part);
+      if (!mayBeOneDocument(result)) throw problemOf(state.client, result);
+      await oneByOne(state, type, part);
       continue;
     }
     const raws = Array.isArray(result.data) ? (result.data as unknown[]) : [];
-    await fetching.applier.documents(type, raws, result.fetched);
-    const came = new Set(raws.map((raw) => Number((raw as { id?: unknown } | null)?.id)));
-    await separately(
-      fetching,
+    await state.applier.documents(type, raws, result.fetched);
+    const received = new Set(raws.map((raw) => Number((raw as { id?: unknown } | null)?.id)));
+    await oneByOne(
+      state,
       type,
-      part.filter((id) => !came.has(id)),
+      part.filter((id) => !received.has(id)),
     );
   }
 }
 
-async function sections(fetching: FetchState, options: GetOptions | undefined): Promise<Applied> {
+async function sections(state: RefreshState, options: GetOptions | undefined): Promise<Applied> {
   const raws: unknown[] = [];
   for (let page = 1; ; page++) {
     const { items } = await fetchList(
-      fetching.client,
+      state.client,
       '/wp/v2/categories',
       { per_page: 100, page, orderby: 'id' },
-      { signal: fetching.signal, ...options },
+      { signal: state.signal, ...options },
     );
     raws.push(...items);
     if (items.length < 100) break;
   }
-  const sections = await sectionsOf(raws, fetching.context);
-  return fetching.applier.write(() => {
-    const tags = storeSections(fetching.store, sections);
-    alignWalls(fetching.store);
+  const sections = await sectionsOf(raws, state);
+  return state.applier.write(() => {
+    const tags = storeSections(state.store, sections);
+    updateRestrictedSections(state.store);
     return tags;
   });
 }
 
-async function menus(fetching: FetchState, options: GetOptions | undefined): Promise<Applied> {
-  const { items } = await fetchList(fetching.client, '/newsroom/v1/menus', {}, { signal: fetching.signal, ...options });
+async function menus(state: RefreshState, options: GetOptions | undefined): Promise<Applied> {
+  const { items } = await fetchList(state.client, '/newsroom/v1/menus', {}, { signal: state.signal, ...options });
   const parsed = wire.menus.safeParse(items);
   if (!parsed.success) {
-    fetching.applier.reject(rejectionOf('menus', items, parsed.error));
+    state.applier.reject(rejectionOf('menus', items, parsed.error));
     return nothingApplied;
   }
-  const addresses = { wordpress: fetching.client.url, site: fetching.context.siteUrl };
+  const addresses = { wordpress: state.client.url, site: state.siteUrl };
   const menus = new Map<string, MenuItem[]>();
   for (const { location, items: entries } of parsed.data) {
-    const titles = await fetching.ingester.lines(entries.map(({ title }) => title));
+    const titles = await state.ingester.lines(entries.map(({ title }) => title));
     const shown = entries.flatMap(({ url }, index) => {
-      const target = linkTarget(url, addresses, `${fetching.client.url}/`);
+      const target = linkTarget(url, addresses, `${state.client.url}/`);
       const title = titles[index] ?? '';
       return target && target.kind !== 'anchor' && title !== '' ? [{ title, href: target.href }] : [];
     });
     menus.set(location, shown);
   }
-  return fetching.applier.write(() => storeMenus(fetching.store, menus));
+  return state.applier.write(() => storeMenus(state.store, menus));
 }
 
 async function sectionsOf(
   raws: readonly unknown[],
   { applier, ingester, store }: SyncContext,
 ): Promise<IngestedSection[]> {
-  const held = new Map(storedSections(store).map((section) => [section.id, section]));
+  const stored = new Map(storedSections(store).map((section) => [section.id, section]));
   const sections: IngestedSection[] = [];
   for (const raw of raws) {
     const parsed = wire.category.safeParse(raw);
     if (!parsed.success) {
       const rejection = rejectionOf('categories', raw, parsed.error);
       applier.reject(rejection);
-      const before = held.get(rejection.id);
+      const before = stored.get(rejection.id);
       if (before) sections.push(before);
       continue;
     }

@@ -1,36 +1,31 @@
 /** The whole sync: one back-fill, then polls and walks for as long as the process runs; it recovers from any failure. */
 import { tag } from '../../lib/content/model.ts';
 import { backOff, createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
-
-import type { Logger } from '../../lib/logging.ts';
 import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from '../service.ts';
-import { backfillCursor, type ContentStore, documentTypes, isCopied } from '../store/content-store.server.ts';
-import { type Client, pause } from '../wire/client.server.ts';
-import { fetchStatus, SyncProblem } from '../wire/fetch.server.ts';
+import { backfillCursor, documentTypes, isCopied } from '../store/content-store.server.ts';
+import { pause } from '../wire/client.server.ts';
 import {
+  fetchStatus,
   hasPlainPermalinks,
   plainPermalinks,
   problemOfFailure,
   problemsOfStatus,
+  SyncProblem,
   type WordPressProblem,
-} from '../wire/problems.ts';
-import type { Applier } from './apply.server.ts';
+} from '../wire/fetch.server.ts';
 import { type Backfill, createBackfill } from './backfill.server.ts';
 import { createPoll, type Poll } from './poll.server.ts';
-import { createItems, type Items, type SyncContext } from './refresh.server.ts';
+import { createRefresh, type Refresh, type SyncContext } from './refresh.server.ts';
 
 /** Pages of a hundred ids that the slow walk reads between two polls. */
 const walkPages = 5;
-/**
- * Pause between two walks, so that a small archive isn't walked at every poll. The difference counts in both directions: after a clock
- * was set back, the walk must not wait until the clock has caught up.
- */
-const lapRestMs = 300_000;
+/** Pause between two full comparisons, in either direction of the clock: a clock that was set back must not delay the next one. */
+const comparisonRestMs = 300_000;
 const firstWaitMs = 1000;
 const longestWaitMs = 60_000;
 
 export interface Sync {
-  readonly items: Items;
+  readonly refresh: Refresh;
   start(): void;
   /** Resolves when no work is in progress any more. */
   stop(): Promise<void>;
@@ -46,24 +41,19 @@ export interface SyncOptions extends Omit<SyncContext, 'signal'> {
   readonly mediaHosts?: readonly string[];
 }
 
-interface SyncState {
-  readonly options: SyncOptions;
-  readonly store: ContentStore;
-  readonly client: Client;
-  readonly applier: Applier;
-  readonly log: Logger;
-  readonly now: () => number;
+interface SyncState extends SyncOptions {
   readonly stopping: AbortController;
-  readonly items: Items;
+  readonly refresh: Refresh;
   readonly poll: Poll;
   readonly backfill: Backfill;
   phase: SyncPhase;
   problem: string | null;
   credentials: boolean | null;
   problems: readonly WordPressProblem[];
-  lapEnded: number;
-  /** Types that the present walk has completed. */
-  readonly lap: Set<string>;
+  /** When the last full comparison ended. */
+  comparedAt: number;
+  /** Types that the full comparison in progress has completed. */
+  readonly compared: Set<string>;
   running: Promise<void>;
   /** Rounds never overlap: `syncNow` waits for the background's round, and the background for `syncNow`. */
   readonly withLock: WithLock;
@@ -73,33 +63,27 @@ interface SyncState {
 
 /** Creates the sync of a content store. */
 export function createSync(options: SyncOptions): Sync {
-  const { store, client, applier, log, now } = options;
   const stopping = new AbortController();
   const context: SyncContext = { ...options, signal: stopping.signal };
-  const items = createItems(context);
+  const refresh = createRefresh(context);
   const sync: SyncState = {
-    options,
-    store,
-    client,
-    applier,
-    log,
-    now,
+    ...options,
     stopping,
-    items,
-    poll: createPoll(context, items),
-    backfill: createBackfill(context, items, () => markInStep(sync)),
+    refresh,
+    poll: createPoll(context, refresh),
+    backfill: createBackfill(context, refresh, () => markSynced(sync)),
     phase: 'starting',
     problem: null,
     credentials: null,
     problems: [],
-    lapEnded: 0,
-    lap: new Set<string>(),
+    comparedAt: 0,
+    compared: new Set(),
     running: Promise.resolve(),
     withLock: createKeyedMutex(),
     rest: new AbortController(),
   };
   return {
-    items,
+    refresh,
     start() {
       sync.running = follow(sync);
     },
@@ -110,13 +94,13 @@ export function createSync(options: SyncOptions): Sync {
   };
 }
 
-const markInStep = (sync: SyncState): void => sync.store.setMeta('synced-at', new Date(sync.now()).toISOString());
+const markSynced = (sync: SyncState): void => sync.store.setMeta('synced-at', new Date(sync.now()).toISOString());
 
 const inRound = <T>(sync: SyncState, work: () => Promise<T>): Promise<T> => sync.withLock('round', work);
 
-async function greet(sync: SyncState): Promise<void> {
+async function checkStatus(sync: SyncState): Promise<void> {
   const status = await fetchStatus(sync.client, { tries: 2, signal: sync.stopping.signal });
-  note(sync, problemsOfStatus(status, sync.client, sync.options.mediaHosts ?? [], sync.now()));
+  recordProblems(sync, problemsOfStatus(status, sync.client, sync.mediaHosts ?? [], sync.now()));
   const before = sync.credentials;
   sync.credentials = status.credentials;
   const isPublic = String(status.public ?? false);
@@ -135,20 +119,20 @@ async function greet(sync: SyncState): Promise<void> {
 }
 
 /** Records the known causes of trouble; each is logged when it appears. */
-function note(sync: SyncState, found: readonly WordPressProblem[]): void {
+function recordProblems(sync: SyncState, found: readonly WordPressProblem[]): void {
   const known = new Set(sync.problems.map(({ code }) => code));
   for (const { code, message } of found) if (!known.has(code)) sync.log.warn({ code }, `content: ${message}`);
   sync.problems = found;
 }
 
-async function noteFailure(sync: SyncState, error: unknown): Promise<void> {
+async function recordFailure(sync: SyncState, error: unknown): Promise<void> {
   const failure = error instanceof SyncProblem ? error.failure : null;
   if (!failure || sync.stopping.signal.aborted) return;
   const found = (await hasPlainPermalinks(sync.client, failure))
     ? plainPermalinks
     : problemOfFailure(failure, sync.client.signsIn);
   // An unknown failure may be temporary; the last known cause may still apply.
-  if (found) note(sync, [found]);
+  if (found) recordProblems(sync, [found]);
 }
 
 /** Fetches again the bodies that WordPress cut, once the site has credentials. */
@@ -157,14 +141,14 @@ async function completeRestricted(sync: SyncState): Promise<void> {
     .prepare(`SELECT id FROM documents WHERE type = 'articles' AND facts LIKE '%"restricted":true%'`)
     .all();
   if (rows.length > 0)
-    await sync.items.several(
+    await sync.refresh.documents(
       'articles',
       rows.map((row) => Number(row.id)),
     );
 }
 
 async function round(sync: SyncState, whole: boolean): Promise<void> {
-  await greet(sync);
+  await checkStatus(sync);
   if (!sync.backfill.complete) {
     sync.phase = 'backfill';
     await sync.backfill.run();
@@ -175,13 +159,16 @@ async function round(sync: SyncState, whole: boolean): Promise<void> {
   if (whole) {
     const finished = new Set<string>();
     while (!(await sync.poll.walk(walkPages, finished)) && !sync.stopping.signal.aborted);
-  } else if (Math.abs(sync.now() - sync.lapEnded) >= lapRestMs && (await sync.poll.walk(walkPages, sync.lap))) {
-    sync.lap.clear();
-    sync.lapEnded = sync.now();
+  } else if (
+    Math.abs(sync.now() - sync.comparedAt) >= comparisonRestMs &&
+    (await sync.poll.walk(walkPages, sync.compared))
+  ) {
+    sync.compared.clear();
+    sync.comparedAt = sync.now();
   }
   if (sync.stopping.signal.aborted) return;
   sync.store.prepare('DELETE FROM deliveries WHERE at < ?').run(sync.now() - 3_600_000);
-  markInStep(sync);
+  markSynced(sync);
   sync.phase = 'following';
   if (sync.problem !== null) sync.log.info({}, 'content: WordPress responds again');
   sync.problem = null;
@@ -205,14 +192,14 @@ const rejectedCount = (sync: SyncState): number =>
 async function follow(sync: SyncState): Promise<void> {
   let failures = 0;
   while (!sync.stopping.signal.aborted) {
-    let wait = sync.options.pollSeconds * 1000;
+    let wait = sync.pollSeconds * 1000;
     sync.rest = new AbortController();
     try {
       await inRound(sync, () => round(sync, false));
       failures = 0;
     } catch (error) {
       const asked = fail(sync, error);
-      await noteFailure(sync, error);
+      await recordFailure(sync, error);
       wait = Math.max(asked ?? 0, backOff(++failures, firstWaitMs, longestWaitMs));
     }
     // While WordPress has trouble, a requested poll doesn't come earlier.
@@ -237,7 +224,7 @@ const syncNow = (sync: SyncState): Promise<SyncReport> =>
       await round(sync, true);
     } catch (error) {
       fail(sync, error);
-      await noteFailure(sync, error);
+      await recordFailure(sync, error);
       failed = error instanceof Error ? error.message : String(error);
     }
     const { stored, withdrawn, rejected } = sync.applier.counts;

@@ -11,7 +11,7 @@ import { SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { Applied, Applier } from './apply.server.ts';
-import { type Items, nothingApplied } from './refresh.server.ts';
+import { nothingApplied, type Refresh } from './refresh.server.ts';
 
 const windowSeconds = 300;
 /** How long a delivery is remembered, longer than its signature is valid: the signature may be dated five minutes ahead. */
@@ -21,7 +21,7 @@ const logEveryMs = 60_000;
 export interface WebhookOptions {
   readonly store: ContentStore;
   readonly applier: Applier;
-  readonly items: Items;
+  readonly refresh: Refresh;
   readonly log: Logger;
   readonly now: () => number;
   readonly secret: string | undefined;
@@ -123,85 +123,83 @@ export interface Receiver {
   readonly refused: Readonly<Record<RefusalReason, number>>;
 }
 
-/** Creates the receiver. Nothing changes before signature, time, delivery and body are found valid. */
-export function createReceiver({ store, applier, items, log, now, secret }: WebhookOptions): Receiver {
-  const refusals = createRefusals(log, now);
+interface ReceiverState extends WebhookOptions {
   /** Deliveries in progress; a duplicate that arrives meanwhile gets the same result. */
-  const underWay = new Map<string, Promise<WebhookAnswer>>();
+  readonly inProgress: Map<string, Promise<WebhookAnswer>>;
+}
 
-  const act = async (hook: Hook): Promise<Applied> => {
-    const options = { tries: 2 };
-    switch (hook.type) {
-      case 'site':
-        return nothingApplied;
-      case 'categories':
-        return items.sections(options);
-      case 'menus':
-        return items.menus(options);
-      default: {
-        if (hook.id === 0) return nothingApplied;
-        const applied = await items.one(hook.type, hook.id, options);
-        // The content store may not know the document's former slug.
-        if (!hook.previous_slug || hook.type === 'comments') return applied;
-        const [type, slug] = [hook.type, canonicalSlug(hook.previous_slug)];
-        if (store.prepare('SELECT 1 FROM old_slugs WHERE type = ? AND slug = ?').get(type, slug)) return applied;
-        const former = await applier.write(() => new Set(rememberSlug(store, type, slug, hook.id)));
-        return { ...applied, refreshed: [...new Set([...applied.refreshed, ...former.refreshed])] };
-      }
-    }
-  };
-
-  const work = async (delivery: string, hook: Hook): Promise<WebhookAnswer> => {
-    const began = performance.now();
-    try {
-      const { refreshed } = await act(hook);
-      // Recorded after it succeeded: a delivery that failed may come again.
-      store.prepare('INSERT OR IGNORE INTO deliveries VALUES (?, ?)').run(delivery, now());
-      const ms = Math.round(performance.now() - began);
-      log.info({ event: hook.event, type: hook.type, id: hook.id, ms }, 'content: webhook processed');
-      return { status: 200, body: { ok: true, refreshed, ms } };
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      log.error(
-        { event: hook.event, type: hook.type, id: hook.id, error: message },
-        'content: webhook failed, WordPress will send it again',
-      );
-      const asked = error instanceof SyncProblem ? error.retryAfterMs : null;
-      const seconds = Math.max(5, Math.ceil((asked ?? 10_000) / 1000));
-      return refuse(503, 'wordpress', 'WordPress could not be read; send it again', { 'Retry-After': String(seconds) });
-    }
-  };
-
-  const answer: Content['receive'] = async (request, taken) => {
-    const checked = check(request, secret, now());
-    if ('status' in checked) return checked;
-    const { delivery, hook } = checked;
-    const seen = store.prepare('SELECT at FROM deliveries WHERE id = ?').get(delivery);
-    if (seen && now() - Number(seen.at) < rememberedMs) return duplicate;
-    if (underWay.has(delivery)) {
-      const first = await underWay.get(delivery);
-      return first && first.status === 200
-        ? duplicate
-        : refuse(503, 'wordpress', 'send it again', { 'Retry-After': '5' });
-    }
-    taken?.();
-    const working = work(delivery, hook);
-    underWay.set(delivery, working);
-    try {
-      return await working;
-    } finally {
-      underWay.delete(delivery);
-    }
-  };
-
+/** Creates the receiver. Nothing changes before signature, time, delivery and body are found valid. */
+export function createReceiver(options: WebhookOptions): Receiver {
+  const refusals = createRefusals(options.log, options.now);
+  const receiver: ReceiverState = { ...options, inProgress: new Map() };
   return {
     refused: refusals.counts,
     async receive(request, taken) {
-      const result = await answer(request, taken);
+      const result = await receive(receiver, request, taken);
       if (result.status !== 200) refusals.note(result);
       return result;
     },
   };
+}
+
+async function receive(
+  receiver: ReceiverState,
+  request: WebhookRequest,
+  taken: (() => void) | undefined,
+): Promise<WebhookAnswer> {
+  const { store, secret, now, inProgress } = receiver;
+  const checked = check(request, secret, now());
+  if ('status' in checked) return checked;
+  const { delivery, hook } = checked;
+  const seen = store.prepare('SELECT at FROM deliveries WHERE id = ?').get(delivery);
+  if (seen && now() - Number(seen.at) < rememberedMs) return duplicate;
+  if (inProgress.has(delivery)) {
+    const first = await inProgress.get(delivery);
+    return first?.status === 200 ? duplicate : refuse(503, 'wordpress', 'send it again', { 'Retry-After': '5' });
+  }
+  taken?.();
+  const processing = processDelivery(receiver, delivery, hook);
+  inProgress.set(delivery, processing);
+  try {
+    return await processing;
+  } finally {
+    inProgress.delete(delivery);
+  }
+}
+
+async function processDelivery(options: WebhookOptions, delivery: string, hook: Hook): Promise<WebhookAnswer> {
+  const { store, log, now } = options;
+  const { event, type, id } = hook;
+  const began = performance.now();
+  try {
+    const { refreshed } = await refreshNamed(options, hook);
+    // Recorded after it succeeded: a delivery that failed may come again.
+    store.prepare('INSERT OR IGNORE INTO deliveries VALUES (?, ?)').run(delivery, now());
+    const ms = Math.round(performance.now() - began);
+    log.info({ event, type, id, ms }, 'content: webhook processed');
+    return { status: 200, body: { ok: true, refreshed, ms } };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    log.error({ event, type, id, error: message }, 'content: webhook failed, WordPress will send it again');
+    const asked = error instanceof SyncProblem ? error.retryAfterMs : null;
+    const seconds = Math.max(5, Math.ceil((asked ?? 10_000) / 1000));
+    return refuse(503, 'wordpress', 'WordPress could not be read; send it again', { 'Retry-After': String(seconds) });
+  }
+}
+
+/** Fetches and stores what a webhook names. */
+async function refreshNamed({ store, applier, refresh }: WebhookOptions, hook: Hook): Promise<Applied> {
+  const tries = { tries: 2 };
+  if (hook.type === 'categories') return refresh.sections(tries);
+  if (hook.type === 'menus') return refresh.menus(tries);
+  if (hook.type === 'site' || hook.id === 0) return nothingApplied;
+  const applied = await refresh.document(hook.type, hook.id, tries);
+  // The content store may not know the document's former slug.
+  if (!hook.previous_slug || hook.type === 'comments') return applied;
+  const [type, slug] = [hook.type, canonicalSlug(hook.previous_slug)];
+  if (store.prepare('SELECT 1 FROM old_slugs WHERE type = ? AND slug = ?').get(type, slug)) return applied;
+  const former = await applier.write(() => new Set(rememberSlug(store, type, slug, hook.id)));
+  return { ...applied, refreshed: [...new Set([...applied.refreshed, ...former.refreshed])] };
 }
 
 // Signatures of webhooks and previews (docs/content-api.md).

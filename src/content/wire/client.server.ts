@@ -12,7 +12,7 @@ export interface ClientOptions {
   readonly user?: string | undefined;
   readonly password?: string | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
-  readonly now?: (() => number) | undefined;
+  readonly now?: () => number;
   /** The latest `Fetched.at` of the previous process: those of this one are later, even if the clock was set back in between. */
   readonly lastAt?: number;
   /** Timeout for the head of a response, milliseconds, 20,000 by default. */
@@ -104,22 +104,25 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-interface ClientState {
-  readonly options: ClientOptions;
-  readonly url: string;
-  readonly answerMs: number;
-  readonly totalMs: number;
-  readonly maxBytes: number;
-  readonly backOffMs: number;
-  readonly now: () => number;
-  readonly random: () => number;
-  readonly slots: FairQueue;
-  readonly headers: Record<string, string>;
-  readonly origin: string;
-  lastAt: number;
-  /** Milliseconds by which WordPress's clock is ahead of ours. */
-  clockOffsetMs: number;
-}
+const defaults = {
+  answerMs: 20_000,
+  totalMs: 60_000,
+  maxBytes: 64 * 1024 * 1024,
+  concurrency: 4,
+  backOffMs: 500,
+  now: Date.now,
+  random: Math.random,
+  lastAt: 0,
+};
+
+type ClientState = ClientOptions &
+  typeof defaults & {
+    readonly slots: FairQueue;
+    readonly headers: Record<string, string>;
+    readonly origin: string;
+    /** Milliseconds by which WordPress's clock is ahead of ours. */
+    clockOffsetMs: number;
+  };
 
 /** One queue for all requests: WordPress has a handful of workers, and its editors need some of them. */
 const requestsAtOnce = (atOnce: number): FairQueueOptions => ({
@@ -131,32 +134,23 @@ const requestsAtOnce = (atOnce: number): FairQueueOptions => ({
 
 /** Creates a client of one WordPress. */
 export function createClient(options: ClientOptions): Client {
-  const { url, answerMs = 20_000, totalMs = 60_000, maxBytes = 64 * 1024 * 1024, backOffMs = 500 } = options;
-  const now = options.now ?? Date.now;
   const headers: Record<string, string> = { Accept: 'application/json', 'User-Agent': 'Broadsheet content sync' };
   const wp: ClientState = {
-    options,
-    url,
-    answerMs,
-    totalMs,
-    maxBytes,
-    backOffMs,
-    now,
-    random: options.random ?? Math.random,
-    slots: createFairQueue(requestsAtOnce(options.concurrency ?? 4)),
+    ...defaults,
+    ...options,
+    slots: createFairQueue(requestsAtOnce(options.concurrency ?? defaults.concurrency)),
     headers,
-    origin: new URL(url).origin,
-    lastAt: options.lastAt ?? 0,
+    origin: new URL(options.url).origin,
     clockOffsetMs: 0,
   };
   if (options.user && options.password) {
     headers.Authorization = `Basic ${Buffer.from(`${options.user}:${options.password}`).toString('base64')}`;
   }
   return {
-    url,
+    url: wp.url,
     signsIn: headers.Authorization !== undefined,
     address: (path, query) => address(wp, path, query),
-    clock: () => now() + wp.clockOffsetMs,
+    clock: () => wp.now() + wp.clockOffsetMs,
     answersByQuery: (path) => answersByQuery(wp, path),
     get: (path, query, getOptions) => get(wp, path, query, getOptions),
   };
@@ -203,36 +197,13 @@ async function attempt(wp: ClientState, target: string, at: number, signal?: Abo
   const passOn = (): void => stop.abort();
   signal?.addEventListener('abort', passOn, { once: true });
   try {
-    const fetch = wp.options.fetch ?? globalThis.fetch;
-    let current = target;
-    let response: Response;
-    for (let redirects = 0; ; redirects++) {
-      response = await fetch(current, { headers: wp.headers, redirect: 'manual', signal: stop.signal });
-      const location = response.headers.get('location');
-      if (response.status < 300 || response.status > 399 || response.status === 304 || location === null) break;
-      await response.body?.cancel();
-      const next = URL.canParse(location, current) ? new URL(location, current) : null;
-      if (next?.origin !== wp.origin) {
-        const message = `redirects to ${next?.origin ?? location}, which is not followed; set WORDPRESS_URL to the final address`;
-        return failure(wp, target, { kind: 'redirect', status: response.status, message });
-      }
-      if (redirects === maxRedirects) {
-        return failure(wp, target, {
-          kind: 'redirect',
-          status: response.status,
-          message: `redirects more than ${maxRedirects} times`,
-        });
-      }
-      current = next.href;
-    }
+    const response = await fetchFollowing(wp, target, stop.signal);
+    if ('kind' in response) return response;
     clearTimeout(head);
     const body = await readBody(response, wp.maxBytes);
     if (body === null) {
-      return failure(wp, target, {
-        kind: 'too-large',
-        status: response.status,
-        message: `answer is larger than ${wp.maxBytes} bytes`,
-      });
+      const message = `answer is larger than ${wp.maxBytes} bytes`;
+      return failure(wp, target, { kind: 'too-large', status: response.status, message });
     }
     return judge(wp, target, response, body, at);
   } catch (error) {
@@ -245,6 +216,27 @@ async function attempt(wp: ClientState, target: string, at: number, signal?: Abo
     clearTimeout(head);
     clearTimeout(whole);
     signal?.removeEventListener('abort', passOn);
+  }
+}
+
+/** Follows redirects within WordPress's own origin. */
+async function fetchFollowing(wp: ClientState, target: string, signal: AbortSignal): Promise<Response | Failure> {
+  const { fetch = globalThis.fetch } = wp;
+  let current = target;
+  for (let redirects = 0; ; redirects++) {
+    const response = await fetch(current, { headers: wp.headers, redirect: 'manual', signal });
+    const { status } = response;
+    const location = response.headers.get('location');
+    if (status < 300 || status > 399 || status === 304 || location === null) return response;
+    await response.body?.cancel();
+    const next = URL.canParse(location, current) ? new URL(location, current) : null;
+    if (next?.origin !== wp.origin) {
+      const message = `redirects to ${next?.origin ?? location}, which is not followed; set WORDPRESS_URL to the final address`;
+      return failure(wp, target, { kind: 'redirect', status, message });
+    }
+    if (redirects === maxRedirects)
+      return failure(wp, target, { kind: 'redirect', status, message: `redirects more than ${maxRedirects} times` });
+    current = next.href;
   }
 }
 
@@ -268,11 +260,8 @@ function judge(wp: ClientState, target: string, response: Response, body: string
   }
   if (!parsed) {
     const what = /html/iu.test(type) || body.trimStart().startsWith('<') ? 'HTML instead of JSON' : 'not complete JSON';
-    return failure(wp, target, {
-      kind: 'not-json',
-      status,
-      message: `status ${status} with ${what} (${type}): ${excerpt}`,
-    });
+    const message = `status ${status} with ${what} (${type}): ${excerpt}`;
+    return failure(wp, target, { kind: 'not-json', status, message });
   }
   const total = Number(response.headers.get('x-wp-total') ?? Number.NaN);
   const clock = Math.floor(Date.parse(response.headers.get('date') ?? '') / 1000) || 0;
@@ -288,7 +277,7 @@ async function answersByQuery(wp: ClientState, path: string): Promise<boolean> {
 async function get(
   wp: ClientState,
   path: string,
-  query: Readonly<Record<string, string | number | readonly number[] | undefined>> | undefined,
+  query: Query | undefined,
   { tries = 4, signal }: GetOptions | undefined = {},
 ): Promise<Result> {
   const target = address(wp, path, query);

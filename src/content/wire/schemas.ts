@@ -224,7 +224,7 @@ export const pluginStatus = z.object({
 });
 
 /** A document with the few fields that polls and walks read (`_fields=id,modified_gmt,slug,status`). */
-export const light = z.object({
+export const summary = z.object({
   id,
   modified_gmt: instant,
   slug: text.optional(),

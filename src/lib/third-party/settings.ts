@@ -1,6 +1,6 @@
 /**
  * Third parties whose scripts pages load: their settings, their purposes, and their names where readers choose. Each is off without its
- * id (server/config/third-party.ts).
+ * id (server/config/vendors.ts).
  */
 import type { OptionalPurpose } from '../consent/model.ts';
 

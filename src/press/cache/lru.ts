@@ -19,13 +19,10 @@ export interface Lru {
   entries(): IterableIterator<[string, CachedPage]>;
 }
 
-/**
- * @param budget bytes of all pages together
- * @param evicted called with each page that is evicted
- */
-export function createLru(budget: number, evicted: (name: string, page: CachedPage) => void = () => {}): Lru {
+/** @param budget bytes of all pages together */
+export function createLru(budget: number): Lru {
   const entries = new Map<string, CachedPage>();
-  let hand: IterableIterator<[string, CachedPage]> = entries.entries();
+  const hand = createHand(entries);
   let bytes = 0;
   let epoch = 1;
 
@@ -38,20 +35,10 @@ export function createLru(budget: number, evicted: (name: string, page: CachedPa
   }
 
   function makeRoom(): void {
-    while (bytes > budget && entries.size > 0) {
-      let next = hand.next();
-      if (next.done) {
-        hand = entries.entries();
-        next = hand.next();
-        if (next.done) return;
-      }
-      const [name, page] = next.value;
-      if (page.visited) {
-        page.visited = false;
-      } else {
-        forget(name);
-        evicted(name, page);
-      }
+    while (bytes > budget) {
+      const next = hand.next();
+      if (!next) return;
+      forget(next[0]);
     }
   }
 
@@ -79,7 +66,7 @@ export function createLru(budget: number, evicted: (name: string, page: CachedPa
     delete: forget,
     clear() {
       entries.clear();
-      hand = entries.entries();
+      hand.reset();
       bytes = 0;
     },
     resize(name, page, change) {
@@ -93,5 +80,64 @@ export function createLru(budget: number, evicted: (name: string, page: CachedPa
       return result;
     },
     entries: () => entries.entries(),
+  };
+}
+
+/** SIEVE's hand: goes around the pages and stops at the next one that was not read since it last passed. */
+function createHand(entries: ReadonlyMap<string, CachedPage>) {
+  let place = entries.entries();
+  return {
+    next(): [string, CachedPage] | undefined {
+      while (entries.size > 0) {
+        const { done, value } = place.next();
+        if (done) place = entries.entries();
+        else if (value[1].visited) value[1].visited = false;
+        else return value;
+      }
+      return undefined;
+    },
+    reset() {
+      place = entries.entries();
+    },
+  };
+}
+
+// A bounded map of recently used values.
+
+export interface BoundedMap<T> {
+  get(key: string): T | undefined;
+  set(key: string, value: T): void;
+  clear(): void;
+}
+
+/**
+ * Two generations: when the young one is full, it becomes the old one, and values that are read again move over. A look-up in the young
+ * generation writes nothing, which makes it cheap on a hot path; the map holds at most `2 × limit` values.
+ */
+export function createBoundedMap<T>(limit: number): BoundedMap<T> {
+  let young = new Map<string, T>();
+  let old = new Map<string, T>();
+
+  function set(key: string, value: T): void {
+    if (young.size >= limit) {
+      old = young;
+      young = new Map();
+    }
+    young.set(key, value);
+  }
+
+  return {
+    get(key) {
+      const value = young.get(key);
+      if (value !== undefined) return value;
+      const older = old.get(key);
+      if (older !== undefined) set(key, older);
+      return older;
+    },
+    set,
+    clear() {
+      young = new Map();
+      old = new Map();
+    },
   };
 }

@@ -36,12 +36,8 @@ const day = 24 * 60 * 60 * 1000;
 /** File in a build's copy whose time says when the build last ran. */
 const mark = '.running';
 
-interface EarlierAssetsState {
-  readonly dir: string;
-  readonly build: string;
-  readonly log: Logger;
-  readonly now: () => number;
-  readonly keptMs: number;
+interface EarlierAssetsState extends Required<AssetsOptions> {
+  /** Folder of the running build's copy. */
   readonly own: string;
   readonly known: Map<string, string>;
   builds: string[];
@@ -49,21 +45,12 @@ interface EarlierAssetsState {
 
 /** Copies the running build's files and indexes those of earlier ones. */
 export async function openEarlierAssets(options: AssetsOptions): Promise<EarlierAssets> {
-  const { dir, build, source, log, now = Date.now, keptMs = day } = options;
+  const { dir, build, source } = options;
   if (!/^[\w.-]+$/.test(build) || build.startsWith('.')) throw new Error(`"${build}" is no name of a build.`);
   const own = join(dir, build);
   await mkdir(own, { recursive: true });
   const copied = await stat(join(own, mark)).catch(() => null);
-  const assets: EarlierAssetsState = {
-    dir,
-    build,
-    log,
-    now,
-    keptMs,
-    own,
-    known: new Map<string, string>(),
-    builds: [],
-  };
+  const assets: EarlierAssetsState = { now: Date.now, keptMs: day, ...options, own, known: new Map(), builds: [] };
   if (!copied) {
     for (const file of await readdir(source, { recursive: true, withFileTypes: true })) {
       if (!file.isFile()) continue;
@@ -105,13 +92,8 @@ async function look(assets: EarlierAssetsState): Promise<void> {
     for (const file of await readdir(join(assets.dir, name), { recursive: true, withFileTypes: true })) {
       if (!file.isFile() || file.name === mark) continue;
       const path = join(file.parentPath, file.name);
-      assets.known.set(
-        path
-          .slice(join(assets.dir, name).length + 1)
-          .split(sep)
-          .join('/'),
-        path,
-      );
+      const below = path.slice(join(assets.dir, name).length + 1);
+      assets.known.set(below.split(sep).join('/'), path);
     }
   }
 }
@@ -133,7 +115,7 @@ async function prune(assets: EarlierAssetsState): Promise<void> {
   await look(assets);
 }
 
-async function find(assets: EarlierAssetsState, path: string): Promise<Buffer<ArrayBufferLike> | undefined> {
+async function find(assets: EarlierAssetsState, path: string): Promise<Buffer | undefined> {
   const file = assets.known.get(path);
   if (file === undefined || basename(file) === mark) return undefined;
   return readFile(file).catch(() => undefined);

@@ -81,11 +81,7 @@ export interface StoreFile {
 
 const companions = (file: string): readonly string[] => [file, `${file}-wal`, `${file}-shm`];
 
-interface StoreFileState {
-  readonly file: string;
-  readonly log: Logger;
-  readonly now: () => number;
-  readonly onReset: () => void;
+interface StoreFileState extends StoreFileOptions {
   db: DatabaseSync | null;
   statements: Map<string, StatementSync>;
   closed: boolean;
@@ -93,17 +89,8 @@ interface StoreFileState {
 }
 
 export function openStoreFile(options: StoreFileOptions): StoreFile {
-  const { file, log, now, onReset } = options;
-  const storeFile: StoreFileState = {
-    file,
-    log,
-    now,
-    onReset,
-    db: null,
-    statements: new Map<string, StatementSync>(),
-    closed: false,
-    depth: 0,
-  };
+  const { file } = options;
+  const storeFile: StoreFileState = { ...options, db: null, statements: new Map(), closed: false, depth: 0 };
   mkdirSync(dirname(file), { recursive: true });
   use(storeFile, () => {});
   return {

@@ -13,7 +13,7 @@ export type Encoding = 'br' | 'gzip' | 'identity';
 /** All encodings, the best first; the position is also the number that the store keeps. */
 export const encodings: readonly Encoding[] = ['br', 'gzip', 'identity'];
 
-/** Which page: its key (key.ts) and variant. */
+/** Which page: its key (cache-key.ts) and variant. */
 export interface PageRef {
   readonly key: string;
   readonly variant: Variant;

@@ -6,7 +6,7 @@ import type { GeoSettings } from '../../lib/geo/geo.server.ts';
 import { type Limits, readLimits } from '../../lib/http/limits.ts';
 import { readSender, type Sender } from '../../lib/mail/model.ts';
 import type { MailSettings, SmtpSettings } from '../../lib/mail/smtp.server.ts';
-import { apiAddress, onOff, webAddress, whole } from './fields.ts';
+import { apiAddress, missingBeside, onOff, webAddress, whole } from './fields.ts';
 
 export interface AccountsConfig {
   /** Key of the HMACs of codes, links and sessions; `null`: created once and stored in the data folder. */
@@ -64,14 +64,13 @@ export function accountsOf(values: AccountsValues): AccountsConfig {
 }
 
 /** Problems of settings that depend on each other. */
-export function accountsTogether(given: Readonly<Record<string, string>>): string[] {
-  return ['GOOGLE', 'FACEBOOK'].flatMap((provider) => {
-    const [id, secret] = [`${provider}_CLIENT_ID`, `${provider}_CLIENT_SECRET`];
-    if (given[id] && !given[secret]) return [`${secret} is missing; set it beside ${id}, or remove ${id}`];
-    if (given[secret] && !given[id]) return [`${id} is missing; set it beside ${secret}, or remove ${secret}`];
-    return [];
+export const accountsTogether = (given: Readonly<Record<string, string>>): string[] =>
+  missingBeside(given, {
+    GOOGLE_CLIENT_ID: ['GOOGLE_CLIENT_SECRET'],
+    GOOGLE_CLIENT_SECRET: ['GOOGLE_CLIENT_ID'],
+    FACEBOOK_CLIENT_ID: ['FACEBOOK_CLIENT_SECRET'],
+    FACEBOOK_CLIENT_SECRET: ['FACEBOOK_CLIENT_ID'],
   });
-}
 
 export interface MailConfig {
   /** `null`: the site sends no mail. */
@@ -189,15 +188,11 @@ export function mailTogether(given: Readonly<Record<string, string>>): string[] 
       'MAIL_FROM is missing; set it beside SMTP_URL to the sender of all mail, such as The Sun <news@example.com>',
     );
   }
-  for (const name of ['MAIL_FROM', 'MAIL_REPLY_TO']) {
-    if (given[name] && !given.SMTP_URL) problems.push(`SMTP_URL is missing; set it beside ${name}, or remove ${name}`);
-  }
+  problems.push(...missingBeside(given, { MAIL_FROM: ['SMTP_URL'], MAIL_REPLY_TO: ['SMTP_URL'] }));
   if (given.EMAIL_VERIFIER === 'kickbox') {
     if (!given.EMAIL_VERIFIER_KEY)
       problems.push('EMAIL_VERIFIER_KEY is missing; set it to the API key of Kickbox, or remove EMAIL_VERIFIER');
-  } else if (given.EMAIL_VERIFIER_KEY && !given.EMAIL_VERIFIER_URL) {
-    problems.push('EMAIL_VERIFIER_URL is missing; set it beside EMAIL_VERIFIER_KEY, or remove EMAIL_VERIFIER_KEY');
-  }
+  } else problems.push(...missingBeside(given, { EMAIL_VERIFIER_KEY: ['EMAIL_VERIFIER_URL'] }));
   return problems;
 }
 
@@ -259,11 +254,7 @@ export function billingOf(values: BillingValues): BillingConfig {
 export function billingTogether(given: Readonly<Record<string, string>>): string[] {
   const names = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY', 'STRIPE_WEBHOOK_SECRET'];
   const [first] = names.filter((name) => given[name]);
-  const problems = first
-    ? names
-        .filter((name) => !given[name])
-        .map((name) => `${name} is missing; set it beside ${first}, or remove ${first}`)
-    : [];
+  const problems = first ? missingBeside(given, { [first]: names }) : [];
   const mode = (name: string): string | undefined => /^[a-z]+_(test|live)_/.exec(given[name] ?? '')?.[1];
   const [secret, publishable] = [mode('STRIPE_SECRET_KEY'), mode('STRIPE_PUBLISHABLE_KEY')];
   if (secret && publishable && secret !== publishable) {

@@ -28,6 +28,7 @@ import {
   accessKeys,
   apiAddress,
   hosts,
+  missingBeside,
   onOff,
   postgresAddress,
   proxies,
@@ -35,7 +36,6 @@ import {
   webAddress,
   whole,
 } from './fields.ts';
-import { type ThirdPartyConfig, thirdPartiesOf, thirdPartiesTogether, thirdPartyFields } from './third-party.ts';
 import {
   crawlerFields,
   crawlersOf,
@@ -48,7 +48,11 @@ import {
   searchFields,
   searchOf,
   searchTogether,
+  type ThirdPartyConfig,
   type TickerConfig,
+  thirdPartiesOf,
+  thirdPartiesTogether,
+  thirdPartyFields,
   tickerFields,
   tickerOf,
 } from './vendors.ts';
@@ -317,14 +321,12 @@ function cdnOf(values: z.infer<typeof schema>): CdnSettings | null {
 
 /** Problems of settings that depend on each other. */
 function belongTogether(given: Readonly<Record<string, string>>): string[] {
-  const problems: string[] = [];
+  const problems = missingBeside(given, {
+    WORDPRESS_USER: ['WORDPRESS_APP_PASSWORD'],
+    WORDPRESS_APP_PASSWORD: ['WORDPRESS_USER'],
+    INDEXNOW_URL: ['INDEXNOW_KEY'],
+  });
   const { WORDPRESS_URL: url, WORDPRESS_USER: user, WORDPRESS_APP_PASSWORD: password } = given;
-  if (user && !password) {
-    problems.push('WORDPRESS_APP_PASSWORD is missing; set it beside WORDPRESS_USER, or remove WORDPRESS_USER');
-  }
-  if (password && !user) {
-    problems.push('WORDPRESS_USER is missing; set it beside WORDPRESS_APP_PASSWORD, or remove WORDPRESS_APP_PASSWORD');
-  }
   if ((user || password) && !url) {
     problems.push('WORDPRESS_URL is missing; set it to the WordPress that WORDPRESS_USER belongs to');
   }
@@ -351,8 +353,5 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     ...crawlersTogether(given),
     ...thirdPartiesTogether(given),
   );
-  if (given.INDEXNOW_URL && !given.INDEXNOW_KEY) {
-    problems.push('INDEXNOW_KEY is missing; set it beside INDEXNOW_URL, or remove INDEXNOW_URL');
-  }
   return problems;
 }

@@ -141,3 +141,20 @@ export const tenantPath = (example: string) =>
     .string()
     .regex(/^\/(?:blaize|zephr)(?:\/[\w-]+)+$/, `is no path of a tenant; give one such as ${example}`)
     .optional();
+
+/**
+ * Problems of settings that need others.
+ *
+ * @param needs for each setting those that must be set beside it
+ */
+export const missingBeside = (
+  given: Readonly<Record<string, string>>,
+  needs: Readonly<Record<string, readonly string[]>>,
+): string[] =>
+  Object.entries(needs).flatMap(([name, others]) =>
+    given[name]
+      ? others
+          .filter((other) => !given[other])
+          .map((other) => `${other} is missing; set it beside ${name}, or remove ${name}`)
+      : [],
+  );

@@ -1,8 +1,10 @@
-/** Settings of vendors behind single features: the ticker, search, retention and crawlers. */
+/** Settings of vendors: the ticker, search, retention, crawlers, and third parties whose scripts pages load. */
 import { z } from 'zod';
+import type { ConsentPlatform } from '../../lib/consent/platform.ts';
+import { type ThirdParties, usualAddresses } from '../../lib/third-party/settings.ts';
 import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
 import { type CrawlerName, type CrawlersConfig, crawlerNames } from '../http/crawlers.ts';
-import { apiAddress, webAddress } from './fields.ts';
+import { apiAddress, hosts, missingBeside, webAddress } from './fields.ts';
 
 export interface TickerConfig {
   /** `null`: the site has no ticker. */
@@ -70,12 +72,8 @@ export function searchOf(values: SearchValues): SearchConfig {
 
 /** Problems of settings that depend on each other. */
 export function searchTogether(given: Readonly<Record<string, string>>): string[] {
-  const needed = ['ALGOLIA_APP_ID', 'ALGOLIA_SEARCH_KEY', 'ALGOLIA_INDEX'];
   const first = Object.keys(searchFields).find((name) => given[name]);
-  if (!first) return [];
-  return needed
-    .filter((name) => !given[name])
-    .map((name) => `${name} is missing; set it beside ${first}, or remove ${first}`);
+  return first ? missingBeside(given, { [first]: ['ALGOLIA_APP_ID', 'ALGOLIA_SEARCH_KEY', 'ALGOLIA_INDEX'] }) : [];
 }
 
 /** The retention widget (vendors.md 4), through which subscribers cancel. */
@@ -117,15 +115,8 @@ export function retentionOf(values: RetentionValues): RetentionConfig {
 }
 
 /** Problems of settings that depend on each other. */
-export function retentionTogether(given: Readonly<Record<string, string>>): string[] {
-  const [id, key] = ['CHURNKEY_APP_ID', 'CHURNKEY_API_KEY'];
-  return [
-    [id, key],
-    [key, id],
-  ].flatMap(([one = '', other = '']) =>
-    given[one] && !given[other] ? [`${other} is missing; set it beside ${one}, or remove ${one}`] : [],
-  );
-}
+export const retentionTogether = (given: Readonly<Record<string, string>>): string[] =>
+  missingBeside(given, { CHURNKEY_APP_ID: ['CHURNKEY_API_KEY'], CHURNKEY_API_KEY: ['CHURNKEY_APP_ID'] });
 
 // Crawlers that may read articles behind the paywall.
 
@@ -181,3 +172,95 @@ export function crawlersTogether(given: Readonly<Record<string, string>>): strin
         `CRAWLER_RANGES holds a list for ${name}, which CRAWLERS does not name; add it there, or remove the list`,
     );
 }
+
+// Third parties whose scripts pages load. Each is off without its id.
+
+export interface ThirdPartyConfig {
+  readonly thirdParties: ThirdParties;
+  /** `null`: the site's own banner asks for consent. */
+  readonly consentPlatform: ConsentPlatform | null;
+}
+
+const id = (form: RegExp, what: string) => z.string().regex(form, `is no ${what}`).optional();
+
+export const thirdPartyFields = {
+  GTM_CONTAINER: id(/^GTM-[A-Z0-9]{4,12}$/, 'container; copy it from Tag Manager, where it begins with GTM-'),
+  GTM_SCRIPT_URL: apiAddress(usualAddresses.tagManager),
+  TAG_HOSTS: hosts('tags.example.com or *.example.com', { wildcards: true }),
+  MARFEEL_ACCOUNT: id(/^\d{1,10}$/, 'account id; copy the number from the settings of Marfeel'),
+  MARFEEL_SCRIPT_URL: apiAddress(usualAddresses.audience),
+  ONESIGNAL_APP_ID: id(
+    /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+    'app id; copy it from Keys & IDs in OneSignal',
+  ),
+  ONESIGNAL_SDK_URL: apiAddress(usualAddresses.webPush),
+  GROWSURF_CAMPAIGN: id(/^\w{4,16}$/, 'campaign; copy it from the installation page of GrowSurf'),
+  GROWSURF_SCRIPT_URL: apiAddress(usualAddresses.referral),
+  CALENDLY_URL: z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return undefined;
+      const url = webAddress(text);
+      if (url && !url.username && !url.password && !url.hash) return url.href;
+      context.addIssue('is no address of a booking page; give one such as https://calendly.com/the-sun/call');
+      return z.NEVER;
+    }),
+  CALENDLY_SCRIPT_URL: apiAddress(usualAddresses.scheduling),
+  GPT_NETWORK: id(/^\d{4,15}(?:,\d{4,15})?$/, 'network code; copy the number from the settings of Ad Manager'),
+  GPT_SCRIPT_URL: apiAddress(usualAddresses.ads),
+  CONSENT_PLATFORM_URL: z
+    .string()
+    .refine(
+      (text) => webAddress(text) !== null,
+      'is no address of a script; copy the one in the src of your platform’s snippet',
+    )
+    .optional(),
+  CONSENT_PLATFORM_HOSTS: hosts('cdn.example.com or *.example.com', { wildcards: true }),
+  ADS_WITHOUT_CONSENT: z
+    .enum(['house', 'limited'], { error: (issue) => `is ${JSON.stringify(issue.input)}; give house or limited` })
+    .default('house'),
+};
+
+type Values = z.infer<z.ZodObject<typeof thirdPartyFields>>;
+
+export function thirdPartiesOf(values: Values): ThirdPartyConfig {
+  const { GTM_CONTAINER: container, MARFEEL_ACCOUNT: account, ONESIGNAL_APP_ID: appId } = values;
+  const { GROWSURF_CAMPAIGN: campaign, CALENDLY_URL: url, GPT_NETWORK: network } = values;
+  const platform = values.CONSENT_PLATFORM_URL;
+  return {
+    consentPlatform: platform ? { scriptUrl: platform, hosts: values.CONSENT_PLATFORM_HOSTS } : null,
+    thirdParties: {
+      tagManager: container
+        ? { container, scriptUrl: values.GTM_SCRIPT_URL ?? usualAddresses.tagManager, hosts: values.TAG_HOSTS }
+        : null,
+      audience: account ? { account, scriptUrl: values.MARFEEL_SCRIPT_URL ?? usualAddresses.audience } : null,
+      webPush: appId ? { appId, sdkUrl: values.ONESIGNAL_SDK_URL ?? usualAddresses.webPush } : null,
+      referral: campaign ? { campaign, scriptUrl: values.GROWSURF_SCRIPT_URL ?? usualAddresses.referral } : null,
+      scheduling: url ? { url, scriptUrl: values.CALENDLY_SCRIPT_URL ?? usualAddresses.scheduling } : null,
+      ads: network
+        ? {
+            network,
+            scriptUrl: values.GPT_SCRIPT_URL ?? usualAddresses.ads,
+            // One stand-in serves both.
+            limitedScriptUrl: values.GPT_SCRIPT_URL ?? usualAddresses.limitedAds,
+            withoutConsent: values.ADS_WITHOUT_CONSENT,
+          }
+        : null,
+    },
+  };
+}
+
+/** Problems of settings that depend on each other. */
+export const thirdPartiesTogether = (given: Readonly<Record<string, string>>): string[] =>
+  missingBeside(given, {
+    GTM_SCRIPT_URL: ['GTM_CONTAINER'],
+    TAG_HOSTS: ['GTM_CONTAINER'],
+    MARFEEL_SCRIPT_URL: ['MARFEEL_ACCOUNT'],
+    ONESIGNAL_SDK_URL: ['ONESIGNAL_APP_ID'],
+    GROWSURF_SCRIPT_URL: ['GROWSURF_CAMPAIGN'],
+    CALENDLY_SCRIPT_URL: ['CALENDLY_URL'],
+    GPT_SCRIPT_URL: ['GPT_NETWORK'],
+    ADS_WITHOUT_CONSENT: ['GPT_NETWORK'],
+    CONSENT_PLATFORM_HOSTS: ['CONSENT_PLATFORM_URL'],
+  });

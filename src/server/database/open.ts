@@ -6,7 +6,7 @@ import { type AccountsDatabase, type Database, DatabaseUnavailable } from '../..
 import type { Logger } from '../../lib/logging.ts';
 import { migrations as all } from '../migrations/all.ts';
 import { type Migration, migrate, NewerDatabase } from './migrate.ts';
-import { openPool, postgresKysely, told } from './postgres.ts';
+import { described, openPool, postgresKysely, type Watch } from './postgres.ts';
 import { insideTransaction, openSqlite, type SqliteOptions, sqliteKysely } from './sqlite.ts';
 
 export interface DatabaseOptions extends SqliteOptions {
@@ -56,74 +56,26 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
 }
 
 async function onPostgres(options: DatabaseOptions, url: string): Promise<Database> {
-  const { log } = options;
-  const pool = openPool(url, { log, patienceMs: options.patienceMs });
-  let ready = false;
-  let closed = false;
-  let problem: string | null = null;
-  let asking: Promise<void> | null = null;
-  let askedAt = Number.NEGATIVE_INFINITY;
-
-  async function ask(): Promise<void> {
-    askedAt = performance.now();
-    const migrating = openPool(url, { log, patienceMs: options.patienceMs, patient: true });
-    try {
-      const ran = await migrate(postgresKysely<unknown>(migrating), 'postgres', options.migrations ?? all, Date.now());
-      ready = true;
-      if (problem !== null) log.info({}, 'PostgreSQL is available again');
-      problem = null;
-      if (ran.length > 0) log.info({ migrations: ran }, 'The accounts database was migrated');
-    } catch (error) {
-      const known = told(error);
-      const sentence = known instanceof Error ? known.message : String(known);
-      if (sentence !== problem) log.error({ err: known }, 'The accounts database cannot be used yet');
-      problem = sentence;
-      throw known;
-    } finally {
-      await migrating.end();
-    }
-  }
-
-  async function gate(): Promise<void> {
-    if (ready) return;
-    if (!asking && performance.now() - askedAt < askAgainMs) throw new DatabaseUnavailable(problem ?? 'Not ready yet.');
-    asking ??= ask().finally(() => {
-      asking = null;
-    });
-    try {
-      await asking;
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable) throw error;
-      throw new DatabaseUnavailable((error as Error).message, { cause: error });
-    }
-  }
-
+  const { log, patienceMs } = options;
+  const pool = openPool(url, { log, patienceMs });
+  const availability = createAvailability(options, url);
   try {
-    await ask();
+    await availability.migrate();
   } catch (error) {
     if (error instanceof NewerDatabase || !(error instanceof DatabaseUnavailable)) {
       await pool.end();
       throw error;
     }
   }
-  const timer = setInterval(() => {
-    if (!ready) gate().catch(() => {});
-  }, askAgainMs);
+  const timer = setInterval(() => void availability.gate().catch(() => {}), askAgainMs);
   timer.unref();
-
-  const db = postgresKysely<AccountsDatabase>(pool, {
-    gate,
-    report(now) {
-      if (now !== problem)
-        log[now === null ? 'info' : 'error']({ problem: now ?? problem }, now ?? 'PostgreSQL is available again');
-      problem = now;
-    },
-  });
+  const db = postgresKysely<AccountsDatabase>(pool, availability);
+  let closed = false;
   return {
     engine: 'postgres',
     db,
-    transaction: (work) => again(() => db.transaction().execute(work)),
-    problem: () => problem,
+    transaction: (work) => retryDeadlocks(() => db.transaction().execute(work)),
+    problem: availability.problem,
     close: async () => {
       if (closed) return;
       closed = true;
@@ -133,8 +85,67 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
   };
 }
 
+interface Availability extends Watch {
+  /** Runs the migrations. @throws DatabaseUnavailable, NewerDatabase */
+  migrate(): Promise<void>;
+  /** Why the database can't be used at present; `null` when it can. */
+  problem(): string | null;
+}
+
+/** Whether PostgreSQL is available and migrated. While it isn't, queries try the migrations again, once a second at most. */
+function createAvailability({ log, patienceMs, migrations = all }: DatabaseOptions, url: string): Availability {
+  let ready = false;
+  let problem: string | null = null;
+  let migrating: Promise<void> | null = null;
+  let triedAt = Number.NEGATIVE_INFINITY;
+
+  async function runMigrations(): Promise<void> {
+    triedAt = performance.now();
+    const pool = openPool(url, { log, patienceMs, patient: true });
+    try {
+      const ran = await migrate(postgresKysely<unknown>(pool), 'postgres', migrations, Date.now());
+      ready = true;
+      if (problem !== null) log.info({}, 'PostgreSQL is available again');
+      problem = null;
+      if (ran.length > 0) log.info({ migrations: ran }, 'The accounts database was migrated');
+    } catch (error) {
+      const known = described(error);
+      const sentence = known instanceof Error ? known.message : String(known);
+      if (sentence !== problem) log.error({ err: known }, 'The accounts database cannot be used yet');
+      problem = sentence;
+      throw known;
+    } finally {
+      await pool.end();
+    }
+  }
+
+  return {
+    migrate: runMigrations,
+    problem: () => problem,
+    async gate() {
+      if (ready) return;
+      if (!migrating && performance.now() - triedAt < askAgainMs)
+        throw new DatabaseUnavailable(problem ?? 'Not ready yet.');
+      migrating ??= runMigrations().finally(() => {
+        migrating = null;
+      });
+      try {
+        await migrating;
+      } catch (error) {
+        if (error instanceof DatabaseUnavailable) throw error;
+        throw new DatabaseUnavailable((error as Error).message, { cause: error });
+      }
+    },
+    report(now) {
+      if (now !== problem)
+        log[now === null ? 'info' : 'error']({ problem: now ?? problem }, now ?? 'PostgreSQL is available again');
+      problem = now;
+    },
+  };
+}
+
 /** PostgreSQL aborts one of two transactions in a deadlock, which then runs again. */
-async function again<T>(work: () => Promise<T>): Promise<T> {
+async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();

@@ -75,7 +75,7 @@ export function postgresKysely<Tables>(pool: pg.Pool, watch?: Watch): Kysely<Tab
 /** The pool, with connection errors as {@link DatabaseUnavailable}. */
 function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
   const failed = (error: unknown): unknown => {
-    const known = told(error);
+    const known = described(error);
     if (known instanceof DatabaseUnavailable) watch?.report(known.message);
     return known;
   };
@@ -126,7 +126,7 @@ const away = /^(?:08|57P|53300|E[A-Z_]+$)/;
 const words = /timeout|terminated|Connection ended|not queryable|Cannot use a pool/i;
 
 /** Converts errors of an unavailable PostgreSQL to {@link DatabaseUnavailable}; others stay as they are. */
-export function told(error: unknown): unknown {
+export function described(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error;
   const code = String((error as { code?: unknown }).code ?? '');
   const message = error instanceof Error ? error.message : String(error);

@@ -68,48 +68,32 @@ const mostAsking = 20;
 const patience = 3000;
 const longestList = 4 * 1024 * 1024;
 
-interface CrawlersState {
-  readonly options: CrawlersOptions;
-  readonly names: readonly ('google' | 'bing' | 'apple' | 'duckduckgo')[];
-  readonly ranges: Readonly<Partial<Record<'google' | 'bing' | 'apple' | 'duckduckgo', string>>>;
-  readonly resolver: {
-    reverse(address: string): Promise<readonly string[]>;
-    lookup(host: string): Promise<readonly string[]>;
-  };
-  readonly log: Logger;
+interface CrawlersState extends CrawlersOptions {
   readonly now: () => number;
-  readonly wanted: (readonly ['google' | 'bing' | 'apple' | 'duckduckgo', Engine])[];
+  readonly wanted: readonly (readonly [CrawlerName, Engine])[];
   readonly anyAgent: RegExp;
   readonly known: Map<string, { readonly answer: boolean; readonly until: number }>;
   readonly asking: Map<string, Promise<boolean>>;
-  readonly lists: Map<
-    'google' | 'bing' | 'apple' | 'duckduckgo',
-    { readonly list: Promise<BlockList | null>; until: number }
-  >;
+  readonly lists: Map<CrawlerName, { readonly list: Promise<BlockList | null>; until: number }>;
 }
 
 export function createCrawlers(options: CrawlersOptions): Crawlers {
-  const { names, ranges, dns: resolver, log, now = Date.now } = options;
-  const wanted = names.map((name) => [name, engines[name]] as const);
+  const wanted = options.names.map((name) => [name, engines[name]] as const);
   const crawlers: CrawlersState = {
-    options,
-    names,
-    ranges,
-    resolver,
-    log,
-    now,
+    now: Date.now,
+    ...options,
     wanted,
     anyAgent: new RegExp(wanted.map(([, { agent }]) => agent.source).join('|') || '(?!)', 'i'),
-    known: new Map<string, { readonly answer: boolean; readonly until: number }>(),
-    asking: new Map<string, Promise<boolean>>(),
-    lists: new Map<CrawlerName, { readonly list: Promise<BlockList | null>; until: number }>(),
+    known: new Map(),
+    asking: new Map(),
+    lists: new Map(),
   };
   return { claims: (userAgent) => claims(crawlers, userAgent), verify: (name, given) => verify(crawlers, name, given) };
 }
 
 async function read(crawlers: CrawlersState, source: string): Promise<string> {
   if (!/^https?:/i.test(source)) return readFile(source, 'utf8');
-  const answer = await (crawlers.options.fetch ?? fetch)(source, { signal: AbortSignal.timeout(patience) });
+  const answer = await (crawlers.fetch ?? fetch)(source, { signal: AbortSignal.timeout(patience) });
   if (!answer.ok) throw new Error(`The server of the list responded with ${answer.status}.`);
   const text = await answer.text();
   if (text.length > longestList) throw new Error('The list is too long.');
@@ -135,11 +119,11 @@ function listOf(crawlers: CrawlersState, name: CrawlerName): Promise<BlockList |
 }
 
 async function byName(crawlers: CrawlersState, { domains }: Engine, address: string): Promise<boolean> {
-  const hosts = domains.length > 0 ? await crawlers.resolver.reverse(address) : [];
+  const hosts = domains.length > 0 ? await crawlers.dns.reverse(address) : [];
   for (const host of hosts.slice(0, 4)) {
     const plain = host.toLowerCase().replace(/\.$/, '');
     if (!domains.some((domain) => plain.endsWith(`.${domain}`))) continue;
-    if ((await crawlers.resolver.lookup(plain)).some((one) => sameAddress(one, address))) return true;
+    if ((await crawlers.dns.lookup(plain)).some((one) => sameAddress(one, address))) return true;
   }
   return false;
 }
@@ -155,21 +139,14 @@ async function find(crawlers: CrawlersState, name: CrawlerName, address: string)
   }
 }
 
-function claims(
-  crawlers: CrawlersState,
-  userAgent: string | undefined,
-): 'google' | 'bing' | 'apple' | 'duckduckgo' | null {
+function claims(crawlers: CrawlersState, userAgent: string | undefined): CrawlerName | null {
   // Hardly any client calls itself a crawler: one comparison is enough for the others.
   if (userAgent === undefined || !crawlers.anyAgent.test(userAgent)) return null;
   for (const [name, { agent }] of crawlers.wanted) if (agent.test(userAgent)) return name;
   return null;
 }
 
-async function verify(
-  crawlers: CrawlersState,
-  name: 'google' | 'bing' | 'apple' | 'duckduckgo',
-  given: string,
-): Promise<boolean> {
+async function verify(crawlers: CrawlersState, name: CrawlerName, given: string): Promise<boolean> {
   const address = given.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   if (isIP(address) === 0 || !crawlers.names.includes(name)) return false;
   const key = `${name} ${address}`;

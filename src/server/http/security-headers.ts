@@ -28,51 +28,17 @@ const endpoint = 'csp';
 
 const other = "default-src 'none'; frame-ancestors 'self'";
 
-export function securityHeaders(
-  config: Pick<Config, 'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'thirdParties' | 'stripe'> &
-    Partial<Pick<Config, 'retention' | 'operatorToken' | 'consentPlatform'>>,
-): SecurityHeaders {
+type SecuritySettings = Pick<
+  Config,
+  'siteUrl' | 'wordpress' | 'imageHosts' | 'frameHosts' | 'thirdParties' | 'stripe'
+> &
+  Partial<Pick<Config, 'retention' | 'operatorToken' | 'consentPlatform'>>;
+
+export function securityHeaders(config: SecuritySettings): SecurityHeaders {
   const secure = config.siteUrl.startsWith('https:');
-  const pictures = config.wordpress ? [new URL(config.wordpress.url).origin] : [];
-  const stripe = stripeSources(config.stripe);
-  const others = thirdPartySources(config.thirdParties, config.consentPlatform);
-  const retention = retentionSources(config.retention?.scriptUrl);
   // Without the token no operator could read the reports. Endpoints need https: over http, Chromium would send to neither.
   const reports = Boolean(config.operatorToken);
-  const base: Record<string, readonly string[]> = {
-    'default-src': ["'self'"],
-    'base-uri': ["'self'"],
-    'object-src': ["'none'"],
-    'form-action': ["'self'"],
-    'frame-ancestors': ["'self'"],
-    'img-src': [
-      "'self'",
-      'data:',
-      ...pictures,
-      ...config.imageHosts.map(withScheme),
-      ...others['img-src'],
-      ...retention.scripts,
-    ],
-    // Captions are in the page: those of another origin would need headers that WordPress's uploads do not have.
-    'media-src': ["'self'", 'data:', ...pictures, ...config.imageHosts.map(withScheme)],
-    'font-src': ["'self'", ...others['font-src']],
-    'connect-src': ["'self'", ...others['connect-src'], ...stripe.connections, ...retention.connections],
-    'frame-src': [
-      "'self'",
-      ...[...publication.embeds.frameHosts, ...config.frameHosts].map(withScheme),
-      ...stripe.frames,
-      ...others['frame-src'],
-    ],
-    'manifest-src': ["'self'"],
-    'worker-src': ["'self'"],
-    // Inline styles are allowed: a focus point or a column count in a style attribute runs no code.
-    'style-src': ["'self'", "'unsafe-inline'", ...others['style-src']],
-    ...(secure && { 'upgrade-insecure-requests': [] }),
-    // For browsers without the Reporting API; those with it use `report-to` alone.
-    ...(reports && { 'report-uri': [reportPath] }),
-    ...(reports && secure && { 'report-to': [endpoint] }),
-  };
-  const scriptHosts = [...others['script-src'], ...stripe.scripts, ...retention.scripts];
+  const { base, scriptHosts } = sitePolicy(config);
   const known = new Map<string, string>();
 
   return {
@@ -98,6 +64,42 @@ export function securityHeaders(
     reporting: reports && secure ? { 'reporting-endpoints': `${endpoint}="${reportPath}"` } : {},
     other,
   };
+}
+
+/** The site's own part of every page's policy, and the hosts that scripts may come from. */
+function sitePolicy(config: SecuritySettings) {
+  const secure = config.siteUrl.startsWith('https:');
+  const reports = Boolean(config.operatorToken);
+  const pictures = [
+    ...(config.wordpress ? [new URL(config.wordpress.url).origin] : []),
+    ...config.imageHosts.map(withScheme),
+  ];
+  const frames = [...publication.embeds.frameHosts, ...config.frameHosts].map(withScheme);
+  const stripe = stripeSources(config.stripe);
+  const others = thirdPartySources(config.thirdParties, config.consentPlatform);
+  const retention = retentionSources(config.retention?.scriptUrl);
+  const base: Record<string, readonly string[]> = {
+    'default-src': ["'self'"],
+    'base-uri': ["'self'"],
+    'object-src': ["'none'"],
+    'form-action': ["'self'"],
+    'frame-ancestors': ["'self'"],
+    'img-src': ["'self'", 'data:', ...pictures, ...others['img-src'], ...retention.scripts],
+    // Captions are in the page: those of another origin would need headers that WordPress's uploads do not have.
+    'media-src': ["'self'", 'data:', ...pictures],
+    'font-src': ["'self'", ...others['font-src']],
+    'connect-src': ["'self'", ...others['connect-src'], ...stripe.connections, ...retention.connections],
+    'frame-src': ["'self'", ...frames, ...stripe.frames, ...others['frame-src']],
+    'manifest-src': ["'self'"],
+    'worker-src': ["'self'"],
+    // Inline styles are allowed: a focus point or a column count in a style attribute runs no code.
+    'style-src': ["'self'", "'unsafe-inline'", ...others['style-src']],
+    ...(secure && { 'upgrade-insecure-requests': [] }),
+    // For browsers without the Reporting API; those with it use `report-to` alone.
+    ...(reports && { 'report-uri': [reportPath] }),
+    ...(reports && secure && { 'report-to': [endpoint] }),
+  };
+  return { base, scriptHosts: [...others['script-src'], ...stripe.scripts, ...retention.scripts] };
 }
 
 /**

@@ -13,8 +13,8 @@ import type { IndexNow, IndexNowStats } from '../../lib/indexnow/indexnow.server
 import type { Logger } from '../../lib/logging.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import type { Press, PressStats } from '../../press/press.server.ts';
+import type { OperatorRoutes } from '../http/http-server.ts';
 import { reportPath } from '../http/security-headers.ts';
-import type { OperatorRoutes } from '../http/server-options.ts';
 import type { Metrics, ServerCounts } from './metrics.ts';
 import { createOperatorAccess, type OperatorAccessOptions, sessionSeconds, type Tried } from './operator-access.ts';
 
@@ -71,35 +71,18 @@ const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; read
   token: { kind: 'problem', text: 'Token: does not match OPERATOR_TOKEN.' },
 };
 
-interface OperatorsState {
-  readonly options: OperatorsOptions;
-  readonly siteUrl: string;
-  readonly press: Pick<Press, 'stats' | 'refresh' | 'invalidate'>;
-  readonly log: Logger;
+interface OperatorsState extends OperatorsOptions {
   readonly patienceMs: number;
-  readonly secure: '' | '; Secure';
-  readonly operators: {
-    tryToken(given: string, address: string): Promise<Tried>;
-    open(): Promise<string>;
-    isOpen(value: string): Promise<boolean>;
-    close(value: string): Promise<void>;
-  };
+  readonly access: ReturnType<typeof createOperatorAccess>;
 }
 
 /** Creates the routes. The caller has checked that the token is set. */
 export function createOperators(options: OperatorsOptions): OperatorRoutes {
-  const { siteUrl, press, log, now = Date.now, patienceMs = 10_000 } = options;
-  const operators: OperatorsState = {
-    options,
-    siteUrl,
-    press,
-    log,
-    patienceMs,
-    secure: siteUrl.startsWith('https:') ? '; Secure' : '',
-    operators: createOperatorAccess({ ...options, now }),
-  };
+  const access = createOperatorAccess({ now: Date.now, ...options });
+  const operators: OperatorsState = { patienceMs: 10_000, ...options, access };
   return {
-    answer: (incoming, outgoing, url, readBody) => answerInOperators(operators, incoming, outgoing, url, readBody),
+    answer: (incoming, outgoing, url, readBody) =>
+      route(operators, incoming, replyTo(outgoing, options.always), url, readBody),
     view: (incoming, url) => view(operators, incoming, url),
   };
 }
@@ -108,7 +91,7 @@ const cookieOf = ({ headers }: IncomingMessage): string =>
   /(?:^|;\s*)operator=([^;]*)/.exec(headers.cookie ?? '')?.[1] ?? '';
 
 const setCookie = (operators: OperatorsState, value: string, seconds: number): OutgoingHttpHeaders => ({
-  'set-cookie': `${cookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${operators.secure}`,
+  'set-cookie': `${cookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${operators.siteUrl.startsWith('https:') ? '; Secure' : ''}`,
 });
 
 /** Result of the token in `Authorization`; `null`: there is none. */
@@ -116,37 +99,32 @@ async function byToken(operators: OperatorsState, incoming: IncomingMessage): Pr
   const { authorization } = incoming.headers;
   if (authorization === undefined) return null;
   const given = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
-  return given === undefined ? null : operators.operators.tryToken(given, operators.options.clientAddress(incoming));
+  return given === undefined ? null : operators.access.tryToken(given, operators.clientAddress(incoming));
 }
 
 const mayEnter = async (operators: OperatorsState, incoming: IncomingMessage): Promise<boolean> =>
-  (await byToken(operators, incoming))?.kind === 'right' || (await operators.operators.isOpen(cookieOf(incoming)));
+  (await byToken(operators, incoming))?.kind === 'right' || (await operators.access.isOpen(cookieOf(incoming)));
 
-function answer(
-  operators: OperatorsState,
-  outgoing: ServerResponse,
-  status: number,
-  headers: OutgoingHttpHeaders,
-  body = '',
-): true {
-  outgoing.writeHead(status, {
-    'content-type': 'text/plain; charset=utf-8',
-    'cache-control': 'no-store',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    ...operators.options.always,
-    ...headers,
-    'content-length': Buffer.byteLength(body),
-  });
-  outgoing.end(body);
-  return true;
-}
+/** Sends a response. */
+type Reply = (status: number, headers?: OutgoingHttpHeaders, body?: string) => true;
 
-const back = (
-  operators: OperatorsState,
-  outgoing: ServerResponse,
-  notice: string | null,
-  headers: OutgoingHttpHeaders = {},
-): true => answer(operators, outgoing, 303, { location: notice ? `${page}?notice=${notice}` : page, ...headers });
+const replyTo =
+  (outgoing: ServerResponse, always: OperatorsOptions['always']): Reply =>
+  (status, headers = {}, body = '') => {
+    outgoing.writeHead(status, {
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      ...always,
+      ...headers,
+      'content-length': Buffer.byteLength(body),
+    });
+    outgoing.end(body);
+    return true;
+  };
+
+const redirect = (reply: Reply, notice: string | null, headers: OutgoingHttpHeaders = {}): true =>
+  reply(303, { location: notice ? `${page}?notice=${notice}` : page, ...headers });
 
 /** Old browsers send our cookie with another site's form; the origin shows where the form comes from. */
 function isOurForm(operators: OperatorsState, { headers }: IncomingMessage): boolean {
@@ -158,7 +136,7 @@ async function act(operators: OperatorsState, form: URLSearchParams): Promise<st
   const value = (form.get('value') ?? '').trim().slice(0, 1000);
   let work: ReturnType<Press['refresh']>;
   if (form.get('action') === 'refresh-path') {
-    const key = operators.options.keyOf('GET', value);
+    const key = operators.keyOf('GET', value);
     if (key.kind !== 'page') return 'address';
     operators.log.info({ page: key.key }, 'An operator requested a render of a page');
     work = operators.press.refresh([key.key], 'requested by an operator');
@@ -166,7 +144,7 @@ async function act(operators: OperatorsState, form: URLSearchParams): Promise<st
     if (!/^[\x21-\x7e]{1,200}$/.test(value)) return 'tag';
     operators.log.info({ tag: value }, 'An operator requested renders of a tag’s pages');
     work = operators.press.invalidate([value], { reason: 'requested by an operator' });
-    void work.then(() => operators.options.cdn.purge([value]));
+    void work.then(() => operators.cdn.purge([value]));
   }
   const patience = Promise.withResolvers<null>();
   const timer = setTimeout(() => patience.resolve(null), operators.patienceMs);
@@ -184,113 +162,90 @@ async function act(operators: OperatorsState, form: URLSearchParams): Promise<st
 async function signIn(
   operators: OperatorsState,
   incoming: IncomingMessage,
-  outgoing: ServerResponse,
+  reply: Reply,
   given: string,
 ): Promise<true> {
-  const tried = await operators.operators.tryToken(given, operators.options.clientAddress(incoming));
-  if (tried.kind === 'limited') {
-    const headers = { 'retry-after': String(tried.retryAfter) };
-    return answer(operators, outgoing, 429, headers, `${tooManyTries(tried.retryAfter)}\n`);
-  }
-  if (tried.kind === 'wrong') return back(operators, outgoing, 'token');
+  const tried = await operators.access.tryToken(given, operators.clientAddress(incoming));
+  if (tried.kind === 'limited')
+    return reply(429, { 'retry-after': String(tried.retryAfter) }, `${tooManyTries(tried.retryAfter)}\n`);
+  if (tried.kind === 'wrong') return redirect(reply, 'token');
   try {
-    return back(operators, outgoing, null, setCookie(operators, await operators.operators.open(), sessionSeconds));
+    return redirect(reply, null, setCookie(operators, await operators.access.open(), sessionSeconds));
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error;
-    return answer(
-      operators,
-      outgoing,
-      503,
-      {},
-      'The database is unavailable; send the token as "Authorization: Bearer".\n',
-    );
+    return reply(503, {}, 'The database is unavailable; send the token as "Authorization: Bearer".\n');
   }
 }
 
 async function post(
   operators: OperatorsState,
   incoming: IncomingMessage,
-  outgoing: ServerResponse,
+  reply: Reply,
   readBody: () => Promise<string>,
 ): Promise<true> {
   const signedByToken = (await byToken(operators, incoming))?.kind === 'right';
-  if (!signedByToken && !isOurForm(operators, incoming))
-    return answer(operators, outgoing, 403, {}, 'This form comes from another site.\n');
+  if (!signedByToken && !isOurForm(operators, incoming)) return reply(403, {}, 'This form comes from another site.\n');
   const form = new URLSearchParams(await readBody());
   const action = form.get('action');
-  if (action === 'sign-in') return signIn(operators, incoming, outgoing, (form.get('token') ?? '').trim());
-  if (!signedByToken && !(await operators.operators.isOpen(cookieOf(incoming)))) {
-    return answer(operators, outgoing, 401, challenge, 'Sign in first.\n');
-  }
+  if (action === 'sign-in') return signIn(operators, incoming, reply, (form.get('token') ?? '').trim());
+  if (!signedByToken && !(await operators.access.isOpen(cookieOf(incoming))))
+    return reply(401, challenge, 'Sign in first.\n');
   if (action === 'sign-out') {
-    await operators.operators.close(cookieOf(incoming));
-    return back(operators, outgoing, null, setCookie(operators, '', 0));
+    await operators.access.close(cookieOf(incoming));
+    return redirect(reply, null, setCookie(operators, '', 0));
   }
-  if (action !== 'refresh-path' && action !== 'refresh-tag')
-    return answer(operators, outgoing, 422, {}, 'Unknown action.\n');
-  return back(operators, outgoing, await act(operators, form));
+  if (action !== 'refresh-path' && action !== 'refresh-tag') return reply(422, {}, 'Unknown action.\n');
+  return redirect(reply, await act(operators, form));
 }
 
 /** Allows our own pages alone to send reports, where a browser treats them as another origin (Fetch, "CORS protocol"). */
-const leave = (operators: OperatorsState, incoming: IncomingMessage): OutgoingHttpHeaders =>
+const reportHeaders = (operators: OperatorsState, incoming: IncomingMessage): OutgoingHttpHeaders =>
   incoming.headers.origin === operators.siteUrl
     ? { vary: 'Origin', 'access-control-allow-origin': operators.siteUrl }
     : { vary: 'Origin' };
 
 /** Responds to a preflight, which browsers send because of the Reporting API's media type. */
-function reportPreflight(operators: OperatorsState, incoming: IncomingMessage, outgoing: ServerResponse): true {
-  const headers = leave(operators, incoming);
+function reportPreflight(operators: OperatorsState, incoming: IncomingMessage, reply: Reply): true {
+  const headers = reportHeaders(operators, incoming);
   if (headers['access-control-allow-origin']) {
     headers['access-control-allow-methods'] = 'POST';
     headers['access-control-allow-headers'] = 'content-type';
     headers['access-control-max-age'] = '86400';
   }
-  return answer(operators, outgoing, 204, headers);
+  return reply(204, headers);
 }
 
 /** Browsers send reports, without a token. The rest of a refused body is not read. */
-async function report(operators: OperatorsState, incoming: IncomingMessage, outgoing: ServerResponse): Promise<true> {
-  const { status, retryAfter } = await operators.options.reports.receive(
-    incoming,
-    operators.options.clientAddress(incoming),
-  );
-  const headers = leave(operators, incoming);
+async function report(operators: OperatorsState, incoming: IncomingMessage, reply: Reply): Promise<true> {
+  const { status, retryAfter } = await operators.reports.receive(incoming, operators.clientAddress(incoming));
+  const headers = reportHeaders(operators, incoming);
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
   if (status >= 400) headers.connection = 'close';
-  return answer(operators, outgoing, status, headers);
+  return reply(status, headers);
 }
 
-async function answerInOperators(
+async function route(
   operators: OperatorsState,
   incoming: IncomingMessage,
-  outgoing: ServerResponse<IncomingMessage>,
-  url: URL,
+  reply: Reply,
+  { pathname }: URL,
   readBody: () => Promise<string>,
 ): Promise<boolean> {
-  const reading = incoming.method === 'GET' || incoming.method === 'HEAD';
-  if (url.pathname === '/metrics') {
-    if (!reading)
-      return answer(operators, outgoing, 405, { allow: 'GET, HEAD' }, 'This address allows GET and HEAD.\n');
-    if (!(await mayEnter(operators, incoming)))
-      return answer(operators, outgoing, 401, challenge, 'OPERATOR_TOKEN is required.\n');
-    return answer(
-      operators,
-      outgoing,
-      200,
-      { 'content-type': operators.options.metrics.contentType },
-      await operators.options.metrics.text(),
-    );
+  const { method } = incoming;
+  const reading = method === 'GET' || method === 'HEAD';
+  if (pathname === '/metrics') {
+    if (!reading) return reply(405, { allow: 'GET, HEAD' }, 'This address allows GET and HEAD.\n');
+    if (!(await mayEnter(operators, incoming))) return reply(401, challenge, 'OPERATOR_TOKEN is required.\n');
+    const { contentType, text } = operators.metrics;
+    return reply(200, { 'content-type': contentType }, await text());
   }
-  if (url.pathname === reportPath) {
-    if (incoming.method === 'POST') return report(operators, incoming, outgoing);
-    if (incoming.method === 'OPTIONS') return reportPreflight(operators, incoming, outgoing);
-    return false;
+  if (pathname === reportPath) {
+    if (method === 'POST') return report(operators, incoming, reply);
+    return method === 'OPTIONS' && reportPreflight(operators, incoming, reply);
   }
-  if (url.pathname !== page) return false;
-  if (reading) return false;
-  if (incoming.method !== 'POST')
-    return answer(operators, outgoing, 405, { allow: 'GET, HEAD, POST' }, 'This address allows GET, HEAD and POST.\n');
-  return post(operators, incoming, outgoing, readBody);
+  if (pathname !== page || reading) return false;
+  if (method !== 'POST') return reply(405, { allow: 'GET, HEAD, POST' }, 'This address allows GET, HEAD and POST.\n');
+  return post(operators, incoming, reply, readBody);
 }
 
 async function view(
@@ -300,18 +255,18 @@ async function view(
 ): Promise<OperatorsView | undefined> {
   const signedIn = await mayEnter(operators, incoming);
   const notice = notices[url.searchParams.get('notice') ?? ''] ?? null;
-  const { phase, syncedAt, problem } = operators.options.content.status();
+  const { phase, syncedAt, problem } = operators.content.status();
   return {
     signedIn,
     notice,
     figures: signedIn
       ? {
           press: operators.press.stats(),
-          front: { ...operators.options.front() },
+          front: { ...operators.front() },
           sync: { phase, syncedAt, problem },
-          cdn: operators.options.cdn.stats(),
-          indexNow: operators.options.indexNow.stats(),
-          blocked: operators.options.reports.list(),
+          cdn: operators.cdn.stats(),
+          indexNow: operators.indexNow.stats(),
+          blocked: operators.reports.list(),
           memoryBytes: process.memoryUsage().rss,
           upSeconds: Math.round(process.uptime()),
         }

@@ -18,7 +18,7 @@ import type { Config } from '../config/config.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from '../data-dir.ts';
 import type { RenderPage } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
-import { isMadeOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
+import { isOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 import { pageHeaders, pressRender } from './render-page.ts';
 
 export interface SitePress {
@@ -129,7 +129,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
     headersOf: pageHeaders(security, config),
     log,
     everything,
-    onDemand: isMadeOnDemand,
+    onDemand: isOnDemand,
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     priority: ({ key }) => {
       if (key === '/') return 0;

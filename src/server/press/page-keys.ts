@@ -38,7 +38,7 @@ const queries: KeyRules['queries'] = [
  * Pages that a change doesn't render; the next request renders them: further pages of lists and comments, feeds, sitemaps, and pages
  * with the newest stories as decoration. Their number grows with the archive, and few are ever read.
  */
-const madeWhenAskedFor: readonly RegExp[] = [
+const onDemandPages: readonly RegExp[] = [
   /\?/,
   /^\/(?:sitemap\.xml$|sitemaps\/|fragments\/)/,
   /\/(?:rss\.xml|atom\.xml|feed\.json)$/,
@@ -47,17 +47,17 @@ const madeWhenAskedFor: readonly RegExp[] = [
 ];
 
 /** Whether a page is rendered on demand, see `PressOptions.onDemand`. */
-export const isMadeOnDemand = (key: string): boolean => madeWhenAskedFor.some((pattern) => pattern.test(key));
+export const isOnDemand = (key: string): boolean => onDemandPages.some((pattern) => pattern.test(key));
 
 /** Paths of documents that the content store knows by their slug. */
 const document = /^\/(article|section|author|media|games)\/([^/?]+)(?=[/?]|$)/;
 
 /** Pages that are rendered in place of others. Their own addresses respond with 404. */
-const inPlaceOfOthers: readonly string[] = ['/404', '/500'];
+const errorPages: readonly string[] = ['/404', '/500'];
 
 /** Whether a page is that of a story, section or other document that doesn't exist: then a 404 needs no render. */
 export function isUnknownDocument(content: ContentReader, key: string): boolean {
-  if (inPlaceOfOthers.includes(key)) return true;
+  if (errorPages.includes(key)) return true;
   // The page handles other spellings, because it knows which are equal.
   const [path] = /^\/[a-z]+\/[a-z0-9._~-]+(?=[/?]|$)/.exec(key) ?? [];
   return path !== undefined && document.test(path) && !existsIn(content, path);

@@ -5,13 +5,11 @@ import type { Logger } from '../../lib/logging.ts';
 import { offerOf } from '../../lib/plans/model.ts';
 import { publication } from '../../publication.ts';
 import type { Config } from '../config/config.ts';
+import { facebookCheck, googleCheck, mailCheck, verifierCheck, zephrCheck } from './accounts.ts';
 import type { Check } from './checks.ts';
-import { mailCheck, verifierCheck } from './mail.ts';
-import { facebookCheck, googleCheck, zephrCheck } from './sign-in.ts';
 import { stripeAccountCheck } from './stripe-account.ts';
 import { stripeSalesChecks } from './stripe-sales.ts';
-import { tagsCheck } from './tags.ts';
-import { cdnCheck, searchCheck, tickerCheck } from './vendors.ts';
+import { cdnCheck, searchCheck, tagsCheck, tickerCheck } from './vendors.ts';
 import { wordpressCheck } from './wordpress.ts';
 
 export interface VerifyOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Check, type Line, printed, runChecks, Trouble, verdict } from './checks.ts';
+import { type Check, CheckFailure, formatLine, type Line, runChecks, summaryLine } from './checks.ts';
 
-const answered = (asks: string, came: string) => ({ asks, run: async () => came });
+const answered = (asks: string, result: string) => ({ asks, run: async () => result });
 const refused = (asks: string, error: Error) => ({
   asks,
   run: async () => {
@@ -17,7 +17,7 @@ describe('running checks', () => {
       missing: null,
       steps: [
         answered('EHLO', 'hello'),
-        refused('AUTH', new Trouble('535 no', 'check the password')),
+        refused('AUTH', new CheckFailure('535 no', 'check the password')),
         answered('DATA', 'sent'),
       ],
       cleanUp: async () => void made.push('cleaned up'),
@@ -29,9 +29,9 @@ describe('running checks', () => {
       ['DATA', 'not asked'],
       ['purge', 'ok'],
     ]);
-    expect(lines[1]).toMatchObject({ came: '535 no', remedy: 'check the password' });
+    expect(lines[1]).toMatchObject({ result: '535 no', remedy: 'check the password' });
     expect(made).toEqual(['cleaned up']);
-    expect(verdict(lines)).toBe('2 ok, 1 failed, 1 not asked');
+    expect(summaryLine(lines)).toBe('2 ok, 1 failed, 1 not asked');
   });
 
   it('asks nothing of a service that is not configured, and says what to set', async () => {
@@ -39,7 +39,7 @@ describe('running checks', () => {
     const steps = [{ asks: 'EHLO', run: async () => asked.push('EHLO').toString() }];
     const lines = await runChecks([{ service: 'mail', missing: 'set SMTP_URL', steps }]);
     expect(lines).toEqual([
-      { service: 'mail', asks: 'EHLO', outcome: 'not asked', came: 'set SMTP_URL', remedy: null },
+      { service: 'mail', asks: 'EHLO', outcome: 'not asked', result: 'set SMTP_URL', remedy: null },
     ]);
     expect(asked).toEqual([]);
   });
@@ -54,7 +54,7 @@ describe('running checks', () => {
       },
     };
     const lines = await runChecks([check]);
-    expect(lines.map(({ outcome, came }) => [outcome, came])).toEqual([
+    expect(lines.map(({ outcome, result }) => [outcome, result])).toEqual([
       ['failed', 'fetch failed'],
       ['failed', 'still there'],
     ]);
@@ -62,8 +62,8 @@ describe('running checks', () => {
   });
 
   it('prints what to do on a line of its own', () => {
-    const line: Line = { service: 'mail', asks: 'AUTH', outcome: 'failed', came: '535', remedy: 'check it' };
-    expect(printed(line)).toBe(`failed    mail       AUTH → 535\n${' '.repeat(21)}Do: check it`);
-    expect(printed({ ...line, outcome: 'ok', remedy: null })).toBe('ok        mail       AUTH → 535');
+    const line: Line = { service: 'mail', asks: 'AUTH', outcome: 'failed', result: '535', remedy: 'check it' };
+    expect(formatLine(line)).toBe(`failed    mail       AUTH → 535\n${' '.repeat(21)}Do: check it`);
+    expect(formatLine({ ...line, outcome: 'ok', remedy: null })).toBe('ok        mail       AUTH → 535');
   });
 });

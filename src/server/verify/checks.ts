@@ -11,7 +11,7 @@ export interface Step {
    * Sends it.
    *
    * @returns the result, in a few words
-   * @throws Trouble with the result and the remedy
+   * @throws CheckFailure with the result and the remedy
    */
   run(): Promise<string>;
 }
@@ -27,14 +27,38 @@ export interface Check {
   cleanUp?(): Promise<void>;
 }
 
+/**
+ * A check of one service.
+ *
+ * @param settings `null`: the service isn't configured
+ * @param missing the settings to set then
+ * @param steps what each requests, as it is printed, and the function that requests it
+ */
+export const checkOf = <Settings>(
+  service: string,
+  settings: Settings | null,
+  missing: string,
+  steps: readonly (readonly [asks: string, run: (settings: Settings) => Promise<string>])[],
+): Check => ({
+  service,
+  missing: settings === null ? missing : null,
+  steps: steps.map(([asks, run]) => ({
+    asks,
+    async run() {
+      if (settings === null) throw new Error(`${service} isn't configured`);
+      return run(settings);
+    },
+  })),
+});
+
 /** A result that isn't what the product needs. */
-export class Trouble extends Error {
-  override readonly name = 'Trouble';
+export class CheckFailure extends Error {
+  override readonly name = 'CheckFailure';
   /** The remedy, as an instruction. */
   readonly remedy: string;
 
-  constructor(came: string, remedy: string, options?: ErrorOptions) {
-    super(came, options);
+  constructor(result: string, remedy: string, options?: ErrorOptions) {
+    super(result, options);
     this.remedy = remedy;
   }
 }
@@ -44,7 +68,7 @@ export interface Line {
   readonly asks: string;
   readonly outcome: 'ok' | 'failed' | 'not asked';
   /** The result, or why the request was not sent. */
-  readonly came: string;
+  readonly result: string;
   /** The remedy; `null` when there is nothing to do. */
   readonly remedy: string | null;
 }
@@ -71,29 +95,29 @@ export async function runChecks(checks: readonly Check[], listener: RunListener 
     const { service, missing, steps } = check;
     listener.onService?.(service);
     if (missing !== null) {
-      for (const { asks } of steps) add({ service, asks, outcome: 'not asked', came: missing, remedy: null });
+      for (const { asks } of steps) add({ service, asks, outcome: 'not asked', result: missing, remedy: null });
       continue;
     }
     let failed: string | null = null;
     for (const step of steps) {
       const { asks } = step;
       if (failed !== null) {
-        const came = `builds on "${failed}"`;
-        add({ service, asks, outcome: 'not asked', came, remedy: null });
+        const result = `builds on "${failed}"`;
+        add({ service, asks, outcome: 'not asked', result, remedy: null });
         continue;
       }
       try {
-        add({ service, asks, outcome: 'ok', came: await step.run(), remedy: null });
+        add({ service, asks, outcome: 'ok', result: await step.run(), remedy: null });
       } catch (error) {
         failed = asks;
-        add({ service, asks, outcome: 'failed', came: messageOf(error), remedy: remedyOf(error) });
+        add({ service, asks, outcome: 'failed', result: messageOf(error), remedy: remedyOf(error) });
       }
     }
     try {
       await check.cleanUp?.();
     } catch (error) {
       const remedy = 'remove what this run made by hand; its name begins with "broadsheet verify"';
-      add({ service, asks: 'remove what this run made', outcome: 'failed', came: messageOf(error), remedy });
+      add({ service, asks: 'remove what this run made', outcome: 'failed', result: messageOf(error), remedy });
     }
   }
   return lines;
@@ -102,18 +126,18 @@ export async function runChecks(checks: readonly Check[], listener: RunListener 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const remedyOf = (error: unknown): string =>
-  error instanceof Trouble
+  error instanceof CheckFailure
     ? error.remedy
     : 'this is not an answer that the check knows; see docs/operations.md for this service, and report it if it persists';
 
 /** A line as text: outcome, service, request, result, and the remedy on a line of its own. */
-export function printed({ service, asks, outcome, came, remedy }: Line): string {
-  const head = `${outcome.padEnd(9)} ${service.padEnd(10)} ${asks} → ${came}`;
+export function formatLine({ service, asks, outcome, result, remedy }: Line): string {
+  const head = `${outcome.padEnd(9)} ${service.padEnd(10)} ${asks} → ${result}`;
   return remedy === null ? head : `${head}\n${' '.repeat(21)}Do: ${remedy}`;
 }
 
 /** The last line of a run. */
-export function verdict(lines: readonly Line[]): string {
+export function summaryLine(lines: readonly Line[]): string {
   const count = (outcome: Line['outcome']): number => lines.filter((line) => line.outcome === outcome).length;
   return `${count('ok')} ok, ${count('failed')} failed, ${count('not asked')} not asked`;
 }
@@ -135,7 +159,7 @@ const longestAnswer = 2 * 1024 * 1024;
  * Sends one request and reads the whole response.
  *
  * @param setting name of the setting with the address, for the remedy
- * @throws Trouble when there is no response
+ * @throws CheckFailure when there is no response
  */
 export async function request(url: string, setting: string, init: RequestInit = {}): Promise<Reply> {
   try {
@@ -143,7 +167,7 @@ export async function request(url: string, setting: string, init: RequestInit = 
     const text = await bounded(response);
     return { status: response.status, headers: response.headers, text, json: parsed(text) };
   } catch (error) {
-    throw new Trouble(reason(error), remedyFor(error, new URL(url).host, setting), { cause: error });
+    throw new CheckFailure(reason(error), remedyFor(error, new URL(url).host, setting), { cause: error });
   }
 }
 

@@ -11,10 +11,9 @@ import { graphVersion } from '../../lib/accounts/social-providers.server.ts';
 import { openStripe } from '../../lib/billing/engine/stripe.server.ts';
 import { silent } from '../../lib/logging.ts';
 import { offerOf } from '../../lib/plans/model.ts';
+import { facebookCheck, googleCheck, verifierCheck } from './accounts.ts';
 import { type Check, runChecks } from './checks.ts';
-import { verifierCheck } from './mail.ts';
 import { createRecorder, differences, type Exchange, type Recording, redact } from './recordings.ts';
-import { facebookCheck, googleCheck } from './sign-in.ts';
 import { stripeAccountCheck } from './stripe-account.ts';
 import { stripeSalesChecks } from './stripe-sales.ts';
 

@@ -10,9 +10,8 @@ import { freePort } from '../../../scripts/setup/ports.mjs';
 import { graphVersion } from '../../lib/accounts/social-providers.server.ts';
 import { silent } from '../../lib/logging.ts';
 import type { MailSettings } from '../../lib/mail/smtp.server.ts';
+import { facebookCheck, googleCheck, mailCheck, verifierCheck, zephrCheck } from './accounts.ts';
 import { type Check, type Line, runChecks } from './checks.ts';
-import { mailCheck, verifierCheck } from './mail.ts';
-import { facebookCheck, googleCheck, zephrCheck } from './sign-in.ts';
 import { cdnCheck, searchCheck, tickerCheck } from './vendors.ts';
 import { wordpressCheck } from './wordpress.ts';
 
@@ -78,17 +77,17 @@ describe('Google and Facebook', () => {
 
   it('refuse another secret, without it being printed', async () => {
     const wrong = await failure(googleCheck({ ...googleSettings(), clientSecret: 'gocspx-wrong' }, redirectUri));
-    expect(wrong.came).toContain('invalid_client');
+    expect(wrong.result).toContain('invalid_client');
     const other = await failure(facebookCheck({ ...facebookSettings(), clientSecret: 'fb-wrong' }, graphVersion));
-    expect(other.came).toContain('Error validating client secret');
-    for (const { came, remedy } of [wrong, other]) expect(came + remedy).not.toMatch(/gocspx-wrong|fb-wrong/);
+    expect(other.result).toContain('Error validating client secret');
+    for (const { result, remedy } of [wrong, other]) expect(result + remedy).not.toMatch(/gocspx-wrong|fb-wrong/);
   });
 
   it('say that the return address is not registered, or the client is switched off', async () => {
     const unknown = await failure(
       googleCheck(googleSettings(), 'https://other.example.com/blaize/oauth/google/callback'),
     );
-    expect([unknown.asks, unknown.came]).toEqual([
+    expect([unknown.asks, unknown.result]).toEqual([
       'GET the authorization endpoint with our return address',
       'redirect_uri_mismatch',
     ]);
@@ -103,7 +102,7 @@ describe('Google and Facebook', () => {
         if (url === '/token') return { status: 400, json: { error: 'invalid_grant' } };
         return { json: { issuer, token_endpoint: `${issuer}/token`, authorization_endpoint: `${issuer}/auth` } };
       });
-      expect((await failure(googleCheck({ ...googleSettings(), url: issuer }, redirectUri))).came).toBe(code);
+      expect((await failure(googleCheck({ ...googleSettings(), url: issuer }, redirectUri))).result).toBe(code);
     }
   });
 
@@ -116,14 +115,14 @@ describe('Google and Facebook', () => {
             json: { error: { type: 'GraphMethodException', code: 100, message: 'Unsupported get request.' } },
           },
     );
-    const { came, remedy } = await failure(facebookCheck({ ...facebookSettings(), graphUrl }, graphVersion));
-    expect(came).toContain('GraphMethodException 100');
+    const { result, remedy } = await failure(facebookCheck({ ...facebookSettings(), graphUrl }, graphVersion));
+    expect(result).toContain('GraphMethodException 100');
     expect(remedy).toContain(graphVersion);
   });
 
   it('are told apart from something else at their address', async () => {
     const elsewhere = await vendor(() => ({ status: 404, json: { error: 'not found' } }));
-    expect((await failure(googleCheck({ ...googleSettings(), url: elsewhere }, redirectUri))).came).toContain('404');
+    expect((await failure(googleCheck({ ...googleSettings(), url: elsewhere }, redirectUri))).result).toContain('404');
     const issuer = await vendor(() => ({
       json: { issuer: 'https://other.example', token_endpoint: 'https://x.example' },
     }));
@@ -132,7 +131,7 @@ describe('Google and Facebook', () => {
     const unreachable = await failure(
       facebookCheck({ ...facebookSettings(), graphUrl: `http://127.0.0.1:${await freePort()}` }, graphVersion),
     );
-    expect(unreachable.came).toContain('ECONNREFUSED');
+    expect(unreachable.result).toContain('ECONNREFUSED');
   });
 });
 
@@ -165,23 +164,23 @@ describe('mail', () => {
 
   it('says that the password is wrong, without repeating it', async () => {
     const port = await smtp('220 hello', { EHLO: '250-hello\r\n250 AUTH PLAIN', AUTH: '535 5.7.8 wrong' });
-    const { asks, remedy, came } = await failure(mailCheck(mail(port, user), null));
+    const { asks, remedy, result } = await failure(mailCheck(mail(port, user), null));
     expect([asks, remedy]).toEqual(['AUTH as the user in SMTP_URL', expect.stringContaining('SMTP_URL')]);
-    expect(came + remedy).not.toContain('hush');
+    expect(result + remedy).not.toContain('hush');
   });
 
   it('says why a test message is refused', async () => {
     const answers = { EHLO: '250-hello\r\n250 AUTH PLAIN', AUTH: '235 welcome', RCPT: '550 5.1.1 no such user' };
-    const { asks, came, remedy } = await failure(
+    const { asks, result, remedy } = await failure(
       mailCheck(mail(await smtp('220 hello', answers), user), 'editor@example.com'),
     );
     expect(asks).toBe('a message to editor@example.com');
-    expect(came).toContain('550');
+    expect(result).toContain('550');
     expect(remedy).toContain('MAIL_FROM');
   });
 
   it('says that nothing answers, and that TLS was expected', async () => {
-    expect((await failure(mailCheck(mail(await freePort()), null))).came).toContain('ECONNREFUSED');
+    expect((await failure(mailCheck(mail(await freePort()), null))).result).toContain('ECONNREFUSED');
     const port = await smtp('220 hello', {});
     const secure = { ...mail(port), smtp: { ...mail(port).smtp, secure: true } };
     expect((await failure(mailCheck(secure, null))).remedy).toContain('smtps://');
@@ -199,7 +198,7 @@ describe('search', () => {
 
   it('finds with the one key and may write with the other', async () => {
     const url = await algolia(['addObject', 'deleteObject']);
-    expect((await run(searchCheck({ ...settings, url }, silent))).map(({ came }) => came)).toEqual([
+    expect((await run(searchCheck({ ...settings, url }, silent))).map(({ result }) => result)).toEqual([
       '7 stories in stories',
       'addObject, deleteObject',
     ]);
@@ -207,9 +206,9 @@ describe('search', () => {
 
   it('says what the write key lacks, and that a key is refused', async () => {
     const lacking = await failure(searchCheck({ ...settings, url: await algolia(['addObject']) }, silent));
-    expect(lacking.came).toBe('it may not deleteObject');
+    expect(lacking.result).toBe('it may not deleteObject');
     const refused = await failure(searchCheck({ ...settings, url: await algolia([], 403) }, silent));
-    expect(refused.came).toContain('403');
+    expect(refused.result).toContain('403');
   });
 });
 
@@ -226,9 +225,9 @@ describe('the CDN', () => {
 
   it('says that the token is refused', async () => {
     const errors = [{ code: 10_000, message: 'Authentication error' }];
-    const { came } = await failure(await cloudflare({ status: 403, json: { success: false, errors } }));
-    expect(came).toContain('CLOUDFLARE_TOKEN');
-    expect(came).not.toContain('cf-token');
+    const { result } = await failure(await cloudflare({ status: 403, json: { success: false, errors } }));
+    expect(result).toContain('CLOUDFLARE_TOKEN');
+    expect(result).not.toContain('cf-token');
   });
 });
 
@@ -296,7 +295,7 @@ describe('WordPress', () => {
   ] satisfies [string, Record<string, Answer>, string][])('says what to do about %s', async (_, changes, remedy) => {
     const line = await failure(await check(changes));
     expect(line.remedy).toContain(remedy);
-    expect(line.came + line.remedy).not.toContain('app pass word');
+    expect(line.result + line.remedy).not.toContain('app pass word');
   });
 });
 
@@ -306,8 +305,8 @@ it('WordPress without an account is told what to set', async () => {
       ? { json: { plugin: '1.0.0', site_url: siteUrl, credentials: true } }
       : { json: { name: 'The Sun', namespaces: ['newsroom/v1'] } },
   );
-  const { came, remedy } = await failure(wordpressCheck({ url }, siteUrl, '1.0.0'));
-  expect([came, remedy]).toEqual(['no account is set', expect.stringContaining('WORDPRESS_APP_PASSWORD')]);
+  const { result, remedy } = await failure(wordpressCheck({ url }, siteUrl, '1.0.0'));
+  expect([result, remedy]).toEqual(['no account is set', expect.stringContaining('WORDPRESS_APP_PASSWORD')]);
 });
 
 describe('the e-mail verifier', () => {
@@ -320,18 +319,18 @@ describe('the e-mail verifier', () => {
 
   it('knows the address of the paper', async () => {
     const lines = await run(verifierCheck(settings(), 'news@example.com'));
-    expect(lines.map(({ came }) => came)).toEqual(['deliverable']);
+    expect(lines.map(({ result }) => result)).toEqual(['deliverable']);
   });
 
   it('refuses another key, answers as another vendor, or not at all, and no key is printed', async () => {
-    for (const [other, came] of [
+    for (const [other, result] of [
       [{ ...settings(), key: 'live_wrong' }, 'it answers 403'],
       [{ ...settings(), url: verifier.access.url, vendor: 'plain', key: 'live_wrong' }, 'it answers 401'],
       [{ ...settings(), url: await vendor(() => ({ json: { ok: true } })) }, 'its answer has another form'],
     ] as const) {
       const line = await failure(verifierCheck(other, 'news@example.com'));
-      expect(line.came).toBe(came);
-      expect(line.came + line.remedy).not.toContain('live_wrong');
+      expect(line.result).toBe(result);
+      expect(line.result + line.remedy).not.toContain('live_wrong');
     }
   });
 });
@@ -340,11 +339,11 @@ describe('the provider of prices', () => {
   it('has the first symbol, or says what is wrong', async () => {
     const { access, stop } = await startQuotes();
     try {
-      expect((await run(tickerCheck(access, ['SPX', 'DJI']))).map(({ came }) => came)).toEqual([
+      expect((await run(tickerCheck(access, ['SPX', 'DJI']))).map(({ result }) => result)).toEqual([
         expect.stringMatching(/^SPX at \d/),
       ]);
-      const { came, remedy } = await failure(tickerCheck({ ...access, key: 'wrong-key' }, ['SPX']));
-      expect(came).toMatch(/^it answers 401/);
+      const { result, remedy } = await failure(tickerCheck({ ...access, key: 'wrong-key' }, ['SPX']));
+      expect(result).toMatch(/^it answers 401/);
       expect(remedy).toContain('QUOTES_KEY');
     } finally {
       await stop();
@@ -357,7 +356,7 @@ it('a Zephr tenant answers who is not signed in, and nothing else does', async (
   expect(outcomes(await run(zephrCheck(tenant)))).toEqual(['ok']);
   const other = await vendor(() => ({ status: 404 }));
   expect(await failure(zephrCheck(other))).toMatchObject({
-    came: 'status 404',
+    result: 'status 404',
     remedy: expect.stringContaining('ZEPHR_URL'),
   });
 });

@@ -20,7 +20,7 @@ import { openOutbox } from '../../lib/mail/outbox.server.ts';
 import { publication } from '../../publication.ts';
 import type { StripeSettings } from '../config/accounts.ts';
 import { openDatabase } from '../database/open.ts';
-import { type Check, request, Trouble } from './checks.ts';
+import { type Check, CheckFailure, checkOf, request } from './checks.ts';
 
 /** Events that billing needs as webhooks; docs/operations.md, "Payments", has the same list. */
 const neededEvents = [
@@ -43,45 +43,35 @@ export interface StripeAccountOptions {
   readonly plans: readonly string[];
 }
 
-export function stripeAccountCheck(options: StripeAccountOptions): Check[] {
-  const { missing } = options;
+/** Each of them is a check of its own: a failure doesn't end the others. */
+export function stripeAccountCheck({ stripe, missing, siteUrl, scriptUrl, plans }: StripeAccountOptions): Check[] {
+  const check = (asks: string, run: (stripe: Stripe) => Promise<string>): Check =>
+    checkOf('stripe', stripe, missing ?? '', [[asks, run]]);
   return [
-    {
-      service: 'stripe',
-      missing,
-      steps: [{ asks: 'GET /v1/prices: the plans that pages name', run: () => catalog(options) }],
-    },
-    {
-      service: 'stripe',
-      missing,
-      steps: [{ asks: 'GET /v1/product_catalog/trial_offers: the promotions', run: () => promotions(options) }],
-    },
-    { service: 'stripe', missing, steps: [{ asks: 'GET /v1/webhook_endpoints', run: () => endpoint(options) }] },
-    { service: 'stripe', missing, steps: [{ asks: "the site's domain, for wallets", run: () => domain(options) }] },
-    { service: 'stripe', missing, steps: [{ asks: 'GET Stripe.js', run: () => script(options.scriptUrl) }] },
+    check('GET /v1/prices: the plans that pages name', (connected) => catalog(connected, plans)),
+    check('GET /v1/product_catalog/trial_offers: the promotions', promotions),
+    check('GET /v1/webhook_endpoints', (connected) => endpoint(connected, siteUrl)),
+    check("the site's domain, for wallets", (connected) => domain(connected, siteUrl)),
+    check('GET Stripe.js', () => script(scriptUrl)),
   ];
 }
 
-async function catalog({ stripe, plans }: StripeAccountOptions): Promise<string> {
+async function catalog(stripe: Stripe, plans: readonly string[]): Promise<string> {
   const found = new Set<string>();
-  for await (const { metadata, product } of stripe?.prices.list({
-    active: true,
-    limit: 100,
-    expand: ['data.product'],
-  }) ?? []) {
+  const sold = stripe.prices.list({ active: true, limit: 100, expand: ['data.product'] });
+  for await (const { metadata, product } of sold) {
     const isSold = typeof product !== 'string' && !product.deleted && product.metadata.zephr_product_id;
     if (isSold && metadata.zephrPlanId) found.add(metadata.zephrPlanId);
   }
   const lacking = plans.filter((plan) => !found.has(plan));
   if (lacking.length === 0) return `${found.size} plans, among them all that the pages name`;
-  throw new Trouble(
+  throw new CheckFailure(
     `${found.size} plans; ${lacking.join(', ')} not among them`,
     'give each price in Stripe the metadata zephrPlanId, and its product zephr_product_id: docs/operations.md, "Payments"',
   );
 }
 
-async function promotions({ stripe }: StripeAccountOptions): Promise<string> {
-  if (!stripe) throw new Error('Stripe is not configured');
+async function promotions(stripe: Stripe): Promise<string> {
   const [prices, offers]: [Stripe.Price[], Stripe.ProductCatalog.TrialOffer[]] = [[], []];
   const asked = { active: true, limit: 100, expand: ['data.product', 'data.currency_options'] };
   for await (const price of stripe.prices.list(asked)) prices.push(price);
@@ -91,38 +81,37 @@ async function promotions({ stripe }: StripeAccountOptions): Promise<string> {
   if (first) {
     const remedy =
       'make its Trial Offer with npm run stripe:offer, or archive its price: docs/operations.md, "Payments"';
-    throw new Trouble(`${first.plan} is not sold: ${first.why}`, remedy);
+    throw new CheckFailure(`${first.plan} is not sold: ${first.why}`, remedy);
   }
   const plans = sold.filter(({ promotion }) => promotion !== null).map(({ zephrPlanId }) => zephrPlanId);
   return plans.length > 0 ? plans.join(', ') : 'none; npm run stripe:offer makes one';
 }
 
-async function endpoint({ stripe, siteUrl }: StripeAccountOptions): Promise<string> {
+async function endpoint(stripe: Stripe, siteUrl: string): Promise<string> {
   const wanted = `${siteUrl}/api/v1/stripe/webhook`;
   const remedy = `in Stripe under Developers, Webhooks, send events of the version ${apiVersion} to ${wanted}, and copy its signing secret to STRIPE_WEBHOOK_SECRET`;
-  const { data } = (await stripe?.webhookEndpoints.list({ limit: 100 })) ?? { data: [] };
+  const { data } = await stripe.webhookEndpoints.list({ limit: 100 });
   const found = data.find(({ url }) => url === wanted);
-  if (!found) throw new Trouble(`none of ${data.length} endpoints is ${wanted}`, remedy);
+  if (!found) throw new CheckFailure(`none of ${data.length} endpoints is ${wanted}`, remedy);
   if (found.status !== 'enabled')
-    throw new Trouble(`the endpoint is ${found.status}`, 'enable it in Stripe under Developers, Webhooks');
+    throw new CheckFailure(`the endpoint is ${found.status}`, 'enable it in Stripe under Developers, Webhooks');
   if (found.api_version !== null && found.api_version !== apiVersion)
-    throw new Trouble(`it sends events of the version ${found.api_version}`, remedy);
+    throw new CheckFailure(`it sends events of the version ${found.api_version}`, remedy);
   const lacking = found.enabled_events.includes('*')
     ? []
     : neededEvents.filter((event) => !(found.enabled_events as readonly string[]).includes(event));
   if (lacking.length > 0)
-    throw new Trouble(`it does not send ${lacking.join(', ')}`, 'add these events to the endpoint');
+    throw new CheckFailure(`it does not send ${lacking.join(', ')}`, 'add these events to the endpoint');
   return 'enabled, with the events that billing needs';
 }
 
 /** Registers the domain if it isn't yet: without it, Stripe.js shows no wallet's button. */
-async function domain({ stripe, siteUrl }: StripeAccountOptions): Promise<string> {
-  if (!stripe) throw new Error('Stripe is not configured');
+async function domain(stripe: Stripe, siteUrl: string): Promise<string> {
   if (!siteUrl.startsWith('https:')) return 'not registered: wallets need a public https:// address in SITE_URL';
   const { domain: name, active, problems, registered } = await registerDomain(stripe, siteUrl);
   if (problems.length > 0) {
     const remedy = `let https://${name}/ be reached by Stripe, and see Settings, Payment method domains, in Stripe`;
-    throw new Trouble(problems.join('; '), remedy);
+    throw new CheckFailure(problems.join('; '), remedy);
   }
   return `${name} ${registered ? 'is now registered' : 'is registered'} for ${active.join(', ')}`;
 }
@@ -131,7 +120,10 @@ async function script(url: string): Promise<string> {
   const reply = await request(url, 'STRIPE_JS_URL');
   const type = reply.headers.get('content-type') ?? 'no media type';
   if (reply.status === 200 && type.includes('javascript')) return `${Math.ceil(reply.text.length / 1024)} kB of script`;
-  throw new Trouble(`status ${reply.status}, ${type}`, "leave STRIPE_JS_URL out, so that Stripe's own address is used");
+  throw new CheckFailure(
+    `status ${reply.status}, ${type}`,
+    "leave STRIPE_JS_URL out, so that Stripe's own address is used",
+  );
 }
 
 const dayMs = 86_400_000;
@@ -187,7 +179,9 @@ export async function openShop(options: ShopOptions, name: string): Promise<Shop
     .insertInto('customers')
     .values({ user_id: session.userId, customer, shipping: null, shipping_sent: 0, updated: now() })
     .execute();
-  const outbox = openShopOutbox(database, secret, siteUrl, log);
+  const { name: paperName, language, timeZone, contact } = publication;
+  const paper = { name: paperName, motto: '', language, timeZone, siteUrl, contact: contact.email };
+  const outbox = openOutbox({ database, transport: null, secret, log, paper });
   const billing = await createBilling({
     access: settings,
     database,
@@ -234,31 +228,14 @@ export async function openShop(options: ShopOptions, name: string): Promise<Shop
   };
 }
 
-function openShopOutbox(database: Database, secret: string, siteUrl: string, log: Logger) {
-  return openOutbox({
-    database,
-    transport: null,
-    secret,
-    log,
-    paper: {
-      name: publication.name,
-      motto: '',
-      language: publication.language,
-      timeZone: publication.timeZone,
-      siteUrl,
-      contact: publication.contact.email,
-    },
-  });
-}
-
 async function untilReady(stripe: Stripe, clock: string): Promise<void> {
   const until = performance.now() + clockPatienceMs;
   for (let pauseMs = 50; ; pauseMs = Math.min(2000, pauseMs * 2)) {
     const { status } = await stripe.testHelpers.testClocks.retrieve(clock);
     if (status === 'ready') return;
-    if (status === 'internal_failure') throw new Trouble('the test clock failed at Stripe', 'run verify again');
+    if (status === 'internal_failure') throw new CheckFailure('the test clock failed at Stripe', 'run verify again');
     if (performance.now() > until)
-      throw new Trouble('the test clock is not ready after three minutes', 'run verify again later');
+      throw new CheckFailure('the test clock is not ready after three minutes', 'run verify again later');
     await wait(pauseMs);
   }
 }

@@ -6,7 +6,7 @@
 import type Stripe from 'stripe';
 import type { Price, Subscription } from '../../lib/billing/schema.ts';
 import type { Billed } from '../../lib/billing/service.ts';
-import { type Check, type Step, Trouble } from './checks.ts';
+import { type Check, CheckFailure, checkOf } from './checks.ts';
 import { openShop, type Shop, type ShopOptions } from './stripe-account.ts';
 
 /** Test cards by Stripe's server-side names (docs.stripe.com/testing). */
@@ -25,18 +25,18 @@ type Work = (shop: Shop) => Promise<string>;
 export function stripeSalesChecks(options: ShopOptions | null, missing: string | null): Check[] {
   const group = (name: string, steps: readonly (readonly [asks: string, work: Work])[]): Check => {
     let shop: Shop | null = null;
+    const run =
+      (work: Work) =>
+      async (opening: ShopOptions): Promise<string> => {
+        shop ??= await openShop(opening, name);
+        return work(shop);
+      };
     return {
-      service: 'stripe',
-      missing: missing ?? (options ? null : 'set the keys of Stripe'),
-      steps: steps.map(
-        ([asks, work]): Step => ({
-          asks,
-          run: async () => {
-            if (!options) throw new Error('Stripe is not configured');
-            shop ??= await openShop(options, name);
-            return work(shop);
-          },
-        }),
+      ...checkOf(
+        'stripe',
+        options,
+        missing ?? 'set the keys of Stripe',
+        steps.map(([asks, work]) => [asks, run(work)] as const),
       ),
       cleanUp: async () => shop?.close(),
     };
@@ -97,7 +97,7 @@ function plansOf(shop: Shop, interval: 'month' | 'year'): Price[] {
 
 function need(price: Price | undefined, what: string): Price {
   if (price) return price;
-  throw new Trouble(`the catalog has no ${what}`, 'add it in Stripe: docs/operations.md, "Payments"');
+  throw new CheckFailure(`the catalog has no ${what}`, 'add it in Stripe: docs/operations.md, "Payments"');
 }
 
 /** A refusal of billing as the result; its cause is in the log line that billing wrote. */
@@ -107,7 +107,7 @@ function taken<T>(
 ): T {
   if (answer.ok) return answer.value;
   const { message, code, declineCode } = answer.error;
-  throw new Trouble([`status ${answer.status}`, code, declineCode, message].filter(Boolean).join(', '), remedy);
+  throw new CheckFailure([`status ${answer.status}`, code, declineCode, message].filter(Boolean).join(', '), remedy);
 }
 
 const buy: Work = (shop) => buyPlan(shop, monthly(shop)[0], cards.good);
@@ -123,7 +123,7 @@ async function buyPlan(shop: Shop, plan: Price | undefined, card: string): Promi
       expected: quote.dueToday,
     }),
   );
-  if (grant_id === null) throw new Trouble(`payment intent ${paymentIntentStatus}`, remedies.log);
+  if (grant_id === null) throw new CheckFailure(`payment intent ${paymentIntentStatus}`, remedies.log);
   await expectAccess(shop, true);
   return `${money(quote.dueToday, quote.currency)} paid, access granted`;
 }
@@ -135,12 +135,13 @@ const remedies = {
 
 async function expectAccess(shop: Shop, wanted: boolean): Promise<void> {
   const has = (await shop.billing.entitlements(shop.session.userId)).length > 0;
-  if (has !== wanted) throw new Trouble(wanted ? 'paid, but no access' : 'access without payment', remedies.report);
+  if (has !== wanted)
+    throw new CheckFailure(wanted ? 'paid, but no access' : 'access without payment', remedies.report);
 }
 
 async function subscription(shop: Shop): Promise<Subscription> {
   const found = await shop.billing.subscription(shop.session);
-  if (!found) throw new Trouble('no subscription', remedies.report);
+  if (!found) throw new CheckFailure('no subscription', remedies.report);
   return found;
 }
 
@@ -153,7 +154,7 @@ async function renew(shop: Shop): Promise<string> {
   await shop.pass(32);
   const [last] = await invoices(shop);
   if (last?.billing_reason !== 'subscription_cycle' || last.status !== 'paid') {
-    throw new Trouble(`the last invoice is ${last?.status} (${last?.billing_reason})`, remedies.log);
+    throw new CheckFailure(`the last invoice is ${last?.status} (${last?.billing_reason})`, remedies.log);
   }
   await expectAccess(shop, true);
   return `${money(last.amount_paid, last.currency)} paid, access goes on`;
@@ -168,10 +169,10 @@ async function changeCard(shop: Shop): Promise<string> {
     return_url: 'https://example.com/account/card',
   });
   if (status !== 'succeeded' || typeof payment_method !== 'string')
-    throw new Trouble(`setup intent ${status}`, remedies.log);
+    throw new CheckFailure(`setup intent ${status}`, remedies.log);
   taken(await shop.billing.usePaymentMethod(shop.session, payment_method));
   const kept = taken(await shop.billing.card(shop.session));
-  if (kept === null) throw new Trouble('no card is kept', remedies.report);
+  if (kept === null) throw new CheckFailure('no card is kept', remedies.report);
   return 'set up and kept';
 }
 
@@ -180,7 +181,7 @@ async function failRenewal(shop: Shop): Promise<string> {
   await shop.pass(31);
   const { status } = await subscription(shop);
   if (status !== 'past_due') {
-    throw new Trouble(
+    throw new CheckFailure(
       `the subscription is ${status}`,
       'in Stripe under Billing, Revenue recovery, let failed payments be retried, and cancel after the last',
     );
@@ -192,7 +193,7 @@ async function rescue(shop: Shop): Promise<string> {
   taken(await shop.billing.usePaymentMethod(shop.session, cards.good));
   await shop.refresh();
   const { status } = await subscription(shop);
-  if (status !== 'active') throw new Trouble(`the subscription is ${status}`, remedies.log);
+  if (status !== 'active') throw new CheckFailure(`the subscription is ${status}`, remedies.log);
   await expectAccess(shop, true);
   return 'paid and active again';
 }
@@ -201,9 +202,9 @@ async function refund(shop: Shop): Promise<string> {
   const paid = (await invoices(shop)).find(({ status, amount_paid }) => status === 'paid' && amount_paid > 0);
   const { data } = await shop.stripe.invoicePayments.list({ invoice: paid?.id ?? '', limit: 1 });
   const intent = data[0]?.payment.payment_intent;
-  if (typeof intent !== 'string') throw new Trouble('the last invoice names no payment', remedies.log);
+  if (typeof intent !== 'string') throw new CheckFailure('the last invoice names no payment', remedies.log);
   const { status, amount, currency } = await shop.stripe.refunds.create({ payment_intent: intent });
-  if (status !== 'succeeded' && status !== 'pending') throw new Trouble(`refund ${status}`, remedies.log);
+  if (status !== 'succeeded' && status !== 'pending') throw new CheckFailure(`refund ${status}`, remedies.log);
   await shop.refresh();
   await expectAccess(shop, false);
   return `${money(amount, currency)} given back, access ended`;
@@ -216,7 +217,7 @@ async function decline(shop: Shop): Promise<string> {
     product_id: price.product.metadata.zephr_product_id,
     plan_id: price.zephrPlanId,
   });
-  if (answer.ok) throw new Trouble('the declined card bought a subscription', remedies.report);
+  if (answer.ok) throw new CheckFailure('the declined card bought a subscription', remedies.report);
   if (answer.status !== 402) taken(answer);
   await expectAccess(shop, false);
   return `402 ${answer.error.code ?? ''}, no access`;
@@ -232,21 +233,21 @@ async function leaveThreeDSecure(shop: Shop): Promise<string> {
     }),
   );
   if (paymentIntentStatus !== 'requires_action' || clientSecret === null || grant_id !== null) {
-    throw new Trouble(`payment intent ${paymentIntentStatus}`, remedies.log);
+    throw new CheckFailure(`payment intent ${paymentIntentStatus}`, remedies.log);
   }
   await shop.pass(1);
   await shop.billing.recover();
   await shop.refresh();
   await expectAccess(shop, false);
   const { data } = await shop.stripe.subscriptions.list({ customer: shop.customer, status: 'active', limit: 1 });
-  if (data.length > 0) throw new Trouble('the abandoned subscription is active', remedies.report);
+  if (data.length > 0) throw new CheckFailure('the abandoned subscription is active', remedies.report);
   return 'requires_action; abandoned, nothing is active and no access';
 }
 
 async function upgrade(shop: Shop): Promise<string> {
   const price = need(monthly(shop).at(-1), 'second monthly plan');
   const quote = taken(await shop.billing.quote(shop.session, { planId: price.zephrPlanId }));
-  if (quote.kind !== 'upgrade') throw new Trouble(`the quote calls it ${quote.kind}`, 'sell two tiers monthly');
+  if (quote.kind !== 'upgrade') throw new CheckFailure(`the quote calls it ${quote.kind}`, 'sell two tiers monthly');
   taken(
     await shop.billing.switchPlan(shop.session, {
       planId: price.zephrPlanId,
@@ -256,7 +257,7 @@ async function upgrade(shop: Shop): Promise<string> {
   );
   const [last] = await invoices(shop);
   if (last?.amount_paid !== quote.dueToday) {
-    throw new Trouble(`${last?.amount_paid} was charged, ${quote.dueToday} was quoted`, remedies.report);
+    throw new CheckFailure(`${last?.amount_paid} was charged, ${quote.dueToday} was quoted`, remedies.report);
   }
   return `${money(quote.dueToday, quote.currency)} charged, as quoted`;
 }
@@ -267,7 +268,7 @@ const promotionOf = (shop: Shop): Price | undefined => shop.prices().find(({ pro
 async function itemOf(shop: Shop): Promise<Stripe.SubscriptionItem> {
   const { id } = await subscription(shop);
   const [item] = (await shop.stripe.subscriptions.retrieve(id)).items.data;
-  if (!item) throw new Trouble('the subscription has no item', remedies.report);
+  if (!item) throw new CheckFailure('the subscription has no item', remedies.report);
   return item;
 }
 
@@ -278,12 +279,12 @@ async function buyPromotion(shop: Shop): Promise<string> {
   const bought = await buyPlan(shop, price, cards.good);
   const [first] = await invoices(shop);
   if (first?.amount_paid !== promotion.amount) {
-    throw new Trouble(`${first?.amount_paid} of ${promotion.amount} was paid`, remedies.report);
+    throw new CheckFailure(`${first?.amount_paid} of ${promotion.amount} was paid`, remedies.report);
   }
   const item = await itemOf(shop);
   const { status, price: next } = await subscription(shop);
   if (item.current_trial?.trial_offer !== promotion.offer || status !== 'trialing' || next !== price.unit_amount) {
-    throw new Trouble(`${status}, next ${next}, offer ${item.current_trial?.trial_offer}`, remedies.report);
+    throw new CheckFailure(`${status}, next ${next}, offer ${item.current_trial?.trial_offer}`, remedies.report);
   }
   // Stripe doesn't document which price it names meanwhile, so the check reports it.
   const line = first.lines.data[0]?.pricing?.price_details?.price;
@@ -299,10 +300,10 @@ async function endPromotion(shop: Shop): Promise<string> {
   const [last] = await invoices(shop);
   const item = await itemOf(shop);
   if (last?.status !== 'paid' || last.amount_paid < price.unit_amount || item.current_trial !== null) {
-    throw new Trouble(`the last invoice is ${last?.status}, ${last?.amount_paid} paid`, remedies.report);
+    throw new CheckFailure(`the last invoice is ${last?.status}, ${last?.amount_paid} paid`, remedies.report);
   }
   if (item.price.id !== price.promotion.next)
-    throw new Trouble(`the item's price is ${item.price.id}`, remedies.report);
+    throw new CheckFailure(`the item's price is ${item.price.id}`, remedies.report);
   await expectAccess(shop, true);
   return `${money(last.amount_paid, last.currency)} paid, access goes on`;
 }
@@ -312,7 +313,7 @@ async function upgradePromotion(shop: Shop): Promise<string> {
   if (!promotion) return noPromotion;
   await shop.pass(Math.floor(promotion.days / 2));
   const charged = await upgrade(shop);
-  if ((await itemOf(shop)).current_trial !== null) throw new Trouble('the offer goes on', remedies.report);
+  if ((await itemOf(shop)).current_trial !== null) throw new CheckFailure('the offer goes on', remedies.report);
   return `${charged}; the offer has ended`;
 }
 
@@ -322,7 +323,7 @@ async function passPromotion(shop: Shop): Promise<string> {
   const before = (await charges(shop)).length;
   // Less than a month after the upgrade, whatever the length of the offer.
   await shop.pass(Math.min(27, Math.ceil(promotion.days / 2)));
-  if ((await charges(shop)).length !== before) throw new Trouble('something was charged', remedies.report);
+  if ((await charges(shop)).length !== before) throw new CheckFailure('something was charged', remedies.report);
   await expectAccess(shop, true);
   return 'nothing charged, access goes on';
 }
@@ -332,9 +333,9 @@ const planYearly: Work = (shop) => planFor(shop, need(plansOf(shop, 'year')[0], 
 
 async function planFor(shop: Shop, price: Price): Promise<string> {
   const { effective } = taken(await shop.billing.switchPlan(shop.session, { planId: price.zephrPlanId }));
-  if (effective !== 'renewal') throw new Trouble('the switch took effect at once', remedies.report);
+  if (effective !== 'renewal') throw new CheckFailure('the switch took effect at once', remedies.report);
   const { next } = await subscription(shop);
-  if (next?.planId !== price.zephrPlanId) throw new Trouble('no switch is planned', remedies.report);
+  if (next?.planId !== price.zephrPlanId) throw new CheckFailure('no switch is planned', remedies.report);
   return `planned: ${price.product.name}, ${money(price.unit_amount, price.currency)}`;
 }
 
@@ -346,9 +347,9 @@ async function renewSwitched(shop: Shop): Promise<string> {
   const [last] = await invoices(shop);
   const price = need(planned, 'planned price');
   if (planId !== price.zephrPlanId || status !== 'active')
-    throw new Trouble(`plan ${planId}, ${status}`, remedies.report);
+    throw new CheckFailure(`plan ${planId}, ${status}`, remedies.report);
   if (last?.status !== 'paid' || last.amount_paid < price.unit_amount) {
-    throw new Trouble(
+    throw new CheckFailure(
       `the last invoice is ${last?.status}, ${last?.amount_paid} of ${price.unit_amount} paid`,
       remedies.report,
     );
@@ -360,7 +361,7 @@ async function dispute(shop: Shop): Promise<string> {
   const { data } = await shop.stripe.disputes.list({ limit: 20 });
   const own = new Set((await charges(shop)).map(({ id }) => id));
   const found = data.find(({ charge }) => own.has(typeof charge === 'string' ? charge : charge.id));
-  if (!found) throw new Trouble('no dispute was opened', 'run verify again; Stripe opens it within seconds');
+  if (!found) throw new CheckFailure('no dispute was opened', 'run verify again; Stripe opens it within seconds');
   await shop.refresh();
   await shop.stripe.disputes.update(found.id, { evidence: { uncategorized_text: 'losing_evidence' }, submit: true });
   await shop.refresh();

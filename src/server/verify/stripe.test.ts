@@ -36,7 +36,7 @@ describe('the account', () => {
     expect(failures(await runChecks(checks().account))).toEqual([]);
     const [endpoint] = [...running.state.ledger.store.all('webhook_endpoint')];
     if (!endpoint) throw new Error('the stand-in announces no endpoint');
-    for (const [changes, came] of [
+    for (const [changes, result] of [
       [{ url: 'https://other.example.com/hook' }, `none of 1 endpoints is ${siteUrl}/api/v1/stripe/webhook`],
       [{ status: 'disabled' }, 'the endpoint is disabled'],
       [{ api_version: '2020-08-27' }, 'it sends events of the version 2020-08-27'],
@@ -46,7 +46,7 @@ describe('the account', () => {
       Object.assign(endpoint, changes);
       const [failed, ...others] = failures(await runChecks(checks().account));
       Object.assign(endpoint, before);
-      expect(failed?.came).toContain(came);
+      expect(failed?.result).toContain(result);
       expect(others).toEqual([]);
     }
   });
@@ -55,7 +55,7 @@ describe('the account', () => {
     const { ledger } = running.state;
     unregisterDomain(ledger, 'www.example.com');
     const ours = (lines: readonly Line[]) => lines.find(({ asks }) => asks.includes('for wallets'));
-    expect(ours(await runChecks(checks().account))?.came).toBe(
+    expect(ours(await runChecks(checks().account))?.result).toBe(
       'www.example.com is now registered for Apple Pay, Google Pay, Link',
     );
     const domain = [...ledger.store.all('payment_method_domain')].find(({ domain_name: n }) => n === 'www.example.com');
@@ -63,7 +63,7 @@ describe('the account', () => {
     domain.apple_pay = { status: 'inactive', status_details: { error_message: 'The file was not found.' } };
     expect(ours(await runChecks(checks().account))).toMatchObject({
       outcome: 'failed',
-      came: 'Apple Pay: The file was not found.',
+      result: 'Apple Pay: The file was not found.',
     });
     unregisterDomain(ledger, 'www.example.com');
   });
@@ -73,7 +73,7 @@ describe('the account', () => {
     const options = { missing: null, siteUrl, scriptUrl: access.scriptUrl, plans: ['reader-monthly', 'reader-weekly'] };
     const lines = await runChecks(stripeAccountCheck({ stripe: openStripe(access), ...options }));
     expect(failures(lines)[0]).toMatchObject({ asks: 'GET /v1/prices: the plans that pages name' });
-    expect(failures(lines)[0]?.came).toContain('reader-weekly not among them');
+    expect(failures(lines)[0]?.result).toContain('reader-weekly not among them');
   });
 });
 
@@ -98,7 +98,7 @@ describe('what Stripe answers of the domain and the script', () => {
     };
     const lines = await runChecks(checks(answering(/payment_method_domains\/[^/]+\/validate$/, checked)).account);
     const [failed, ...others] = failures(lines);
-    expect(failed?.came).toBe('Apple Pay: The domain could not be verified.');
+    expect(failed?.result).toBe('Apple Pay: The domain could not be verified.');
     expect(failed?.remedy).toContain('https://www.example.com/');
     expect(others).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import { noThirdParties } from '../../lib/third-party/settings.ts';
 import { runChecks } from './checks.ts';
-import { isAllowed, tagsCheck } from './tags.ts';
+import { isAllowed, tagsCheck } from './vendors.ts';
 
 let container = '';
 let type = 'text/javascript';
@@ -40,7 +40,7 @@ describe('third-party scripts', () => {
     container = 'load("https://pixel.example.net/p.js"); send("https://collect.example.org/c?")';
     const line = await check();
     expect(line).toMatchObject({ outcome: 'failed' });
-    expect(line?.came).toContain('collect.example.org, pixel.example.net');
+    expect(line?.result).toContain('collect.example.org, pixel.example.net');
     expect(line?.remedy).toContain('TAG_HOSTS');
     expect(await check(['pixel.example.net', 'collect.example.org'])).toMatchObject({ outcome: 'ok' });
   });
@@ -55,11 +55,11 @@ describe('third-party scripts', () => {
     };
     expect(await line('the consent platform')).toMatchObject({
       outcome: 'ok',
-      came: expect.stringContaining('cdn.choices.example'),
+      result: expect.stringContaining('cdn.choices.example'),
     });
     const allowed = { ...platform, hosts: ['*.choices.example'] };
-    expect((await line('the consent platform', allowed))?.came).toBe('1 kB of script');
-    expect(await line('Churnkey')).toMatchObject({ outcome: 'ok', came: '1 kB of script' });
+    expect((await line('the consent platform', allowed))?.result).toBe('1 kB of script');
+    expect(await line('Churnkey')).toMatchObject({ outcome: 'ok', result: '1 kB of script' });
     type = 'text/html';
     for (const [name, setting] of [
       ['the consent platform', 'CONSENT_PLATFORM_URL'],
@@ -70,7 +70,7 @@ describe('third-party scripts', () => {
 
   it('fails where something else than a script comes', async () => {
     type = 'text/html';
-    expect(await check()).toMatchObject({ outcome: 'failed', came: 'status 200, text/html' });
+    expect(await check()).toMatchObject({ outcome: 'failed', result: 'status 200, text/html' });
   });
 });
 

@@ -1,87 +1,78 @@
 /** Vendors behind single features: the ticker's prices, the CDN, the search engine. */
 import { type CdnSettings, openCdn } from '../../lib/cdn/cdn.server.ts';
+import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { openAlgolia } from '../../lib/search/algolia.server.ts';
+import {
+  type ThirdParties,
+  type ThirdPartyName,
+  thirdPartyNames,
+  thirdPartyPurposes,
+} from '../../lib/third-party/settings.ts';
+import { type Sources, thirdPartySources } from '../../lib/third-party/sources.ts';
 import { QuotesUnavailable } from '../../lib/ticker/model.ts';
 import { type QuotesAccess, twelveData } from '../../lib/ticker/twelve-data.server.ts';
 import type { AlgoliaSettings } from '../config/vendors.ts';
-import { type Check, fields, request, type Step, Trouble } from './checks.ts';
+import { type Check, CheckFailure, checkOf, fields, request } from './checks.ts';
 
 /** Requests one price, which costs one credit. @param symbols the ticker's symbols */
-export function tickerCheck(access: QuotesAccess | null, symbols: readonly string[]): Check {
-  const [symbol = ''] = symbols;
-  return {
-    service: 'ticker',
-    missing: access ? null : 'set QUOTES_KEY',
-    steps: [{ asks: `GET /quote?symbol=${symbol}`, run: () => quote(access, symbol) }],
-  };
-}
-
-async function quote(access: QuotesAccess | null, symbol: string): Promise<string> {
-  if (!access) throw new Error('no provider is configured');
-  try {
-    const price = (await twelveData(access, 15_000).quotes([symbol])).get(symbol)?.price;
-    return `${symbol} at ${price}`;
-  } catch (error) {
-    if (!(error instanceof QuotesUnavailable)) throw error;
-    const remedy = `check QUOTES_KEY, the credits of the account, and that its plan has ${symbol} (ticker in src/publication.ts)`;
-    throw new Trouble(error.message, remedy, { cause: error });
-  }
+export function tickerCheck(access: QuotesAccess | null, [symbol = '']: readonly string[]): Check {
+  return checkOf('ticker', access, 'set QUOTES_KEY', [
+    [
+      `GET /quote?symbol=${symbol}`,
+      async (settings) => {
+        try {
+          return `${symbol} at ${(await twelveData(settings, 15_000).quotes([symbol])).get(symbol)?.price}`;
+        } catch (error) {
+          if (!(error instanceof QuotesUnavailable)) throw error;
+          const remedy = `check QUOTES_KEY, the credits of the account, and that its plan has ${symbol} (ticker in src/publication.ts)`;
+          throw new CheckFailure(error.message, remedy, { cause: error });
+        }
+      },
+    ],
+  ]);
 }
 
 /** No page has this tag, so a purge removes nothing. */
 const dummyTag = 'broadsheet-verify';
 
 /** Purges a tag through the site's own CDN client. */
-export function cdnCheck(cdn: CdnSettings | null, log: Logger): Check {
-  return {
-    service: 'cdn',
-    missing: cdn ? null : 'set CDN_PROVIDER and its keys',
-    steps: [
-      {
-        asks: `purge of the tag ${dummyTag}`,
-        run: async () => {
-          const opened = openCdn(cdn, log, { collectMs: 0, timeoutMs: 15_000, misconfiguredMs: 60_000 });
-          try {
-            opened.purge([dummyTag], { withdrawn: true });
-            return await outcome(opened);
-          } finally {
-            await opened.close();
-          }
-        },
+export const cdnCheck = (cdn: CdnSettings | null, log: Logger): Check =>
+  checkOf('cdn', cdn, 'set CDN_PROVIDER and its keys', [
+    [
+      `purge of the tag ${dummyTag}`,
+      async (settings) => {
+        const opened = openCdn(settings, log, { collectMs: 0, timeoutMs: 15_000, misconfiguredMs: 60_000 });
+        try {
+          opened.purge([dummyTag], { withdrawn: true });
+          return await outcome(opened);
+        } finally {
+          await opened.close();
+        }
       },
     ],
-  };
-}
+  ]);
 
 async function outcome(opened: ReturnType<typeof openCdn>): Promise<string> {
   for (let waited = 0; waited < 20_000; waited += 50) {
     const { provider, purged, problem } = opened.stats();
     if (problem !== null)
-      throw new Trouble(problem, `follow what ${provider} says above; see docs/operations.md, "Behind a CDN"`);
+      throw new CheckFailure(problem, `follow what ${provider} says above; see docs/operations.md, "Behind a CDN"`);
     if (purged > 0) return `${provider} accepted it`;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Trouble('no answer within 20 seconds', 'check that this machine can reach the API of the CDN');
+  throw new CheckFailure('no answer within 20 seconds', 'check that this machine can reach the API of the CDN');
 }
 
 /** The permissions that the site needs to fill the index. Source: Algolia, "API keys", list of ACLs. */
 const needed = ['addObject', 'deleteObject'] as const;
 
 /** Searches with the search key, and reads the permissions of the write key. */
-export function searchCheck(algolia: AlgoliaSettings | null, log: Logger): Check {
-  const steps: Step[] = [{ asks: 'a search with ALGOLIA_SEARCH_KEY', run: () => search(configured(algolia), log) }];
-  if (algolia === null || algolia.writeKey !== null) {
-    steps.push({ asks: 'what ALGOLIA_WRITE_KEY may do', run: () => rights(configured(algolia)) });
-  }
-  const missing = algolia ? null : 'set ALGOLIA_APP_ID, ALGOLIA_SEARCH_KEY and ALGOLIA_INDEX';
-  return { service: 'algolia', missing, steps };
-}
-
-function configured(algolia: AlgoliaSettings | null): AlgoliaSettings {
-  if (!algolia) throw new Error('Algolia is not configured');
-  return algolia;
-}
+export const searchCheck = (algolia: AlgoliaSettings | null, log: Logger): Check =>
+  checkOf('algolia', algolia, 'set ALGOLIA_APP_ID, ALGOLIA_SEARCH_KEY and ALGOLIA_INDEX', [
+    ['a search with ALGOLIA_SEARCH_KEY', (settings) => search(settings, log)],
+    ...(algolia?.writeKey === null ? [] : [['what ALGOLIA_WRITE_KEY may do', rights] as const]),
+  ]);
 
 async function search(algolia: AlgoliaSettings, log: Logger): Promise<string> {
   const reader = () => {
@@ -90,7 +81,10 @@ async function search(algolia: AlgoliaSettings, log: Logger): Promise<string> {
   const engine = openAlgolia({ access: { ...algolia, writeKey: null }, timeoutMs: 10_000, reader, dataDir: '', log });
   const answer = await engine.query('', {});
   if (answer.ok) return `${answer.total} stories in ${algolia.index}`;
-  throw new Trouble(answer.problem, 'copy the keys from "API Keys" in the Algolia dashboard, and check ALGOLIA_INDEX');
+  throw new CheckFailure(
+    answer.problem,
+    'copy the keys from "API Keys" in the Algolia dashboard, and check ALGOLIA_INDEX',
+  );
 }
 
 async function rights(algolia: AlgoliaSettings): Promise<string> {
@@ -100,12 +94,136 @@ async function rights(algolia: AlgoliaSettings): Promise<string> {
   const reply = await request(`${base}/1/keys/${encodeURIComponent(key)}`, 'ALGOLIA_URL', { headers });
   const { acl } = fields(reply.json);
   if (reply.status !== 200 || !Array.isArray(acl)) {
-    throw new Trouble(`status ${reply.status}`, 'ALGOLIA_WRITE_KEY must be a key of this application; copy it again');
+    throw new CheckFailure(
+      `status ${reply.status}`,
+      'ALGOLIA_WRITE_KEY must be a key of this application; copy it again',
+    );
   }
   const lacking = needed.filter((right) => !acl.includes(right));
   if (lacking.length === 0) return acl.join(', ');
-  throw new Trouble(
+  throw new CheckFailure(
     `it may not ${lacking.join(' and ')}`,
     `give the key of ALGOLIA_WRITE_KEY the rights ${needed.join(', ')}`,
   );
+}
+
+// Third-party scripts: whether each one responds, and whether our content security policy allows the hosts that it names.
+
+interface Script {
+  /** Setting that turns it on. */
+  readonly setting: string;
+  /** Its address as pages load it; `null` when it is off. */
+  readonly url: string | null;
+  /** Setting for hosts that it names and our policy blocks; without one, its hosts are not checked. */
+  readonly hosts?: 'TAG_HOSTS' | 'CONSENT_PLATFORM_HOSTS';
+}
+
+/**
+ * @param settings of the third parties whose scripts pages load
+ * @param platform the consent platform
+ * @param retention address of the script of the retention widget, which handles cancellation
+ */
+export function tagsCheck(
+  settings: ThirdParties,
+  platform: ConsentPlatform | null = null,
+  retention: string | null = null,
+): Check[] {
+  const sources = thirdPartySources(settings, platform);
+  const scripts = scriptsOf(settings);
+  const check = (name: string, script: Script, allowed: readonly string[]): Check =>
+    checkOf('tags', script.url, `set ${script.setting}`, [
+      [`the script of ${name}`, (url) => load(url, script, sources, allowed)],
+    ]);
+  const own: Script = {
+    setting: 'CONSENT_PLATFORM_URL',
+    url: platform?.scriptUrl ?? null,
+    hosts: 'CONSENT_PLATFORM_HOSTS',
+  };
+  const leaving: Script = { setting: 'CHURNKEY_APP_ID', url: retention };
+  return [
+    ...thirdPartyNames.flatMap((name) => {
+      const script = scripts[name];
+      return script ? [check(thirdPartyPurposes[name].name, script, sources['script-src'])] : [];
+    }),
+    check('the consent platform', own, sources['script-src']),
+    // The policy follows its address (server/http/security-headers.ts).
+    check('Churnkey', leaving, retention === null ? [] : [new URL(retention).origin]),
+  ];
+}
+
+function scriptsOf(settings: ThirdParties): Partial<Record<ThirdPartyName, Script>> {
+  const { tagManager, audience, webPush, referral, scheduling, ads } = settings;
+  return {
+    tagManager: {
+      setting: 'GTM_CONTAINER',
+      url: tagManager && withQuery(tagManager.scriptUrl, 'id', tagManager.container),
+      hosts: 'TAG_HOSTS',
+    },
+    audience: { setting: 'MARFEEL_ACCOUNT', url: audience && withQuery(audience.scriptUrl, 'id', audience.account) },
+    webPush: { setting: 'ONESIGNAL_APP_ID', url: webPush && `${webPush.sdkUrl}/OneSignalSDK.page.js` },
+    referral: { setting: 'GROWSURF_CAMPAIGN', url: referral?.scriptUrl ?? null },
+    scheduling: { setting: 'CALENDLY_URL', url: scheduling?.scriptUrl ?? null },
+    ads: { setting: 'GPT_NETWORK', url: ads?.scriptUrl ?? null },
+  };
+}
+
+function withQuery(address: string, name: string, value: string): string {
+  const url = new URL(address);
+  url.searchParams.set(name, value);
+  return url.href;
+}
+
+async function load(
+  address: string,
+  { setting, hosts }: Script,
+  sources: Sources,
+  allowed: readonly string[],
+): Promise<string> {
+  if (!isAllowed(address, allowed)) {
+    throw new CheckFailure(
+      `our policy blocks ${new URL(address).origin}`,
+      'report this: the policy must follow the script address',
+    );
+  }
+  const reply = await request(address, setting);
+  const type = reply.headers.get('content-type') ?? 'no media type';
+  if (reply.status !== 200 || !/javascript|ecmascript/.test(type)) {
+    throw new CheckFailure(
+      `status ${reply.status}, ${type}`,
+      `check ${setting}: copy the id again from the vendor's settings`,
+    );
+  }
+  const blocked = hosts ? hostsIn(reply.text).filter((host) => !isNamed(host, sources)) : [];
+  const size = `${Math.ceil(reply.text.length / 1024)} kB of script`;
+  if (blocked.length === 0) return size;
+  const named = `${blocked.slice(0, 8).join(', ')}${blocked.length > 8 ? ` and ${blocked.length - 8} more` : ''}`;
+  // A platform names the pages of each of its vendors; only a browser shows what it really loads.
+  if (hosts === 'CONSENT_PLATFORM_HOSTS')
+    return `${size}; it names ${named}: those that it loads from belong in ${hosts}`;
+  throw new CheckFailure(
+    `the container names ${named}, which our policy blocks`,
+    'put the hosts that your tags really use into TAG_HOSTS; the operators’ page shows what browsers report as blocked',
+  );
+}
+
+/** Hosts that a script names as whole addresses. Google's own code names some that it never loads from a page. */
+function hostsIn(text: string): string[] {
+  const named = text.matchAll(/https:\/\/((?:[a-z0-9-]+\.)+[a-z]{2,})(?=[/"'?:\\])/g);
+  return [...new Set([...named].map(([, host = '']) => host))].filter((host) => !ignored.test(host)).toSorted();
+}
+
+const ignored =
+  /(?:^|\.)(?:w3\.org|schema\.org|googletagmanager\.com|google\.com|googleapis\.com|gstatic\.com|doubleclick\.net)$/;
+
+const isNamed = (host: string, sources: Sources): boolean =>
+  Object.values(sources).some((allowed) => isAllowed(`https://${host}/`, allowed));
+
+/** Whether a source list of a content security policy allows an address; hosts and `*.` hosts with a scheme (CSP3, 6.7.2.8). */
+export function isAllowed(address: string, sources: readonly string[]): boolean {
+  const { protocol, host } = new URL(address);
+  return sources.some((source) => {
+    const [, scheme, wild, name] = /^(https?:)\/\/(\*\.)?([^/]+)$/.exec(source) ?? [];
+    if (scheme !== protocol || name === undefined) return false;
+    return wild ? host.endsWith(`.${name}`) : host === name;
+  });
 }

@@ -1,6 +1,6 @@
 /** WordPress: its REST interface, the site's account, the plugin, the clock, and the account's permissions for comments. */
 import type { WordPressConfig } from '../config/config.ts';
-import { type Check, fields, type Reply, request, Trouble } from './checks.ts';
+import { type Check, CheckFailure, fields, type Reply, request } from './checks.ts';
 
 /** Seconds that the two clocks may differ; the plugin's webhooks are refused beyond five minutes. */
 const clockToleranceSeconds = 60;
@@ -27,7 +27,7 @@ export function wordpressCheck(wordpress: WordPressConfig | null, siteUrl: strin
         asks: 'GET /wp-json/wp/v2/users/me',
         run: async () => {
           if (!wordpress?.password) {
-            throw new Trouble(
+            throw new CheckFailure(
               'no account is set',
               'set WORDPRESS_USER and WORDPRESS_APP_PASSWORD to an account of the role Newsroom site',
             );
@@ -48,27 +48,33 @@ function interfaceOf(reply: Reply): string {
   const { name, namespaces } = fields(reply.json);
   if (reply.status === 200 && Array.isArray(namespaces)) {
     if (!namespaces.includes('newsroom/v1')) {
-      throw new Trouble('the newsroom plugin is not active', 'install wordpress/newsroom in WordPress and activate it');
+      throw new CheckFailure(
+        'the newsroom plugin is not active',
+        'install wordpress/newsroom in WordPress and activate it',
+      );
     }
     return `"${String(name)}" with the newsroom plugin`;
   }
   if (reply.status >= 300 && reply.status < 400) {
     const target = reply.headers.get('location') ?? 'another address';
-    throw new Trouble(
+    throw new CheckFailure(
       `a redirect to ${target}`,
       'set WORDPRESS_URL to the address that WordPress itself uses (Settings → General)',
     );
   }
   if (reply.status === 401) {
-    throw new Trouble('status 401', 'the web server asks for its own login before WordPress; let /wp-json/ through');
+    throw new CheckFailure(
+      'status 401',
+      'the web server asks for its own login before WordPress; let /wp-json/ through',
+    );
   }
   if (reply.status === 404) {
-    throw new Trouble(
+    throw new CheckFailure(
       'status 404',
       'choose permalinks other than "Plain" in WordPress (Settings → Permalinks), or correct WORDPRESS_URL',
     );
   }
-  throw new Trouble(
+  throw new CheckFailure(
     `status ${reply.status}, no REST interface`,
     'see that /wp-json/ is not blocked by a plugin, a firewall or the web server',
   );
@@ -79,9 +85,9 @@ function clock(reply: Reply): string {
   if (Number.isNaN(there)) return 'the answer has no Date; not compared';
   const seconds = Math.round((there - Date.now()) / 1000);
   if (Math.abs(seconds) <= clockToleranceSeconds) return `${Math.abs(seconds)} s apart`;
-  const came = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} this machine`;
-  throw new Trouble(
-    came,
+  const result = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} this machine`;
+  throw new CheckFailure(
+    result,
     'let both machines set their clocks by NTP; webhooks from a clock that is minutes off are refused',
   );
 }
@@ -89,20 +95,23 @@ function clock(reply: Reply): string {
 function plugin(reply: Reply, siteUrl: string, pluginVersion: string): string {
   const { plugin: version, site_url: site, credentials } = fields(reply.json);
   if (reply.status !== 200 || typeof version !== 'string') {
-    throw new Trouble(`status ${reply.status}`, 'activate the newsroom plugin, and let /wp-json/newsroom/ through');
+    throw new CheckFailure(
+      `status ${reply.status}`,
+      'activate the newsroom plugin, and let /wp-json/newsroom/ through',
+    );
   }
   if (version !== pluginVersion) {
-    throw new Trouble(
+    throw new CheckFailure(
       `version ${version}, this release has ${pluginVersion}`,
       'copy wordpress/newsroom of this release to WordPress',
     );
   }
   if (typeof site === 'string' && site.replace(/\/+$/, '') !== siteUrl) {
-    const came = site === '' ? 'the plugin knows no site' : `the plugin calls ${site}`;
-    throw new Trouble(came, `set the site's address to ${siteUrl} on the plugin's settings page`);
+    const result = site === '' ? 'the plugin knows no site' : `the plugin calls ${site}`;
+    throw new CheckFailure(result, `set the site's address to ${siteUrl} on the plugin's settings page`);
   }
   if (credentials !== true) {
-    throw new Trouble(
+    throw new CheckFailure(
       'the plugin does not see the site account',
       'WordPress ignored the application password: see docs/operations.md, "WordPress", for servers that drop the Authorization header, Wordfence, and plain http',
     );
@@ -114,7 +123,7 @@ function rights(reply: Reply): string {
   const { capabilities } = fields(reply.json);
   if (reply.status !== 200) {
     const { code } = fields(reply.json);
-    throw new Trouble(
+    throw new CheckFailure(
       `status ${reply.status} ${typeof code === 'string' ? code : ''}`.trim(),
       'make a new application password for the site account, and copy it to WORDPRESS_APP_PASSWORD',
     );
@@ -122,5 +131,5 @@ function rights(reply: Reply): string {
   const has = fields(capabilities);
   const lacking = ['newsroom_read_restricted', 'moderate_comments'].filter((name) => has[name] !== true);
   if (lacking.length === 0) return 'may read articles behind the paywall and submit comments';
-  throw new Trouble(`lacks ${lacking.join(' and ')}`, 'give the account the role Newsroom site');
+  throw new CheckFailure(`lacks ${lacking.join(' and ')}`, 'give the account the role Newsroom site');
 }
