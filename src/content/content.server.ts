@@ -8,8 +8,9 @@ import { createSearchThread, type SearchThread } from './search/search-thread.se
 import type { Content, ContentOptions } from './service.ts';
 import { updateRestrictedSections } from './store/access.server.ts';
 import { backfillCursor, type ContentStore, isCopied, openContentStore } from './store/content-store.server.ts';
+import type { ContentEntry } from './store/entries.server.ts';
 import { createReader } from './store/reader.server.ts';
-import { createApplier } from './sync/apply.server.ts';
+import { createApplier, logRevision } from './sync/apply.server.ts';
 import { createLookUp } from './sync/lookup.server.ts';
 import { createSync } from './sync/sync.server.ts';
 import { createReceiver } from './sync/webhook.server.ts';
@@ -55,6 +56,8 @@ function offline(store: ContentStore, searching: SearchThread | null): Content {
       headers: { 'Retry-After': '300' },
       body: { ok: false, error: 'no WordPress is set' },
     }),
+    verify: () => null,
+    followed: { revision: () => 0, belongsTo() {}, apply: async () => [] },
     refused: () => ({}),
     preview: async () => ({ status: 501, error: 'Previews are off: no WordPress is set.' }),
     status: () => ({
@@ -82,7 +85,7 @@ const warmUpAfter = 1500;
 type Connected = ContentOptions & { readonly wordpress: NonNullable<ContentOptions['wordpress']> };
 
 function connected(options: Connected, store: ContentStore): Content {
-  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange, isKept } = options;
+  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange, isKept, journal } = options;
   const now = options.now ?? Date.now;
   const site = siteUrl.replace(/\/+$/u, '');
   const client = createClient({ ...wordpress, fetch: options.fetch, now, lastAt: lastFetch(store) });
@@ -99,7 +102,7 @@ function connected(options: Connected, store: ContentStore): Content {
   const afterCommit = reindexer.soon;
   const searching = searchThread(options, store);
   let warming: NodeJS.Timeout | undefined;
-  const applier = createApplier({ store, client, ingester, log, now, onChange, isKept, afterCommit });
+  const applier = createApplier({ store, client, ingester, log, now, onChange, isKept, afterCommit, journal });
   const lookUp = createLookUp({ store, client, applier, log, now });
   const sync = createSync({
     store,
@@ -111,6 +114,7 @@ function connected(options: Connected, store: ContentStore): Content {
     siteUrl: site,
     pollSeconds,
     mediaHosts: options.mediaHosts ?? [],
+    leads: options.leads,
   });
   const receiver = createReceiver({ store, applier, refresh: sync.refresh, log, now, secret });
   return {
@@ -143,6 +147,20 @@ function connected(options: Connected, store: ContentStore): Content {
     syncNow: () => sync.syncNow(),
     look: () => sync.look(),
     receive: receiver.receive,
+    verify: receiver.verify,
+    followed: {
+      revision: () => logRevision(store),
+      belongsTo(id) {
+        if (store.getMeta('log-id') === id) return;
+        if (store.getMeta('ready') !== null || logRevision(store) > 0) store.rebuild('it follows another content log');
+        store.setMeta('log-id', id);
+      },
+      apply(entries, revision, tags) {
+        // Another node may have fetched them: this node's next requests count as later, whatever the clocks say.
+        client.continueAfter(latestFetch(entries));
+        return applier.applyLog(entries, revision, tags);
+      },
+    },
     refused: () => receiver.refused,
     preview: createPreview({ store, client, ingester, now, secret }),
     status: () => sync.status(),
@@ -150,6 +168,10 @@ function connected(options: Connected, store: ContentStore): Content {
     lookUp: lookUp.find,
   };
 }
+
+/** The time of the newest fetch among entries of the content log; 0 if there is none. */
+const latestFetch = (entries: readonly ContentEntry[]): number =>
+  entries.reduce((latest, entry) => Math.max(latest, 'fetched' in entry ? entry.fetched.at : 0), 0);
 
 /** The time of the newest fetch in the content store. The client gives later fetches later times, even if the clock was set back. */
 function lastFetch(store: ContentStore): number {

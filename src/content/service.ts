@@ -1,6 +1,7 @@
 /** The content service as the composition root and routes see it; `content.server.ts` creates one. */
 import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
+import type { ContentEntry } from './store/entries.server.ts';
 import type { LookUpAnswer } from './sync/lookup.server.ts';
 import type { WordPressProblem } from './wire/fetch.server.ts';
 
@@ -29,8 +30,40 @@ export interface ContentOptions {
   readonly onChange?: (change: ContentChange) => unknown;
   /** Whether the listener's record of changes survives this process (default: always). While it doesn't, `replay` repeats the changes. */
   readonly isKept?: (() => boolean) | undefined;
+  /** The content log of a cluster: sync's entries go into it, and come back by {@link Content.applyLog}. Without one they are applied at once. */
+  readonly journal?: ContentJournal | undefined;
+  /** Whether this process syncs with WordPress at present (default: always); when it begins to, call {@link Content.look}. */
+  readonly leads?: (() => boolean) | undefined;
   /** Sanitize and search in threads of their own (default), so that rendering never waits; `false` in tests. */
   readonly threads?: boolean;
+}
+
+export interface ContentJournal {
+  /**
+   * Appends entries, and waits until this node has applied them.
+   *
+   * @param tags that they change
+   * @returns resolves to the paths that are fresh on this node
+   * @throws Error when another node syncs now, or the log can't be reached
+   */
+  append(
+    entries: readonly ContentEntry[],
+    tags: ReadonlySet<string>,
+  ): Promise<{ readonly refreshed: Promise<readonly string[]> }>;
+}
+
+export interface FollowedStore {
+  /** Revision of the content log in the store; 0 if it has none of it. */
+  revision(): number;
+  /** Empties the store unless it follows this log already. */
+  belongsTo(log: string): void;
+  /**
+   * Applies the next entries. Withdrawn content is gone when this returns.
+   *
+   * @param tags further tags that changed up to this revision
+   * @returns resolves to the paths that are fresh
+   */
+  apply(entries: readonly ContentEntry[], revision: number, tags: ReadonlySet<string>): Promise<readonly string[]>;
 }
 
 export interface ContentChange {
@@ -133,6 +166,10 @@ export interface Content {
   look(): void;
   /** @param taken called once the webhook was found valid and new, before it has any effect */
   receive(request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer>;
+  /** Why a webhook would be refused; `null` if it is valid and new. */
+  verify(request: WebhookRequest): WebhookAnswer | null;
+  /** The content store as a follower of the content log. */
+  readonly followed: FollowedStore;
   /** Refused webhooks since the start, by reason. */
   refused(): Readonly<Record<string, number>>;
   preview(params: URLSearchParams): Promise<PreviewAnswer>;

@@ -10,6 +10,7 @@ import { type CachedPage, chooseEncoding, type EncodedResponse, type HeadersOf }
 import { createEncoder } from './cache/compressor.server.ts';
 import { createBoundedMap, createLru, type Lru } from './cache/lru.ts';
 import { createPageCache, type PageCache } from './cache/page-cache.server.ts';
+import type { PageShare } from './scheduler/page-share.ts';
 import type { Render } from './scheduler/render.server.ts';
 import {
   createScheduler,
@@ -37,6 +38,8 @@ export interface PressOptions {
   /** Bytes of pages in memory. */
   readonly memoryBytes: number;
   readonly render: Render;
+  /** Pages that other nodes of a cluster have rendered. */
+  readonly share?: PageShare | undefined;
   /** Response headers of a stored page: security, caching, tags. Called once for each rendering. */
   readonly headersOf?: HeadersOf;
   readonly log: Logger;
@@ -72,6 +75,8 @@ export interface Invalidation {
   readonly withdrawn?: Iterable<string>;
   /** For the operators' page, e.g. `article 12 updated`. */
   readonly reason?: string;
+  /** The other nodes of the cluster don't know of it: this node renders the pages by itself. */
+  readonly unshared?: boolean;
 }
 
 export interface PressStats {
@@ -141,7 +146,10 @@ export function openPress(options: PressOptions): Press {
   const encoder = createEncoder(log);
   const state = createState(options, encoder.encode);
   const { cache, scheduler, stats } = state;
-  const timed = createTimedChanges(now, (tags) => void invalidate(state, tags, { reason: 'scheduled' }));
+  const timed = createTimedChanges(
+    now,
+    (tags) => void invalidate(state, tags, { reason: 'scheduled', unshared: true }),
+  );
   const tick = startTick(cache, timed);
   const marked = store.marked();
   const resumed =
@@ -286,7 +294,7 @@ function invalidate(state: PressState, given: Iterable<string>, how: Invalidatio
   const gone = new Map(change.withdrawn.map((ref) => [ref.key, { key: ref.key, variant: 'public' as const }]));
   const affected = change.affected.filter((ref) => !gone.has(ref.key));
   const publish = { reason: how.reason ?? '', tags, withdrawn };
-  return refreshPages(state, [...gone.values(), ...affected], change.seq, publish);
+  return refreshPages(state, [...gone.values(), ...affected], change.seq, publish, how.unshared);
 }
 
 function refresh(state: PressState, keys: readonly string[], reason = 'requested'): Promise<Invalidated> {
@@ -299,7 +307,7 @@ function refresh(state: PressState, keys: readonly string[], reason = 'requested
     if (cache.has({ key, variant: 'full' })) refs.push({ key, variant: 'full' });
   }
   cache.mark(refs, seq);
-  return refreshPages(state, refs, seq, { reason, tags: [], withdrawn: [] });
+  return refreshPages(state, refs, seq, { reason, tags: [], withdrawn: [] }, true);
 }
 
 function sizeOf(store: PageStore, log: Logger): StoreSize | null {
@@ -336,6 +344,7 @@ export async function refreshPages(
   refs: readonly (PageRef & { readonly reads?: number })[],
   minChange: number,
   publish: Pick<Publish, 'reason' | 'tags' | 'withdrawn'>,
+  unshared = false,
 ): Promise<Invalidated> {
   const began = performance.now();
   const refreshed: Refreshed[] = [];
@@ -353,7 +362,7 @@ export async function refreshPages(
             resolve();
           },
         };
-        scheduler.refresh({ key, variant }, { minChange, reads, watcher });
+        scheduler.refresh({ key, variant }, { minChange, reads, watcher, unshared });
       }),
   );
   await Promise.all(settled);

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { openContent } from '../content/content.server.ts';
 import type { Content } from '../content/service.ts';
+import { schemaVersion } from '../content/store/schema.sql.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import { tenantSessions } from '../lib/accounts/zephr.server.ts';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
@@ -20,7 +21,6 @@ import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
 import type { MostRead } from '../lib/most-read/model.ts';
 import { createMostRead, type RunningMostRead } from '../lib/most-read/most-read.server.ts';
-
 import { openAlgolia } from '../lib/search/algolia.server.ts';
 import type { Search } from '../lib/search/model.ts';
 import { createSearch } from '../lib/search/search.server.ts';
@@ -29,11 +29,7 @@ import { openTicker, type RunningTicker } from '../lib/ticker/ticker.server.ts';
 import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
-import {
-  createWebhookBroadcast,
-  type WebhookBroadcast,
-  type WebhookBroadcastStats,
-} from './cluster/webhook-broadcast.ts';
+import { type Cluster, type ClusterLog, createCluster, openClusterLog } from './cluster/cluster.ts';
 import type { Config } from './config/config.ts';
 import { accessCookieName, accessKeysOf, accountsSecret, openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
@@ -81,10 +77,12 @@ export interface Composition {
   readonly mailStats: (() => MailStats) | null;
   /** Statistics of billing; `null` when billing is off. */
   readonly billingStats: (() => BillingStats) | null;
-  /** Statistics of webhooks between processes; `null` without a shared PostgreSQL. */
-  readonly broadcastStats: (() => WebhookBroadcastStats) | null;
+  /** This process as a node of a cluster; `null` without a shared PostgreSQL. */
+  readonly cluster: Cluster | null;
   /** Changes of the pages' content. */
   readonly changes: ChangeFeed;
+  /** Publishes changed tags; in a cluster to all nodes, see `Cluster.publish`. */
+  publish(tags: ReadonlySet<string>, by: 'holder' | 'any'): void;
   /** Starts the sync with WordPress, the mail and the background tasks. */
   start(): void;
   /** Stops them and closes every file. */
@@ -108,7 +106,7 @@ const tenantSessionsOf = (config: Config): Services['sessions'] =>
       });
 
 export interface ComposeOptions {
-  /** Whether this process serves pages: only then does it accept webhooks from other processes, and send them its own. */
+  /** Whether this process serves pages: only then is it a node of the cluster. */
   readonly serves?: boolean;
 }
 
@@ -123,25 +121,27 @@ export async function compose(
   for (const [feature, state] of Object.entries(features)) {
     if (!state.on) log.warn({ feature, why: state.why }, 'A feature is off');
   }
+  const { dataDir, databaseUrl, databasePool } = config;
+  const database = await openDatabase({ dataDir, databaseUrl, connections: databasePool, log });
+  const inCluster = config.wordpress !== null && databaseUrl !== null && serves;
+  const clusterLog = inCluster ? openClusterLog({ db: database.db, version: schemaVersion, log }) : null;
   /** Changes of everything that pages show: content, prices, most read stories. */
   const changes = createChangeFeed();
-  const contentSide = await openContentSide(config, changes, log);
+  const contentSide = await openContentSide(config, changes, clusterLog, log);
   const { content } = contentSide;
   const emailVerification = createEmailVerification({
     mailDomain: config.emailDnsCheck ? createMailDomainCheck() : null,
     external: config.emailVerifier && createExternalCheck({ ...config.emailVerifier, log }),
   });
-  const onPrices = (): void => void changes.publish({ tags: new Set(['prices']), withdrawn: [] });
+  const cluster = clusterLog && openCluster(config, { clusterLog, content, changes, log });
+  const publish = (tags: ReadonlySet<string>, by: 'holder' | 'any'): void => {
+    if (cluster) cluster.publish(tags, by);
+    else void changes.publish({ tags, withdrawn: [] });
+  };
+  const onPrices = (): void => publish(new Set(['prices']), 'any');
   const authors = (): string[] => authorNames(content);
-  const readers = await openReaders(config, { verification: emailVerification, log, onPrices, authors });
-  // Rate limits and counts of views need a database without accounts, too.
-  const { dataDir, databaseUrl } = config;
-  const database = readers?.database ?? (await openDatabase({ dataDir, databaseUrl, log }));
+  const readers = await openReaders(config, { database, verification: emailVerification, log, onPrices, authors });
   const limiter = createLimiter(database, createHmacs(accountsSecret(config)), config.accounts.limits, Date.now, log);
-  const broadcast =
-    config.wordpress && databaseUrl !== null && serves
-      ? createWebhookBroadcast({ content, db: database.db, url: databaseUrl, log })
-      : null;
   const mostRead = createMostRead({
     database,
     limiter,
@@ -149,17 +149,17 @@ export async function compose(
     reader: content.reader,
     rules: publication.mostRead,
     file: join(dataDir, 'most-read.json'),
-    onChange: (tags) => void changes.publish({ tags, withdrawn: [] }),
+    onChange: (tags) => publish(tags, 'holder'),
   });
   const ticker = openTicker(config.ticker, {
     rules: publication.ticker,
     log,
-    onChange: () => void changes.publish({ tags: new Set(['ticker']), withdrawn: [] }),
+    onChange: () => publish(new Set(['ticker']), 'holder'),
   });
   const services: Services = {
     ...(readers?.services ?? withoutAccounts),
     sessions: readers?.services.accounts ?? tenantSessionsOf(config),
-    content: broadcast ? { ...content, receive: broadcast.receive } : content,
+    content: cluster ? { ...content, receive: cluster.receive } : content,
     images: contentSide.images,
     emailVerification,
     geo: createGeo(config.geo),
@@ -172,16 +172,16 @@ export async function compose(
     features,
   };
   const { pictures } = contentSide;
-  return compositionOf({ config, services, database, changes, readers, broadcast, mostRead, ticker, pictures });
+  return compositionOf({ config, services, database, changes, publish, readers, cluster, mostRead, ticker, pictures });
 }
 
 /** The content, and what follows its changes: search and pictures. Its changes are published to the feed of all changes. */
-async function openContentSide(config: Config, changes: ChangeFeed, log: Logger) {
+async function openContentSide(config: Config, changes: ChangeFeed, clusterLog: ClusterLog | null, log: Logger) {
   const { dataDir } = config;
   const contentChanges = createChangeFeed();
   contentChanges.follow({ changed: changes.publish, durable: changes.durable });
   const images = await openImages(config, log);
-  const content = openContentStore(config, images, contentChanges, log);
+  const content = openContentStore(config, images, contentChanges, clusterLog, log);
   const pictures = createPicturePrefetch({ reader: content.reader, measure: (url) => images.measure(url), log });
   const hosted = config.algolia && openAlgolia({ access: config.algolia, reader: content.reader, dataDir, log });
   const search = createSearch({ hosted, log });
@@ -204,7 +204,13 @@ const openImages = (config: Config, log: Logger): Promise<Images> =>
     log,
   });
 
-const openContentStore = (config: Config, images: Images, changes: ChangeFeed, log: Logger): Content =>
+const openContentStore = (
+  config: Config,
+  images: Images,
+  changes: ChangeFeed,
+  clusterLog: ClusterLog | null,
+  log: Logger,
+): Content =>
   openContent({
     file: join(config.dataDir, contentFile),
     wordpress: config.wordpress,
@@ -217,7 +223,17 @@ const openContentStore = (config: Config, images: Images, changes: ChangeFeed, l
     pollSeconds: config.syncPollSeconds,
     onChange: changes.publish,
     isKept: changes.durable,
+    journal: clusterLog?.journal,
+    leads: clusterLog ? () => clusterLog.lease.epoch !== null : undefined,
   });
+
+const openCluster = (
+  config: Config,
+  options: Omit<Parameters<typeof createCluster>[0], 'listenUrl'>,
+): Cluster | null =>
+  config.databaseUrl === null
+    ? null
+    : createCluster({ ...options, listenUrl: config.databaseListenUrl ?? config.databaseUrl });
 
 const authorNames = (content: Content): string[] =>
   content
@@ -235,16 +251,15 @@ const withoutAccounts: OptionalReaderServices = {
   support: null,
 };
 
-interface Built extends Pick<Composition, 'config' | 'services' | 'database' | 'changes'> {
+interface Built extends Pick<Composition, 'config' | 'services' | 'database' | 'changes' | 'publish' | 'cluster'> {
   readonly readers: Readers | null;
-  readonly broadcast: WebhookBroadcast | null;
   readonly mostRead: RunningMostRead;
   readonly ticker: RunningTicker | null;
   readonly pictures: PicturePrefetch;
 }
 
-function compositionOf({ readers, broadcast, mostRead, ticker, pictures, ...built }: Built): Composition {
-  const { config, services, database } = built;
+function compositionOf({ readers, mostRead, ticker, pictures, ...built }: Built): Composition {
+  const { config, services, database, cluster } = built;
   const { content, search, images } = services;
   return {
     ...built,
@@ -252,27 +267,26 @@ function compositionOf({ readers, broadcast, mostRead, ticker, pictures, ...buil
     readers: () => readers?.state() ?? null,
     mailStats: readers && (() => readers.outbox.stats()),
     billingStats: readers?.billingStats ?? null,
-    broadcastStats: broadcast?.stats ?? null,
     start() {
       readers?.start();
       mostRead.start();
       ticker?.start();
       if (!config.wordpress) return;
       content.start();
-      broadcast?.start();
+      cluster?.start();
       search.start();
       pictures.soon();
     },
     async stop() {
       pictures.stop();
-      await broadcast?.stop();
+      await cluster?.stop();
       await search.stop();
       await mostRead.stop();
       ticker?.stop();
       await content.stop();
       await images.close();
       await readers?.stop();
-      if (!readers) await database.close();
+      await database.close();
     },
   };
 }

@@ -83,7 +83,9 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
   const security = securityHeaders(config);
   const build = buildName(`${dist}server`);
   forgetOtherSites(config);
-  const site = openSitePress({ config, app, render, security, build, log });
+  const { cluster } = app;
+  const shareOf = cluster ? (name: string) => cluster.shareOf(name) : undefined;
+  const site = openSitePress({ config, app, render, security, build, log, shareOf });
   closers.push(site.close);
   const { press } = site;
   closers.push(keepCheckpointed([join(config.dataDir, contentFile), site.file], log).stop);
@@ -105,6 +107,7 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
     reader: content.reader,
     log,
     published: metrics.published,
+    freshEverywhere: cluster ? () => cluster.freshEverywhere() : undefined,
   });
   site.onFresh(publishing.fresh);
   app.changes.follow({ changed: publishing.changed, durable: () => press.durable });
@@ -133,7 +136,15 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
   log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
   app.start();
   const { reader } = content;
-  const maintenance = startMaintenance({ press, assets, log, editionReady, reader, earlierKeys: site.earlierKeys });
+  const maintenance = startMaintenance({
+    press,
+    publish: (tags) => app.publish(tags, 'holder'),
+    assets,
+    log,
+    editionReady,
+    reader,
+    earlierKeys: site.earlierKeys,
+  });
   closers.push(() => Promise.all([closeCdn(), indexNow.close(), tenant?.close()]));
   return stoppable(port, async () => {
     log.info({}, 'Stopping');
@@ -144,7 +155,11 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
 }
 
 /** The part of the server's options that comes from the settings and the services. */
-function siteRoutes({ config, services, locals, readers }: Composition, site: SitePress, editionReady: () => boolean) {
+function siteRoutes(
+  { config, services, locals, readers, cluster }: Composition,
+  site: SitePress,
+  editionReady: () => boolean,
+) {
   const { content, features, sessions, log } = services;
   const indexNowKey = config.indexNow && keyFile(config.indexNow.key);
   return {
@@ -160,7 +175,8 @@ function siteRoutes({ config, services, locals, readers }: Composition, site: Si
     copy: createCopyGate(content),
     readiness: () => {
       const sync = content.status();
-      return { complete: sync.complete, features, sync, readers: readers() };
+      const node = cluster?.stats() ?? null;
+      return { complete: sync.complete, features, sync, readers: readers(), cluster: node };
     },
     traced: config.logLevel === 'debug',
     log,

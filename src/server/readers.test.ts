@@ -6,6 +6,7 @@ import type { RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import { DatabaseUnavailable } from '../lib/database.ts';
 import { silent } from '../lib/logging.ts';
 import { parseConfig } from './config/config.ts';
+import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
 import { openReaders, type Readers } from './readers.ts';
 
@@ -16,17 +17,22 @@ const email = 'ada@example.com';
 
 let dir: string;
 let readers: Readers | null = null;
+let database: Database | null = null;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'readers-'));
 });
 afterEach(async () => {
   await readers?.stop();
   readers = null;
+  await database?.close();
+  database = null;
   rmSync(dir, { recursive: true });
 });
 
 async function open(env: Record<string, string>): Promise<Readers | null> {
-  readers = await openReaders(parseConfig({ DATA_DIR: dir, ...env }), { verification, log: silent });
+  const config = parseConfig({ DATA_DIR: dir, ...env });
+  database = await openDatabase({ dataDir: dir, databaseUrl: config.databaseUrl, log: silent });
+  readers = await openReaders(config, { database, verification, log: silent });
   return readers;
 }
 

@@ -21,7 +21,6 @@ import { createAccessCookie, createPassCookie } from '../press/delivery/access-c
 import { publication } from '../publication.ts';
 import type { Config } from './config/config.ts';
 import { accessCookieName, accessKeysOf, accountsSecret, giftCookieName } from './data-dir.ts';
-import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
 
@@ -62,6 +61,8 @@ export interface Readers {
 }
 
 export interface ReadersOptions {
+  /** The accounts' database; the caller closes it. */
+  readonly database: Database;
   readonly verification: EmailVerification;
   readonly log: Logger;
   /** Called when the prices on the pages have changed. */
@@ -80,11 +81,10 @@ const mailConnections = 4;
  * @throws Error with a sentence for the operator; an unavailable PostgreSQL isn't an error
  */
 export async function openReaders(config: Config, options: ReadersOptions): Promise<Readers | null> {
-  const { mail, siteUrl, dataDir, databaseUrl } = config;
+  const { mail, siteUrl } = config;
   if (!mail || config.zephrUrl !== null || !describeFeatures(config).accounts.on) return null;
-  const { log } = options;
+  const { database, log } = options;
   const secret = accountsSecret(config);
-  const database = await openDatabase({ dataDir, databaseUrl, log });
   const transport = openTransport(mail, mailConnections);
   const { name, motto, language, timeZone, contact } = publication;
   const paper = { name, motto, language, timeZone, siteUrl, contact: contact.email };
@@ -114,7 +114,6 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
       await savedStories.stop();
       await outbox.stop();
       transport.close();
-      await database.close();
     },
   };
 }

@@ -5,7 +5,7 @@
 import type { DocumentType, MenuItem } from '../../lib/content/model.ts';
 import type { IngestedComment, IngestedDocument, IngestedSection } from '../ingest/document.ts';
 import type { Rejection } from '../wire/values.ts';
-import { alignWalls } from './access.server.ts';
+import { updateRestrictedSections } from './access.server.ts';
 import { storeComment, withdrawComment } from './comments.server.ts';
 import { type ContentStore, writeCursor } from './content-store.server.ts';
 import { storeMenus, storeSections, storeTopStories } from './navigation.server.ts';
@@ -90,7 +90,7 @@ export function applyEntries(store: ContentStore, entries: readonly ContentEntry
         break;
       case 'sections':
         changed(storeSections(store, entry.sections));
-        alignWalls(store);
+        updateRestrictedSections(store);
         break;
       case 'menus':
         changed(storeMenus(store, new Map(entry.menus)));

@@ -1,16 +1,16 @@
 /**
- * Writes responses of WordPress to the content store: ingest, one transaction for all of them, then one notification of the changes. A
- * document that fails validation is recorded with its address, field and value; the others are stored.
+ * Turns responses of WordPress into entries and writes them to the content store: ingest, one transaction for all of them, then one
+ * notification of the changes. A document that fails validation is recorded with its address, field and value; the others are stored.
+ * In a cluster the entries go into the content log first, and this node applies them as every other node does.
  */
 import { randomUUID } from 'node:crypto';
 import { type DocumentType, tag } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
-import type { ContentChange } from '../service.ts';
-import { storeComment, withdrawComment } from '../store/comments.server.ts';
+import type { ContentChange, ContentJournal } from '../service.ts';
 import { type ContentStore, isDamage } from '../store/content-store.server.ts';
-import { storeTopStories } from '../store/navigation.server.ts';
-import { type Fetched, type StoredChange, storeDocument, withdrawDocument } from '../store/write.server.ts';
+import { applyEntries, type ContentEntry, type EntriesChange } from '../store/entries.server.ts';
+import type { Fetched, StoredChange } from '../store/write.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { instantOf, type Rejection } from '../wire/values.ts';
 
@@ -25,17 +25,29 @@ export interface Applied {
 export interface Applier {
   /**
    * @param raws documents as received, all of one type
-   * @param alongside further writes in the same transaction, such as a cursor
+   * @param alongside further entries of the same transaction, such as a cursor
+   * @param onStored called when the documents are in the content store; their pages may still be rendered
    */
-  documents(type: DocumentType, raws: readonly unknown[], fetched: Fetched, alongside?: () => void): Promise<Applied>;
-  comments(raws: readonly unknown[], alongside?: () => void): Promise<Applied>;
-  /** Removes documents that WordPress no longer shows. */
-  withdraw(type: DocumentType, ids: readonly number[], fetched: Fetched): Promise<Applied>;
-  withdrawComments(ids: readonly number[]): Promise<Applied>;
-  /** Any other write: sections, menus. `work` returns the tags that it changes. */
-  write(work: () => ReadonlySet<string>): Promise<Applied>;
+  documents(
+    type: DocumentType,
+    raws: readonly unknown[],
+    fetched: Fetched,
+    alongside?: readonly ContentEntry[],
+    onStored?: () => void,
+  ): Promise<Applied>;
+  comments(raws: readonly unknown[], alongside?: readonly ContentEntry[]): Promise<Applied>;
+  /** Any other entries: withdrawals, sections, menus, cursors. */
+  write(entries: readonly ContentEntry[]): Promise<Applied>;
   /** Records a document that couldn't even be fetched. */
-  reject(rejection: Rejection): void;
+  reject(rejection: Rejection): Promise<Applied>;
+  /**
+   * Applies entries of the content log.
+   *
+   * @param revision the log's, stored with them
+   * @param tags further tags that changed up to this revision
+   * @returns the paths that the listener refreshed
+   */
+  applyLog(entries: readonly ContentEntry[], revision: number, tags: ReadonlySet<string>): Promise<readonly string[]>;
   /** Notifies the listener of committed changes that it didn't finish processing. It runs once. */
   replay(): void;
   /** Counts of documents since the start. */
@@ -52,7 +64,12 @@ export interface ApplierOptions {
   readonly isKept?: (() => boolean) | undefined;
   /** Called after every write. */
   readonly afterCommit?: (() => void) | undefined;
+  /** The content log of a cluster; without one, entries are applied at once. */
+  readonly journal?: ContentJournal | undefined;
 }
+
+/** Revision of the content log that a content store has; 0 if it follows none. */
+export const logRevision = (store: ContentStore): number => Number(store.getMeta('log-revision') ?? 0);
 
 const isPaid = (facts: string | undefined): boolean =>
   facts !== undefined && /"access":"(?:registered|subscriber)"/u.test(facts);
@@ -92,30 +109,21 @@ export function createApplier(options: ApplierOptions): Applier {
   };
   return {
     counts: apply.counts,
-    reject: (rejection) => reject(apply, rejection),
+    reject: (rejection) => commit(apply, [rejectionEntry(apply, rejection)]),
     replay: () => replay(apply),
-    documents: (type, raws, fetched, alongside) => documents(apply, type, raws, fetched, alongside),
-    comments: (raws, alongside) => comments(apply, raws, alongside),
-    withdraw: (type, ids, fetched) => withdraw(apply, type, ids, fetched),
-    withdrawComments: (ids) => withdrawComments(apply, ids),
-    write: (work) => commit(apply, () => ({ changes: [], tags: new Set(work()), rejected: 0 })),
+    documents: (type, raws, fetched, alongside = [], onStored) =>
+      documents(apply, type, raws, fetched, alongside, onStored),
+    comments: (raws, alongside = []) => comments(apply, raws, alongside),
+    write: (entries) => commit(apply, entries),
+    applyLog: async (entries, revision, tags) => applyNow(apply, entries, { revision, tags }).refreshed,
   };
 }
 
-function reject(apply: ApplyState, rejection: Rejection): void {
-  const url =
-    rejection.id > 0
-      ? apply.client.address(`/wp/v2/${rejection.type}/${rejection.id}`)
-      : apply.client.address(`/wp/v2/${rejection.type}`);
-  const { type, id, field, value, problem, modified } = rejection;
-  apply.counts.rejected++;
+function rejectionEntry(apply: ApplyState, rejection: Rejection): ContentEntry {
+  const { type, id, field, value, problem } = rejection;
+  const url = apply.client.address(id > 0 ? `/wp/v2/${type}/${id}` : `/wp/v2/${type}`);
   apply.log.warn({ url, field, value, problem }, 'content: document rejected as invalid');
-  apply.store
-    .prepare(
-      `INSERT INTO rejected VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (type, id) DO UPDATE SET url = excluded.url,
-        field = excluded.field, value = excluded.value, problem = excluded.problem, modified = excluded.modified, tried = excluded.tried`,
-    )
-    .run(type, id, url, field, value, problem, modified, apply.now());
+  return { kind: 'rejection', rejection, url, tried: apply.now() };
 }
 
 /** Records a change until the listener has processed it. @returns the record's key */
@@ -167,39 +175,72 @@ function replay(apply: ApplyState): void {
   }
 }
 
-/** Runs the transaction and notifies the listener. A listener that fails doesn't undo the change. */
-async function commit(
-  apply: ApplyState,
-  work: () => { changes: StoredChange[]; tags: Set<string>; rejected: number },
-): Promise<Applied> {
-  let outcome: { rejected: number; stored: number; withdrawn: number; change: ContentChange | null; recordKey: string };
+/** Applies entries at once, or through the content log. A listener that fails doesn't undo the change. */
+async function commit(apply: ApplyState, entries: readonly ContentEntry[], onStored?: () => void): Promise<Applied> {
+  const { journal } = apply;
+  if (!journal) {
+    const { summary, refreshed } = applyNow(apply, entries, null);
+    onStored?.();
+    return { ...summary, refreshed: await refreshed };
+  }
+  const expected = preview(apply.store, entries);
+  const { refreshed } = await journal.append(entries, expected.tags);
+  onStored?.();
+  return { ...summaryOf(expected), refreshed: await refreshed };
+}
+
+/** What entries would change. */
+function preview(store: ContentStore, entries: readonly ContentEntry[]): EntriesChange {
+  let change: EntriesChange = { changes: [], tags: new Set(), rejected: 0 };
+  const undo = new Error('undo');
   try {
-    outcome = apply.store.transaction(() => {
-      const { changes, tags, rejected } = work();
-      for (const change of changes) for (const each of change.tags) tags.add(each);
-      const stored = changes.filter(({ status }) => status === 'created' || status === 'changed').length;
-      const withdrawn = changes.filter(({ status }) => status === 'withdrawn').length;
-      const change = tags.size > 0 ? changeOf(changes, tags) : null;
-      // Written in the same transaction as the change: if the process dies before the listener has processed it, the next process
-      // repeats it.
-      return {
-        rejected,
-        stored,
-        withdrawn,
-        change,
-        recordKey: change && apply.onChange ? recordChange(apply, change) : '',
-      };
+    store.transaction(() => {
+      change = applyEntries(store, entries);
+      throw undo;
     });
   } catch (error) {
-    if (isDamage(error)) apply.store.rebuild(String(error));
+    if (error !== undo) throw error;
+  }
+  return change;
+}
+
+type Summary = Omit<Applied, 'refreshed'>;
+
+const summaryOf = ({ changes, rejected }: EntriesChange): Summary => ({
+  stored: changes.filter(({ status }) => status === 'created' || status === 'changed').length,
+  withdrawn: changes.filter(({ status }) => status === 'withdrawn').length,
+  rejected,
+});
+
+/** Runs the transaction and notifies the listener. @param log what the content log says beside the entries, `null` without one */
+function applyNow(
+  apply: ApplyState,
+  entries: readonly ContentEntry[],
+  log: { readonly revision: number; readonly tags: ReadonlySet<string> } | null,
+): { summary: Summary; refreshed: Promise<readonly string[]> } {
+  const { store, counts } = apply;
+  let outcome: { summary: Summary; change: ContentChange | null; recordKey: string };
+  try {
+    outcome = store.transaction(() => {
+      const own = applyEntries(store, entries);
+      if (log) store.setMeta('log-revision', String(log.revision));
+      const applied = log ? { ...own, tags: own.tags.union(log.tags) } : own;
+      const change = applied.tags.size > 0 ? changeOf(applied) : null;
+      // Written in the same transaction as the change: if the process dies before the listener has processed it, the next process
+      // repeats it.
+      const recordKey = change && apply.onChange ? recordChange(apply, change) : '';
+      return { summary: summaryOf(applied), change, recordKey };
+    });
+  } catch (error) {
+    if (isDamage(error)) store.rebuild(String(error));
     throw error;
   }
-  const { rejected, stored, withdrawn, change, recordKey } = outcome;
+  const { summary, change, recordKey } = outcome;
   apply.afterCommit?.();
-  apply.counts.stored += stored;
-  apply.counts.withdrawn += withdrawn;
-  const refreshed = change ? await notifyListener(apply, change, recordKey) : await waitForNotifications(apply);
-  return { stored, withdrawn, rejected, refreshed };
+  counts.stored += summary.stored;
+  counts.withdrawn += summary.withdrawn;
+  counts.rejected += summary.rejected;
+  return { summary, refreshed: change ? notifyListener(apply, change, recordKey) : waitForNotifications(apply) };
 }
 
 async function documents(
@@ -207,86 +248,48 @@ async function documents(
   type: DocumentType,
   raws: readonly unknown[],
   fetched: Fetched,
-  alongside: (() => void) | undefined,
+  alongside: readonly ContentEntry[],
+  onStored: (() => void) | undefined,
 ): Promise<Applied> {
-  const results = await Promise.all(
-    raws.map((raw) =>
-      (tooLong(raw) ?? apply.ingester.document(type, raw)).catch((error: unknown) => {
-        if (error instanceof IngestClosed) throw error;
-        const { id: number, modified_gmt } = (raw ?? {}) as { id?: unknown; modified_gmt?: unknown };
-        const id = Number(number) || 0;
-        const modified = instantOf(modified_gmt) ?? '';
-        const problem = error instanceof Error ? error.message : String(error);
-        return {
-          kind: 'rejected' as const,
-          rejection: { type, id, field: '(document)', value: '', problem, modified },
-        };
-      }),
-    ),
-  );
-  return commit(apply, () => {
-    const changes: StoredChange[] = [];
-    const tags = new Set<string>();
-    let rejected = 0;
-    for (const result of results) {
-      if (result.kind === 'rejected') {
-        reject(apply, result.rejection);
-        rejected++;
-      } else if (result.kind === 'withheld') {
-        changes.push(withdrawDocument(apply.store, result.id, fetched, type));
-        forgetTopStories(apply.store, result.id, tags);
-      } else if (result.document.topStories) {
-        // The page with the front page's selection is a form for editors, not a page of the site.
-        for (const each of storeTopStories(apply.store, result.document.topStories)) tags.add(each);
-        apply.store.setMeta('top-stories-page', JSON.stringify([result.document.id, result.document.modified]));
-        apply.store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(type, result.document.id);
-      } else changes.push(storeDocument(apply.store, result.document, fetched));
-    }
-    alongside?.();
-    return { changes, tags, rejected };
-  });
+  const entries = await Promise.all(raws.map((raw) => documentEntry(apply, type, raw, fetched)));
+  return commit(apply, [...entries, ...alongside], onStored);
+}
+
+async function documentEntry(
+  apply: ApplyState,
+  type: DocumentType,
+  raw: unknown,
+  fetched: Fetched,
+): Promise<ContentEntry> {
+  try {
+    const result = await (tooLong(raw) ?? apply.ingester.document(type, raw));
+    if (result.kind === 'rejected') return rejectionEntry(apply, result.rejection);
+    if (result.kind === 'withheld') return { kind: 'withdrawal', type, id: result.id, fetched };
+    return { kind: 'document', document: result.document, fetched };
+  } catch (error) {
+    if (error instanceof IngestClosed) throw error;
+    const { id: number, modified_gmt } = (raw ?? {}) as { id?: unknown; modified_gmt?: unknown };
+    const problem = error instanceof Error ? error.message : String(error);
+    const modified = instantOf(modified_gmt) ?? '';
+    return rejectionEntry(apply, { type, id: Number(number) || 0, field: '(document)', value: '', problem, modified });
+  }
 }
 
 async function comments(
   apply: ApplyState,
   raws: readonly unknown[],
-  alongside: (() => void) | undefined,
+  alongside: readonly ContentEntry[],
 ): Promise<Applied> {
   const results = await Promise.all(raws.map((raw) => apply.ingester.comment(raw)));
-  return commit(apply, () => {
-    const tags = new Set<string>();
-    let rejected = 0;
-    for (const result of results) {
-      if (result.kind === 'rejected') {
-        reject(apply, result.rejection);
-        rejected++;
-      } else if (result.kind === 'withheld') {
-        for (const each of withdrawComment(apply.store, result.id)) tags.add(each);
-      } else {
-        apply.store.prepare("DELETE FROM rejected WHERE type = 'comments' AND id = ?").run(result.document.id);
-        for (const each of storeComment(apply.store, result.document)) tags.add(each);
-      }
-    }
-    alongside?.();
-    return { changes: [], tags, rejected };
+  const entries = results.map((result): ContentEntry => {
+    if (result.kind === 'rejected') return rejectionEntry(apply, result.rejection);
+    if (result.kind === 'withheld') return { kind: 'comment-withdrawal', id: result.id };
+    return { kind: 'comment', comment: result.document };
   });
+  return commit(apply, [...entries, ...alongside]);
 }
 
-const withdraw = (apply: ApplyState, type: DocumentType, ids: readonly number[], fetched: Fetched): Promise<Applied> =>
-  commit(apply, () => {
-    const tags = new Set<string>();
-    for (const id of ids) forgetTopStories(apply.store, id, tags);
-    return { changes: ids.map((id) => withdrawDocument(apply.store, id, fetched, type)), tags, rejected: 0 };
-  });
-
-const withdrawComments = (apply: ApplyState, ids: readonly number[]): Promise<Applied> =>
-  commit(apply, () => ({
-    changes: [],
-    tags: new Set(ids.flatMap((id) => [...withdrawComment(apply.store, id)])),
-    rejected: 0,
-  }));
-
-function changeOf(changes: readonly StoredChange[], tags: ReadonlySet<string>): ContentChange {
+function changeOf({ changes, tags }: EntriesChange): ContentChange {
   return {
     tags,
     paths: [...new Set([...changes.flatMap(ownPaths), ...pathsOfTags(tags)])],
@@ -310,20 +313,6 @@ function pageTag({ type, id, slugs }: StoredChange): string[] {
 
 const ownPaths = ({ type, slugs, tags }: StoredChange): string[] =>
   tags.size === 0 ? [] : slugs.flatMap((slug) => (slug === null ? [] : [pathOf(type, slug)]));
-
-/** Id and `modified` of the page `top-stories-2`; `null` while there is none. */
-export function topStoriesPage(store: ContentStore): { id: number; modified: string } | null {
-  const value = store.getMeta('top-stories-page');
-  if (value === null || value === 'null') return null;
-  const [id, modified] = JSON.parse(value) as [number, string];
-  return { id, modified };
-}
-
-function forgetTopStories(store: ContentStore, id: number, tags: Set<string>): void {
-  if (topStoriesPage(store)?.id !== id) return;
-  store.setMeta('top-stories-page', 'null');
-  for (const each of storeTopStories(store, null)) tags.add(each);
-}
 
 // Paths of the site that show a document, for logs and the response to the webhook.
 

@@ -3,7 +3,8 @@
  * continues where it was after `kill -9`.
  */
 import { type DocumentType, tag } from '../../lib/content/model.ts';
-import { backfillCursor, documentTypes, isCopied, readCursor, writeCursor } from '../store/content-store.server.ts';
+import { backfillCursor, documentTypes, isCopied, readCursor } from '../store/content-store.server.ts';
+import type { ContentEntry } from '../store/entries.server.ts';
 import { storedTopStories } from '../store/navigation.server.ts';
 import { describeFailure, type Failure } from '../wire/client.server.ts';
 import { fetchList, fetchStatus, type ListAnswer, SyncProblem } from '../wire/fetch.server.ts';
@@ -31,14 +32,14 @@ export interface Backfill {
 
 interface BackfillState extends SyncContext {
   readonly refresh: Refresh;
-  readonly onReady: () => void;
+  readonly onReady: () => Promise<unknown>;
   began: number;
   doneAtStart: number;
   reported: number;
 }
 
 /** Creates the back-fill of a content store. */
-export function createBackfill(context: SyncContext, refresh: Refresh, onReady: () => void): Backfill {
+export function createBackfill(context: SyncContext, refresh: Refresh, onReady: () => Promise<unknown>): Backfill {
   const backfill: BackfillState = { ...context, refresh, onReady, began: 0, doneAtStart: 0, reported: 0 };
   return {
     get complete() {
@@ -111,7 +112,7 @@ async function rejectOne(backfill: BackfillState, kind: Kind, offset: number, fa
   const seen = wire.summary.safeParse(list.items[0]);
   const id = Number((list.items[0] as { id?: unknown } | undefined)?.id) || 0;
   const modified = seen.success ? seen.data.modified_gmt : '';
-  backfill.applier.reject({
+  await backfill.applier.reject({
     type: kind,
     id,
     field: '(document)',
@@ -127,19 +128,15 @@ function storeChunk(backfill: BackfillState, kind: Kind, chunk: Chunk, offset: n
   const next = offset + chunk.size;
   const ended = total === null ? chunk.items.length < chunk.size : next >= total;
   const cursor = { offset: next, total: total ?? next, done: ended };
-  const alongside = (): void => {
-    // The poll continues from the time of the first response.
-    if (
-      kind !== 'comments' &&
-      readCursor<unknown>(backfill.store, `poll:${kind}`, null) === null &&
-      chunk.answer.fetched.clock > 0
-    ) {
-      writeCursor(backfill.store, `poll:${kind}`, {
-        high: `${new Date(chunk.answer.fetched.clock * 1000).toISOString().slice(0, 19)}Z`,
-      });
-    }
-    writeCursor(backfill.store, `backfill:${kind}`, ended ? { ...cursor, offset: cursor.total } : cursor);
-  };
+  const alongside: ContentEntry[] = [
+    { kind: 'cursor', name: `backfill:${kind}`, value: ended ? { ...cursor, offset: cursor.total } : cursor },
+  ];
+  // The poll continues from the time of the first response.
+  const { clock } = chunk.answer.fetched;
+  if (kind !== 'comments' && readCursor<unknown>(backfill.store, `poll:${kind}`, null) === null && clock > 0) {
+    const high = `${new Date(clock * 1000).toISOString().slice(0, 19)}Z`;
+    alongside.push({ kind: 'cursor', name: `poll:${kind}`, value: { high } });
+  }
   return kind === 'comments'
     ? backfill.applier.comments(chunk.items, alongside)
     : backfill.applier.documents(kind, chunk.items, chunk.answer.fetched, alongside);
@@ -182,15 +179,12 @@ async function run(backfill: BackfillState): Promise<void> {
   for (const type of documentTypes) await copyType(backfill, type, true);
   if (backfill.store.getMeta('ready') !== '1') {
     await fetchTopStories(backfill);
-    await backfill.applier.write(() => {
-      backfill.store.setMeta('ready', '1');
-      return new Set([tag.site]);
-    });
+    await backfill.applier.write([{ kind: 'meta', key: 'ready', value: '1', tags: [tag.site] }]);
     backfill.log.info(
       { seconds: Math.round((backfill.now() - backfill.began) / 1000) },
       'content: the edition is available; older documents follow',
     );
-    backfill.onReady();
+    await backfill.onReady();
   }
   for (const kind of ['articles', 'pages', 'authors', 'video', 'crosswords', 'comments'] as const)
     await copyType(backfill, kind, false);

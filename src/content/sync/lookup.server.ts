@@ -101,7 +101,7 @@ async function fetchDocument(lookUp: LookUpState, type: DocumentType, slug: stri
     if (items.length > 0) {
       // After the write, the pages that show the document are rendered again; the caller doesn't wait for that.
       const stored = Promise.withResolvers<void>();
-      const applied = lookUp.applier.documents(type, items, answer.fetched, () => stored.resolve());
+      const applied = lookUp.applier.documents(type, items, answer.fetched, [], () => stored.resolve());
       track(lookUp, applied);
       await Promise.race([stored.promise, applied]);
     }

@@ -4,11 +4,11 @@
  * dates, and fetches a document when they differ from the content store's.
  */
 import type { DocumentType } from '../../lib/content/model.ts';
-import { documentTypes, readCursor, walkCursor, writeCursor } from '../store/content-store.server.ts';
+import { documentTypes, readCursor, walkCursor } from '../store/content-store.server.ts';
+import { topStoriesPage } from '../store/entries.server.ts';
 import { fetchList } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, rejectionOf } from '../wire/values.ts';
-import { topStoriesPage } from './apply.server.ts';
 import type { Refresh, SyncContext } from './refresh.server.ts';
 
 type Summary = { readonly id: number; readonly modified_gmt: string; readonly slug?: string; readonly status: string };
@@ -84,7 +84,7 @@ async function summariesOf(
   for (const raw of raws) {
     const parsed = wire.summary.safeParse(raw);
     if (parsed.success) summaries.push(parsed.data);
-    else poll.applier.reject(rejectionOf(type, raw, parsed.error));
+    else await poll.applier.reject(rejectionOf(type, raw, parsed.error));
   }
   return { summaries, count: raws.length, total: answer.total };
 }
@@ -140,7 +140,8 @@ async function modified(poll: PollContext, type: DocumentType): Promise<void> {
   }
   if (poll.signal.aborted) return;
   const high = seconds(Math.min(Date.parse(newest), present));
-  writeCursor(poll.store, `poll:${type}`, { high, at: began } satisfies PollCursor);
+  const value: PollCursor = { high, at: began };
+  await poll.applier.write([{ kind: 'cursor', name: `poll:${type}`, value }]);
 }
 
 /** Fetches documents of the content store that a list of WordPress lacks; only WordPress's response for each document withdraws it. */
@@ -203,8 +204,8 @@ async function endPage(
     type,
     stored.filter((id) => !known.has(id)),
   );
-  const next = ended ? { offset: 0, last: 0 } : { offset: cursor.offset + pageSize, last };
-  writeCursor(poll.store, `walk:${type}`, next);
+  const value = ended ? { offset: 0, last: 0 } : { offset: cursor.offset + pageSize, last };
+  await poll.applier.write([{ kind: 'cursor', name: `walk:${type}`, value }]);
   return ended;
 }
 

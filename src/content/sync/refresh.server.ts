@@ -5,9 +5,8 @@ import type { Logger } from '../../lib/logging.ts';
 import { linkTarget } from '../ingest/addresses.ts';
 import type { IngestedSection } from '../ingest/document.ts';
 import type { Ingester } from '../ingest/ingester.server.ts';
-import { updateRestrictedSections } from '../store/access.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
-import { configuredSection, storedSections, storeMenus, storeSections } from '../store/navigation.server.ts';
+import { configuredSection, storedSections } from '../store/navigation.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
 import { fetchList, fetchOne, problemOf } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
@@ -70,10 +69,12 @@ const document = (
     const found = await fetchOne(state.client, type, id, { signal: state.signal, ...options });
     if (found.kind === 'failed') throw problemOf(state.client, found.failure);
     if (type === 'comments') {
-      return found.kind === 'gone' ? state.applier.withdrawComments([id]) : state.applier.comments([found.raw]);
+      return found.kind === 'gone'
+        ? state.applier.write([{ kind: 'comment-withdrawal', id }])
+        : state.applier.comments([found.raw]);
     }
     return found.kind === 'gone'
-      ? state.applier.withdraw(type, [id], found.fetched)
+      ? state.applier.write([{ kind: 'withdrawal', type, id, fetched: found.fetched }])
       : state.applier.documents(type, [found.raw], found.answer.fetched);
   });
 
@@ -88,7 +89,7 @@ async function oneByOne(state: RefreshState, type: DocumentType, ids: readonly n
       const failure = (error as { failure?: Failure | null }).failure;
       if (!failure || !mayBeOneDocument(failure) || !(await isResponding(state))) throw error;
       const problem = describeFailure(failure);
-      state.applier.reject({ type, id, field: '(document)', value: '', problem, modified: '' });
+      await state.applier.reject({ type, id, field: '(document)', value: '', problem, modified: '' });
     }
   }
 }
@@ -127,18 +128,14 @@ async function sections(state: RefreshState, options: GetOptions | undefined): P
     if (items.length < 100) break;
   }
   const sections = await sectionsOf(raws, state);
-  return state.applier.write(() => {
-    const tags = storeSections(state.store, sections);
-    updateRestrictedSections(state.store);
-    return tags;
-  });
+  return state.applier.write([{ kind: 'sections', sections }]);
 }
 
 async function menus(state: RefreshState, options: GetOptions | undefined): Promise<Applied> {
   const { items } = await fetchList(state.client, '/newsroom/v1/menus', {}, { signal: state.signal, ...options });
   const parsed = wire.menus.safeParse(items);
   if (!parsed.success) {
-    state.applier.reject(rejectionOf('menus', items, parsed.error));
+    await state.applier.reject(rejectionOf('menus', items, parsed.error));
     return nothingApplied;
   }
   const addresses = { wordpress: state.client.url, site: state.siteUrl };
@@ -152,7 +149,7 @@ async function menus(state: RefreshState, options: GetOptions | undefined): Prom
     });
     menus.set(location, shown);
   }
-  return state.applier.write(() => storeMenus(state.store, menus));
+  return state.applier.write([{ kind: 'menus', menus: [...menus] }]);
 }
 
 async function sectionsOf(
@@ -165,7 +162,7 @@ async function sectionsOf(
     const parsed = wire.category.safeParse(raw);
     if (!parsed.success) {
       const rejection = rejectionOf('categories', raw, parsed.error);
-      applier.reject(rejection);
+      await applier.reject(rejection);
       const before = stored.get(rejection.id);
       if (before) sections.push(before);
       continue;

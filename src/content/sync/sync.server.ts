@@ -39,6 +39,8 @@ export interface SyncOptions extends Omit<SyncContext, 'signal'> {
   readonly pollSeconds: number;
   /** Hosts other than WordPress whose pictures and media the site shows. */
   readonly mediaHosts?: readonly string[];
+  /** See `ContentOptions.leads`. */
+  readonly leads?: (() => boolean) | undefined;
 }
 
 interface SyncState extends SyncOptions {
@@ -94,7 +96,8 @@ export function createSync(options: SyncOptions): Sync {
   };
 }
 
-const markSynced = (sync: SyncState): void => sync.store.setMeta('synced-at', new Date(sync.now()).toISOString());
+const markSynced = (sync: SyncState): Promise<unknown> =>
+  sync.applier.write([{ kind: 'meta', key: 'synced-at', value: new Date(sync.now()).toISOString(), tags: [] }]);
 
 const inRound = <T>(sync: SyncState, work: () => Promise<T>): Promise<T> => sync.withLock('round', work);
 
@@ -105,9 +108,8 @@ async function checkStatus(sync: SyncState): Promise<void> {
   sync.credentials = status.credentials;
   const isPublic = String(status.public ?? false);
   if ((sync.store.getMeta('wordpress-public') ?? 'false') !== isPublic) {
-    sync.store.setMeta('wordpress-public', isPublic);
     // Every document may have links to WordPress pages that the site lacks; they stay links only while WordPress is public.
-    await sync.applier.write(() => new Set([tag.site]));
+    await sync.applier.write([{ kind: 'meta', key: 'wordpress-public', value: isPublic, tags: [tag.site] }]);
   }
   if (sync.credentials !== before && sync.client.signsIn && !sync.credentials) {
     sync.log.error(
@@ -168,7 +170,7 @@ async function round(sync: SyncState, whole: boolean): Promise<void> {
   }
   if (sync.stopping.signal.aborted) return;
   sync.store.prepare('DELETE FROM deliveries WHERE at < ?').run(sync.now() - 3_600_000);
-  markSynced(sync);
+  await markSynced(sync);
   sync.phase = 'following';
   if (sync.problem !== null) sync.log.info({}, 'content: WordPress responds again');
   sync.problem = null;
@@ -195,7 +197,8 @@ async function follow(sync: SyncState): Promise<void> {
     let wait = sync.pollSeconds * 1000;
     sync.rest = new AbortController();
     try {
-      await inRound(sync, () => round(sync, false));
+      if (sync.leads?.() ?? true) await inRound(sync, () => round(sync, false));
+      else sync.phase = 'following';
       failures = 0;
     } catch (error) {
       const asked = fail(sync, error);

@@ -6,7 +6,6 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '../../lib/logging.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from '../service.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
-import { rememberSlug } from '../store/write.server.ts';
 import { SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug } from '../wire/values.ts';
@@ -119,6 +118,7 @@ interface Refusals {
 
 export interface Receiver {
   readonly receive: Content['receive'];
+  readonly verify: Content['verify'];
   /** Refused webhooks since the start, by reason. */
   readonly refused: Readonly<Record<RefusalReason, number>>;
 }
@@ -134,6 +134,12 @@ export function createReceiver(options: WebhookOptions): Receiver {
   const receiver: ReceiverState = { ...options, inProgress: new Map() };
   return {
     refused: refusals.counts,
+    verify(request) {
+      const checked = check(request, options.secret, options.now());
+      if (!('status' in checked)) return null;
+      refusals.note(checked);
+      return checked;
+    },
     async receive(request, taken) {
       const result = await receive(receiver, request, taken);
       if (result.status !== 200) refusals.note(result);
@@ -198,7 +204,7 @@ async function refreshNamed({ store, applier, refresh }: WebhookOptions, hook: H
   if (!hook.previous_slug || hook.type === 'comments') return applied;
   const [type, slug] = [hook.type, canonicalSlug(hook.previous_slug)];
   if (store.prepare('SELECT 1 FROM old_slugs WHERE type = ? AND slug = ?').get(type, slug)) return applied;
-  const former = await applier.write(() => new Set(rememberSlug(store, type, slug, hook.id)));
+  const former = await applier.write([{ kind: 'former-slug', type, slug, id: hook.id }]);
   return { ...applied, refreshed: [...new Set([...applied.refreshed, ...former.refreshed])] };
 }
 

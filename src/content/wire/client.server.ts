@@ -64,6 +64,8 @@ export interface GetOptions {
 export type Query = Readonly<Record<string, string | number | readonly number[] | undefined>>;
 
 export interface Client {
+  /** Lets further requests count as later than one that another process sent; see `Fetched.at`. */
+  continueAfter(at: number): void;
   readonly url: string;
   /** Whether the client sends credentials. */
   readonly signsIn: boolean;
@@ -153,6 +155,9 @@ export function createClient(options: ClientOptions): Client {
     clock: () => wp.now() + wp.clockOffsetMs,
     answersByQuery: (path) => answersByQuery(wp, path),
     get: (path, query, getOptions) => get(wp, path, query, getOptions),
+    continueAfter(at) {
+      wp.lastAt = Math.max(wp.lastAt, at);
+    },
   };
 }
 

@@ -12,6 +12,7 @@ import {
   tidyTags,
   type Variant,
 } from '../store/stored-page.ts';
+import type { SharedPage } from './page-share.ts';
 import { queued, type RenderJob, type RenderSlot, type SchedulerState, startJobs } from './scheduler-state.ts';
 
 /** The render function's response. */
@@ -182,11 +183,14 @@ async function renderUntilCurrent(state: SchedulerState, job: RenderJob, slot: R
 
 async function renderOnce(
   state: SchedulerState,
-  { ref }: RenderJob,
+  job: RenderJob,
   slot: RenderSlot,
   began: number,
 ): Promise<RenderedPage> {
   const { options } = state;
+  const { ref } = job;
+  const ticket = job.unshared ? null : ((await options.share?.take(ref)) ?? null);
+  if (ticket?.shared) return takeShared(state, ref, ticket.shared, began);
   const started = performance.now();
   options.stats.counters.renders++;
   let isCompressing = false;
@@ -197,13 +201,34 @@ async function renderOnce(
     startJobs(state);
   };
   const asOf = options.onDemand(ref.key) ? began : null;
-  const current = () => options.cache.find(ref.key, ref.variant);
-  const rendered = await renderPage(ref, options.render, current, asOf, { ...options, onRendered }).finally(() => {
-    if (isCompressing) state.compressing--;
-  });
+  // Other nodes need the bytes even if they are the same as before.
+  const current = () => (ticket ? undefined : options.cache.find(ref.key, ref.variant));
+  const rendering = renderPage(ref, options.render, current, asOf, { ...options, onRendered });
+  const rendered = await rendering
+    .catch((error: unknown) => {
+      ticket?.give(null);
+      throw error;
+    })
+    .finally(() => {
+      if (isCompressing) state.compressing--;
+    });
+  ticket?.give(rendered.storable ? rendered : null);
   const why = slot === 'readers' ? 'reader' : 'change';
   options.onEvent({ kind: 'render', ms: performance.now() - started, why });
   return rendered;
+}
+
+/** A page that another node has rendered. */
+function takeShared(
+  { options }: SchedulerState,
+  ref: PageRef,
+  { page, bodies }: SharedPage,
+  began: number,
+): RenderedPage {
+  const asOf = options.onDemand(ref.key) ? began : null;
+  const taken = { ...page, version: 0, asOf };
+  const same = asOf === null ? sameAs(options.cache.find(ref.key, ref.variant), taken) : null;
+  return { page: taken, bodies: same ? {} : bodies, same, storable: true };
 }
 
 /** An outdated page is good enough for readers who came before its render began: they could have got it then. */

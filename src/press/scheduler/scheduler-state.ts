@@ -6,6 +6,7 @@ import type { Encode } from '../cache/compressor.server.ts';
 import type { PageCache } from '../cache/page-cache.server.ts';
 import type { PressEvent, Stats } from '../stats.ts';
 import type { PageRef } from '../store/stored-page.ts';
+import type { PageShare } from './page-share.ts';
 import type { Render } from './render.server.ts';
 
 /** Waits between attempts, milliseconds. */
@@ -25,6 +26,8 @@ export interface SchedulerOptions {
   readonly changes: TagChanges;
   readonly stats: Stats;
   readonly render: Render;
+  /** Pages of other nodes of a cluster. */
+  readonly share?: PageShare | undefined;
   readonly headersOf: HeadersOf;
   readonly encode: Encode;
   readonly build: string;
@@ -138,6 +141,8 @@ export interface RenderJob {
   /** Lowest first; among equals the page with more reads. */
   rank: number;
   reads: number;
+  /** Whether this node must render it by itself: the change is known to this node alone. */
+  unshared: boolean;
   attempts: number;
   /** Earliest start, on the monotonic clock in milliseconds. */
   notBefore: number;
@@ -165,6 +170,7 @@ export const createJob = (ref: PageRef, name: string, rank: number, reads: numbe
   minChange: 0,
   rank,
   reads,
+  unshared: false,
   attempts: 0,
   notBefore: 0,
   readers: [],

@@ -29,6 +29,8 @@ export interface RefreshOptions {
   readonly watcher?: Watcher | undefined;
   /** Renders it after all others. */
   readonly last?: boolean;
+  /** Renders it on this node, even if another node of the cluster has the page. */
+  readonly unshared?: boolean;
 }
 
 export interface Scheduler {
@@ -97,7 +99,7 @@ function request(state: SchedulerState, ref: PageRef): Promise<CachedPage> {
 function refresh(
   state: SchedulerState,
   ref: PageRef,
-  { minChange = 0, reads = 0, watcher, last = false }: RefreshOptions,
+  { minChange = 0, reads = 0, watcher, last = false, unshared = false }: RefreshOptions,
 ): void {
   const { jobs, queue, options } = state;
   const name = nameOf(ref.key, ref.variant);
@@ -115,6 +117,7 @@ function refresh(
     queue.push(queued(job));
   }
   job.minChange = Math.max(job.minChange, minChange);
+  job.unshared ||= unshared;
   if (watcher) job.watchers.push(watcher);
   if (state.stopped || state.startIsDue) return;
   // All pages of a change get into the queue before the first one is chosen.

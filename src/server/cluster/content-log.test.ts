@@ -54,7 +54,10 @@ describe('the content log', () => {
   it('never cuts an append in two, however long', async () => {
     const { log } = await shop();
     await log.append([document(1)], null);
-    await log.append([2, 3, 4, 5].map((id) => document(id)), null);
+    await log.append(
+      [2, 3, 4, 5].map((id) => document(id)),
+      null,
+    );
     expect((await log.read(0, 3)).entries.map(({ id }) => id)).toEqual(['1']);
     expect((await log.read(1, 3)).entries.map(({ id }) => id)).toEqual(['2', '3', '4', '5']);
   });
@@ -63,7 +66,9 @@ describe('the content log', () => {
     const { log } = await shop();
     const revisions = await Promise.all(Array.from({ length: 30 }, (_, id) => log.append([document(id)], null)));
     expect([...revisions].sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
-    expect((await log.read(0)).entries.map(({ revision }) => revision)).toEqual([...Array(30).keys()].map((at) => at + 1));
+    expect((await log.read(0)).entries.map(({ revision }) => revision)).toEqual(
+      [...Array(30).keys()].map((at) => at + 1),
+    );
   });
 });
 

@@ -59,7 +59,10 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
   const created = sql`insert into content_log (version, id, revision, epoch, renewed)
     values (${version}, ${randomUUID()}, 0, 0, 0) on conflict do nothing`;
   const head = async (): Promise<{ id: string; revision: number }> => {
-    const query = sql<{ id: string; revision: number }>`select id, revision from content_log where version = ${version}`;
+    const query = sql<{
+      id: string;
+      revision: number;
+    }>`select id, revision from content_log where version = ${version}`;
     const [row] = (await query.execute(db)).rows;
     if (row) return row;
     await created.execute(db);
@@ -83,7 +86,9 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
             ${kept.map(({ payload }) => payload)}::text[]) as given (kind, id, payload)
           on conflict (version, kind, id) do update set revision = excluded.revision, payload = excluded.payload
         )
-        select revision, pg_notify(${sql.raw(channel)}, json_build_object('revision', revision)::text) from next`.execute(db);
+        select revision, pg_notify(${sql.raw(channel)}, json_build_object('revision', revision)::text) from next`.execute(
+        db,
+      );
       const [row] = answer.rows;
       if (row) return row.revision;
       if (epoch !== null) throw new LeaseLost('Another node syncs with WordPress now.');

@@ -56,7 +56,8 @@ export function createLease({ version, node, log, now = Date.now, staleMs = 10_0
         and pg_terminate_backend(pid) returning holder`,
       [version, now(), now() - staleMs],
     );
-    if (rows[0]) log.warn({ holder: rows[0].holder }, 'The node that syncs with WordPress is not responding; another takes over');
+    if (rows[0])
+      log.warn({ holder: rows[0].holder }, 'The node that syncs with WordPress is not responding; another takes over');
   }
 
   return {
@@ -68,11 +69,10 @@ export function createLease({ version, node, log, now = Date.now, staleMs = 10_0
         await take(session);
         return epoch;
       }
-      const { rowCount } = await session.query('update content_log set renewed = $3 where version = $1 and epoch = $2', [
-        version,
-        epoch,
-        now(),
-      ]);
+      const { rowCount } = await session.query(
+        'update content_log set renewed = $3 where version = $1 and epoch = $2',
+        [version, epoch, now()],
+      );
       if (rowCount === 0) epoch = null;
       return epoch;
     },

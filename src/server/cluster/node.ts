@@ -3,7 +3,6 @@
  * node is the one that syncs with WordPress; it follows the content log into its content store; and it reports how far it is, so that
  * the writer knows when every node shows a change.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as timer } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Queries } from '../../lib/database.ts';
@@ -12,7 +11,7 @@ import type { Logger } from '../../lib/logging.ts';
 import { type Listening, listen } from '../database/listen.ts';
 import { channel, type Message, messageSchema } from './channel.ts';
 import type { ContentLog, LogBatch } from './content-log.ts';
-import { createLease, type Lease } from './lease.ts';
+import type { Lease } from './lease.ts';
 
 /** The content store of this node. */
 export interface Follower {
@@ -29,6 +28,9 @@ export interface Follower {
 }
 
 export interface NodeOptions {
+  /** This node's name, the same as in its lease. */
+  readonly id: string;
+  readonly lease: Lease;
   /** PostgreSQL. */
   readonly db: Queries;
   /** Address for the listening connection: PostgreSQL itself, or a pooler that gives each client a session. */
@@ -77,8 +79,6 @@ export interface NodeStats {
 }
 
 interface State extends Required<NodeOptions> {
-  readonly id: string;
-  readonly lease: Lease;
   readonly stopping: AbortController;
   readonly waiting: Set<() => void>;
   listening: Listening | null;
@@ -98,8 +98,7 @@ interface State extends Required<NodeOptions> {
 const lookEveryMs = 20;
 
 export function createClusterNode(options: NodeOptions): ClusterNode {
-  const id = randomUUID();
-  const { version, log, goneMs = 5000 } = options;
+  const { id, goneMs = 5000 } = options;
   const state: State = {
     ...options,
     onMessage: options.onMessage ?? (() => {}),
@@ -107,8 +106,6 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     now: options.now ?? Date.now,
     beatMs: options.beatMs ?? 1000,
     goneMs,
-    id,
-    lease: createLease({ version, node: id, log, now: options.now, staleMs: 2 * goneMs }),
     stopping: new AbortController(),
     waiting: new Set(),
     listening: null,
@@ -120,7 +117,11 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     caughtUpAt: performance.now(),
     problem: null,
   };
-  const beat = repeat(state.beatMs, () => follow(state), () => {});
+  const beat = repeat(
+    state.beatMs,
+    () => follow(state),
+    () => {},
+  );
   return {
     id,
     get epoch() {

@@ -165,7 +165,9 @@ async function claim(state: State, { key, variant }: PageRef, revision: number):
     select true as got, null as valid, null as page, null as bodies from claimed
     union all
     select false, p.page is not null and not ${changed}, p.page, p.bodies from shared_pages p
-    where p.build = ${build} and p.key = ${key} and p.variant = ${variant} and not exists (select 1 from claimed)`.execute(db);
+    where p.build = ${build} and p.key = ${key} and p.variant = ${variant} and not exists (select 1 from claimed)`.execute(
+    db,
+  );
   return answer.rows[0] ?? { got: false, valid: null, page: null, bodies: null };
 }
 
@@ -186,7 +188,9 @@ async function give(state: State, ref: PageRef, revision: number, rendered: Shar
         select pg_notify(${sql.raw(channel)}, ${name}) from put`.execute(db);
     } else {
       await sql`
-        with put as (update shared_pages set claim = null where ${where} and claim = ${node} returning 1)
+        with gone as (delete from shared_pages where ${where} and claim = ${node} and page is null returning 1),
+        kept as (update shared_pages set claim = null where ${where} and claim = ${node} and page is not null returning 1),
+        put as (select 1 from gone union all select 1 from kept)
         select pg_notify(${sql.raw(channel)}, ${name}) from put`.execute(db);
     }
   } catch (error) {

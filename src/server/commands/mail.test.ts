@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { asText, readWish } from '../../../scripts/support.ts';
 import { silent } from '../../lib/logging.ts';
 import { parseConfig } from '../config/config.ts';
+import { openDatabase } from '../database/open.ts';
 import { openReaders } from '../readers.ts';
 import { listHeld, releaseMessage } from './mail.ts';
 
@@ -20,12 +21,15 @@ async function withReaders<T>(
   work: (of: NonNullable<Awaited<ReturnType<typeof openReaders>>>) => T,
 ) {
   const verification = { verify: async () => ({ verified: true, suggestedEmail: null, message: '' }) };
-  const readers = await openReaders(parseConfig(env), { verification, log: silent });
+  const config = parseConfig(env);
+  const database = await openDatabase({ dataDir: config.dataDir, databaseUrl: null, log: silent });
+  const readers = await openReaders(config, { database, verification, log: silent });
   if (!readers) throw new Error('Accounts are off.');
   try {
     return await work(readers);
   } finally {
     await readers.stop();
+    await database.close();
   }
 }
 

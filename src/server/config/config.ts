@@ -73,8 +73,12 @@ export interface Config
   readonly siteUrl: string;
   /** Folder of everything the server writes; may be relative to the working folder. */
   readonly dataDir: string;
-  /** Address of the PostgreSQL for accounts; `null`: SQLite in the data folder. */
+  /** Address of the PostgreSQL; `null`: SQLite in the data folder. */
   readonly databaseUrl: string | null;
+  /** Address for the connection on which a node listens, where `databaseUrl` is a pooler that shares sessions. */
+  readonly databaseListenUrl: string | null;
+  /** Most connections of this process to PostgreSQL, beside the listening one. */
+  readonly databasePool: number;
   readonly accounts: AccountsConfig;
   /** Trusted proxies, whose `X-Forwarded-For` counts: their number, or their addresses. */
   readonly trustedProxies: TrustedProxies;
@@ -161,6 +165,8 @@ const schema = z.object({
     }),
   DATA_DIR: z.string().default('var/site'),
   DATABASE_URL: postgresAddress(),
+  DATABASE_LISTEN_URL: postgresAddress(),
+  DATABASE_POOL: whole(3, 2, 100, 'the most connections to PostgreSQL'),
   ...accountsFields,
   ...mailFields,
   ...billingFields,
@@ -263,6 +269,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       values.SITE_URL ?? `http://${/^(?:0\.0\.0\.0|\[::\])$/.test(urlHost) ? '127.0.0.1' : urlHost}:${values.PORT}`,
     dataDir: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL ?? null,
+    databaseListenUrl: values.DATABASE_LISTEN_URL ?? null,
+    databasePool: values.DATABASE_POOL,
     accounts: accountsOf(values),
     ...mailOf(values),
     ...billingOf(values),

@@ -1,5 +1,6 @@
 /** Listens on a PostgreSQL channel over a connection of its own, which is replaced when it breaks. */
 import { setTimeout as timer } from 'node:timers/promises';
+import type { Client } from 'pg';
 import { backOff } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { described, openClient } from './postgres.ts';
@@ -16,6 +17,10 @@ export interface ListenOptions {
   onMessage(payload: string): void;
   /** Called each time that listening starts; messages sent before were missed. */
   onConnect(): void;
+  /** Work of each check of the connection and of its start, on the connection; if it throws, the connection is replaced. */
+  onBeat?: ((session: Pick<Client, 'query'>) => Promise<unknown>) | undefined;
+  /** Called when the connection is gone. */
+  onDisconnect?: (() => void) | undefined;
 }
 
 export interface Listening {
@@ -94,13 +99,14 @@ async function useConnection(state: ListenState): Promise<void> {
     state.missed = false;
     onConnect();
     while (!over.signal.aborted) {
-      await pause(beatMs, over.signal);
       // A connection can be lost without being closed.
-      if (!over.signal.aborted) await client.query('select 1');
+      await (state.onBeat?.(client) ?? client.query('select 1'));
+      await pause(beatMs, over.signal);
     }
     throw new Error('Connection ended');
   } finally {
     state.on = false;
+    state.onDisconnect?.();
     stopping.removeEventListener('abort', leave);
     await leave();
   }

@@ -14,6 +14,8 @@ export interface DatabaseOptions extends SqliteOptions {
   readonly dataDir: string;
   /** Address of a PostgreSQL; `null`: SQLite. */
   readonly databaseUrl: string | null;
+  /** Most connections to PostgreSQL, see `PoolOptions`. */
+  readonly connections?: number;
   readonly log: Logger;
   /** For tests. */
   readonly migrations?: readonly Migration[];
@@ -56,8 +58,8 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
 }
 
 async function onPostgres(options: DatabaseOptions, url: string): Promise<Database> {
-  const { log, patienceMs } = options;
-  const pool = openPool(url, { log, patienceMs });
+  const { log, patienceMs, connections } = options;
+  const pool = openPool(url, { log, patienceMs, connections });
   const availability = createAvailability(options, url);
   try {
     await availability.migrate();

@@ -7,13 +7,15 @@ import pg from 'pg';
 import { DatabaseUnavailable } from '../../lib/database.ts';
 import type { Logger } from '../../lib/logging.ts';
 
-/** Most connections of one process. */
+/** Most connections of one process, unless the settings say otherwise. */
 const mostConnections = 10;
 /** Milliseconds. */
 const patience = { statement: 10_000, idleInTransaction: 15_000, answer: 20_000, idle: 30_000 };
 
 export interface PoolOptions {
   readonly log: Logger;
+  /** Most connections (default 10). */
+  readonly connections?: number | undefined;
   /** How long to wait for a connection, in milliseconds; 5000 unless given. */
   readonly patienceMs?: number | undefined;
   /** For migrations: one connection, and a statement may take as long as it needs. */
@@ -21,10 +23,13 @@ export interface PoolOptions {
 }
 
 /** @param url validated already, see config.ts */
-export function openPool(url: string, { log, patienceMs = 5000, patient = false }: PoolOptions): pg.Pool {
+export function openPool(
+  url: string,
+  { log, connections = mostConnections, patienceMs = 5000, patient = false }: PoolOptions,
+): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    max: patient ? 1 : mostConnections,
+    max: patient ? 1 : connections,
     connectionTimeoutMillis: patienceMs,
     idleTimeoutMillis: patience.idle,
     statement_timeout: patience.statement,

@@ -11,7 +11,7 @@ import type { Logger } from '../../lib/logging.ts';
 import type { MailStats } from '../../lib/mail/outbox.server.ts';
 import type { SupportStats } from '../../lib/support/service.server.ts';
 import type { Press } from '../../press/press.server.ts';
-import type { WebhookBroadcastStats } from '../cluster/webhook-broadcast.ts';
+import type { ClusterStats } from '../cluster/cluster.ts';
 import type { Composition } from '../compose.ts';
 
 /** Responses since the start; each number only grows. */
@@ -56,7 +56,7 @@ export interface MetricSources {
   readonly server?: (() => ServerCounts) | undefined;
   readonly press?: () => PressCounts;
   readonly sync?: () => SyncCounts;
-  readonly broadcast?: (() => WebhookBroadcastStats) | undefined;
+  readonly cluster?: (() => ClusterStats) | undefined;
   readonly cdn?: () => CdnStats;
   readonly indexNow?: () => IndexNowStats;
   readonly images?: () => ImageCounts;
@@ -130,18 +130,27 @@ const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
   ),
 ];
 
-const broadcastSamples = (broadcast: WebhookBroadcastStats): Sample[] => [
-  counter('broadsheet_webhooks_broadcast_sent_total', 'Webhooks sent to the other processes.', broadcast.sent),
-  counter(
-    'broadsheet_webhooks_broadcast_received_total',
-    'Webhooks received from other processes.',
-    broadcast.received,
-  ),
-  gauge('broadsheet_webhooks_waiting', 'Webhooks that wait to be sent to the other processes.', broadcast.waiting),
+const clusterSamples = (node: ClusterStats): Sample[] => [
   gauge(
-    'broadsheet_webhooks_listening',
-    '1 while connected to the channel of the other processes, else 0.',
-    broadcast.listening ? 1 : 0,
+    'broadsheet_cluster_leads',
+    '1 while this node syncs with WordPress for the cluster, else 0.',
+    node.leads ? 1 : 0,
+  ),
+  gauge('broadsheet_cluster_hears', '1 while changes of the other nodes arrive, else 0.', node.hears ? 1 : 0),
+  gauge('broadsheet_cluster_revision', "Revision of the content log in this node's content store.", node.revision),
+  gauge(
+    'broadsheet_cluster_lag_seconds',
+    'Seconds since this node was at the end of the content log.',
+    node.lagMs / 1000,
+  ),
+  counter('broadsheet_webhooks_passed_on_total', 'Webhooks passed on to the node that syncs.', node.passedOn),
+  counter('broadsheet_webhooks_received_total', 'Webhooks received from other nodes.', node.received),
+  counter('broadsheet_pages_given_total', 'Pages rendered here for all nodes.', node.pages.given),
+  counter('broadsheet_pages_taken_total', 'Pages that another node has rendered.', node.pages.taken),
+  counter(
+    'broadsheet_pages_alone_total',
+    "Pages rendered here because the other nodes couldn't be reached.",
+    node.pages.alone,
   ),
 ];
 
@@ -249,12 +258,12 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     registers: [timings],
   });
 
-  const { server, press, sync, broadcast, cdn, indexNow, images, mail, billing, support, cspReports } = sources;
+  const { server, press, sync, cluster, cdn, indexNow, images, mail, billing, support, cspReports } = sources;
   const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
     server: server && (() => serverSamples(server())),
     press: press && (() => pressSamples(press())),
     sync: sync && (() => syncSamples(sync(), now())),
-    broadcast: broadcast && (() => broadcastSamples(broadcast())),
+    cluster: cluster && (() => clusterSamples(cluster())),
     cdn: cdn && (() => cdnSamples(cdn())),
     indexNow: indexNow && (() => indexNowSamples(indexNow())),
     images: images && (() => imageSamples(images())),
@@ -298,7 +307,7 @@ interface Sources {
 
 /** The sources of a whole site; disabled features have no metrics. */
 export function metricSources(app: Composition, { press, counts, cdn, indexNow, cspReports }: Sources): MetricSources {
-  const { services, broadcastStats, mailStats, billingStats } = app;
+  const { services, cluster, mailStats, billingStats } = app;
   return {
     server: () => counts,
     press: () => pressCounts(press),
@@ -306,7 +315,7 @@ export function metricSources(app: Composition, { press, counts, cdn, indexNow, 
     cdn: cdn.stats,
     indexNow: indexNow.stats,
     images: () => ({ made: services.images.made() }),
-    broadcast: broadcastStats ?? undefined,
+    cluster: cluster ? () => cluster.stats() : undefined,
     mail: mailStats ?? undefined,
     billing: billingStats ?? undefined,
     support: services.support?.stats,

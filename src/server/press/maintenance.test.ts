@@ -15,8 +15,10 @@ function maintenance(part: Partial<MaintenanceOptions> = {}) {
   const warm = vi.fn(async (_keys: Iterable<string>) => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 }));
   const invalidate = vi.fn(async (_tags: Iterable<string>) => nothing);
   const finishBuild = vi.fn(async () => {});
+  const publish = vi.fn((_tags: ReadonlySet<string>) => {});
   const running = startMaintenance({
     press: { peek: () => undefined, invalidate, warm, finishBuild },
+    publish,
     reader,
     editionReady: () => true,
     earlierKeys: () => ['/before'],
@@ -25,7 +27,7 @@ function maintenance(part: Partial<MaintenanceOptions> = {}) {
     everyMs: 1,
     ...part,
   });
-  return { running, warm, invalidate, finishBuild };
+  return { running, warm, invalidate, publish, finishBuild };
 }
 
 it('makes fronts first, then the newest, then what an earlier build had, and only then lets that build go', async () => {
@@ -54,14 +56,14 @@ it('waits for the edition, and then looks at every stored page again', async () 
 
 it('turns the day at New York’s midnight, also when the clock jumps', async () => {
   let now = Date.parse('2026-11-21T04:59:59Z');
-  const { running, invalidate } = maintenance({ now: () => now });
+  const { running, publish } = maintenance({ now: () => now });
   await running.warmed;
-  expect(invalidate).not.toHaveBeenCalled();
+  expect(publish).not.toHaveBeenCalled();
   for (const moment of ['2026-11-21T05:00:00Z', '2026-11-25T12:00:00Z', '2026-11-21T12:00:00Z']) {
-    invalidate.mockClear();
+    publish.mockClear();
     now = Date.parse(moment);
-    await vi.waitFor(() => expect(invalidate).toHaveBeenCalledOnce());
-    expect([...(invalidate.mock.calls[0]?.[0] ?? [])]).toEqual(['today']);
+    await vi.waitFor(() => expect(publish).toHaveBeenCalledOnce());
+    expect([...(publish.mock.calls[0]?.[0] ?? [])]).toEqual(['today']);
   }
   running.stop();
 });
@@ -72,10 +74,10 @@ it('turns the day of a home page that was stored yesterday', async () => {
   press.stop();
   const invalidate = vi.fn(async (_tags: Iterable<string>) => nothing);
   const warm = async () => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 });
-  const { running } = maintenance({
+  const { running, publish } = maintenance({
     press: { peek: () => entry, invalidate, warm, finishBuild: async () => {} },
     now: () => Date.parse('2026-11-21T12:00:00Z'),
   });
   running.stop();
-  expect(invalidate).toHaveBeenCalledWith(['today'], { reason: 'a new day in New York' });
+  expect(publish).toHaveBeenCalledWith(new Set(['today']));
 });

@@ -14,6 +14,8 @@ import { todayTag } from './render-page.ts';
 
 export interface MaintenanceOptions {
   readonly press: Pick<Press, 'peek' | 'invalidate' | 'warm' | 'finishBuild'>;
+  /** Publishes a change of tags that the site finds by itself; in a cluster to all nodes. */
+  readonly publish: (tags: ReadonlySet<string>) => void;
   readonly reader: () => ContentReader;
   readonly editionReady: () => boolean;
   /** Pages that earlier builds have left. */
@@ -78,9 +80,7 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
     const today = dayInZone(now());
     if (today !== day) {
       day = today;
-      press
-        .invalidate([todayTag], { reason: 'a new day in New York' })
-        .catch((error: unknown) => log.error({ err: error }, "The date in the masthead couldn't be updated"));
+      options.publish(new Set([todayTag]));
     }
     if (performance.now() - lastPrune > pruneEveryMs) {
       lastPrune = performance.now();

@@ -11,6 +11,7 @@ import {
 } from '../../press/delivery/access-cookie.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import { openPress, type Press } from '../../press/press.server.ts';
+import type { PageShare } from '../../press/scheduler/page-share.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
 import type { Composition, Services } from '../compose.ts';
@@ -47,6 +48,8 @@ export interface SitePressOptions {
   /** Name of the build, see {@link buildName}. */
   readonly build: string;
   readonly log: Logger;
+  /** Pages of the other nodes of a cluster, by the name of the build. */
+  readonly shareOf?: ((build: string) => PageShare) | undefined;
   /** Concurrent renders for changes and for the warm-up. */
   readonly concurrency?: number;
 }
@@ -129,6 +132,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
     headersOf: pageHeaders(security, config),
     log,
     everything,
+    share: options.shareOf?.(build),
     onDemand: isOnDemand,
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     priority: ({ key }) => {

@@ -22,6 +22,11 @@ export interface PublishingOptions {
   readonly indexNow: Pick<IndexNow, 'announce'>;
   readonly reader: () => ContentReader;
   readonly log: Logger;
+  /**
+   * Resolves when the pages are fresh on all nodes of a cluster, to whether this node tells the CDN and the search engines of them
+   * (default: at once, and it does).
+   */
+  readonly freshEverywhere?: (() => Promise<boolean>) | undefined;
   /** Called with the milliseconds from a change to its last fresh page. */
   readonly published: (ms: number) => void;
   readonly now?: () => number;
@@ -44,11 +49,14 @@ const mostNamed = 200;
 const newsMs = 48 * 3_600_000;
 
 export function createPublishing(options: PublishingOptions): Publishing {
-  const { press, cdn, indexNow, log, now = Date.now, patienceMs = 8000 } = options;
+  const { press, cdn, indexNow, log, now = Date.now, patienceMs = 8000, freshEverywhere } = options;
   /** Changes without a response so far, each with the pages that became fresh since it came. */
   const open = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
 
-  function announce(change: ContentChange): void {
+  function announce(change: ContentChange, gone: readonly string[]): void {
+    const goneTags = new Set(gone);
+    cdn.purge([...change.tags].filter((tag) => !goneTags.has(tag)));
+    if (gone.length > 0) cdn.purge(gone, { withdrawn: true });
     const content = options.reader();
     const urls = (change.published ?? []).flatMap(({ type, slug }) => {
       const article = type === 'articles' ? content.article(slug) : null;
@@ -69,10 +77,9 @@ export function createPublishing(options: PublishingOptions): Publishing {
       const pressing = press.invalidate(change.tags, { withdrawn: gone, reason: reasonOf(change) }).then((result) => {
         const ms = performance.now() - began;
         open.delete(mine);
-        const goneTags = new Set(gone);
-        cdn.purge([...change.tags].filter((tag) => !goneTags.has(tag)));
-        if (gone.length > 0) cdn.purge(gone, { withdrawn: true });
-        announce(change);
+        // Not awaited: this node is fresh only when this promise has resolved.
+        if (!freshEverywhere) announce(change, gone);
+        else void freshEverywhere().then((tells) => tells && announce(change, gone));
         if (result.refreshed.length > 0) options.published(ms);
         if (result.failed > 0) {
           log.warn({ failed: result.failed }, "Some pages couldn't be refreshed; they are retried");

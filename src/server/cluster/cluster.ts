@@ -1,0 +1,317 @@
+/**
+ * The cluster: processes that share a PostgreSQL do each thing once. One of them holds the lease and syncs with WordPress into the
+ * content log; all follow the log. A webhook may reach any node, which passes it on to the holder and answers when its own pages are
+ * fresh. See docs/decisions/0030-cluster.md.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Content, ContentJournal, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
+import type { ContentEntry } from '../../content/store/entries.server.ts';
+import { entryName } from '../../content/store/entries.server.ts';
+import { tag } from '../../lib/content/model.ts';
+import type { Queries } from '../../lib/database.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { ChangeFeed } from '../change-feed.ts';
+import { type AnswerMessage, longestMessage, type Message, type WebhookMessage } from './channel.ts';
+import { type ContentLog, type LogBatch, openContentLog, tagKind } from './content-log.ts';
+import { createLease, type Lease } from './lease.ts';
+import { type ClusterNode, createClusterNode, type NodeStats } from './node.ts';
+import { createSharedPages, type SharedPages, type SharedPagesStats } from './shared-pages.ts';
+
+/** What the content needs of the cluster; created before it. */
+export interface ClusterLog {
+  /** This node. */
+  readonly id: string;
+  readonly version: number;
+  readonly db: Queries;
+  readonly contentLog: ContentLog;
+  readonly lease: Lease;
+  readonly journal: ContentJournal;
+  /** Tells the journal that this node has applied the log up to a revision. */
+  applied(revision: number, refreshed: Promise<readonly string[]>): void;
+}
+
+export interface ClusterLogOptions {
+  /** PostgreSQL. */
+  readonly db: Queries;
+  /** Version of the content store's data: builds with another one have a log of their own. */
+  readonly version: number;
+  readonly log: Logger;
+  /** Milliseconds after which a silent node counts as gone (default 5000). */
+  readonly goneMs?: number;
+}
+
+/** Milliseconds in which an entry comes back to the node that appended it. */
+const applyMs = 15_000;
+const goneAfterMs = 5000;
+
+/** Opens this node's side of the content log. */
+export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: ClusterLogOptions): ClusterLog {
+  const id = randomUUID();
+  const contentLog = openContentLog({ db, version });
+  const lease = createLease({ version, node: id, log, staleMs: 2 * goneMs });
+  let last: { revision: number; refreshed: Promise<readonly string[]> } = {
+    revision: 0,
+    refreshed: Promise.resolve([]),
+  };
+  const waiting = new Set<() => void>();
+
+  async function reached(revision: number): Promise<{ refreshed: Promise<readonly string[]> }> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (last.revision >= revision) resolve();
+    };
+    const timer = setTimeout(() => reject(new Error("The content log can't be read")), applyMs);
+    waiting.add(look);
+    look();
+    try {
+      await promise;
+      return { refreshed: last.refreshed };
+    } finally {
+      clearTimeout(timer);
+      waiting.delete(look);
+    }
+  }
+
+  return {
+    id,
+    version,
+    db,
+    contentLog,
+    lease,
+    journal: {
+      async append(entries, tags) {
+        if (lease.epoch === null) throw new Error('Another node syncs with WordPress');
+        const written = entries.map((entry) => ({ ...entryName(entry), payload: JSON.stringify(entry) }));
+        return reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], lease.epoch));
+      },
+    },
+    applied(revision, refreshed) {
+      last = { revision, refreshed };
+      for (const look of [...waiting]) look();
+    },
+  };
+}
+
+const tagEntry = (tag: string) => ({ kind: tagKind, id: tag, payload: null });
+
+export interface ClusterOptions {
+  readonly clusterLog: ClusterLog;
+  /** Address for the listening connection, see `NodeOptions`. */
+  readonly listenUrl: string;
+  readonly content: Pick<Content, 'receive' | 'verify' | 'look' | 'followed'>;
+  /** Gets changed tags, such as new prices, while the other nodes can't be reached. */
+  readonly changes: Pick<ChangeFeed, 'publish'>;
+  readonly log: Logger;
+  readonly beatMs?: number;
+  readonly goneMs?: number;
+  /** Milliseconds in which a webhook has to be answered (default 9000: the plugin waits ten seconds). */
+  readonly webhookMs?: number;
+}
+
+export interface Cluster {
+  /** Receives a webhook on any node. */
+  readonly receive: Content['receive'];
+  readonly node: ClusterNode;
+  /** Publishes changed tags to all nodes. @param by `holder`: every node finds this change, and only the lease's holder publishes it */
+  publish(tags: ReadonlySet<string>, by: 'holder' | 'any'): void;
+  /** Resolves to whether this node holds the lease, once all nodes show what this node shows now. */
+  freshEverywhere(): Promise<boolean>;
+  /** Pages of this build that the nodes share. */
+  shareOf(build: string): SharedPages;
+  start(): void;
+  stop(): Promise<void>;
+  stats(): ClusterStats;
+}
+
+export interface ClusterStats extends NodeStats {
+  /** Webhooks passed on to the node that syncs, and webhooks received from other nodes. */
+  readonly passedOn: number;
+  readonly received: number;
+  readonly pages: SharedPagesStats;
+}
+
+interface State extends ClusterOptions {
+  readonly webhookMs: number;
+  readonly node: ClusterNode;
+  /** Webhooks that wait for the holder's answer, by number. */
+  readonly open: Map<number, { readonly message: WebhookMessage; answer(answer: AnswerMessage): void }>;
+  readonly shares: Map<string, SharedPages>;
+  readonly counts: { passedOn: number; received: number };
+  webhooks: number;
+}
+
+/** Milliseconds in which all nodes show a change; a purge waits no longer. */
+const freshMs = 10_000;
+/** Milliseconds in which withdrawn content is gone on all nodes that respond. */
+const withdrawMs = 6000;
+
+export function createCluster(options: ClusterOptions): Cluster {
+  const { clusterLog, listenUrl, content, changes, log, beatMs, goneMs } = options;
+  const { id, lease, contentLog, version, db } = clusterLog;
+  const state: State = {
+    ...options,
+    webhookMs: options.webhookMs ?? 9000,
+    node: createClusterNode({
+      ...{ id, lease, contentLog, version, db, listenUrl, log, beatMs, goneMs },
+      follower: followerOf(clusterLog, content.followed),
+      onMessage: (message) => handle(state, message),
+      onLease: (epoch) => void leaseChanged(state, epoch),
+    }),
+    open: new Map(),
+    shares: new Map(),
+    counts: { passedOn: 0, received: 0 },
+    webhooks: 0,
+  };
+  const { node } = state;
+  return {
+    receive: (request, taken) => receive(state, request, taken),
+    node,
+    publish(tags, by) {
+      if (by === 'holder' && node.epoch === null) return;
+      contentLog.append([...tags].map(tagEntry), null).catch((error: Error) => {
+        log.warn({ problem: error.message }, "A change couldn't be sent to the other nodes; only this node shows it");
+        return changes.publish({ tags, withdrawn: [] });
+      });
+    },
+    async freshEverywhere() {
+      if (node.epoch === null) return false;
+      await node.everywhere('fresh', content.followed.revision(), freshMs).catch(() => false);
+      return node.epoch !== null;
+    },
+    shareOf(build) {
+      const revision = content.followed.revision;
+      const pages = createSharedPages({ db, version, build, node: id, log, revision, everything: tag.site });
+      state.shares.set(build, pages);
+      return pages;
+    },
+    start: () => node.start(),
+    stop: () => node.stop(),
+    stats: () => ({ ...node.stats(), ...state.counts, pages: sumOf([...state.shares.values()]) }),
+  };
+}
+
+function sumOf(shares: readonly SharedPages[]): SharedPagesStats {
+  const all = shares.map((share) => share.stats());
+  const sum = (name: keyof SharedPagesStats): number => all.reduce((total, each) => total + each[name], 0);
+  return { given: sum('given'), taken: sum('taken'), alone: sum('alone') };
+}
+
+/** The content store of this node as the log's follower. */
+function followerOf(clusterLog: ClusterLog, followed: FollowedStore) {
+  return {
+    revision: followed.revision,
+    belongsTo: followed.belongsTo,
+    async apply({ revision, entries }: LogBatch): Promise<void> {
+      const content = entries.flatMap(({ kind, payload }) =>
+        kind === tagKind || payload === null ? [] : [JSON.parse(payload) as ContentEntry],
+      );
+      const tags = new Set(entries.flatMap(({ kind, id }) => (kind === tagKind ? [id] : [])));
+      const refreshed = followed.apply(content, revision, tags);
+      clusterLog.applied(revision, refreshed);
+      await refreshed;
+    },
+  };
+}
+
+async function leaseChanged({ node, content, log }: State, epoch: number | null): Promise<void> {
+  if (epoch === null) {
+    log.warn({}, 'This node no longer syncs with WordPress for the cluster');
+    return;
+  }
+  content.look();
+  await node.send({ lease: node.id }).catch(() => {});
+}
+
+function handle(state: State, message: Message): void {
+  const { page, build, webhook, answer, lease } = message;
+  if (page !== undefined && build !== undefined) state.shares.get(build)?.announced(page);
+  if (webhook && state.node.epoch !== null) void answerWebhook(state, webhook);
+  if (answer?.to === state.node.id) state.open.get(answer.id)?.answer(answer);
+  // The holder before it may not have got these.
+  if (lease !== undefined) for (const { message: open } of state.open.values()) passOn(state, open);
+}
+
+const unavailable = (error: string): WebhookAnswer => ({
+  status: 503,
+  headers: { 'Retry-After': '5' },
+  body: { ok: false, reason: 'cluster', error },
+});
+
+async function receive(state: State, request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer> {
+  if (state.node.epoch !== null) return receiveAsHolder(state, request, taken);
+  const refused = state.content.verify(request);
+  if (refused) return refused;
+  const message = messageOf(state, request);
+  if (JSON.stringify({ webhook: message }).length > longestMessage) {
+    return unavailable('the webhook is too long to be passed on');
+  }
+  taken?.();
+  state.counts.passedOn++;
+  return passOnAndWait(state, message);
+}
+
+/** Handles a webhook on the node that syncs; withdrawn content is gone on every node before it is answered. */
+async function receiveAsHolder(state: State, request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer> {
+  const answer = await state.content.receive(request, taken);
+  if (answer.status !== 200) return answer;
+  const revision = state.content.followed.revision();
+  const everywhere = await state.node.everywhere('applied', revision, withdrawMs).catch(() => false);
+  if (!everywhere)
+    state.log.warn({ revision }, "Some nodes don't show the latest change yet; they aren't ready meanwhile");
+  return answer;
+}
+
+function messageOf(state: State, { headers, rawBody }: WebhookRequest): WebhookMessage {
+  // Only the headers that the verification needs: others may identify the sender.
+  const signed = Object.entries(headers).flatMap(([name, value]) =>
+    name.startsWith('x-newsroom-') && typeof value === 'string' ? [[name, value] as const] : [],
+  );
+  return {
+    from: state.node.id,
+    id: ++state.webhooks,
+    headers: Object.fromEntries(signed),
+    body: Buffer.from(rawBody).toString('base64'),
+  };
+}
+
+const passOn = (state: State, webhook: WebhookMessage): void =>
+  void state.node.send({ webhook }).catch((error: Error) => {
+    state.log.warn({ problem: error.message }, "A webhook couldn't be passed on; WordPress will send it again");
+  });
+
+/** Passes a webhook on to the node that syncs; a new holder gets it again. */
+async function passOnAndWait(state: State, message: WebhookMessage): Promise<WebhookAnswer> {
+  const { open, node, webhookMs } = state;
+  const { promise, resolve } = Promise.withResolvers<AnswerMessage | null>();
+  const timer = setTimeout(() => resolve(null), webhookMs);
+  open.set(message.id, { message, answer: resolve });
+  passOn(state, message);
+  const answer = await promise;
+  clearTimeout(timer);
+  open.delete(message.id);
+  if (!answer) return unavailable("the node that syncs with WordPress didn't answer; send it again");
+  if (answer.status === 200) await node.reached(answer.revision, 2000);
+  const { status, headers, body } = answer;
+  return { status, body, ...(headers ? { headers } : {}) };
+}
+
+/** Handles a webhook that another node has received. */
+async function answerWebhook(state: State, { from, id, headers, body }: WebhookMessage): Promise<void> {
+  state.counts.received++;
+  const { status, ...rest } = await receiveAsHolder(state, { headers, rawBody: Buffer.from(body, 'base64') });
+  const revision = state.content.followed.revision();
+  const answer: AnswerMessage = {
+    to: from,
+    id,
+    // The holder before this one may have handled it: its answer got lost, the change did not.
+    status: status === 409 ? 200 : status,
+    body: shortened(rest.body as Record<string, unknown>),
+    revision,
+    ...(rest.headers ? { headers: { ...rest.headers } } : {}),
+  };
+  await state.node.send({ answer }).catch(() => {});
+}
+
+/** The body without the list of fresh pages where it is too long for a message. */
+const shortened = (body: Record<string, unknown>): Record<string, unknown> =>
+  JSON.stringify(body).length < longestMessage - 1000 ? body : { ...body, refreshed: [] };
