@@ -68,10 +68,10 @@ ${body}
 </html>`;
 
 export function browserFiles(state: StripeState): Inside {
-  const { ledger } = state;
+  const { account } = state;
 
   const intentOf = (id: string): PaymentIntent | SetupIntent | undefined =>
-    ledger.store.find('payment_intent', id) ?? ledger.store.find('setup_intent', id);
+    account.store.find('payment_intent', id) ?? account.store.find('setup_intent', id);
 
   const question = (intent: PaymentIntent | SetupIntent, ticket: string): string => {
     const amount = intent.object === 'payment_intent' ? money(Number(intent.amount), String(intent.currency)) : null;
@@ -120,7 +120,7 @@ export function browserFiles(state: StripeState): Inside {
     if (url.pathname === '/stripe.js') return text(script(), 'text/javascript');
     if (url.pathname === '/elements/wallets') {
       const types = (url.searchParams.get('types') ?? '').split(',').filter(Boolean);
-      return Response.json(walletsOf(state.ledger, url.searchParams.get('domain') ?? '', types));
+      return Response.json(walletsOf(state.account, url.searchParams.get('domain') ?? '', types));
     }
     const frame = /^\/elements\/(\w+)$/.exec(url.pathname)?.[1] ?? '';
     if (Object.hasOwn(frames, frame)) {

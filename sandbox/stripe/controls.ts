@@ -30,7 +30,7 @@ type Body = Record<string, unknown>;
 
 const clockOf = (state: StripeState) => ({
   now: state.now(),
-  ahead: state.ledger.ahead(),
+  ahead: state.account.ahead(),
   nextRenewal: state.lifecycle.nextRenewal(),
 });
 
@@ -53,25 +53,25 @@ export function moveClock(state: StripeState, body: Body): ReturnType<typeof clo
 }
 
 /** Another card becomes the one that is charged, for this customer and all of the customer's subscriptions. */
-export function changeCard({ ledger, now }: StripeState, { customer: id, number }: Body): string {
-  return ledger.run(() => {
-    const customer = ledger.need('customer', String(id));
+export function changeCard({ account, now }: StripeState, { customer: id, number }: Body): string {
+  return account.run(() => {
+    const customer = account.need('customer', String(id));
     const expYear = new Date(now() * 1000).getUTCFullYear() + 3;
-    const method = makeMethod(ledger, { number: String(number), expMonth: 12, expYear, cvc: '314' });
-    attach(ledger, method, customer, true);
+    const method = makeMethod(account, { number: String(number), expMonth: 12, expYear, cvc: '314' });
+    attach(account, method, customer, true);
     customer.invoice_settings = { ...customer.invoice_settings, default_payment_method: method.id };
-    ledger.store.touch(customer);
-    for (const subscription of ledger.store.all('subscription')) {
+    account.store.touch(customer);
+    for (const subscription of account.store.all('subscription')) {
       if (subscription.customer !== customer.id || subscription.default_payment_method === null) continue;
       subscription.default_payment_method = method.id;
-      ledger.store.touch(subscription);
+      account.store.touch(subscription);
     }
     return method.id;
   });
 }
 
 export function controls(state: StripeState, webhooks: Webhooks | null): Inside {
-  const { ledger, faults } = state;
+  const { account, faults } = state;
 
   function everything(): Response {
     const kinds = [
@@ -88,7 +88,7 @@ export function controls(state: StripeState, webhooks: Webhooks | null): Inside 
     ];
     return Response.json(
       Object.fromEntries(
-        kinds.map((kind) => [kind, [...ledger.store.all(kind)].map((thing) => ledger.present(thing))]),
+        kinds.map((kind) => [kind, [...account.store.all(kind)].map((thing) => account.present(thing))]),
       ),
     );
   }
@@ -142,21 +142,21 @@ export function controls(state: StripeState, webhooks: Webhooks | null): Inside 
         case 'POST /_sandbox/card':
           return Response.json({ payment_method: changeCard(state, body) });
         case 'PUT /_sandbox/settings': {
-          const there = ledger.store.find('setting', 'billing');
+          const there = account.store.find('setting', 'billing');
           if (there)
-            ledger.run(() => {
-              ledger.store.touch(there);
+            account.run(() => {
+              account.store.touch(there);
               Object.assign(there, body);
             });
-          else ledger.run(() => ledger.store.add('setting', { id: 'billing', object: 'setting', ...body }));
+          else account.run(() => account.store.add('setting', { id: 'billing', object: 'setting', ...body }));
           return Response.json(body);
         }
         case 'PUT /_sandbox/wallets':
-          setWallets(ledger, body);
+          setWallets(account, body);
           return Response.json(body);
         case 'POST /_sandbox/domains':
         case 'DELETE /_sandbox/domains':
-          (request.method === 'POST' ? registerDomain : unregisterDomain)(ledger, String(body.name));
+          (request.method === 'POST' ? registerDomain : unregisterDomain)(account, String(body.name));
           return Response.json(body);
         default:
           return null;

@@ -1,6 +1,6 @@
 /** The calls as msw handlers: `setupServer(...stripeHandlers(state))` in tests, served over HTTP by stripe.ts. */
 import { type HttpHandler, HttpResponse, http } from 'msw';
-import { token } from './core/ledger.ts';
+import { token } from './core/account.ts';
 import type { Fault } from './faults.ts';
 import { fingerprint } from './idempotency.ts';
 import type { Route } from './resources/route.ts';
@@ -34,7 +34,7 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
       if (key === null || route.method === 'get' || failure.status !== 500) return failure;
       const told = { status: 500, body: await failure.clone().text() };
       const print = fingerprint(route.method, url.pathname, body);
-      state.ledger.run(() => state.idempotency.keep(key, print, told));
+      state.account.run(() => state.idempotency.keep(key, print, told));
       return failure;
     };
     if (fault && fault.when !== 'after') {

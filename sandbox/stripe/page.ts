@@ -21,7 +21,7 @@ const button = (action: string, label: string, fields: Record<string, string> = 
     .join('')}<button>${label}</button></form>`;
 
 function clock(state: StripeState): string {
-  const ahead = state.ledger.ahead();
+  const ahead = state.account.ahead();
   const jumps = [
     [1, 'A day'],
     [15, '15 days'],

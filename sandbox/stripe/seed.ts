@@ -1,5 +1,5 @@
 /** The first content of the sandbox's account: products, prices, Trial Offers and coupons, with the metadata of the newspaper's plans. */
-import type { Ledger } from './core/ledger.ts';
+import type { StripeAccount } from './core/account.ts';
 import type { Coupon, Interval } from './core/model.ts';
 import { addPrice, addProduct } from './resources/catalog.ts';
 import { registerDomain } from './wallets.ts';
@@ -104,12 +104,12 @@ const coupons: readonly CouponSeed[] = [
 ];
 
 /** Fills an empty account. Ids are the same in every sandbox. */
-export function seed(ledger: Ledger): void {
-  if (ledger.store.count('product') > 0) return;
-  ledger.run(() => {
-    for (const [id, name, key] of products) addProduct(ledger, { id, name, metadata: { zephr_product_id: key } });
+export function seed(account: StripeAccount): void {
+  if (account.store.count('product') > 0) return;
+  account.run(() => {
+    for (const [id, name, key] of products) addProduct(account, { id, name, metadata: { zephr_product_id: key } });
     for (const { id, product, name, amount, interval, count, abroad, metadata } of plans) {
-      addPrice(ledger, {
+      addPrice(account, {
         id: `price_${id.replaceAll('-', '_')}`,
         currency: 'usd',
         lookup_key: id,
@@ -121,19 +121,19 @@ export function seed(ledger: Ledger): void {
         _amounts: { gbp: abroad[0], eur: abroad[1] },
       });
     }
-    for (const [id, price, next] of offers) addOffer(ledger, id, price, next);
-    for (const coupon of coupons) addCoupon(ledger, coupon);
+    for (const [id, price, next] of offers) addOffer(account, id, price, next);
+    for (const coupon of coupons) addCoupon(account, coupon);
   });
   // The sandbox's site is at one of these; Stripe itself takes public names only.
-  for (const name of ['127.0.0.1', 'localhost']) registerDomain(ledger, name);
+  for (const name of ['127.0.0.1', 'localhost']) registerDomain(account, name);
   // The seed sends no events.
-  ledger.run(() => {
-    for (const { id } of [...ledger.store.all('event')]) ledger.store.remove('event', id);
+  account.run(() => {
+    for (const { id } of [...account.store.all('event')]) account.store.remove('event', id);
   });
 }
 
-const addOffer = (ledger: Ledger, id: string, price: string, next: string) =>
-  ledger.add('product_catalog.trial_offer', {
+const addOffer = (account: StripeAccount, id: string, price: string, next: string) =>
+  account.add('product_catalog.trial_offer', {
     id,
     object: 'product_catalog.trial_offer',
     active: true,
@@ -145,8 +145,8 @@ const addOffer = (ledger: Ledger, id: string, price: string, next: string) =>
   });
 
 /** Adds a coupon with the promotion code that readers type. */
-function addCoupon(ledger: Ledger, { code, ...coupon }: CouponSeed): void {
-  ledger.add('coupon', {
+function addCoupon(account: StripeAccount, { code, ...coupon }: CouponSeed): void {
+  account.add('coupon', {
     object: 'coupon',
     amount_off: null,
     currency: null,
@@ -162,7 +162,7 @@ function addCoupon(ledger: Ledger, { code, ...coupon }: CouponSeed): void {
     _products: [],
     ...coupon,
   });
-  ledger.add('promotion_code', {
+  account.add('promotion_code', {
     id: `promo_${coupon.id.replaceAll('-', '_')}`,
     object: 'promotion_code',
     active: true,

@@ -3,8 +3,8 @@
  * msw handlers of it, `startStripe` serves the same over HTTP.
  */
 import { type Lifecycle, makeLifecycle } from './billing/ticking.ts';
+import { openAccount, type StripeAccount, token } from './core/account.ts';
 import { ApiError, invalid, isMalformed, unauthorized } from './core/errors.ts';
-import { type Ledger, openLedger, token } from './core/ledger.ts';
 import type { Event, Thing } from './core/model.ts';
 import { type Fields, Params, parseForm } from './core/params.ts';
 import type { Wire } from './core/present.ts';
@@ -16,7 +16,7 @@ import { customers, paymentMethods } from './resources/customers.ts';
 import { disputes } from './resources/disputes.ts';
 import { invoiceItems, invoicePayments, invoices } from './resources/invoices.ts';
 import {
-  account,
+  accounts,
   advanceTestClock,
   events,
   paymentMethodDomains,
@@ -46,12 +46,12 @@ export const routes: readonly Route[] = [
     ...trialOffers,
     ...testClocks,
     advanceTestClock,
-    ...account,
+    ...accounts,
   ],
 ];
 
 export interface StripeState {
-  readonly ledger: Ledger;
+  readonly account: StripeAccount;
   readonly lifecycle: Lifecycle;
   readonly faults: Faults;
   readonly keys: typeof keys;
@@ -82,45 +82,45 @@ export interface StateOptions {
 
 export function openState({ file, wall = Date.now }: StateOptions = {}): StripeState {
   const wrong: AnswerFault[] = [];
-  const ledger = openLedger({ file, wall, apiVersion, noteFault: (fault) => wrong.push(fault) });
-  forgetOldShapes(ledger);
-  const lifecycle = makeLifecycle(ledger);
+  const account = openAccount({ file, wall, apiVersion, noteFault: (fault) => wrong.push(fault) });
+  forgetOldShapes(account);
+  const lifecycle = makeLifecycle(account);
   const faults = makeFaults();
-  seed(ledger);
+  seed(account);
   const advanceTo = (moment: number) => lifecycle.advance(moment);
   return {
-    ledger,
+    account,
     lifecycle,
     faults,
     keys,
-    now: () => ledger.now(),
+    now: () => account.now(),
     advanceTo,
-    advance: (seconds) => advanceTo(ledger.now() + seconds),
-    finishChallenge: (intent, passed) => void ledger.run(() => finishChallenge(ledger, intent, passed)),
-    onEvents: ledger.onEvents,
+    advance: (seconds) => advanceTo(account.now() + seconds),
+    finishChallenge: (intent, passed) => void account.run(() => finishChallenge(account, intent, passed)),
+    onEvents: account.onEvents,
     reset() {
-      ledger.clear();
-      forgetOldShapes(ledger);
+      account.clear();
+      forgetOldShapes(account);
       faults.clear();
-      seed(ledger);
+      seed(account);
       lifecycle.restart();
     },
     close() {
-      ledger.close();
+      account.close();
       const [first] = wrong;
       if (first) throw first;
     },
-    idempotency: makeIdempotency(ledger, wall),
+    idempotency: makeIdempotency(account, wall),
     noteFault: (fault) => wrong.push(fault),
   };
 }
 
 /** What an older sandbox has kept lacks fields that are required today: it begins anew. */
-function forgetOldShapes(ledger: Ledger): void {
+function forgetOldShapes(account: StripeAccount): void {
   const spoken = `${api.sdk} 3`;
-  if (ledger.store.find('setting', 'shapes')?.spoken === spoken) return;
-  if (ledger.store.count('product') > 0) ledger.clear();
-  ledger.run(() => ledger.store.add('setting', { id: 'shapes', object: 'setting', spoken }));
+  if (account.store.find('setting', 'shapes')?.spoken === spoken) return;
+  if (account.store.count('product') > 0) account.clear();
+  account.run(() => account.store.add('setting', { id: 'shapes', object: 'setting', spoken }));
 }
 
 export interface ApiCall {
@@ -150,7 +150,7 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
     'request-id': requestId,
     'stripe-version': apiVersion,
   };
-  const { ledger, idempotency } = state;
+  const { account, idempotency } = state;
   const error = (problem: ApiError): ApiAnswer => ({
     status: problem.status,
     body: JSON.stringify({ error: { ...problem.body, request_log_url: `/logs/${requestId}` } }, null, 2),
@@ -170,7 +170,7 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
       if (kept) return { ...kept, headers: { ...headers, 'idempotent-replayed': 'true' } };
       began = true;
     }
-    const wire = ledger.run(() => {
+    const wire = account.run(() => {
       try {
         const body = JSON.stringify(execute(state, call, fields, browser), null, 2);
         if (key) idempotency.keep(key, print, { status: 200, body });
@@ -192,7 +192,7 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
     const answered = error(problem);
     // What the call changed is undone, its answer is kept all the same.
     if (key && began && !problem.keeps && !isMalformed(problem)) {
-      ledger.run(() => idempotency.keep(key, print, { status: problem.status, body: answered.body }));
+      account.run(() => idempotency.keep(key, print, { status: problem.status, body: answered.body }));
     }
     return answered;
   } finally {
@@ -244,13 +244,13 @@ function authorize(
 const nameOf = ({ route }: ApiCall): string => `${route.method.toUpperCase()} ${route.path}`;
 
 function execute(state: StripeState, call: ApiCall, fields: Fields, browser: boolean): unknown {
-  const { ledger, lifecycle } = state;
+  const { account, lifecycle } = state;
   const params = new Params(fields);
   const expand = params.texts('expand') ?? [];
   params.allow('key');
-  const result = call.route.run({ ledger, lifecycle, params, browser, id: call.id, second: call.second });
+  const result = call.route.run({ account, lifecycle, params, browser, id: call.id, second: call.second });
   params.finish();
-  const wire = 'wire' in result ? result.wire : ledger.present(result as Thing, expand);
+  const wire = 'wire' in result ? result.wire : account.present(result as Thing, expand);
   const answered = browser ? forBrowser(wire as Wire) : wire;
   checkAnswer(nameOf(call), answered, { browser });
   return answered;

@@ -58,7 +58,7 @@ export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOpt
   if (siteUrl) announceEndpoint(state, `${siteUrl}/api/v1/stripe/webhook`);
   const handlers = handlersByResource(state);
   const webhooks = siteUrl
-    ? makeWebhooks(state.ledger, { url: `${siteUrl}/api/v1/stripe/webhook`, secret: keys.webhook })
+    ? makeWebhooks(state.account, { url: `${siteUrl}/api/v1/stripe/webhook`, secret: keys.webhook })
     : null;
   const inside = [controls(state, webhooks), browserFiles(state), hostedInvoices(state), lookingPage(state, webhooks)];
   const server = createServer((request, response) => {
@@ -115,7 +115,7 @@ export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOpt
     server.listen(port, '127.0.0.1', resolve);
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  state.ledger.place(url);
+  state.account.place(url);
   return {
     state,
     webhooks,
@@ -139,10 +139,10 @@ export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOpt
 }
 
 /** The endpoint that the account has, as the dashboard would list it. */
-function announceEndpoint({ ledger }: StripeState, url: string): void {
-  ledger.run(() => {
-    ledger.store.remove('webhook_endpoint', 'we_site');
-    ledger.add('webhook_endpoint', {
+function announceEndpoint({ account }: StripeState, url: string): void {
+  account.run(() => {
+    account.store.remove('webhook_endpoint', 'we_site');
+    account.add('webhook_endpoint', {
       id: 'we_site',
       object: 'webhook_endpoint',
       api_version: apiVersion,

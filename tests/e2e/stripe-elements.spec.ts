@@ -258,7 +258,7 @@ test.describe('wallets’ buttons', () => {
         address: { postal_code: '10038', country: 'US' },
       },
     });
-    const [method] = [...running.state.ledger.store.all('payment_method')].slice(-1);
+    const [method] = [...running.state.account.store.all('payment_method')].slice(-1);
     expect(method?.card.wallet).toMatchObject({ type: 'google_pay' });
   });
 

@@ -1,6 +1,7 @@
 /** New subscriptions (docs.stripe.com/api/subscriptions/create). */
+
+import { type StripeAccount, token } from '../core/account.ts';
 import { invalid, missing } from '../core/errors.ts';
-import { type Ledger, token } from '../core/ledger.ts';
 import type { Customer, Price, Subscription, SubscriptionItem, TrialOffer } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { behaviourOf } from '../payments/cards.ts';
@@ -48,19 +49,19 @@ export function readBillingMode(params: Params): void {
   throw invalid('The sandbox models flexible billing mode with included proration discounts only.', 'billing_mode');
 }
 
-export function createSubscription(ledger: Ledger, params: Params): Subscription {
+export function createSubscription(account: StripeAccount, params: Params): Subscription {
   params.allow(...indifferent);
   readBillingMode(params);
-  const customer = ledger.need('customer', params.need('customer'), 'customer');
+  const customer = account.need('customer', params.need('customer'), 'customer');
   if (customer.deleted) throw invalid(`No such customer: '${customer.id}'`, 'customer', 'resource_missing');
-  const prices = readItems(ledger, params);
+  const prices = readItems(account, params);
   if (prices.some(({ offer }) => offer !== null)) refuseWithOffer(params);
-  mustPayIn(ledger, customer, params.text('currency') ?? prices[0]?.price.currency ?? 'usd');
+  mustPayIn(account, customer, params.text('currency') ?? prices[0]?.price.currency ?? 'usd');
   const behaviour = readPaymentBehavior(params);
   const offSession = params.bool('off_session') ?? false;
-  const granted = readDiscounts(ledger, params, customer);
+  const granted = readDiscounts(account, params, customer);
   const methodId = params.text('default_payment_method');
-  const method = methodId ? findMethod(ledger, methodId, 'default_payment_method') : null;
+  const method = methodId ? findMethod(account, methodId, 'default_payment_method') : null;
   if (method && method.customer !== customer.id) {
     throw invalid(
       `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`,
@@ -71,10 +72,10 @@ export function createSubscription(ledger: Ledger, params: Params): Subscription
   const tax = params.object('automatic_tax')?.allow('liability').bool('enabled') ?? false;
   if (tax) mustBeLocated(customer);
   const settings = params.object('payment_settings')?.allow('payment_method_options');
-  const subscription = build(ledger, customer, prices, {
+  const subscription = build(account, customer, prices, {
     currency: params.text('currency') ?? null,
     tax,
-    trialEnd: readTrial(ledger, params, customer),
+    trialEnd: readTrial(account, params, customer),
     metadata: params.metadata(),
     description: params.text('description') ?? null,
     method: method?.id ?? null,
@@ -83,23 +84,23 @@ export function createSubscription(ledger: Ledger, params: Params): Subscription
     missingMethod:
       params.object('trial_settings')?.object('end_behavior')?.text('missing_payment_method') ?? 'create_invoice',
   });
-  setCancellation(ledger, subscription, params);
-  if (granted) grantDiscounts(ledger, subscription, granted);
-  addOneOffs(ledger, subscription, params);
+  setCancellation(account, subscription, params);
+  if (granted) grantDiscounts(account, subscription, granted);
+  addOneOffs(account, subscription, params);
 
-  const invoice = firstInvoice(ledger, customer, subscription);
+  const invoice = firstInvoice(account, customer, subscription);
   checkMinimum(granted, invoice.subtotal, invoice.currency);
-  finalize(ledger, invoice);
-  const trial = subscription.trial_end !== null || isFreeOffer(ledger, subscription);
+  finalize(account, invoice);
+  const trial = subscription.trial_end !== null || isFreeOffer(account, subscription);
   if (invoice.amount_due === 0) {
     subscription.status = trial ? 'trialing' : 'active';
-    collect(ledger, invoice, { offSession });
-    prepareCard(ledger, subscription, customer);
+    collect(account, invoice, { offSession });
+    prepareCard(account, subscription, customer);
     return subscription;
   }
   if (behaviour === 'default_incomplete') return subscription;
-  const outcome = collect(ledger, invoice, { offSession });
-  if (outcome !== 'succeeded' && behaviour === 'error_if_incomplete') throw refusal(ledger, invoice, false);
+  const outcome = collect(account, invoice, { offSession });
+  if (outcome !== 'succeeded' && behaviour === 'error_if_incomplete') throw refusal(account, invoice, false);
   return subscription;
 }
 
@@ -111,12 +112,12 @@ export interface NewItem {
   readonly offer: TrialOffer | null;
 }
 
-export function readItems(ledger: Ledger, params: Params): NewItem[] {
+export function readItems(account: StripeAccount, params: Params): NewItem[] {
   const items = params.list('items') ?? [];
   if (items.length === 0) throw missing('items');
   return items.map((item) => {
-    const begins = readOffer(ledger, item);
-    const price = begins?.price ?? ledger.need('price', item.need('price'), item.name('price'));
+    const begins = readOffer(account, item);
+    const price = begins?.price ?? account.need('price', item.need('price'), item.name('price'));
     if (!price.active)
       throw invalid(`The price specified is inactive. This field only accepts active prices.`, item.name('price'));
     recurring(price);
@@ -125,8 +126,8 @@ export function readItems(ledger: Ledger, params: Params): NewItem[] {
   });
 }
 
-function readTrial(ledger: Ledger, params: Params, customer: Customer): number | null {
-  const now = ledger.now(customer);
+function readTrial(account: StripeAccount, params: Params, customer: Customer): number | null {
+  const now = account.now(customer);
   const days = params.int('trial_period_days');
   const end = params.text('trial_end');
   if (days && end) {
@@ -159,13 +160,18 @@ interface Wanted {
 }
 
 /** A subscription without an invoice. */
-export function build(ledger: Ledger, customer: Customer, prices: readonly NewItem[], wanted: Wanted): Subscription {
-  const now = ledger.now(customer);
+export function build(
+  account: StripeAccount,
+  customer: Customer,
+  prices: readonly NewItem[],
+  wanted: Wanted,
+): Subscription {
+  const now = account.now(customer);
   const id = `sub_${token(24)}`;
   const { trialEnd, tax = false } = wanted;
   const currency = wanted.currency ?? prices[0]?.price.currency ?? 'usd';
   for (const { price } of prices) amountIn(price, currency);
-  return ledger.add(
+  return account.add(
     'subscription',
     {
       id,
@@ -205,7 +211,7 @@ export function build(ledger: Ledger, customer: Customer, prices: readonly NewIt
         object: 'list',
         data: prices.map(({ price, quantity, metadata, offer }) => {
           const item = makeItem(id, price, quantity, now, trialEnd ?? addIntervals(now, recurring(price)), metadata);
-          if (offer) beginTrial(ledger, item, offer, currency);
+          if (offer) beginTrial(account, item, offer, currency);
           return item;
         }),
         has_more: false,
@@ -267,23 +273,28 @@ export const makeItem = (
 });
 
 /** `add_invoice_items` of a subscription: charged once, with its next invoice. */
-export function addOneOffs(ledger: Ledger, subscription: Subscription, params: Params): void {
+export function addOneOffs(account: StripeAccount, subscription: Subscription, params: Params): void {
   for (const one of params.list('add_invoice_items') ?? [])
-    readOneOff(ledger, one, subscription.customer, subscription.id);
+    readOneOff(account, one, subscription.customer, subscription.id);
 }
 
 /** Something that is sold once, by a price or by `price_data`. */
-export function readOneOff(ledger: Ledger, params: Params, customer: string, subscription: string | null): void {
+export function readOneOff(
+  account: StripeAccount,
+  params: Params,
+  customer: string,
+  subscription: string | null,
+): void {
   params.allow('discounts', 'tax_rates', 'metadata', 'period', 'discountable');
-  const billed = subscription === null ? null : ledger.need('subscription', subscription, 'subscription');
+  const billed = subscription === null ? null : account.need('subscription', subscription, 'subscription');
   const quantity = params.int('quantity') ?? 1;
   const data = params.object('price_data');
   if (data) {
     data.allow('tax_behavior');
     const amount = data.int('unit_amount') ?? 0;
-    const product = ledger.need('product', data.need('product'), data.name('product'));
+    const product = account.need('product', data.need('product'), data.name('product'));
     if (billed) mustBeBilledIn(billed, data.need('currency'), data.name('currency'));
-    addItem(ledger, {
+    addItem(account, {
       customer,
       amount: amount * quantity,
       currency: data.need('currency'),
@@ -298,7 +309,7 @@ export function readOneOff(ledger: Ledger, params: Params, customer: string, sub
   if (amount !== undefined && amount !== null) {
     const currency = params.text('currency') ?? 'usd';
     if (billed) mustBeBilledIn(billed, currency, 'currency');
-    addItem(ledger, {
+    addItem(account, {
       customer,
       amount,
       currency,
@@ -307,16 +318,16 @@ export function readOneOff(ledger: Ledger, params: Params, customer: string, sub
     });
     return;
   }
-  const price = ledger.need('price', params.need('price'), params.name('price'));
+  const price = account.need('price', params.need('price'), params.name('price'));
   if (price.recurring) {
     throw invalid(
       'The price specified is set to `type=recurring` but this field only accepts prices with `type=one_time`.',
       params.name('price'),
     );
   }
-  const product = ledger.need('product', price.product);
+  const product = account.need('product', price.product);
   const currency = billed?.currency ?? price.currency;
-  addItem(ledger, {
+  addItem(account, {
     customer,
     amount: amountIn(price, currency) * quantity,
     currency,
@@ -328,24 +339,28 @@ export function readOneOff(ledger: Ledger, params: Params, customer: string, sub
   });
 }
 
-export function firstInvoice(ledger: Ledger, customer: Customer, subscription: Subscription) {
+export function firstInvoice(account: StripeAccount, customer: Customer, subscription: Subscription) {
   const trial = subscription.trial_end !== null;
-  return makeInvoice(ledger, {
+  return makeInvoice(account, {
     customer,
     subscription,
     reason: 'subscription_create',
     lines: subscription.items.data.map((item) =>
-      periodLine(ledger, subscription, item, { start: item.current_period_start, end: item.current_period_end, trial }),
+      periodLine(account, subscription, item, {
+        start: item.current_period_start,
+        end: item.current_period_end,
+        trial,
+      }),
     ),
   });
 }
 
 /** `cancel_at_period_end` and `cancel_at`. */
-export function setCancellation(ledger: Ledger, subscription: Subscription, params: Params): void {
+export function setCancellation(account: StripeAccount, subscription: Subscription, params: Params): void {
   const atEnd = params.bool('cancel_at_period_end');
   const at = params.text('cancel_at');
   const details = params.object('cancellation_details');
-  const now = ledger.now(subscription);
+  const now = account.now(subscription);
   if (details) {
     const { cancellation_details: before } = subscription;
     const [comment, feedback] = [details.text('comment'), details.text('feedback')];
@@ -371,24 +386,24 @@ export function setCancellation(ledger: Ledger, subscription: Subscription, para
 }
 
 /** Where nothing is due yet, a card has to be made ready for the day when something is. */
-function prepareCard(ledger: Ledger, subscription: Subscription, customer: Customer): void {
+function prepareCard(account: StripeAccount, subscription: Subscription, customer: Customer): void {
   const id = subscription.default_payment_method ?? customer.invoice_settings.default_payment_method;
-  const method = id ? ledger.store.find('payment_method', id) : null;
+  const method = id ? account.store.find('payment_method', id) : null;
   if (method && (method._setUp || behaviourOf(method._number).authentication === 'never')) return;
-  const setup = makeSetupIntent(ledger, { customer: customer.id, subscription: subscription.id });
+  const setup = makeSetupIntent(account, { customer: customer.id, subscription: subscription.id });
   subscription.pending_setup_intent = setup.id;
-  if (method) confirmSetup(ledger, setup, { method, offSession: false });
+  if (method) confirmSetup(account, setup, { method, offSession: false });
 }
 
 /** A setup intent has succeeded: the subscription that waited for it has its card. */
-export function afterSetup(ledger: Ledger, setup: string): void {
-  for (const subscription of ledger.store.all('subscription')) {
+export function afterSetup(account: StripeAccount, setup: string): void {
+  for (const subscription of account.store.all('subscription')) {
     if (subscription.pending_setup_intent !== setup) continue;
-    const { payment_method } = ledger.need('setup_intent', setup);
+    const { payment_method } = account.need('setup_intent', setup);
     subscription.pending_setup_intent = null;
     if (subscription.payment_settings.save_default_payment_method === 'on_subscription') {
       subscription.default_payment_method = payment_method;
     }
-    ledger.store.touch(subscription);
+    account.store.touch(subscription);
   }
 }

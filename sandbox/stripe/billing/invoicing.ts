@@ -1,6 +1,7 @@
 /** Invoices: their lines, sums and finalization. */
+
+import { type StripeAccount, token } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
-import { type Ledger, token } from '../core/ledger.ts';
 import type {
   BillingReason,
   Customer,
@@ -42,13 +43,13 @@ const recurrence = ({ recurring }: Price): string =>
 
 /** The time from `start` to `end` of an item; free of charge during a trial. */
 export function periodLine(
-  ledger: Ledger,
+  account: StripeAccount,
   subscription: Subscription,
   item: SubscriptionItem,
   { start, end, trial }: { start: number; end: number; trial: boolean },
 ): LineDraft {
-  const price = ledger.need('price', item.price);
-  const product = ledger.store.find('product', price.product);
+  const price = account.need('price', item.price);
+  const product = account.store.find('product', price.product);
   const each = amountIn(price, subscription.currency);
   const amount = trial ? 0 : each * item.quantity;
   return {
@@ -124,13 +125,13 @@ function itemLine(item: InvoiceItem): LineDraft {
 
 /** Something to be charged or credited with the next invoice. */
 export function addItem(
-  ledger: Ledger,
+  account: StripeAccount,
   wanted: Pick<InvoiceItem, 'customer' | 'amount' | 'currency' | 'description'> & Partial<InvoiceItem>,
 ): InvoiceItem {
-  const owner = ledger.need('customer', wanted.customer);
-  const now = ledger.now(owner);
+  const owner = account.need('customer', wanted.customer);
+  const now = account.now(owner);
   const { _price = `price_${token(24)}`, _product = `prod_${token(14)}`, quantity = 1 } = wanted;
-  return ledger.add(
+  return account.add(
     'invoiceitem',
     {
       object: 'invoiceitem',
@@ -184,14 +185,14 @@ export interface InvoiceDraft {
 }
 
 /** A draft with its lines and sums. */
-export function makeInvoice(ledger: Ledger, draft: InvoiceDraft): Invoice {
+export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoice {
   const { customer, subscription, reason } = draft;
-  const now = ledger.now(customer);
+  const now = account.now(customer);
   const id = `in_${token(24)}`;
   const waiting =
     draft.pending === false
       ? []
-      : [...ledger.store.all('invoiceitem')].filter(
+      : [...account.store.all('invoiceitem')].filter(
           (item) =>
             item.customer === customer.id &&
             item.invoice === null &&
@@ -199,14 +200,14 @@ export function makeInvoice(ledger: Ledger, draft: InvoiceDraft): Invoice {
         );
   for (const item of waiting) {
     item.invoice = id;
-    ledger.store.touch(item);
+    account.store.touch(item);
   }
   const lines = [...waiting.map(itemLine), ...(draft.lines ?? [])].map(
     (line): Line => ({ id: `il_${token(24)}`, ...line, invoice: id }) as Line,
   );
   const [first] = lines;
   const method = subscription?.default_payment_method ?? null;
-  const invoice = ledger.add(
+  const invoice = account.add(
     'invoice',
     {
       id,
@@ -307,24 +308,24 @@ export function makeInvoice(ledger: Ledger, draft: InvoiceDraft): Invoice {
     } as unknown as Omit<Invoice, 'id'> & { id: string },
     customer,
   );
-  reckon(ledger, invoice);
+  reckon(account, invoice);
   if (subscription) {
     subscription.latest_invoice = invoice.id;
-    ledger.store.touch(subscription);
+    account.store.touch(subscription);
   }
   return invoice;
 }
 
-const subscriptionOf = (ledger: Ledger, invoice: Invoice): Subscription | undefined =>
-  ledger.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');
+const subscriptionOf = (account: StripeAccount, invoice: Invoice): Subscription | undefined =>
+  account.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');
 
 /** Works out the sums of a draft anew. */
-export function reckon(ledger: Ledger, invoice: Invoice): void {
-  const subscription = subscriptionOf(ledger, invoice);
-  const discounts = activeDiscounts(ledger, subscription?.discounts ?? [], invoice.created);
+export function reckon(account: StripeAccount, invoice: Invoice): void {
+  const subscription = subscriptionOf(account, invoice);
+  const discounts = activeDiscounts(account, subscription?.discounts ?? [], invoice.created);
   const lines = invoice.lines.data;
-  applyDiscounts(ledger, lines, discounts);
-  const customer = ledger.need('customer', invoice.customer);
+  applyDiscounts(account, lines, discounts);
+  const customer = account.need('customer', invoice.customer);
   invoice.discounts = discounts.map(({ id }) => id);
   invoice.subtotal = lines.reduce((sum, { amount }) => sum + amount, 0);
   invoice.total = lines.reduce((sum, line) => sum + net(line), 0);
@@ -343,14 +344,14 @@ export function reckon(ledger: Ledger, invoice: Invoice): void {
   invoice.amount_due = after <= 0 || small ? 0 : after;
   invoice.amount_remaining = invoice.amount_due;
   invoice.ending_balance = invoice.total === 0 ? customer.balance : after <= 0 || small ? after : 0;
-  ledger.store.touch(invoice);
+  account.store.touch(invoice);
 }
 
 /**
  * Fixes an invoice: it gets a number, and an intent when something is to be paid.
  * Whatever is due is collected by collecting.ts.
  */
-export function finalize(ledger: Ledger, invoice: Invoice): void {
+export function finalize(account: StripeAccount, invoice: Invoice): void {
   if (invoice.status !== 'draft') {
     throw invalid(
       "This invoice is already finalized, you can't re-finalize a non-draft invoice.",
@@ -358,12 +359,12 @@ export function finalize(ledger: Ledger, invoice: Invoice): void {
       'invoice_not_editable',
     );
   }
-  reckon(ledger, invoice);
-  const customer = ledger.need('customer', invoice.customer);
-  const now = ledger.now(customer);
+  reckon(account, invoice);
+  const customer = account.need('customer', invoice.customer);
+  const now = account.now(customer);
   customer.balance = invoice.ending_balance ?? 0;
   customer._invoices += 1;
-  ledger.store.touch(customer);
+  account.store.touch(customer);
   invoice.status = 'open';
   invoice.number = `${customer.invoice_prefix}-${String(customer._invoices).padStart(4, '0')}`;
   invoice.effective_at = now;
@@ -371,16 +372,16 @@ export function finalize(ledger: Ledger, invoice: Invoice): void {
   invoice.automatically_finalizes_at = null;
   invoice.hosted_invoice_url = `/invoices/${invoice._token}`;
   invoice.invoice_pdf = `/invoices/${invoice._token}/pdf`;
-  remember(ledger, invoice);
-  if (invoice.amount_due > 0) openPayment(ledger, invoice);
-  ledger.emit('invoice.finalized', invoice);
+  remember(account, invoice);
+  if (invoice.amount_due > 0) openPayment(account, invoice);
+  account.emit('invoice.finalized', invoice);
 }
 
 /** Notes at each item what was debited for it, and lets go of discounts that hold for one invoice. */
-function remember(ledger: Ledger, invoice: Invoice): void {
-  const subscription = subscriptionOf(ledger, invoice);
+function remember(account: StripeAccount, invoice: Invoice): void {
+  const subscription = subscriptionOf(account, invoice);
   if (!subscription) return;
-  ledger.store.touch(subscription);
+  account.store.touch(subscription);
   for (const line of invoice.lines.data) {
     const item = subscription.items.data.find(({ id }) => id === line._item);
     if (!item || line.amount < 0 || line.period.end <= line.period.start) continue;
@@ -390,18 +391,18 @@ function remember(ledger: Ledger, invoice: Invoice): void {
     item._billed = { amount: net(line), price: item.price, start, end, invoice: invoice.id, line: line.id };
   }
   for (const { amount, discount: id } of invoice.total_discount_amounts) {
-    const discount = ledger.store.find('discount', id);
-    const coupon = discount && ledger.store.find('coupon', discount.source.coupon);
+    const discount = account.store.find('discount', id);
+    const coupon = discount && account.store.find('coupon', discount.source.coupon);
     if (!discount || amount === 0 || coupon?.duration !== 'once') continue;
     discount._usedUp = true;
-    ledger.store.touch(discount);
+    account.store.touch(discount);
     subscription.discounts = subscription.discounts.filter((one) => one !== id);
-    ledger.emit('customer.discount.deleted', discount);
+    account.emit('customer.discount.deleted', discount);
   }
 }
 
-function openPayment(ledger: Ledger, invoice: Invoice): void {
-  const intent = makePaymentIntent(ledger, {
+function openPayment(account: StripeAccount, invoice: Invoice): void {
+  const intent = makePaymentIntent(account, {
     amount: invoice.amount_due,
     currency: invoice.currency,
     customer: invoice.customer,
@@ -411,7 +412,7 @@ function openPayment(ledger: Ledger, invoice: Invoice): void {
     allowed: (invoice.payment_settings as { payment_method_types: string[] | null }).payment_method_types,
   });
   invoice._intent = intent.id;
-  ledger.add(
+  account.add(
     'invoice_payment',
     {
       object: 'invoice_payment',
@@ -425,6 +426,6 @@ function openPayment(ledger: Ledger, invoice: Invoice): void {
       status: 'open',
       status_transitions: { canceled_at: null, paid_at: null },
     },
-    ledger.need('customer', invoice.customer),
+    account.need('customer', invoice.customer),
   );
 }

@@ -1,5 +1,5 @@
 /** Works off what falls due, in order, on the sandbox's own clock and on test clocks. */
-import type { Ledger } from '../core/ledger.ts';
+import type { StripeAccount } from '../core/account.ts';
 import type { Kind, Schedule, Thing } from '../core/model.ts';
 import { hour } from './calendar.ts';
 import { living, nextOf, periodEnd } from './lifecycle.ts';
@@ -19,7 +19,7 @@ export interface Lifecycle {
 
 const watched: readonly Kind[] = ['subscription_schedule', 'subscription', 'invoice'];
 
-export function makeLifecycle(ledger: Ledger): Lifecycle {
+export function makeLifecycle(account: StripeAccount): Lifecycle {
   /** When something happens next with each object that waits for something. */
   const due = new Map<Thing, number>();
   /** Nothing on the sandbox's own clock is due before. */
@@ -27,8 +27,8 @@ export function makeLifecycle(ledger: Ledger): Lifecycle {
 
   function watch(thing: Thing): void {
     if (!watched.includes(thing.object as Kind)) return;
-    const there = ledger.store.find(thing.object as Kind, thing.id) === thing;
-    const task = there ? nextOf(ledger, thing) : null;
+    const there = account.store.find(thing.object as Kind, thing.id) === thing;
+    const task = there ? nextOf(account, thing) : null;
     if (!task) due.delete(thing);
     else {
       due.set(thing, task.at);
@@ -37,14 +37,14 @@ export function makeLifecycle(ledger: Ledger): Lifecycle {
     // What a subscription waits for depends on its schedule.
     const { subscription } = thing as Schedule;
     const owner =
-      thing.object === 'subscription_schedule' && subscription && ledger.store.find('subscription', subscription);
+      thing.object === 'subscription_schedule' && subscription && account.store.find('subscription', subscription);
     if (owner) watch(owner);
   }
 
   function restart(): void {
     due.clear();
     quietUntil = 0;
-    for (const kind of watched) for (const thing of ledger.store.all(kind)) watch(thing);
+    for (const kind of watched) for (const thing of account.store.all(kind)) watch(thing);
   }
 
   const nextOn = (clock: string): { thing: Thing; at: number } | null => {
@@ -57,7 +57,7 @@ export function makeLifecycle(ledger: Ledger): Lifecycle {
     return first && { thing: first, at: soonest };
   };
 
-  const work = (clock: string, until: number): void => ledger.store.together(() => workOff(clock, until));
+  const work = (clock: string, until: number): void => account.store.together(() => workOff(clock, until));
 
   function workOff(clock: string, until: number): void {
     for (;;) {
@@ -66,18 +66,18 @@ export function makeLifecycle(ledger: Ledger): Lifecycle {
         if (clock === '') quietUntil = next?.at ?? Number.POSITIVE_INFINITY;
         return;
       }
-      const task = nextOf(ledger, next.thing);
-      if (task && task.at <= until) ledger.during(clock, task.at, () => ledger.run(task.work));
+      const task = nextOf(account, next.thing);
+      if (task && task.at <= until) account.during(clock, task.at, () => account.run(task.work));
       watch(next.thing);
     }
   }
 
   const catchUp = () => {
-    const now = ledger.now();
+    const now = account.now();
     if (now >= quietUntil) work('', now);
   };
 
-  ledger.onChanges((things) => {
+  account.onChanges((things) => {
     for (const thing of things) watch(thing);
   });
   restart();
@@ -87,21 +87,21 @@ export function makeLifecycle(ledger: Ledger): Lifecycle {
     advance(to) {
       catchUp();
       work('', to);
-      ledger.shift(Math.max(0, to - ledger.now()));
+      account.shift(Math.max(0, to - account.now()));
     },
     advanceClock(clock, to) {
       work(clock, to);
-      ledger.run(() => {
-        const found = ledger.need('test_helpers.test_clock', clock);
-        ledger.store.touch(found);
+      account.run(() => {
+        const found = account.need('test_helpers.test_clock', clock);
+        account.store.touch(found);
         found.frozen_time = to;
         found.status = 'ready';
-        ledger.emit('test_helpers.test_clock.ready', found);
+        account.emit('test_helpers.test_clock.ready', found);
       });
     },
     nextRenewal(clock = '') {
       let first: number | null = null;
-      for (const subscription of ledger.store.all('subscription')) {
+      for (const subscription of account.store.all('subscription')) {
         if ((subscription.test_clock ?? '') !== clock || !living.includes(subscription.status)) continue;
         if (subscription.cancel_at !== null) continue;
         const at = periodEnd(subscription) + hour;

@@ -1,14 +1,14 @@
 /** How a resource says which calls it answers. */
 
 import type { Lifecycle } from '../billing/ticking.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { ApiError, invalid } from '../core/errors.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { Thing } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import type { Wire } from '../core/present.ts';
 
 export interface Ask {
-  readonly ledger: Ledger;
+  readonly account: StripeAccount;
   readonly lifecycle: Lifecycle;
   readonly params: Params;
   /** What stands in the path. */

@@ -9,7 +9,7 @@ import type { Event, Kind, Kinds, Thing } from './model.ts';
 import { makePresenter, type Presenter, type Wire } from './present.ts';
 import { type Change, openStore, type Store } from './store.ts';
 
-export interface Ledger extends Presenter {
+export interface StripeAccount extends Presenter {
   readonly store: Store;
   /** Unix seconds, by the test clock of this customer or by the sandbox's own clock. */
   now(owner?: Thing | null): number;
@@ -87,7 +87,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 export const token = (length: number): string =>
   Array.from(randomBytes(length), (byte) => alphabet[byte % alphabet.length]).join('');
 
-export interface LedgerOptions {
+export interface AccountOptions {
   readonly file?: string | undefined;
   /** Epoch milliseconds. */
   readonly wall?: () => number;
@@ -97,7 +97,7 @@ export interface LedgerOptions {
   readonly noteFault: (fault: AnswerFault) => void;
 }
 
-export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: LedgerOptions): Ledger {
+export function openAccount({ file, wall = Date.now, apiVersion, noteFault }: AccountOptions): StripeAccount {
   const store = openStore(file);
   const moments = new Map<string, number>();
   const listeners: ((events: readonly Event[]) => void)[] = [];
@@ -109,7 +109,7 @@ export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: Led
   let silent = false;
 
   const ahead = (): number => Number(store.find('setting', 'clock')?.shift ?? 0);
-  const now: Ledger['now'] = (owner) => {
+  const now: StripeAccount['now'] = (owner) => {
     const clock = typeof owner?.test_clock === 'string' ? owner.test_clock : '';
     const moment = moments.get(clock);
     if (moment !== undefined) return moment;
@@ -118,7 +118,7 @@ export function openLedger({ file, wall = Date.now, apiVersion, noteFault }: Led
   };
   const presenter = makePresenter(store, () => now());
 
-  const add: Ledger['add'] = (kind, thing, owner) => {
+  const add: StripeAccount['add'] = (kind, thing, owner) => {
     const whole = { ...thing } as unknown as Thing;
     whole.id ??= `${prefixOf[kind] ?? `${kind}_`}${token(24)}`;
     if (whole.created === undefined && !undated.has(kind)) whole.created = now(owner);
