@@ -1,6 +1,6 @@
 /** The calls as msw handlers: `setupServer(...stripeHandlers(state))` in tests, served over HTTP by stripe.ts. */
 import { type HttpHandler, HttpResponse, http } from 'msw';
-import { token } from './core/account.ts';
+import { token } from './core/ids.ts';
 import type { Fault } from './faults.ts';
 import { fingerprint } from './idempotency.ts';
 import type { Route } from './resources/route.ts';

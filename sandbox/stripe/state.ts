@@ -3,8 +3,9 @@
  * msw handlers of it, `startStripe` serves the same over HTTP.
  */
 import { type Lifecycle, makeLifecycle } from './billing/ticking.ts';
-import { openAccount, type StripeAccount, token } from './core/account.ts';
+import { openAccount, type StripeAccount } from './core/account.ts';
 import { ApiError, invalid, isMalformed, unauthorized } from './core/errors.ts';
+import { token } from './core/ids.ts';
 import type { Event, Thing } from './core/model.ts';
 import { type Fields, Params, parseForm } from './core/params.ts';
 import type { Wire } from './core/present.ts';
@@ -176,7 +177,7 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
         if (key) idempotency.keep(key, print, { status: 200, body });
         return body;
       } catch (problem) {
-        if (problem instanceof ApiError && problem.keeps && key) {
+        if (problem instanceof ApiError && problem.commits && key) {
           idempotency.keep(key, print, { status: problem.status, body: error(problem).body });
         }
         throw problem;
@@ -191,7 +192,7 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
     }
     const answered = error(problem);
     // What the call changed is undone, its answer is kept all the same.
-    if (key && began && !problem.keeps && !isMalformed(problem)) {
+    if (key && began && !problem.commits && !isMalformed(problem)) {
       account.run(() => idempotency.keep(key, print, { status: problem.status, body: answered.body }));
     }
     return answered;

@@ -115,7 +115,7 @@ export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOpt
     server.listen(port, '127.0.0.1', resolve);
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  state.account.place(url);
+  state.account.setAddress(url);
   return {
     state,
     webhooks,

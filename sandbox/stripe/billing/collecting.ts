@@ -230,7 +230,7 @@ export function expire(account: StripeAccount, subscription: Subscription): void
 }
 
 /** 402 with what the bank said about the payment of an invoice. */
-export function refusal(account: StripeAccount, invoice: Invoice, keeps = true): ApiError {
+export function refusal(account: StripeAccount, invoice: Invoice, commits = true): ApiError {
   const intent = invoice._intent ? account.store.find('payment_intent', invoice._intent) : null;
   if (intent?.status === 'requires_action') {
     return cardError(
@@ -240,7 +240,7 @@ export function refusal(account: StripeAccount, invoice: Invoice, keeps = true):
         message: 'This payment requires additional user action before it can be completed successfully.',
       },
       { payment_intent: account.present(intent) },
-      keeps,
+      commits,
     );
   }
   const problem: CardProblem | null = intent?.last_payment_error ?? null;
@@ -253,8 +253,8 @@ export function refusal(account: StripeAccount, invoice: Invoice, keeps = true):
         message:
           'This customer has no attached payment source or default payment method. Please consider adding a default payment method. For more information, visit https://stripe.com/docs/billing/subscriptions/payment-methods-setting#payment-method-priority.',
       },
-      keeps,
+      commits,
     );
   }
-  return cardError(problem, { payment_intent: intent && account.present(intent) }, keeps);
+  return cardError(problem, { payment_intent: intent && account.present(intent) }, commits);
 }

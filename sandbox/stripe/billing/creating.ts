@@ -1,7 +1,8 @@
 /** New subscriptions (docs.stripe.com/api/subscriptions/create). */
 
-import { type StripeAccount, token } from '../core/account.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { invalid, missing } from '../core/errors.ts';
+import { token } from '../core/ids.ts';
 import type { Customer, Price, Subscription, SubscriptionItem, TrialOffer } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { behaviourOf } from '../payments/cards.ts';

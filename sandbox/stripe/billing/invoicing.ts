@@ -1,7 +1,8 @@
 /** Invoices: their lines, sums and finalization. */
 
-import { type StripeAccount, token } from '../core/account.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
+import { token } from '../core/ids.ts';
 import type {
   BillingReason,
   Customer,

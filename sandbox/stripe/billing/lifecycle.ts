@@ -109,7 +109,7 @@ function announceTrialEnd(account: StripeAccount, subscription: Subscription, en
 }
 
 function announceInvoice(account: StripeAccount, subscription: Subscription, at: number): void {
-  const upcoming = account.dry((): Thing | null => {
+  const upcoming = account.dryRun((): Thing | null => {
     const invoice = nextInvoice(account, subscription);
     if (!invoice) return null;
     const told = { id: `upcoming_${invoice.id}`, billing_reason: 'upcoming', automatically_finalizes_at: null };

@@ -1,7 +1,8 @@
 /** `POST /v1/invoices/create_preview`: what would be charged, worked out by doing it and taking it back. */
 
-import { type StripeAccount, token } from '../core/account.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { invalid, missing } from '../core/errors.ts';
+import { token } from '../core/ids.ts';
 import type { Customer, Invoice, Schedule, Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import type { Wire } from '../core/present.ts';
@@ -17,7 +18,7 @@ import { refuseWithOffer } from './trial-offers.ts';
 
 export function preview(account: StripeAccount, params: Params): Wire {
   params.allow('expand', 'preview_mode', 'issuer', 'on_behalf_of');
-  return account.dry(() => {
+  return account.dryRun(() => {
     const scheduleId = params.text('schedule');
     const schedule = scheduleId ? account.need('subscription_schedule', scheduleId, 'schedule') : null;
     const subscriptionId = params.text('subscription') ?? schedule?.subscription;

@@ -57,7 +57,7 @@ export function makeLifecycle(account: StripeAccount): Lifecycle {
     return first && { thing: first, at: soonest };
   };
 
-  const work = (clock: string, until: number): void => account.store.together(() => workOff(clock, until));
+  const work = (clock: string, until: number): void => account.store.batch(() => workOff(clock, until));
 
   function workOff(clock: string, until: number): void {
     for (;;) {

@@ -3,8 +3,9 @@
  * an invoice makes of the outcome is billing's business.
  */
 
-import { type StripeAccount, token } from '../core/account.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
+import { token } from '../core/ids.ts';
 import type { CardProblem, Charge, PaymentIntent, PaymentMethod, SetupIntent } from '../core/model.ts';
 import { behaviourOf, declines } from './cards.ts';
 import { openDispute } from './disputes.ts';

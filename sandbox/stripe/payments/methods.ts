@@ -1,7 +1,8 @@
 /** Payment methods: cards as they are made, attached to a customer and found again. */
 import { createHash } from 'node:crypto';
-import { type StripeAccount, token } from '../core/account.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { cardError, invalid, noSuch } from '../core/errors.ts';
+import { token } from '../core/ids.ts';
 import type { Customer, PaymentMethod } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { behaviourOf, declines, luhn, numberOf } from './cards.ts';

@@ -1,7 +1,8 @@
 /** Products, prices, coupons and promotion codes. */
 
-import { type StripeAccount, token } from '../core/account.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { ApiError, invalid, noSuch } from '../core/errors.ts';
+import { token } from '../core/ids.ts';
 import type { Interval } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { promotionActive } from '../core/present.ts';

@@ -1,6 +1,7 @@
 import { end } from '../billing/collecting.ts';
-import { type StripeAccount, token } from '../core/account.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
+import { token } from '../core/ids.ts';
 import type { Customer } from '../core/model.ts';
 import type { Fields, Params } from '../core/params.ts';
 import { numberOf } from '../payments/cards.ts';

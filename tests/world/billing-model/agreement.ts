@@ -131,7 +131,7 @@ async function nextCharge(
       : [`a charge on ${shown.nextBillingDate} is shown, and none comes`];
   }
   const date = new Date(periodEnd(running) * 1000).toISOString();
-  const due = account.dry(() => nextInvoice(account, running)?.amount_due ?? null);
+  const due = account.dryRun(() => nextInvoice(account, running)?.amount_due ?? null);
   const wrong = [];
   if (shown.nextBillingDate !== date)
     wrong.push(`the next charge is shown for ${shown.nextBillingDate}, it comes on ${date}`);
