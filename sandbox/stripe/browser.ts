@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { escapeHtml as safe } from '../web.ts';
 import { money } from './billing/calendar.ts';
-import type { Inside } from './controls.ts';
+import type { Answerer } from './controls.ts';
 import { ApiError } from './core/errors.ts';
 import type { PaymentIntent, SetupIntent } from './core/model.ts';
 import type { StripeState } from './state.ts';
@@ -67,7 +67,7 @@ ${body}
 </body>
 </html>`;
 
-export function browserFiles(state: StripeState): Inside {
+export function browserFiles(state: StripeState): Answerer {
   const { account } = state;
 
   const intentOf = (id: string): PaymentIntent | SetupIntent | undefined =>

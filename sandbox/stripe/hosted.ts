@@ -1,12 +1,12 @@
 /** Invoices as their customers see them: a page and a PDF, at addresses that can't be guessed. */
 import { escapeHtml as safe } from '../web.ts';
 import { money, shortDate } from './billing/calendar.ts';
-import type { Inside } from './controls.ts';
+import type { Answerer } from './controls.ts';
 import type { StripeAccount } from './core/account.ts';
 import type { Invoice } from './core/model.ts';
 import type { StripeState } from './state.ts';
 
-export function hostedInvoices({ account }: StripeState): Inside {
+export function hostedInvoices({ account }: StripeState): Answerer {
   return async (_request, url) => {
     const found = /^\/invoices\/(\w+)(\/pdf)?$/.exec(url.pathname);
     if (!found) return null;

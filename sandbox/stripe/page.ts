@@ -4,7 +4,7 @@ import path from 'node:path';
 import { escapeHtml as safe } from '../web.ts';
 import { actions } from './actions.ts';
 import { day } from './billing/calendar.ts';
-import type { Inside } from './controls.ts';
+import type { Answerer } from './controls.ts';
 import type { StripeState } from './state.ts';
 import { type View, views } from './views.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -91,7 +91,7 @@ ${view.show(state, webhooks)}
 </html>`;
 }
 
-export function lookingPage(state: StripeState, webhooks: Webhooks | null): Inside {
+export function lookingPage(state: StripeState, webhooks: Webhooks | null): Answerer {
   const act = actions(state, webhooks);
   return async (request, url) => {
     if (url.pathname === '/page/page.css') {

@@ -1,6 +1,7 @@
 /** New subscriptions (docs.stripe.com/api/subscriptions/create). */
 
 import type { StripeAccount } from '../core/account.ts';
+import { blankSubscription } from '../core/blank.ts';
 import { invalid, missing } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
 import type { Customer, Price, Subscription, SubscriptionItem, TrialOffer } from '../core/model.ts';
@@ -175,39 +176,15 @@ export function build(
   return account.add(
     'subscription',
     {
+      ...blankSubscription(),
       id,
-      object: 'subscription',
-      application: null,
-      application_fee_percent: null,
       automatic_tax: { disabled_reason: null, enabled: tax, liability: tax ? { type: 'self' } : null },
       billing_cycle_anchor: trialEnd ?? now,
-      billing_cycle_anchor_config: null,
-      billing_mode: { flexible: { proration_discounts: 'included' }, type: 'flexible' },
-      billing_schedules: [],
-      billing_thresholds: null,
-      cancel_at: null,
-      cancel_at_period_end: false,
-      canceled_at: null,
-      cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: null },
-      collection_method: 'charge_automatically',
       created: now,
       currency,
       customer: customer.id,
-      customer_account: null,
-      days_until_due: null,
       default_payment_method: wanted.method ?? null,
-      default_source: null,
-      default_tax_rates: [],
       description: wanted.description ?? null,
-      discounts: [],
-      ended_at: null,
-      invoice_settings: {
-        account_tax_ids: null,
-        custom_fields: null,
-        description: null,
-        footer: null,
-        issuer: { type: 'self' },
-      },
       items: {
         object: 'list',
         data: prices.map(({ price, quantity, metadata, offer }) => {
@@ -218,32 +195,19 @@ export function build(
         has_more: false,
         url: `/v1/subscription_items?subscription=${id}`,
       },
-      latest_invoice: null,
-      livemode: false,
-      managed_payments: null,
       metadata: wanted.metadata ?? {},
-      next_pending_invoice_item_invoice: null,
-      on_behalf_of: null,
-      pause_collection: null,
       payment_settings: {
         payment_method_options: null,
         payment_method_types: wanted.ways ?? null,
         save_default_payment_method: wanted.saves ?? 'off',
       },
-      pending_invoice_item_interval: null,
-      pending_setup_intent: null,
-      pending_update: null,
-      schedule: null,
       start_date: now,
-      status: 'incomplete',
       test_clock: customer.test_clock,
-      transfer_data: null,
       trial_end: trialEnd,
       trial_settings: {
         end_behavior: { billing_cycle_anchor: null, missing_payment_method: wanted.missingMethod ?? 'create_invoice' },
       },
       trial_start: trialEnd === null ? null : now,
-      _announced: {},
     } as unknown as Omit<Subscription, 'id'> & { id: string },
     customer,
   );

@@ -1,6 +1,7 @@
 /** Invoices: their lines, sums and finalization. */
 
 import type { StripeAccount } from '../core/account.ts';
+import { blankInvoice } from '../core/blank.ts';
 import { invalid } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
 import type {
@@ -179,10 +180,29 @@ export interface InvoiceDraft {
   readonly periodStart?: number;
   readonly periodEnd?: number;
   readonly prorationDate?: number;
-  /** Whether what waits for the next invoice comes on this one. */
+  /** Whether the customer's pending items come on this invoice; `true` without it. */
   readonly pending?: boolean;
   readonly description?: string | null;
   readonly metadata?: Record<string, string>;
+}
+
+/** Moves items that wait for the customer's next invoice onto this one. */
+function takePendingItems(
+  { store }: StripeAccount,
+  { customer, subscription }: InvoiceDraft,
+  invoice: string,
+): InvoiceItem[] {
+  const items = [...store.all('invoiceitem')].filter(
+    (item) =>
+      item.customer === customer.id &&
+      item.invoice === null &&
+      (item._subscription === null || item._subscription === subscription?.id),
+  );
+  for (const item of items) {
+    item.invoice = invoice;
+    store.touch(item);
+  }
+  return items;
 }
 
 /** A draft with its lines and sums. */
@@ -190,20 +210,8 @@ export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoic
   const { customer, subscription, reason } = draft;
   const now = account.now(customer);
   const id = `in_${token(24)}`;
-  const waiting =
-    draft.pending === false
-      ? []
-      : [...account.store.all('invoiceitem')].filter(
-          (item) =>
-            item.customer === customer.id &&
-            item.invoice === null &&
-            (item._subscription === null || item._subscription === subscription?.id),
-        );
-  for (const item of waiting) {
-    item.invoice = id;
-    account.store.touch(item);
-  }
-  const lines = [...waiting.map(itemLine), ...(draft.lines ?? [])].map(
+  const pending = draft.pending === false ? [] : takePendingItems(account, draft, id);
+  const lines = [...pending.map(itemLine), ...(draft.lines ?? [])].map(
     (line): Line => ({ id: `il_${token(24)}`, ...line, invoice: id }) as Line,
   );
   const [first] = lines;
@@ -211,62 +219,29 @@ export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoic
   const invoice = account.add(
     'invoice',
     {
+      ...blankInvoice(),
       id,
-      object: 'invoice',
-      account_country: 'US',
-      account_name: 'Broadsheet sandbox',
-      account_tax_ids: null,
-      amount_due: 0,
-      amount_overpaid: 0,
-      amount_paid: 0,
-      amount_remaining: 0,
-      amount_shipping: 0,
-      application: null,
-      attempt_count: 0,
-      attempted: false,
       auto_advance: reason !== 'manual',
-      automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
       automatically_finalizes_at: reason === 'subscription_cycle' ? now + hour : null,
       billing_reason: reason,
-      collection_method: 'charge_automatically',
       created: now,
       currency: first?.currency ?? subscription?.currency ?? 'usd',
-      custom_fields: null,
       customer: customer.id,
-      customer_account: null,
       customer_address: customer.address ?? null,
       customer_email: customer.email,
       customer_name: customer.name,
       customer_phone: customer.phone ?? null,
       customer_shipping: customer.shipping,
-      customer_tax_exempt: 'none',
-      customer_tax_ids: [],
       default_payment_method: method,
-      default_source: null,
-      default_tax_rates: [],
       description: draft.description ?? null,
-      discounts: [],
-      due_date: null,
-      effective_at: null,
-      ending_balance: null,
-      footer: null,
-      from_invoice: null,
-      hosted_invoice_url: null,
-      invoice_pdf: null,
-      issuer: { type: 'self' },
-      last_finalization_error: null,
-      latest_revision: null,
       lines: {
         object: 'list',
         data: lines,
         has_more: false,
         url: `/v1/invoices/${id}/lines`,
       },
-      livemode: false,
       metadata: draft.metadata ?? {},
       next_payment_attempt: reason === 'subscription_cycle' ? now + hour : null,
-      number: null,
-      on_behalf_of: null,
       parent: subscription
         ? {
             quote_details: null,
@@ -285,26 +260,8 @@ export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoic
       },
       period_end: draft.periodEnd ?? now,
       period_start: draft.periodStart ?? now,
-      post_payment_credit_notes_amount: 0,
-      pre_payment_credit_notes_amount: 0,
-      receipt_number: null,
-      rendering: null,
-      shipping_cost: null,
-      shipping_details: null,
       starting_balance: customer.balance,
-      statement_descriptor: null,
-      status: 'draft',
-      status_transitions: { finalized_at: null, marked_uncollectible_at: null, paid_at: null, voided_at: null },
-      subtotal: 0,
-      subtotal_excluding_tax: 0,
       test_clock: customer.test_clock,
-      total: 0,
-      total_discount_amounts: [],
-      total_excluding_tax: 0,
-      total_pretax_credit_amounts: [],
-      total_taxes: [],
-      webhooks_delivered_at: null,
-      _intent: null,
       _token: token(32),
     } as unknown as Omit<Invoice, 'id'> & { id: string },
     customer,

@@ -4,6 +4,7 @@
  */
 
 import type { StripeAccount } from '../core/account.ts';
+import { blankCharge } from '../core/blank.ts';
 import { invalid } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
 import type { CardProblem, Charge, PaymentIntent, PaymentMethod, SetupIntent } from '../core/model.ts';
@@ -241,7 +242,7 @@ function charge(account: StripeAccount, intent: PaymentIntent, method: PaymentMe
   const { decline, declineCharges, declineAfter, dispute } = behaviourOf(method._number);
   const refusal = decline ?? declineCharges ?? declineAfter;
   if (refusal) return refusePayment(account, intent, method, declines[refusal]);
-  const paid = record(account, intent, method, null, authenticated);
+  const paid = addCharge(account, intent, method, null, authenticated);
   intent.status = 'succeeded';
   intent.next_action = null;
   intent.amount_received = intent.amount;
@@ -267,7 +268,7 @@ function refusePayment(
   problem: CardProblem,
   charged = true,
 ): Outcome {
-  const failed = charged ? record(account, intent, method, problem, false) : null;
+  const failed = charged ? addCharge(account, intent, method, problem, false) : null;
   intent.status = 'requires_payment_method';
   intent.next_action = null;
   intent._challenge = null;
@@ -308,8 +309,8 @@ function refuseSetup(
   return 'failed';
 }
 
-/** The charge that an attempt leaves behind. */
-function record(
+/** Adds the charge of a payment attempt, successful or declined. */
+function addCharge(
   account: StripeAccount,
   intent: PaymentIntent,
   method: PaymentMethod,
@@ -317,108 +318,87 @@ function record(
   authenticated: boolean,
 ): Charge {
   const owner = intent.customer ? account.store.find('customer', intent.customer) : null;
-  const { brand, last4, exp_month, exp_year, country, funding, fingerprint, wallet } = method.card;
   const id = `ch_${token(24)}`;
   return account.add(
     'charge',
     {
+      ...blankCharge(),
       id,
-      object: 'charge',
       amount: intent.amount,
       amount_captured: problem ? 0 : intent.amount,
-      amount_refunded: 0,
-      application: null,
-      application_fee: null,
-      application_fee_amount: null,
       balance_transaction: problem ? null : `txn_${token(24)}`,
       billing_details: method.billing_details,
-      calculated_statement_descriptor: 'SANDBOX',
       captured: !problem,
       currency: intent.currency,
       customer: intent.customer,
       description: intent.description,
-      disputed: false,
-      failure_balance_transaction: null,
       failure_code: problem?.code ?? null,
       failure_message: problem?.message ?? null,
-      fraud_details: {},
-      livemode: false,
       metadata: intent.metadata,
-      on_behalf_of: null,
-      outcome: problem
-        ? {
-            advice_code: problem.advice_code ?? null,
-            network_advice_code: null,
-            network_decline_code: null,
-            network_status: 'declined_by_network',
-            reason: problem.decline_code ?? problem.code,
-            risk_level: 'normal',
-            seller_message: 'The bank did not return any further details with this decline.',
-            type: 'issuer_declined',
-          }
-        : {
-            advice_code: null,
-            network_advice_code: null,
-            network_decline_code: null,
-            network_status: 'approved_by_network',
-            reason: null,
-            risk_level: 'normal',
-            seller_message: 'Payment complete.',
-            type: 'authorized',
-          },
+      outcome: outcomeOf(problem),
       paid: !problem,
       payment_intent: intent.id,
       payment_method: method.id,
       payment_method_details: {
-        card: {
-          brand,
-          last4,
-          exp_month,
-          exp_year,
-          country,
-          funding,
-          fingerprint,
-          wallet,
-          amount_authorized: problem ? null : intent.amount,
-          authorization_code: problem ? null : token(6),
-          checks: method.card.checks,
-          electronic_commerce_indicator: null,
-          installments: null,
-          mandate: null,
-          network: brand,
-          network_transaction_id: null,
-          regulated_status: 'unregulated',
-          three_d_secure: authenticated
-            ? {
-                authentication_flow: 'challenge',
-                electronic_commerce_indicator: '05',
-                exemption_indicator: null,
-                result: 'authenticated',
-                result_reason: null,
-                transaction_id: token(36),
-                version: '2.2.0',
-              }
-            : null,
-          transaction_link_id: null,
-        },
+        card: cardDetails(intent, method, { declined: problem !== null, authenticated }),
         type: 'card',
       },
       receipt_email: intent.receipt_email ?? null,
-      receipt_number: null,
-      receipt_url: null,
-      refunded: false,
-      review: null,
-      shipping: null,
-      source: null,
-      source_transfer: null,
-      statement_descriptor: null,
-      statement_descriptor_suffix: null,
       status: problem ? 'failed' : 'succeeded',
-      transfer_data: null,
-      transfer_group: null,
     } as unknown as Omit<Charge, 'id'> & { id: string },
     owner,
   );
+}
+
+const outcomeOf = (problem: CardProblem | null) => ({
+  advice_code: problem?.advice_code ?? null,
+  network_advice_code: null,
+  network_decline_code: null,
+  network_status: problem ? 'declined_by_network' : 'approved_by_network',
+  reason: problem ? (problem.decline_code ?? problem.code) : null,
+  risk_level: 'normal',
+  seller_message: problem ? 'The bank did not return any further details with this decline.' : 'Payment complete.',
+  type: problem ? 'issuer_declined' : 'authorized',
+});
+
+/** `payment_method_details.card` of a charge. */
+function cardDetails(
+  intent: PaymentIntent,
+  { card }: PaymentMethod,
+  { declined, authenticated }: { declined: boolean; authenticated: boolean },
+) {
+  const { brand, last4, exp_month, exp_year, country, funding, fingerprint, wallet, checks } = card;
+  return {
+    brand,
+    last4,
+    exp_month,
+    exp_year,
+    country,
+    funding,
+    fingerprint,
+    wallet,
+    amount_authorized: declined ? null : intent.amount,
+    authorization_code: declined ? null : token(6),
+    checks,
+    electronic_commerce_indicator: null,
+    installments: null,
+    mandate: null,
+    network: brand,
+    network_transaction_id: null,
+    regulated_status: 'unregulated',
+    three_d_secure: authenticated
+      ? {
+          authentication_flow: 'challenge',
+          electronic_commerce_indicator: '05',
+          exemption_indicator: null,
+          result: 'authenticated',
+          result_reason: null,
+          transaction_id: token(36),
+          version: '2.2.0',
+        }
+      : null,
+    transaction_link_id: null,
+  };
 }
 
 /** @throws {ApiError} 400 when it has succeeded */

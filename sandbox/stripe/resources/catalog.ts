@@ -3,7 +3,7 @@
 import type { StripeAccount } from '../core/account.ts';
 import { ApiError, invalid, noSuch } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
-import type { Interval } from '../core/model.ts';
+import type { Coupon, Interval, PromotionCode } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { promotionActive } from '../core/present.ts';
 import { del, deleted, get, matching, page, post, type Route, setTexts } from './route.ts';
@@ -74,6 +74,44 @@ export const addPrice = (account: StripeAccount, { recurring, ...price }: NewPri
     type: recurring ? 'recurring' : 'one_time',
     unit_amount_decimal: String(price.unit_amount),
     ...price,
+  });
+
+type NewCoupon = Pick<Coupon, 'id'> & Partial<Coupon>;
+
+export const addCoupon = (account: StripeAccount, coupon: NewCoupon) =>
+  account.add('coupon', {
+    object: 'coupon',
+    amount_off: null,
+    currency: null,
+    duration: 'once',
+    duration_in_months: null,
+    livemode: false,
+    max_redemptions: null,
+    metadata: {},
+    name: null,
+    percent_off: null,
+    redeem_by: null,
+    times_redeemed: 0,
+    valid: true,
+    _products: [],
+    ...coupon,
+  });
+
+type NewPromotionCode = Pick<PromotionCode, 'code' | 'promotion'> & Partial<PromotionCode>;
+
+export const addPromotionCode = (account: StripeAccount, code: NewPromotionCode) =>
+  account.add('promotion_code', {
+    object: 'promotion_code',
+    active: true,
+    customer: null,
+    customer_account: null,
+    expires_at: null,
+    livemode: false,
+    max_redemptions: null,
+    metadata: {},
+    restrictions: { first_time_transaction: false, minimum_amount: null, minimum_amount_currency: null },
+    times_redeemed: 0,
+    ...code,
   });
 
 export const products: Route[] = [
@@ -206,21 +244,17 @@ export const coupons: Route[] = [
         'duration_in_months',
       );
     }
-    return account.add('coupon', {
+    return addCoupon(account, {
       id,
-      object: 'coupon',
       amount_off: amount,
       currency: amount === null ? null : currency,
       duration,
       duration_in_months: months,
-      livemode: false,
       max_redemptions: params.int('max_redemptions') ?? null,
       metadata: params.metadata(),
       name: params.text('name') ?? null,
       percent_off: percent,
       redeem_by: params.int('redeem_by') ?? null,
-      times_redeemed: 0,
-      valid: true,
       _products: params.object('applies_to')?.texts('products') ?? [],
     });
   }),
@@ -261,14 +295,11 @@ export const promotionCodes: Route[] = [
     const restrictions = params.object('restrictions');
     restrictions?.allow('currency_options');
     const customer = params.text('customer');
-    return account.add('promotion_code', {
-      object: 'promotion_code',
+    return addPromotionCode(account, {
       active: params.bool('active') ?? true,
       code,
-      customer_account: null,
       customer: customer ? account.need('customer', customer, 'customer').id : null,
       expires_at: params.int('expires_at') ?? null,
-      livemode: false,
       max_redemptions: params.int('max_redemptions') ?? null,
       metadata: params.metadata(),
       promotion: { coupon: couponId, type: 'coupon' as const },
@@ -277,7 +308,6 @@ export const promotionCodes: Route[] = [
         minimum_amount: restrictions?.int('minimum_amount') ?? null,
         minimum_amount_currency: restrictions?.text('minimum_amount_currency') ?? null,
       },
-      times_redeemed: 0,
     });
   }),
   get('/v1/promotion_codes', ({ account, params }) => {

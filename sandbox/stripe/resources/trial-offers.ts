@@ -1,8 +1,7 @@
-/** Trial Offers (docs.stripe.com/api/product-catalog/trial-offer): made once, archived at the end; nothing else of them can be changed. */
-
+/** Trial Offers (docs.stripe.com/api/product-catalog/trial-offer): created once, archived at the end, otherwise unchangeable. */
 import type { StripeAccount } from '../core/account.ts';
 import { invalid, missing } from '../core/errors.ts';
-import type { Price } from '../core/model.ts';
+import type { Price, TrialOffer } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { get, matching, page, post, type Route } from './route.ts';
 
@@ -15,6 +14,25 @@ function readPrice(account: StripeAccount, params: Params): Price {
   if (!price.active) throw invalid('The price specified is inactive. This field only accepts active prices.', param);
   return price;
 }
+
+type NewTrialOffer = Partial<TrialOffer> & {
+  readonly price: string;
+  /** The price that follows. */
+  readonly next: string;
+  /** How many intervals of its price it lasts. */
+  readonly iterations: number;
+};
+
+export const addTrialOffer = (account: StripeAccount, { next, iterations, ...offer }: NewTrialOffer) =>
+  account.add('product_catalog.trial_offer', {
+    object: 'product_catalog.trial_offer',
+    active: true,
+    duration: { relative: { iterations }, type: 'relative' },
+    end_behavior: { transition: { price: next }, type: 'transition' },
+    livemode: false,
+    nickname: null,
+    ...offer,
+  });
 
 export const trialOffers: Route[] = [
   post(at, ({ account, params }) => {
@@ -35,12 +53,10 @@ export const trialOffers: Route[] = [
         transition.name('price'),
       );
     }
-    return account.add('product_catalog.trial_offer', {
-      object: 'product_catalog.trial_offer',
+    return addTrialOffer(account, {
       active: params.bool('active') ?? true,
-      duration: { relative: { iterations }, type: 'relative' },
-      end_behavior: { transition: { price: next.id }, type: 'transition' },
-      livemode: false,
+      iterations,
+      next: next.id,
       nickname: params.text('nickname') ?? null,
       price: price.id,
     });
