@@ -157,7 +157,7 @@ function npm(command, cwd) {
 }
 
 /**
- * Turns what went wrong into words that say what to do.
+ * Turns an error into a message that says what to do.
  * @param {unknown} error
  */
 function explain(error) {

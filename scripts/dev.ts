@@ -15,7 +15,7 @@ export async function run(args: readonly string[] = []): Promise<number> {
   if (access) {
     const { adminUrl, adminUser, adminPassword } = access.wordpress;
     console.log(`  Newsroom   ${adminUrl}   user ${adminUser}, password ${adminPassword}`);
-    console.log(`  Mailbox    ${access.mailbox.url}   every mail that the paper sends`);
+    console.log(`  Mailbox    ${access.mailbox.url}   every mail that the site sends`);
   }
 
   const astro = startChild(

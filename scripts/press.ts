@@ -1,5 +1,5 @@
 /**
- * `npm run press`: renders the paper ahead. `-- --only /section/politics` (may be repeated) takes a path and what is below
+ * `npm run press`: renders all pages in advance. `-- --only /section/politics` (may be repeated) takes a path and what is below
  * it, `--since 2026-01-01` articles from that day on, `--concurrency 8` renders so many at a time. What is stored and fresh
  * is left alone, so that a run that was broken off goes on where it was.
  */
@@ -64,7 +64,7 @@ export async function run(args: readonly string[]): Promise<number> {
   });
   const { prerender } = await import('../src/server/commands/prerender.ts');
   const count = new Intl.NumberFormat('en-US');
-  const done: Warmed = await step('Rendering the paper', (progress) =>
+  const done: Warmed = await step('Rendering the pages', (progress) =>
     prerender(
       { ...env, DATA_DIR: dataDir },
       {

@@ -63,7 +63,7 @@ function whole(letters: LetterStore, failure: Failure, url: URL, open: Letter | 
 <a class="name" href="/">Mailbox</a>
 <p class="about">Everything the newspaper sends arrives here, to any address.</p>
 <form class="search" action="/" role="search">
-<label for="to">To</label><input id="to" name="to" type="search" value="${safe(to ?? '')}" placeholder="anybody" autocomplete="off" spellcheck="false">
+<label for="to">To</label><input id="to" name="to" type="search" value="${safe(to ?? '')}" placeholder="any address" autocomplete="off" spellcheck="false">
 </form>
 </header>
 <div class="panes">

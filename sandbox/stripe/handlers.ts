@@ -32,9 +32,9 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
     /** Stripe gives a 500 of its own again to the same key (docs.stripe.com/api/idempotent_requests). */
     const keepFailure = async (failure: Response): Promise<Response> => {
       if (key === null || route.method === 'get' || failure.status !== 500) return failure;
-      const told = { status: 500, body: await failure.clone().text() };
+      const answered = { status: 500, body: await failure.clone().text() };
       const print = fingerprint(route.method, url.pathname, body);
-      state.account.run(() => state.idempotency.keep(key, print, told));
+      state.account.run(() => state.idempotency.keep(key, print, answered));
       return failure;
     };
     if (fault && fault.when !== 'after') {

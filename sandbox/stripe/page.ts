@@ -37,7 +37,7 @@ ${state.lifecycle.nextRenewal() === null ? '' : button('clock', 'To the next ren
 }
 
 function hooks(webhooks: Webhooks | null): string {
-  if (!webhooks) return '<section><h2>Webhooks</h2><p class="soft">No site hears of events.</p></section>';
+  if (!webhooks) return '<section><h2>Webhooks</h2><p class="soft">No site receives events.</p></section>';
   const { mode, delay, copies, shuffle, lose } = webhooks.settings;
   const number = (name: string, label: string, value: number, more: string) =>
     `<label>${label}<input name="${name}" type="number" value="${value}" min="0" ${more}></label>`;

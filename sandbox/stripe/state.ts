@@ -1,5 +1,5 @@
 /**
- * The sandbox's Stripe without a network: books, clock, faults, and the calls that work on them. `stripeHandlers` makes
+ * The sandbox's Stripe without a network: account, clock, faults, and the calls that use them. `stripeHandlers` makes
  * msw handlers of it, `startStripe` serves the same over HTTP.
  */
 import { type Lifecycle, makeLifecycle } from './billing/ticking.ts';
@@ -58,24 +58,24 @@ export interface StripeState {
   readonly keys: typeof keys;
   /** Unix seconds of the sandbox's own clock. */
   now(): number;
-  /** Moves that clock forward to a moment, doing what falls due on the way. */
+  /** Moves that clock forward to a moment, doing everything that falls due until then. */
   advanceTo(moment: number): void;
   /** Moves it by so many seconds. */
   advance(seconds: number): void;
-  /** What the reader does with the bank's question. */
+  /** Answers the bank's 3-D Secure challenge. */
   finishChallenge(intent: string, passed: boolean): void;
   onEvents(listener: (events: readonly Event[]) => void): void;
-  /** Forgets everything and begins anew. */
+  /** Deletes everything and fills the account again. */
   reset(): void;
   /** @throws {AnswerFault} when something was sent that Stripe would not have sent */
   close(): void;
   readonly idempotency: Idempotency;
-  /** Keeps what was sent wrongly, so that closing fails. */
+  /** Records an invalid answer, so that closing fails. */
   noteFault(fault: AnswerFault): void;
 }
 
 export interface StateOptions {
-  /** Keeps everything in this file; without one it is forgotten. */
+  /** Where everything is stored; without it, in memory. */
   readonly file?: string | undefined;
   /** Epoch milliseconds. */
   readonly wall?: () => number;
@@ -116,7 +116,7 @@ export function openState({ file, wall = Date.now }: StateOptions = {}): StripeS
   };
 }
 
-/** What an older sandbox has kept lacks fields that are required today: it begins anew. */
+/** Data of an older sandbox lacks fields that are required today: it is deleted. */
 function forgetOldShapes(account: StripeAccount): void {
   const spoken = `${api.sdk} 3`;
   if (account.store.find('setting', 'shapes')?.spoken === spoken) return;
@@ -142,7 +142,7 @@ export interface ApiAnswer {
   readonly headers: Record<string, string>;
 }
 
-/** Answers one call, at once. */
+/** Answers one call, synchronously. */
 export function answer(state: StripeState, call: ApiCall): ApiAnswer {
   const requestId = `req_${token(14)}`;
   const headers: Record<string, string> = {
@@ -191,7 +191,7 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
       return error(new ApiError(500, { type: 'api_error', message: 'The stand-in could not answer.' }));
     }
     const answered = error(problem);
-    // What the call changed is undone, its answer is kept all the same.
+    // The call's changes are rolled back, but its answer is kept for the idempotency key.
     if (key && began && !problem.commits && !isMalformed(problem)) {
       account.run(() => idempotency.keep(key, print, { status: problem.status, body: answered.body }));
     }
@@ -210,7 +210,7 @@ function checkVersion(version: string | null): void {
   if (version !== apiVersion) throw invalid(`Invalid Stripe API version: ${version}`);
 }
 
-/** @returns whether it is a browser that asks */
+/** @returns whether the caller is a browser */
 function authorize(
   { keys: { secret, publishable } }: StripeState,
   { route, authorization, version }: ApiCall,
@@ -265,7 +265,7 @@ function forBrowser({ metadata: _metadata, customer: _customer, latest_charge: _
 export const unknownPath = (method: string, path: string): ApiError =>
   new ApiError(404, {
     type: 'invalid_request_error',
-    message: `Unrecognized request URL (${method}: ${path}). If you are trying to list objects, remove the trailing slash. If you are trying to retrieve an object, make sure you passed a valid (non-empty) identifier in your code. The sandbox knows what the newspaper needs of Stripe, no more.`,
+    message: `Unrecognized request URL (${method}: ${path}). If you are trying to list objects, remove the trailing slash. If you are trying to retrieve an object, make sure you passed a valid (non-empty) identifier in your code. The sandbox implements only what the newspaper uses.`,
   });
 
 export type { Fault };

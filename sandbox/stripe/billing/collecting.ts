@@ -105,7 +105,7 @@ function paid(account: StripeAccount, invoice: Invoice, intent?: PaymentIntent):
   if (payment) account.emit('invoice_payment.paid', payment);
 }
 
-/** A subscription that owes nothing any more is in good standing again. */
+/** A subscription without open debts is active again. */
 export function settle(account: StripeAccount, subscription: Subscription): void {
   if (!['incomplete', 'past_due', 'unpaid'].includes(subscription.status)) return;
   const owing = [...account.store.all('invoice')].some(

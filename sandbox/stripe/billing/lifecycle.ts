@@ -112,8 +112,8 @@ function announceInvoice(account: StripeAccount, subscription: Subscription, at:
   const upcoming = account.dryRun((): Thing | null => {
     const invoice = nextInvoice(account, subscription);
     if (!invoice) return null;
-    const told = { id: `upcoming_${invoice.id}`, billing_reason: 'upcoming', automatically_finalizes_at: null };
-    return { ...(account.present(invoice) as unknown as Thing), ...told };
+    const upcomingOnly = { id: `upcoming_${invoice.id}`, billing_reason: 'upcoming', automatically_finalizes_at: null };
+    return { ...(account.present(invoice) as unknown as Thing), ...upcomingOnly };
   });
   account.store.touch(subscription);
   subscription._announced = { ...subscription._announced, invoice: at };

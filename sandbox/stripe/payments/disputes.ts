@@ -109,7 +109,7 @@ export function escalateInquiry(account: StripeAccount, dispute: Dispute): void 
   account.emit('charge.dispute.funds_withdrawn', dispute);
 }
 
-/** What the bank decides. An inquiry is closed without anybody having lost. */
+/** Applies the bank's decision. An inquiry is closed without a winner. */
 export function endDispute(account: StripeAccount, dispute: Dispute, won: boolean): void {
   mayChange(dispute);
   account.store.touch(dispute);

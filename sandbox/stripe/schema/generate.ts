@@ -201,9 +201,9 @@ function readBrowser(): BrowserSchema {
   const listenersOf = (name: string, element: ts.Type) => {
     const heard = overloads(element, 'on').map((one) => {
       const [event, handler] = argumentsOf(one);
-      const [told] = handler?.getCallSignatures().flatMap(argumentsOf) ?? [];
+      const [value] = handler?.getCallSignatures().flatMap(argumentsOf) ?? [];
       if (!event?.isStringLiteral()) throw new Error(`${name} has an event without a name.`);
-      for (const symbol of told?.getProperties() ?? []) {
+      for (const symbol of value?.getProperties() ?? []) {
         const calls = reader.checker.getTypeOfSymbol(symbol).getNonNullableType().getCallSignatures();
         if (calls.length > 0)
           functions[`${name}.${event.value}.${symbol.name}`] = calls.map((call) =>

@@ -61,7 +61,7 @@ onBothEngines('leaving', (engines) => {
   });
 
   it.each([
-    ['the paper offers nothing', 'reader-yearly', null],
+    ['the publication makes no offer', 'reader-yearly', null],
     ['Stripe has no such coupon', 'reader-yearly', { coupon: 'gone', everyDays: 365 }],
     ['it is a first cheap time', 'reader-penny', stay],
   ])('has no offer where %s', async (_where, plan, offered) => {
