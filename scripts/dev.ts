@@ -40,6 +40,6 @@ export async function run(args: readonly string[] = []): Promise<number> {
   endsWhenAsked();
   await Promise.race([astro.ended, ...(sandbox ? [sandbox.ended] : [])]);
   if (isStopping()) return new Promise<number>(() => {});
-  console.error('\nA part of the development server ended by itself; stopping the rest.');
+  console.error('\nA process of the development server ended unexpectedly; stopping the others.');
   return stopAll(1);
 }

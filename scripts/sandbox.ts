@@ -163,7 +163,7 @@ export function sandboxEnvironment(access: SandboxAccess, env: Environment): Env
 }
 
 /**
- * The settings that make a site load third parties, for whom the sandbox stands in. A paper without them has no banner and no more scripts
+ * The settings that make a site load third parties, which the sandbox stands in for. A site without them has no banner and no more scripts
  * than its own, which is how it is looked at unless a caller asks for them.
  */
 export function thirdPartyEnvironment({ thirdParty: { url } }: Pick<SandboxAccess, 'thirdParty'>): Environment {

@@ -32,7 +32,7 @@ export function hostedInvoices({ account }: StripeState): Answerer {
   };
 }
 
-/** Where the customer answers the bank's question about an open invoice; `null` while it asks for nothing. */
+/** The page with the bank's challenge for an open invoice; `null` without a challenge. */
 function challengeOf({ store }: StripeAccount, { status, _intent }: Invoice): string | null {
   const intent = status === 'open' && _intent ? store.find('payment_intent', _intent) : undefined;
   return intent?.status === 'requires_action' ? `/challenge/${intent.id}?ticket=${intent._challenge}` : null;

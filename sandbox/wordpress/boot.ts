@@ -113,7 +113,7 @@ const CONSTANTS = {
 export async function bootWordPress(options: WordPressOptions): Promise<RunningWordPress> {
   const { core, data, plugins = [], phpVersion = '8.3', instances = 3 } = options;
   for (const folder of ['database', 'uploads']) fs.mkdirSync(path.join(data, folder), { recursive: true });
-  // Compiled code knows its sources by path and time only, so each release and each PHP has a folder of its own.
+  // Compiled code identifies its sources by path and time only, so each release and each PHP has a folder of its own.
   const compiled = openCompiledCode(path.resolve(options.compiled, `${path.basename(core)}-php${phpVersion}`));
 
   let handle: ((request: PHPRequest) => Promise<StreamedPHPResponse>) | undefined;

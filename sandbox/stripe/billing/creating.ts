@@ -32,7 +32,7 @@ export const recurring = (
   );
 };
 
-/** Parameters that change nothing here. */
+/** Parameters that the sandbox accepts and ignores. */
 export const indifferent = [
   ...['application_fee_percent', 'billing_thresholds', 'collection_method'],
   ...['days_until_due', 'default_tax_rates', 'invoice_settings', 'on_behalf_of', 'pending_invoice_item_interval'],
@@ -110,7 +110,7 @@ export interface NewItem {
   readonly price: Price;
   readonly quantity: number;
   readonly metadata: Record<string, string>;
-  /** That it begins with; `price` is then its price. */
+  /** The trial offer that the item begins with; `price` is then the offer's. */
   readonly offer: TrialOffer | null;
 }
 
@@ -156,7 +156,7 @@ interface Wanted {
   readonly description?: string | null;
   readonly method?: string | null;
   readonly saves?: string;
-  /** Ways to pay that its invoices are limited to. */
+  /** Payment methods that its invoices are limited to. */
   readonly ways?: string[] | null;
   readonly missingMethod?: string;
 }
@@ -350,7 +350,7 @@ export function setCancellation(account: StripeAccount, subscription: Subscripti
   };
 }
 
-/** Where nothing is due yet, a card has to be made ready for the day when something is. */
+/** If nothing is due yet, sets the card up for later charges. */
 function prepareCard(account: StripeAccount, subscription: Subscription, customer: Customer): void {
   const id = subscription.default_payment_method ?? customer.invoice_settings.default_payment_method;
   const method = id ? account.store.find('payment_method', id) : null;
@@ -360,7 +360,7 @@ function prepareCard(account: StripeAccount, subscription: Subscription, custome
   if (method) confirmSetup(account, setup, { method, offSession: false });
 }
 
-/** A setup intent has succeeded: the subscription that waited for it has its card. */
+/** After a setup intent has succeeded: the waiting subscription gets the card. */
 export function afterSetup(account: StripeAccount, setup: string): void {
   for (const subscription of account.store.all('subscription')) {
     if (subscription.pending_setup_intent !== setup) continue;

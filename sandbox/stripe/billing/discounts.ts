@@ -17,7 +17,7 @@ export interface Granted {
 /**
  * What `discounts[0][coupon]`, `[promotion_code]` or `[discount]` ask for.
  *
- * @returns `undefined` when nothing is said of discounts, `[]` when all go
+ * @returns `undefined` without the parameter, `[]` if all are removed
  * @throws {ApiError} 400 for codes that are unknown, expired, used up or another customer's
  */
 export function readDiscounts(account: StripeAccount, params: Params, customer: Customer): Granted[] | undefined {

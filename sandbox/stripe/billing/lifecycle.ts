@@ -58,7 +58,7 @@ function* subscriptionTasks(account: StripeAccount, subscription: Subscription):
   }
   const pause = pauseOf(subscription);
   if (pause && pause.resumes_at !== null) yield { at: pause.resumes_at, work: () => resume(account, subscription) };
-  // Of an invoice that will be void nothing is announced.
+  // An invoice that will be void causes no event.
   if (announced.invoice !== at && subscription.cancel_at === null && pause?.behavior !== 'void') {
     yield {
       at: Math.max(at - announcedAhead, subscription.created + 1),
@@ -122,7 +122,7 @@ function announceInvoice(account: StripeAccount, subscription: Subscription, at:
 
 /**
  * The invoice of the next renewal, with what a schedule changes at that moment (docs.stripe.com/api/invoices/create_preview).
- * It does what a renewal does, and so belongs into `account.dry`. `null` when nothing will be charged.
+ * It does what a renewal does: call it in `account.dryRun`. `null` if nothing will be charged.
  */
 export function nextInvoice(account: StripeAccount, subscription: Subscription): Invoice | null {
   const at = periodEnd(subscription);

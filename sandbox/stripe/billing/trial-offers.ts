@@ -1,6 +1,6 @@
 /**
  * Trial Offers: a first price of a subscription item for a number of its intervals, then another
- * (docs.stripe.com/billing/subscriptions/trials). docs/decisions/0026-trial-offers.md tells what of this is documented and what is inferred.
+ * (docs.stripe.com/billing/subscriptions/trials). docs/decisions/0026-trial-offers.md says which of this is documented and which is inferred.
  */
 
 import type { StripeAccount } from '../core/account.ts';
@@ -58,7 +58,7 @@ export function offerEnd({ items }: Subscription): number | null {
   return ends.length > 0 ? Math.min(...ends) : null;
 }
 
-/** Gives items whose trial ends the price that follows. The billing cycle begins anew, as it does unless another anchor is asked for. */
+/** Gives items whose trial ends the price that follows. The billing cycle begins anew, unless another anchor is requested. */
 export function endTrials(account: StripeAccount, subscription: Subscription, now: number): void {
   for (const item of subscription.items.data) {
     if (item.current_trial === null || item.current_trial.end_date > now) continue;

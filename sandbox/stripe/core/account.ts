@@ -287,7 +287,7 @@ function rollback(state: State): void {
   state.newEvents = [];
 }
 
-/** What was there before, of what is different now; `null` when nothing is. */
+/** The earlier values of changed fields; `null` if nothing has changed. */
 function difference(before: Wire, after: Wire): Wire | null {
   const result: Wire = {};
   for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {

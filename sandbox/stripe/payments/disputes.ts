@@ -12,7 +12,7 @@ export type DisputeReason = 'fraudulent' | 'product_not_received' | 'inquiry';
 /** Seconds in which the publisher can respond. */
 const answerWithin = 9 * 86_400;
 
-/** Evidence of which nothing has been given yet. */
+/** Empty evidence. */
 const noEvidence = {
   ...Object.fromEntries(
     [
@@ -30,13 +30,13 @@ const noEvidence = {
 
 const over = ['won', 'lost', 'warning_closed'];
 
-/** The one of a charge that is not over yet, or was lost: nothing more can be paid back then. */
+/** A charge's open or lost dispute; with one, the charge can't be refunded. */
 export const blocksRefund = (account: StripeAccount, charge: Charge): boolean =>
   [...account.store.all('dispute')].some(
     (dispute) => dispute.charge === charge.id && !dispute.is_charge_refundable && dispute.status !== 'won',
   );
 
-/** @throws {ApiError} 400 when there is nothing that could be disputed */
+/** @throws {ApiError} 400 if the charge can't be disputed */
 export function openDispute(account: StripeAccount, charge: Charge, reason: DisputeReason = 'fraudulent'): Dispute {
   if (charge.status !== 'succeeded' || charge.refunded) throw invalid(`Charge ${charge.id} has nothing to dispute.`);
   if (charge.disputed) throw invalid(`Charge ${charge.id} is disputed already.`);
@@ -97,7 +97,7 @@ export function reviewDispute(account: StripeAccount, dispute: Dispute): void {
   account.emit('charge.dispute.updated', dispute);
 }
 
-/** The bank makes a dispute of its inquiry: the money goes, and nothing can be refunded any more. */
+/** The bank turns its inquiry into a dispute: the amount is withdrawn, and no refund is possible. */
 export function escalateInquiry(account: StripeAccount, dispute: Dispute): void {
   mayChange(dispute);
   if (!dispute.is_charge_refundable) throw invalid('Only an inquiry can become a dispute.');

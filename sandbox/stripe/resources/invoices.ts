@@ -1,4 +1,4 @@
-/** Invoices, what is put on them, and how they were paid. */
+/** Invoices, invoice items and invoice payments. */
 
 import { collect, methodFor, refusal, settle, subscriptionOf, voidInvoice } from '../billing/collecting.ts';
 import { readOneOff } from '../billing/creating.ts';

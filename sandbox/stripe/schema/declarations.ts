@@ -15,7 +15,7 @@ export interface Reader {
 export interface ReaderOptions {
   /** Whether an interface is left out: it becomes `any`. */
   readonly omit?: (type: ts.Type, name: string) => boolean;
-  /** Whether an object that stands beside an id may be left out of the union. */
+  /** Whether an object in a union with its id may be left out. */
   readonly omitExpanded?: (type: ts.Type, name: string) => boolean;
 }
 
