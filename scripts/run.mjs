@@ -42,7 +42,7 @@ const [command = '', ...rest] = process.argv.slice(2);
 
 async function main() {
   if (!Object.hasOwn(commands, command)) {
-    console.error(`Say what to do: node scripts/run.mjs ${Object.keys(commands).join(' | ')}`);
+    console.error(`Usage: node scripts/run.mjs ${Object.keys(commands).join(' | ')}`);
     return 2;
   }
   process.chdir(root);
@@ -50,7 +50,7 @@ async function main() {
   // The time that a command says it took counts from here, the run with another Node included.
   process.env.BROADSHEET_BEGAN ??= String(Date.now());
   if (!isFit(process.version)) return again(await ensureNode());
-  // npm and everything it starts must use this Node too, whichever stands first on the PATH.
+  // npm and everything it starts must use this Node too, whichever is first on the PATH.
   Object.assign(process.env, withNode(process.execPath, process.env));
   // Half of a start is compiling: this process and its children keep what they compile.
   process.env.NODE_COMPILE_CACHE ??= join(fetched, 'compile-cache');

@@ -138,7 +138,7 @@ async function measureOne(articles: number): Promise<Taken[]> {
 }
 
 /**
- * @param articles sizes of the paper to be measured
+ * @param articles sizes of the archive to be measured
  * @returns whether the bound holds
  */
 export async function benchSearch(articles: readonly number[]): Promise<boolean> {

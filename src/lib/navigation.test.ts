@@ -27,7 +27,7 @@ describe('extraItems', () => {
 });
 
 describe('ariaCurrent', () => {
-  it('tells the page itself from a part of the paper that holds it', () => {
+  it('distinguishes the page itself from the section that contains it', () => {
     expect(ariaCurrent('/media', '/media')).toBe('page');
     expect(ariaCurrent('/media', '/media/a-film')).toBe('true');
     expect(ariaCurrent('/media', '/media-kit')).toBeUndefined();

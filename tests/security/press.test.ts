@@ -211,7 +211,7 @@ describe('poisoning', () => {
     expect(JSON.stringify(next.headers)).not.toContain('evil');
   });
 
-  it('nor does the reader who is first, whose page everyone else gets', async () => {
+  it('nor does the first reader, whose page everyone else gets', async () => {
     const first = await ask('/article/story-2', headers);
     expect(first.headers['server-timing']).toBe('press;desc="rendered"');
     expect(first.text).not.toMatch(/evil/);

@@ -46,7 +46,7 @@ describe('the offer', () => {
     expect(plansOf(offer, 'sun-founder')).toEqual([]);
   });
 
-  it('leaves out what is no tier of the paper', () => {
+  it('leaves out products that are no tier of the publication', () => {
     const { plans } = offerOf([price('mug', 'coffee-mug'), price('reader-yearly', 'sun-reader')]);
     expect(plans.map(({ id }) => id)).toEqual(['reader-yearly']);
   });

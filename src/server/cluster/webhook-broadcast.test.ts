@@ -197,7 +197,7 @@ describe('a webhook that one process takes', () => {
     await vi.waitFor(() => expect([a, b].map(({ look }) => look.mock.calls.length)).toEqual([2, 2]));
   });
 
-  it('stays within the schema of the paper', async () => {
+  it('stays within the schema of the site', async () => {
     const place = await engines.place();
     await engines.cluster().run('create schema other', place.databaseUrl ?? '');
     const other = { ...place, databaseUrl: `${place.databaseUrl}?options=-csearch_path%3Dother` };

@@ -238,7 +238,7 @@ describe('pages', () => {
     },
   );
 
-  it('cuts off what is longer than anybody would send', async () => {
+  it('cuts off a request that is longer than a browser sends', async () => {
     const { port } = await front();
     const socket = connect(port, '127.0.0.1').on('error', () => {});
     socket.write('POST /contact HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
