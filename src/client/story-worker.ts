@@ -1,6 +1,6 @@
 /**
  * The service worker: the last stories that were read in this browser can be read again without a network, as this reader saw them
- * (docs/decisions/0021). `story-worker-build.ts` makes `/sw.js` of this file by taking the types away, so it imports nothing.
+ * (docs/decisions/0021). `integrations.ts` makes `/sw.js` of this file by taking the types away, so it imports nothing.
  *
  * It keeps nothing else that readers see: no call, no other page. Signing in or out empties it.
  */
