@@ -118,6 +118,18 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
 /** Slugs of the pages whose text editors can write in WordPress. */
 export const editorialSlugs: readonly string[] = Object.keys(pages);
 
+/** The fixed pages that `src/pages/[page].astro` shows, by slug, with what is special about each (`src/layouts/Editorial.astro`). */
+export const textPages: ReadonlyMap<
+  string,
+  { readonly dated?: true; readonly fixed?: Readonly<Record<string, string>> }
+> = new Map([
+  ['accessibility', { dated: true }],
+  ['community', {}],
+  ['events', {}],
+  ['oped-guidelines', {}],
+  ['privacy-policy', { dated: true, fixed: { 'terms of use': 'Terms-of-use' } }],
+]);
+
 /**
  * A page's text: the editors', with the default for each part that they left empty.
  *

@@ -1,4 +1,4 @@
-/** Makes `/sw.js` of `story-worker.ts` when the pages are built: its types taken away, and the name of the build put in. */
+/** The Astro integrations of this folder: the directive `client:interaction`, and the service worker. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
@@ -7,16 +7,32 @@ import { fileURLToPath } from 'node:url';
 import type { AstroIntegration } from 'astro';
 import { publication } from '../publication.ts';
 
+declare module 'astro' {
+  interface AstroClientDirectives {
+    /** Hydrates on the first pointer, key or focus within the island; see interaction.ts. */
+    'client:interaction'?: boolean | 'or-idle-when-signed-in' | 'or-resumed' | 'or-seen-for-a-minute';
+  }
+}
+
+export const interactionDirective = (): AstroIntegration => ({
+  name: 'broadsheet:interaction',
+  hooks: {
+    'astro:config:setup': ({ addClientDirective }) => {
+      addClientDirective({ name: 'interaction', entrypoint: './src/client/interaction.ts' });
+    },
+  },
+});
+
 export interface WorkerSettings {
-  /** Another build is another name: browsers take the worker anew when its text has changed. */
+  /** Name of the build. Browsers update the worker when its text changes. */
   readonly build: string;
-  /** Stories that are kept; 0: none, and whatever worker there is goes. */
+  /** Stories to keep; 0: none, and browsers remove the worker. */
   readonly stories: number;
-  /** Days that they are kept. */
+  /** Days to keep them. */
   readonly days: number;
 }
 
-/** Ends a worker that a browser has from before, with all that it kept. */
+/** Removes a worker that a browser has from an earlier build, with all that it stored. */
 const farewell = `self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil((async () => {
   const own = (await caches.keys()).filter((name) => name.startsWith('broadsheet-'));
@@ -42,6 +58,7 @@ function buildName(folder: string): string {
   return hash.digest('hex').slice(0, 12);
 }
 
+/** Writes `/sw.js` when the pages are built: `story-worker.ts` without its types, and with its settings. */
 export const storyWorker = (): AstroIntegration => ({
   name: 'broadsheet:story-worker',
   hooks: {
