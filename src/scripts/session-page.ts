@@ -1,5 +1,6 @@
 /** Settles who reads the page: repairs a session, and recognizes readers of a newsletter by its link. */
-import { forgetRepair, recogniseFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
+import { recogniseFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
+import { forgetRepair } from '../lib/accounts/storage.ts';
 import { $session, refreshSession } from '../stores/session.ts';
 
 $session.subscribe((session) => {

@@ -1,8 +1,8 @@
 import { useStore } from '@nanostores/react';
+import type { Provider } from '../../lib/accounts/service.ts';
 import { SignInPanel } from '../SignIn/SignInPanel.tsx';
 import { useFlow } from '../SignIn/use-flow.ts';
 import { Dialog } from '../shared/Dialog.tsx';
-import type { Provider } from '../shared/social.ts';
 /**
  * Popups to sign in by: the auth popup, which `$ui` opens with its options, and the welcome popup (spec sections 2 and 4).
  * A page carries neither; `scripts/popups.ts` fetches this when one is opened first.

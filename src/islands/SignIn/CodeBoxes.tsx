@@ -134,9 +134,6 @@ export const isComplete = ({ digits }: Boxes): boolean => digits.every((digit) =
 
 const within = (at: number) => Math.min(Math.max(at, 0), codeLength - 1);
 
-/** Boxes with what a text has of digits; for a code that is there from the start. */
-export const boxesOf = (text: string): Boxes => insert(emptyBoxes, 0, text);
-
 /**
  * Writes a text into the boxes from one on: a key, a paste or what a phone fills in. A whole code begins at the first box
  * wherever it was dropped. What is no digit is left out.

@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'react';
-import { openSocial, type Provider } from '../shared/social.ts';
+import type { Provider } from '../../lib/accounts/service.ts';
+import { openSocial } from '../shared/social.tsx';
 import { createFlow, type Flow, type Method, type SignInState } from './flow.ts';
 /** The sign-in flow of one screen, tied to who is reading. */
 
 import * as calls from '../../lib/accounts/client.ts';
-import { dropPending, keepPending, readPending, type Surface } from '../../lib/accounts/pending.ts';
+import { readPending, removePending, type Surface, storePending } from '../../lib/accounts/storage.ts';
 import { $session, refreshSession } from '../../stores/session.ts';
 
 interface Options {
@@ -50,7 +51,7 @@ export function useFlow({ method, redirect, initial, surface, onSignedIn }: Opti
     const pending = surface && readPending(surface);
     if (pending) flow.resume(pending);
     const stopState = flow.$state.listen((state, before) => {
-      if (surface && state.step !== before?.step) keepPending(surface, state);
+      if (surface && state.step !== before?.step) storePending(surface, state);
       look();
     });
     const stopSession = $session.subscribe(look);
@@ -59,7 +60,7 @@ export function useFlow({ method, redirect, initial, surface, onSignedIn }: Opti
       stopSession();
       flow.stop();
       // Only a screen that is closed comes to this; a page that is left does not.
-      if (surface) dropPending();
+      if (surface) removePending();
     };
   }, [flow, surface]);
 

@@ -1,7 +1,8 @@
 /** The profile: its fields, their checks, phone numbers, and the copies in the browser (vendors.md 1.6; spec sections 3, 5, 7 and 9). */
+import { writeStored } from '../browser-storage.ts';
 import { profileProblems } from './messages.ts';
-import { forgetProfileCopies, type profileCopyKeys } from './profile-copies.ts';
 import type { Profile } from './service.ts';
+import { forgetProfileCopies, type profileCopyKeys } from './storage.ts';
 
 /** By kind: what a form's value becomes (`null`: it is refused), and what the account service takes. */
 const kinds = {
@@ -202,11 +203,8 @@ export const profileFields: readonly ProfileField[] = [
  * none; nothing depends on them.
  */
 export function storeProfileCopies(profile: Profile, email: string, trackingId: string): void {
-  try {
-    for (const { copy, attribute } of profileFields) localStorage.setItem(copy, String(profile[attribute] ?? ''));
-    const others = { email, username: String(profile.first_name ?? ''), token: trackingId, trackingId };
-    for (const [key, value] of Object.entries(others)) localStorage.setItem(key, value);
-  } catch {
-    forgetProfileCopies();
-  }
+  const fields = profileFields.map(({ copy, attribute }) => [copy, String(profile[attribute] ?? '')] as const);
+  const others = { email, username: String(profile.first_name ?? ''), token: trackingId, trackingId };
+  const stored = [...fields, ...Object.entries(others)].every(([key, value]) => writeStored(key, value));
+  if (!stored) forgetProfileCopies();
 }

@@ -1,4 +1,4 @@
-/** The most read articles: the service as routes and pages see it, its parameters, and what the browser has counted. */
+/** The most read articles: the service as routes and pages see it, its parameters, what the browser has counted, and the table. */
 import type { Card, ContentReader } from '../content/model.ts';
 
 export interface TopQuery {
@@ -62,3 +62,18 @@ export function parseTracked(text: string | null): readonly number[] {
 
 export const withTracked = (tracked: readonly number[], article: number): readonly number[] =>
   [...tracked.filter((one) => one !== article), article].slice(-most);
+
+/** Made by `src/server/migrations/reading.ts`. */
+export interface PopularityTable {
+  article_id: number;
+  /** The article's score, see scores.server.ts. */
+  heat: number;
+  /** Half-life under which `heat` was written, milliseconds. */
+  half_life: number;
+  /** All readings ever, undecayed. */
+  total: number;
+}
+
+export interface PopularityTables {
+  popularity: PopularityTable;
+}

@@ -2,7 +2,7 @@
 
 import type { CardsAnswer } from '../cards/wire.ts';
 import { type Answer, ask } from '../http/ask.ts';
-import type { SearchAnswer } from './schema.ts';
+import type { SearchAnswer } from './model.ts';
 
 /** Results in the overlay. */
 export const shownAtOnce = 8;

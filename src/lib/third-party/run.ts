@@ -2,6 +2,7 @@
  * Starts third parties when their reader has allowed them and the browser is idle, each at most once and independently: one that fails,
  * or never loads, affects neither the others nor the page.
  */
+import { storedNames, writeStored } from '../browser-storage.ts';
 import type { Consent } from '../consent/model.ts';
 import type { Adapter, VisitorType } from './model.ts';
 import type { ThirdPartyName } from './settings.ts';
@@ -126,11 +127,7 @@ export function forgetThirdParty(name: ThirdPartyName): void {
     const cookie = pair.split('=', 1)[0] ?? '';
     if (trace.test(cookie)) expire(cookie);
   }
-  try {
-    for (const key of Object.keys(localStorage)) if (trace.test(key)) localStorage.removeItem(key);
-  } catch {
-    // Unavailable storage is empty.
-  }
+  for (const key of storedNames()) if (trace.test(key)) writeStored(key, null);
   if (name !== 'webPush') return;
   void dropPushWorker();
   try {
