@@ -1,4 +1,5 @@
 /** The browser's storage, which may be full, blocked or missing. Then nothing is stored, and nothing throws. */
+import { parseJson } from './text.ts';
 
 type Area = 'localStorage' | 'sessionStorage';
 
@@ -13,11 +14,7 @@ export function readStored(name: string, area: Area = 'localStorage'): string | 
 
 /** As {@link readStored}, parsed; `null` for anything that isn't JSON. */
 export function readStoredJson(name: string, area?: Area): unknown {
-  try {
-    return JSON.parse(readStored(name, area) ?? 'null');
-  } catch {
-    return null;
-  }
+  return parseJson(readStored(name, area) ?? 'null') ?? null;
 }
 
 /** @param value `null` removes the entry @returns whether it was stored */

@@ -93,15 +93,10 @@ export function extendedText(value: unknown): { readonly text: string } | { read
 /** Extended profiles of one reader at most. */
 export const mostApps = bounds.apps;
 
-/** Phone numbers of the United States as readers type them (spec section 9: eleven digits, the country fixed). */
-
-/** What one digit more or less of a number looks like. */
+/** Area, exchange and line of an incomplete number. */
 const shape = /^1?(\d{0,3})(\d{0,3})(\d{0,4})$/;
 
-/**
- * A number as it is typed, in its form: `+1 (212) 555-0183`, or as much of that as there is. The country's 1 is put before it where it is
- * missing. What begins with another country's `+` is left alone, and is no number.
- */
+/** Formats a US number (spec section 9) while it is typed: `+1 (212) 555-0183`, or a part of that. Another country's `+` is left alone. */
 export function formatUsPhone(text: string): string {
   const digits = text.replace(/\D/g, '');
   if (/^\s*\+(?!\s*1)\s*\d/.test(text)) return text;
@@ -123,11 +118,6 @@ export function usPhoneDigits(text: string): string | null {
   return /^[\d\s().+-]*$/.test(text) && /^1\d{10}$/.test(digits) ? digits : null;
 }
 
-/**
- * The fields of a reader's profile: the one list of what the form asks for. The form, its checks, the account service and the browser's
- * copies read it.
- */
-
 export interface ProfileField {
   /** Name of the form's field. */
   readonly name: string;
@@ -147,6 +137,7 @@ export interface ProfileField {
   readonly message?: string;
 }
 
+/** The one list of the profile's fields: the form, its checks, the account service and the browser's copies read it. */
 export const profileFields: readonly ProfileField[] = [
   {
     name: 'first_name',

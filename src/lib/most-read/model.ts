@@ -1,5 +1,6 @@
 /** The most read articles: the service as routes and pages see it, its parameters, what the browser has counted, and the table. */
 import type { Card, ContentReader } from '../content/model.ts';
+import { parseJson } from '../text.ts';
 
 export interface TopQuery {
   /** How many at most; 10 unless given (spec section 9), never more than 50. */
@@ -52,12 +53,8 @@ const most = 500;
 
 /** @param text from the storage; an invalid one counts as an empty list */
 export function parseTracked(text: string | null): readonly number[] {
-  try {
-    const read: unknown = JSON.parse(text ?? '[]');
-    return Array.isArray(read) ? read.map(Number).filter((id) => Number.isSafeInteger(id) && id > 0) : [];
-  } catch {
-    return [];
-  }
+  const read = parseJson(text ?? '[]');
+  return Array.isArray(read) ? read.map(Number).filter((id) => Number.isSafeInteger(id) && id > 0) : [];
 }
 
 export const withTracked = (tracked: readonly number[], article: number): readonly number[] =>
