@@ -1,5 +1,4 @@
 /** The user's own comments that others don't see yet, or that may still be edited. */
-
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { editComment, refusedMessage, removeComment } from '../../lib/comments/client.ts';
 import { commentLabels, commentStates, type OwnComment } from '../../lib/comments/schema.ts';

@@ -2,7 +2,6 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { codeMessages } from '../../lib/accounts/messages.ts';
 import { formFields } from '../../lib/accounts/model.ts';
-
 import styles from './SignIn.module.css';
 
 interface Props {

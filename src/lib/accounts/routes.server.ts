@@ -13,7 +13,6 @@ import { accountMessages, type FormProblem, problemText, wireMessages } from './
 import { formPages, providers } from './model.ts';
 import { deliveryBody, deliveryOf, type SignedInAnswer } from './schema.ts';
 import type { Accounts, Caller, Failure, Outcome, Provider, Session, SignedIn } from './service.ts';
-
 import { visitorCookie } from './visitor.ts';
 
 export interface FormCall {
@@ -261,11 +260,7 @@ type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response'>;
 
 const personal = 'private, no-store';
 
-/**
- * Lets signed-in users through; redirects all others.
- *
- * @param to where to; the sign-in page unless given, which leads back here
- */
+/** Lets signed-in users through; redirects all others. @param to where to; the sign-in page unless given, which leads back here */
 export async function requireReader(page: Page, to?: string): Promise<Session | Response> {
   const { session, cookies, away } = await known(page);
   // While the database is unavailable, the sign-in page says so, and a retry leads back here.
@@ -274,11 +269,7 @@ export async function requireReader(page: Page, to?: string): Promise<Session | 
   return session;
 }
 
-/**
- * Lets anonymous readers through; redirects signed-in users.
- *
- * @param to where to; what the parameter `return` names unless given
- */
+/** Lets anonymous readers through; redirects signed-in users. @param to where to; what the parameter `return` names unless given */
 export async function requireAnonymous(page: Page, to?: string): Promise<Response | null> {
   const { session, cookies } = await known(page);
   if (session) {

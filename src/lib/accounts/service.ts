@@ -2,7 +2,6 @@
  * What the account service does, as routes and pages see it (spec section 7). Failures that a visitor can cause are values;
  * what throws is a fault of ours or of the database.
  */
-
 import type { providers } from './model.ts';
 
 /** Keys of `validators` under which a six-digit code is taken; the first is the one that our own screens send. */

@@ -5,7 +5,7 @@ export const common = {
   limited: 'Too many tries. Please wait a little and try again.',
 } as const;
 
-export interface FailureMessages {
+interface FailureMessages {
   readonly failed: string;
   readonly offline?: string;
   readonly signedOut?: string;

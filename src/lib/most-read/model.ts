@@ -22,11 +22,7 @@ export type Counted =
   | 'unknown';
 
 export interface MostRead {
-  /**
-   * Counts one reading, in memory; it is written within a second.
-   *
-   * @param address network address of the reader
-   */
+  /** Counts one reading, in memory; it is written within a second. @param address network address of the reader */
   count(article: number, address: string): Promise<Counted>;
   /**
    * The most read articles, the first most. Every article starts with one reading at its publication, so that there is a list

@@ -5,7 +5,6 @@ import type { Session } from '../accounts/service.ts';
 import { articleCardOf } from '../cards/wire.ts';
 import type { ContentReader } from '../content/model.ts';
 import { type Answer, refuse, signInFirst, tooManyRequests, unavailable } from '../http/answer.ts';
-
 import { accountRoute, type Call } from '../http/routes.server.ts';
 import { type Kept, type SavedAnswer, type SavedStories, savedMessages, savedPage } from './model.ts';
 

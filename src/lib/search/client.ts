@@ -1,5 +1,4 @@
 /** Calls of the search from the browser. */
-
 import type { CardsAnswer } from '../cards/wire.ts';
 import { type Answer, ask } from '../http/ask.ts';
 import type { SearchAnswer } from './model.ts';

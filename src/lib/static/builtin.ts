@@ -1,5 +1,4 @@
 /** Default texts of the newspaper's own pages, until editors write them in WordPress, and the messages of a failed preview. */
-
 import { publication } from '../../publication.ts';
 import type { StaticPage } from '../content/model.ts';
 
@@ -118,11 +117,7 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
 /** Slugs of the pages whose text editors can write in WordPress. */
 export const editorialSlugs: readonly string[] = Object.keys(pages);
 
-/**
- * A page's text: the editors', with the default for each part that they left empty.
- *
- * @param kept the page in the content store
- */
+/** A page's text: the editors', with the default for each part that they left empty. @param kept the page in the content store */
 export function pageText(
   slug: string,
   kept: StaticPage | null,
@@ -151,11 +146,7 @@ export interface PreviewTrouble {
   readonly advice: string;
 }
 
-/**
- * The message for the status of a preview.
- *
- * @param status as `Content.preview` answers it (src/content/service.ts)
- */
+/** The message for the status of a preview. @param status as `Content.preview` answers it (src/content/service.ts) */
 export function previewTrouble(status: number): PreviewTrouble {
   switch (status) {
     case 400:

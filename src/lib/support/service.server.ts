@@ -1,5 +1,4 @@
 /** The support inbox: messages are stored, mailed to the inbox unless they look like spam, and deleted after the retention time. */
-
 import { randomUUID } from 'node:crypto';
 import { normalEmail } from '../accounts/model.ts';
 import { createHmacs, createSealer, type Sealer } from '../crypto.server.ts';
@@ -11,7 +10,6 @@ import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/model.ts';
 import type { Owner, PersonalData } from '../personal-data.ts';
-
 import { contactPage, type SupportField, type SupportFields, supportFields, supportMessages } from './schema.ts';
 
 /** Why a message was stored and not mailed; the database stores these words. */

@@ -13,7 +13,6 @@ import {
   type TickerItem,
   type TickerRules,
 } from './model.ts';
-
 import { type QuotesAccess, twelveData } from './twelve-data.server.ts';
 
 export interface TickerOptions {
