@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Section } from './content/model.ts';
-import { ariaCurrent, extraItems, sectionItems } from './navigation.ts';
+import { ariaCurrent, extraItems, sectionItems } from './layout-rules.ts';
 
 describe('sectionItems', () => {
   it('shows labels and keeps the order', () => {

@@ -4,7 +4,8 @@
  */
 
 import type { Session } from '../lib/accounts/session.ts';
-import { forgetRepair, recogniseFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
+import { recogniseFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
+import { forgetRepair } from '../lib/accounts/storage.ts';
 import { $session, refreshSession } from '../stores/session.ts';
 import { $ui } from '../stores/ui.ts';
 

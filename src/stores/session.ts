@@ -3,7 +3,6 @@
  * costs at most one for each page, and none if another page or tab has just asked.
  */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
-import { forgetProfileCopies } from '../lib/accounts/profile-copies.ts';
 import type { LogoutBody, MessageAnswer } from '../lib/accounts/schema.ts';
 import {
   type AccessFacts,
@@ -13,14 +12,8 @@ import {
   sessionOf,
   visitorOf,
 } from '../lib/accounts/session.ts';
-import {
-  dropShared,
-  featureDecisions,
-  logout,
-  oneTabAtATime,
-  putShared,
-  takeShared,
-} from '../lib/accounts/session-client.ts';
+import { featureDecisions, logout, oneTabAtATime } from '../lib/accounts/session-client.ts';
+import { dropShared, forgetProfileCopies, putShared, takeShared } from '../lib/accounts/storage.ts';
 
 import { readVisitor, tabs, type VisitorKind, visitorCookie } from '../lib/accounts/visitor.ts';
 import type { Answer } from '../lib/http/ask.ts';

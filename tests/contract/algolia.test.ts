@@ -12,8 +12,8 @@ import { storeDocument, withdrawDocument } from '../../src/content/store/write.s
 import { silent } from '../../src/lib/logging.ts';
 import { openAlgolia } from '../../src/lib/search/algolia.server.ts';
 import type { AlgoliaAccess } from '../../src/lib/search/model.ts';
+import { searchAnswer } from '../../src/lib/search/model.ts';
 import { answerOf } from '../../src/lib/search/question.ts';
-import { searchAnswer } from '../../src/lib/search/schema.ts';
 
 import { createSearch } from '../../src/lib/search/search.server.ts';
 import { cutToBytes } from '../../src/lib/text.ts';

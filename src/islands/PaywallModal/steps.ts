@@ -4,7 +4,7 @@
  */
 import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
-import { readPending } from '../../lib/accounts/pending.ts';
+import { readPending } from '../../lib/accounts/storage.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { complaintAbout, wordsFor } from '../shared/messages.ts';
 

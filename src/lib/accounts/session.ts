@@ -1,5 +1,4 @@
 /** Who is reading, as the browser knows it (spec sections 3 and 6): made from the access details of a decision. */
-
 import type { AccessDetails } from './schema.ts';
 import { type Product, products, type VisitorKind } from './visitor.ts';
 

@@ -1,5 +1,4 @@
 /** Default texts of the newspaper's own pages, until editors write them in WordPress, and the messages of a failed preview. */
-
 import { publication } from '../../publication.ts';
 import type { StaticPage } from '../content/model.ts';
 
@@ -130,11 +129,7 @@ export const textPages: ReadonlyMap<
   ['privacy-policy', { dated: true, fixed: { 'terms of use': 'Terms-of-use' } }],
 ]);
 
-/**
- * A page's text: the editors', with the default for each part that they left empty.
- *
- * @param kept the page in the content store
- */
+/** A page's text: the editors', with the default for each part that they left empty. @param kept the page in the content store */
 export function pageText(
   slug: string,
   kept: StaticPage | null,
@@ -163,11 +158,7 @@ export interface PreviewTrouble {
   readonly advice: string;
 }
 
-/**
- * The message for the status of a preview.
- *
- * @param status as `Content.preview` answers it (src/content/service.ts)
- */
+/** The message for the status of a preview. @param status as `Content.preview` answers it (src/content/service.ts) */
 export function previewTrouble(status: number): PreviewTrouble {
   switch (status) {
     case 400:

@@ -4,6 +4,7 @@
  * the calls.
  */
 import type { IInitObject, IOneSignalOneSignal } from 'react-onesignal';
+import { readStored, writeStored } from '../browser-storage.ts';
 import { loadScriptOnce } from './load-script.ts';
 import type { Adapter, AdapterContext, VisitorType } from './model.ts';
 
@@ -100,11 +101,6 @@ async function optInAgain(sdk: IOneSignalOneSignal): Promise<void> {
 
 /** Reads or writes the flag in this browser; without storage it is off. */
 function paused(next?: boolean): boolean {
-  try {
-    if (next === true) localStorage.setItem(pausedKey, '1');
-    else if (next === false) localStorage.removeItem(pausedKey);
-    return localStorage.getItem(pausedKey) !== null;
-  } catch {
-    return false;
-  }
+  if (next !== undefined) writeStored(pausedKey, next ? '1' : null);
+  return readStored(pausedKey) !== null;
 }

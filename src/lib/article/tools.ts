@@ -1,3 +1,5 @@
+/** The tools of a story: what they say, and the text sizes. */
+
 /** What the server answers to a reader who gives an article away. */
 export const giftMessages = {
   noArticle: 'We can’t find this article.',
@@ -36,3 +38,21 @@ export const toolMessages = {
 /** The message when a call fails: the server's, if it sent one. */
 export const failureText = (message: string | null): string =>
   message ?? (navigator.onLine ? toolMessages.failed : toolMessages.offline);
+
+/** Text sizes from the smallest, which each browser remembers; the standard size has no attribute on `<html>`. Styles are in `components/article/Tools.astro`. */
+export const textSizes = [
+  { name: 'small', label: 'Small' },
+  { name: '', label: 'Standard' },
+  { name: 'large', label: 'Large' },
+  { name: 'larger', label: 'Largest' },
+] as const;
+
+/** Name in local storage. */
+export const textSizeName = 'text-size';
+
+/**
+ * Script in an article's head: sets the text size on `<html>` before the first paint, and marks browsers that can't read aloud. The
+ * content security policy names it by its hash, so its text is constant.
+ */
+export const readingScript =
+  "{const d=document.documentElement.dataset;try{const s=localStorage['text-size'];if(s)d.textSize=s}catch{}if(!window.speechSynthesis)d.mute=''}";
