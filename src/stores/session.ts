@@ -3,6 +3,7 @@
  * one for a page at most, and none where another page or tab has just asked.
  */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
+import type { VisitorKind } from '../lib/accounts/products.ts';
 import { forgetProfileCopies } from '../lib/accounts/profile-copies.ts';
 import type { LogoutBody, MessageAnswer } from '../lib/accounts/schema.ts';
 import {
@@ -21,8 +22,7 @@ import {
   putShared,
   takeShared,
 } from '../lib/accounts/session-client.ts';
-
-import { readVisitor, tabs, type VisitorKind, visitorCookie } from '../lib/accounts/visitor.ts';
+import { readVisitor, tabs, visitorCookie } from '../lib/accounts/visitor.ts';
 import type { Answer } from '../lib/http/ask.ts';
 import { publication } from '../publication.ts';
 

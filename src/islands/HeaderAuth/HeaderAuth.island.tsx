@@ -7,7 +7,7 @@ import { createTypeAhead } from '../../lib/type-ahead.ts';
 
 import { headerMessages } from '../../lib/accounts/header-messages.ts';
 import { formActions } from '../../lib/accounts/model.ts';
-import { visitorKinds } from '../../lib/accounts/visitor.ts';
+import { visitorKinds } from '../../lib/accounts/products.ts';
 import { forgetReader } from '../../lib/article/leaving.ts';
 import { common } from '../../lib/http/messages.ts';
 import { signOut } from '../../stores/session.ts';

@@ -3,8 +3,8 @@
  * the same answer.
  */
 
+import { productSlugs } from '../accounts/products.ts';
 import type { AccessDetails, DecisionEngineAnswer, FeatureDecisionsAnswer } from '../accounts/schema.ts';
-import { productSlugs } from '../accounts/session.ts';
 import { decide, type Rule, type Subject } from './decide.ts';
 import type { Entitlements, Trial } from './entitlements.ts';
 import type { MeterReading } from './meter.server.ts';

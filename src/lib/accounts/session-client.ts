@@ -1,5 +1,6 @@
 /** The account calls that a page makes before a touch; apart from the others, so that a page loads no more than these. */
 import { type Answer, ask } from '../http/ask.ts';
+import type { VisitorKind } from './products.ts';
 import type {
   FeatureDecisionsAnswer,
   FeatureDecisionsBody,
@@ -9,7 +10,7 @@ import type {
   RepairAnswer,
 } from './schema.ts';
 import type { AccessFacts } from './session.ts';
-import { sessionName, type VisitorKind } from './visitor.ts';
+import { sessionName } from './visitor.ts';
 
 /** What the reader may see: the one question of a page load. */
 export const featureDecisions = (

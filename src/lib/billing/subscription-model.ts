@@ -3,7 +3,7 @@
  * alone never gives access: Stripe calls a subscription whose first bill is 0 active before a card is confirmed ({@link isSettled}).
  */
 import { publication } from '../../publication.ts';
-import { tierRank } from '../accounts/session.ts';
+import { tierRank } from '../accounts/products.ts';
 import type { Price, Subscription, Tax } from './schema.ts';
 import type { Entitlement } from './service.ts';
 

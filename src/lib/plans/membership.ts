@@ -3,7 +3,7 @@
 import type { Subscription } from '../billing/schema.ts';
 import { isLive, isOverdue, mayRenew } from '../billing/subscription-model.ts';
 import { formatSum, formatTaxed } from '../money.ts';
-import { tiers } from './model.ts';
+import { findTier, tiers } from './model.ts';
 
 /** What is open to a reader now. */
 export interface Held {
@@ -23,7 +23,7 @@ export function membershipLabel(held: readonly Held[]): string {
 export const mayUpgrade = (held: readonly Held[]): boolean => !held.some(({ product }) => product === 'sun-founder');
 
 const nameOf = ({ productId, planName, print }: Pick<Subscription, 'productId' | 'planName' | 'print'>): string => {
-  const name = tiers.find(({ id }) => id === productId)?.name;
+  const name = findTier(productId)?.name;
   return name ? `${name}${print ? ' with the print edition' : ''}, ${planName}` : planName;
 };
 
@@ -101,7 +101,7 @@ export interface Bought {
 export function boughtOf(subscription: Subscription | null, day: (instant: string) => string): Bought | null {
   if (!subscription || !mayRenew(subscription)) return null;
   const { productId, planName, print, price, currency, nextBillingDate, paidUntil, cancelAtPeriodEnd } = subscription;
-  const tier = tiers.find(({ id }) => id === productId)?.name ?? planName;
+  const tier = findTier(productId)?.name ?? planName;
   const ends = cancelAtPeriodEnd || (nextBillingDate === null && !subscription.paused);
   return {
     name: print ? `${tier} with the print edition` : tier,
