@@ -2,7 +2,7 @@
 import { geo } from '../../lib/accounts/client.ts';
 import type { GeoAnswer } from '../../lib/accounts/schema.ts';
 import { saveMetadata } from '../../lib/billing/client.ts';
-import type { Subscription } from '../../lib/billing/schema.ts';
+import { limits, type metadataFields, type Subscription } from '../../lib/billing/schema.ts';
 import type { Answer } from '../../lib/http/ask.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { $printPromoLastSeen } from '../../stores/persisted.ts';
@@ -43,17 +43,10 @@ async function note(subscriptionId: string, email: string | null): Promise<void>
   await saveMetadata(subscriptionId, metadataOf(new URL(location.href), email, window.innerWidth, place));
 }
 
-/** Longest value that is sent. */
-const longest = 500;
-
 /** `mobile`, `tablet` or `desktop`, by the width of the window (spec section 9, breakpoints). */
 export const deviceType = (width: number): string => (width < 768 ? 'mobile' : width < 1024 ? 'tablet' : 'desktop');
 
-/**
- * What is known, without what is empty.
- *
- * @param page address of the page that was joined on
- */
+/** What is known, without what is empty. @param page address of the page that was joined on */
 export function metadataOf(
   page: URL,
   email: string | null,
@@ -62,7 +55,7 @@ export function metadataOf(
 ): Record<string, string> {
   const utm = (name: string) => page.searchParams.get(`utm_${name}`) ?? '';
   const place = geo.ok ? geo.value : null;
-  const all: Record<string, string> = {
+  const all: Record<(typeof metadataFields)[number], string> = {
     created_with: 'web',
     customer_email: email ?? '',
     // Without the fragment, and without the reader's email address that newsletter links carry.
@@ -78,7 +71,7 @@ export function metadataOf(
   return Object.fromEntries(
     Object.entries(all)
       .filter(([, value]) => value !== '')
-      .map(([name, value]) => [name, value.slice(0, longest)]),
+      .map(([name, value]) => [name, value.slice(0, limits.metadata)]),
   );
 }
 

@@ -36,12 +36,7 @@ export interface Terms {
 export const trialEnd = (registeredAt: number, { trialHours }: Pick<Terms, 'trialHours'>): number | null =>
   trialHours > 0 ? registeredAt + trialHours * hour : null;
 
-/**
- * A reader's entitlements at a time.
- *
- * @param registeredAt epoch milliseconds
- * @param now epoch milliseconds
- */
+/** A reader's entitlements at a time. @param registeredAt epoch milliseconds @param now epoch milliseconds */
 export function entitlementsOf(paid: readonly Paid[], registeredAt: number, terms: Terms, now: number): Entitlements {
   const products = runningProducts(paid, now);
   const running = paid.filter(({ product, until }) => until > now && runningProducts([{ product, until }], now)[0]);

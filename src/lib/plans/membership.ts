@@ -36,9 +36,7 @@ export interface SubscriptionState {
   readonly facts: readonly (readonly [string, string])[];
 }
 
-/**
- * @param day prints an instant as a day
- */
+/** @param day prints an instant as a day */
 export function subscriptionState(one: Subscription, day: (instant: string) => string): SubscriptionState {
   const { status, nextBillingDate, paidUntil, price, preDiscountPrice, currency } = one;
   const until = day(paidUntil);
@@ -93,11 +91,7 @@ export interface Bought {
   readonly print: boolean;
 }
 
-/**
- * Describes a subscription that runs; `null` when there is none.
- *
- * @param day prints an instant as a day
- */
+/** Describes a subscription that runs; `null` when there is none. @param day prints an instant as a day */
 export function boughtOf(subscription: Subscription | null, day: (instant: string) => string): Bought | null {
   if (!subscription || !mayRenew(subscription)) return null;
   const { productId, planName, print, price, currency, nextBillingDate, paidUntil, cancelAtPeriodEnd } = subscription;

@@ -152,10 +152,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
 }
 
 /** Plans, quotes and purchases. */
-function selling(
-  dependencies: BillingDependencies,
-  { publishableKey, scriptUrl }: BillingOptions['access'],
-): Pick<Billing, 'prices' | 'plans' | 'quote' | 'coupon' | 'subscribe' | 'confirm'> {
+function selling(dependencies: BillingDependencies, { publishableKey, scriptUrl }: BillingOptions['access']) {
   const { catalog, limiter, tax, now, withLock } = dependencies;
   const cache = createQuoteCache(now);
   return {
@@ -185,25 +182,11 @@ function selling(
       withinCardLimit(limiter, callerOf(session, address), () =>
         withLock(session.userId, () => asResult(() => confirm(dependencies, session, id))),
       ),
-  };
+  } satisfies Partial<Billing>;
 }
 
 /** Changes of a subscription. */
-function changing(
-  dependencies: BillingDependencies,
-): Pick<
-  Billing,
-  | 'switchPlan'
-  | 'cancel'
-  | 'resume'
-  | 'beginCancellation'
-  | 'retentionOffer'
-  | 'stay'
-  | 'saveMetadata'
-  | 'setupIntent'
-  | 'usePaymentMethod'
-  | 'saveShipping'
-> {
+function changing(dependencies: BillingDependencies) {
   const { limiter, customers, withLock } = dependencies;
   /** One change of a reader's subscription at a time. */
   const change = <T>({ userId }: Session, work: () => Promise<Billed<T>>): Promise<Billed<T>> =>
@@ -246,16 +229,11 @@ function changing(
         ),
       ),
     saveShipping: (session, shipping) => asResult(() => saveShipping(dependencies, session, shipping)),
-  };
+  } satisfies Partial<Billing>;
 }
 
 /** Reads what a reader has. */
-function reading(
-  dependencies: BillingDependencies,
-): Pick<
-  Billing,
-  'currency' | 'entitlements' | 'subscription' | 'shipping' | 'repair' | 'isPaying' | 'cancellationCounts'
-> {
+function reading(dependencies: BillingDependencies) {
   const { database, customers, purchases, subscriptions, rules, now } = dependencies;
   const statesOf = async (userId: string) => (await subscriptions.ofUser(userId)).map(({ state }) => state);
   const repairedAt = new Map<string, number>();
@@ -287,7 +265,7 @@ function reading(
       return open !== null && open.updated > now() - payingMs;
     },
     cancellationCounts: (since) => countCancellations(database.db, since),
-  };
+  } satisfies Partial<Billing>;
 }
 
 async function limitedQuote(

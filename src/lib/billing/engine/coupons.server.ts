@@ -31,11 +31,7 @@ export interface CouponCaller {
   readonly redeemed?: string | null;
 }
 
-/**
- * The coupon of a code, for this plan and this reader. Wrong codes are counted.
- *
- * @throws Refused, StripeError
- */
+/** The coupon of a code, for this plan and this reader. Wrong codes are counted. @throws Refused, StripeError */
 export async function findCoupon(
   dependencies: Dependencies,
   code: string,

@@ -7,6 +7,7 @@ import { abandon, adopt, isOurs } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { digest } from './fetch-subscription.server.ts';
 import type { BackgroundTask } from './jobs.server.ts';
+import { addNote } from './notes.server.ts';
 import { prunePromotions } from './purchases.server.ts';
 import { pruneDisputes } from './subscriptions.server.ts';
 import { findWalletProblem } from './wallets.server.ts';
@@ -125,9 +126,7 @@ async function queueRenewals({ database: { db }, jobs, rules, now }: BillingDepe
   }
 }
 
-async function prune(dependencies: BillingDependencies): Promise<void> {
-  const { database, now } = dependencies;
-  const { db } = database;
+async function prune({ database: { db }, now }: BillingDependencies): Promise<void> {
   await db
     .deleteFrom('stripe_events')
     .where('received', '<', now() - eventsKeptMs)
@@ -138,7 +137,7 @@ async function prune(dependencies: BillingDependencies): Promise<void> {
     .execute();
   await prunePromotions(db, now());
   await pruneDisputes(db, now());
-  await pruneRefusedCards(dependencies, now() - eventsKeptMs);
+  await pruneRefusedCards(db, now() - eventsKeptMs);
 }
 
 /** Adds the jobs of events that never arrived and that don't show in the list of subscriptions. @returns how many */
@@ -201,14 +200,8 @@ async function compareAll(dependencies: BillingDependencies): ReturnType<Billing
 /** Whether this process is the one that compares tonight. */
 async function claimComparison({ database: { db }, now }: BillingDependencies): Promise<boolean> {
   const at = now();
-  const first = await db
-    .insertInto('billing_notes')
-    .values({ key: 'compared', value: '', at })
-    .onConflict((conflict) => conflict.column('key').doNothing())
-    .returning('key')
-    .executeTakeFirst();
   // A new site has nothing to compare.
-  if (first) return false;
+  if (await addNote(db, 'compared', '', at)) return false;
   const hours = new Date(at).getUTCHours();
   const { numUpdatedRows } = await db
     .updateTable('billing_notes')

@@ -2,11 +2,10 @@
 import type { TierId } from '../../accounts/products.ts';
 import { formatMoney, formatReceipt as taxed } from '../../money.ts';
 import { findTier } from '../../plans/model.ts';
-import type { Message, Publisher } from '../model.ts';
+import type { BillingMessage, Message, Publisher } from '../model.ts';
 import type { MailContent } from './layout.ts';
 
 type Of<Kind extends Message['kind']> = Extract<Message, { kind: Kind }>;
-export type BillingMessage = Of<'receipt' | 'renewal-notice' | 'payment-failed' | 'cancelled' | 'welcome-tier'>;
 
 const host = (paper: Publisher): string => new URL(paper.siteUrl).host;
 const because = (paper: Publisher): string =>
