@@ -33,17 +33,17 @@ function useResume(onResumed: (subscription: Subscription) => void, onGone: () =
   const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [done, setDone] = useState<string | null>(null);
-  const going = useRef(false);
+  const isSending = useRef(false);
 
   async function submit(event: SyntheticEvent) {
     event.preventDefault();
-    if (going.current) return;
-    going.current = true;
+    if (isSending.current) return;
+    isSending.current = true;
     setBusy(true);
     setTrouble(null);
     setDone(null);
     const answer = await resume();
-    going.current = false;
+    isSending.current = false;
     setBusy(false);
     if (answer.ok && answer.value?.subscription) {
       onResumed(answer.value.subscription);
@@ -62,10 +62,10 @@ function Plan({ label, first, upgrade }: Props) {
   // Where it has ended, the panel shows the current state.
   const resuming = useResume((subscription) => panel.set({ subscription }), panel.retry);
   const { done, trouble } = resuming;
-  const said = useRef<HTMLParagraphElement>(null);
+  const message = useRef<HTMLParagraphElement>(null);
   // The pressed button is gone, so the message gets the focus.
   useEffect(() => {
-    if (done !== null) said.current?.focus();
+    if (done !== null) message.current?.focus();
   }, [done]);
 
   const subscription = panel.value?.subscription ?? null;
@@ -75,7 +75,7 @@ function Plan({ label, first, upgrade }: Props) {
     <PanelState phase={panel.phase} error={messages.failed} onRetry={panel.retry} lines={4}>
       {label !== '' && <p className={styles.membership}>{label}</p>}
       {done && (
-        <p className={styles.done} role="status" ref={said} tabIndex={-1}>
+        <p className={styles.done} role="status" ref={message} tabIndex={-1}>
           {done}
         </p>
       )}

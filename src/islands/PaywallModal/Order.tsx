@@ -170,7 +170,7 @@ export function TaxPlace({ known, country: near, locked, onPlace }: TaxPlaceProp
   const [code, setCode] = useState(known?.postal_code ?? '');
   const needed = needsPostalCode(country);
 
-  function tell(place: { country: string; code: string }) {
+  function report(place: { country: string; code: string }) {
     const postal = place.code.trim();
     if (needsPostalCode(place.country) && postal === '') return;
     if (place.country === known?.country && postal === (known.postal_code ?? '')) return;
@@ -179,7 +179,7 @@ export function TaxPlace({ known, country: near, locked, onPlace }: TaxPlaceProp
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the fields appear
   useEffect(() => {
     // If tax is the same in the whole country, the country is enough.
-    if (!known && near) tell({ country: near, code: '' });
+    if (!known && near) report({ country: near, code: '' });
   }, []);
   // A wallet may have brought the address.
   useEffect(() => {
@@ -188,12 +188,12 @@ export function TaxPlace({ known, country: near, locked, onPlace }: TaxPlaceProp
     setCode(known.postal_code ?? '');
   }, [known]);
   // Only when the reader leaves both fields, so that no sum is fetched for half an address.
-  const left = ({ currentTarget, relatedTarget }: FocusEvent<HTMLFieldSetElement>) => {
-    if (!currentTarget.contains(relatedTarget)) tell({ country, code });
+  const reportOnLeave = ({ currentTarget, relatedTarget }: FocusEvent<HTMLFieldSetElement>) => {
+    if (!currentTarget.contains(relatedTarget)) report({ country, code });
   };
 
   return (
-    <fieldset className={styles.place} disabled={locked} onBlur={left}>
+    <fieldset className={styles.place} disabled={locked} onBlur={reportOnLeave}>
       <legend>{messages.place}</legend>
       <p className={sheet.hint}>{messages.placeNote}</p>
       <div>
@@ -205,7 +205,7 @@ export function TaxPlace({ known, country: near, locked, onPlace }: TaxPlaceProp
           value={country}
           onChange={({ target }) => {
             setCountry(target.value);
-            if (!needsPostalCode(target.value)) tell({ country: target.value, code });
+            if (!needsPostalCode(target.value)) report({ country: target.value, code });
           }}
         >
           {all.map((each) => (
@@ -226,7 +226,7 @@ export function TaxPlace({ known, country: near, locked, onPlace }: TaxPlaceProp
           value={code}
           onChange={({ target }) => {
             setCode(target.value);
-            if (country === 'US' && /^\d{5}$/.test(target.value.trim())) tell({ country, code: target.value });
+            if (country === 'US' && /^\d{5}$/.test(target.value.trim())) report({ country, code: target.value });
           }}
         />
       </div>

@@ -150,12 +150,7 @@ function put(opening: HTMLElement, full: readonly Element[], page: Document): vo
   if (next) next.before(note);
   else first?.before(note);
   // Keyboard and screen reader users continue where the excerpt ended.
-  const target = next ?? first;
-  if (target) {
-    target.tabIndex = -1;
-    target.focus({ preventScroll: true });
-    target.addEventListener('blur', () => target.removeAttribute('tabindex'), { once: true });
-  }
+  focusBlock(next ?? first);
   page.defaultView?.scrollTo({ top, behavior: 'instant' });
 }
 
@@ -165,10 +160,15 @@ function uncover(wall: HTMLElement, page: Document): void {
   const blocks = [...page.querySelectorAll<HTMLElement>('.story .body > .prose > *')];
   const here = blocks.find((block) => block.getBoundingClientRect().top > 0) ?? blocks[0];
   here?.before(noteFor(page));
-  if (!here) return;
-  here.tabIndex = -1;
-  here.focus({ preventScroll: true });
-  here.addEventListener('blur', () => here.removeAttribute('tabindex'), { once: true });
+  focusBlock(here);
+}
+
+/** Moves the focus to a block of text, which takes it only now. */
+function focusBlock(block: HTMLElement | null | undefined): void {
+  if (!block) return;
+  block.tabIndex = -1;
+  block.focus({ preventScroll: true });
+  block.addEventListener('blur', () => block.removeAttribute('tabindex'), { once: true });
 }
 
 /** The first block after as much text as the excerpt had. */

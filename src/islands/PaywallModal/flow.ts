@@ -187,7 +187,7 @@ async function start(context: Context): Promise<void> {
   const { calls, session, drafts, payload } = context;
   set(context, { phase: 'loading', trouble: null });
   // The session decides which step opens: a signed-in reader never sees the first one.
-  const [answer] = await Promise.all([calls.plans(), known(session)]);
+  const [answer] = await Promise.all([calls.plans(), sessionLoaded(session)]);
   if (context.over) return;
   const { prices: sold = [], currency } = (answer.ok && answer.value) || {};
   const prices = sold.map((price) => priceIn(price, currency));
@@ -216,7 +216,7 @@ async function start(context: Context): Promise<void> {
 }
 
 /** Resolves once the session has loaded. */
-const known = (session: FlowOptions['session']) =>
+const sessionLoaded = (session: FlowOptions['session']) =>
   new Promise<void>((resolve) => {
     let stop = () => {};
     stop = session.subscribe(({ status }) => {

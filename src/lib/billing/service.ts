@@ -84,7 +84,7 @@ export interface Billing {
   resume(session: Session): Promise<Billed<Subscription>>;
 
   /** The first step of a cancellation: stores the reason and decides on the one offer (spec section 2, "retention"). */
-  beginCancellation(session: Session, farewell: CancelFeedback): Promise<Billed<null>>;
+  beginCancellation(session: Session, feedback: CancelFeedback): Promise<Billed<null>>;
   /** The offer that was made in the current cancellation; `null`: none. */
   retentionOffer(session: Session): Promise<RetentionOffer | null>;
   /** Accepts the offer; twice is the same as once. */

@@ -11,7 +11,7 @@ export interface Held {
   readonly print: boolean;
 }
 
-/** "Sun Member (Digital Only)"; blank for who pays for something else; "Free Account" for who pays for nothing. */
+/** "Sun Member (Digital Only)"; blank for readers who pay for something else; "Free Account" for those who pay for nothing. */
 export function membershipLabel(held: readonly Held[]): string {
   const highest = tiers.findLast(({ id }) => held.some(({ product }) => product === id));
   if (!highest) return held.length > 0 ? '' : 'Free Account';

@@ -207,6 +207,18 @@ export const planBy = (offer: Offer, of: TierId, interval: 'month' | 'year', pri
 /** "$120", and "$0.60" where there are cents (spec section 9). */
 export const money = formatSum;
 
+/**
+ * A function that prints a sum of a plan, for `InCurrency.astro`: the plan's amount unless `sum` says another; empty without the plan.
+ *
+ * @param find finds the plan in the offer of a currency
+ */
+export const sumOf =
+  (find: (offer: Offer) => Plan | null, sum: (plan: Plan) => number = ({ amount }) => amount) =>
+  (offer: Offer): string => {
+    const plan = find(offer);
+    return plan ? money(sum(plan), plan.currency) : '';
+  };
+
 /** What is billed, and how often. */
 export type Rate = Pick<Plan, 'amount' | 'currency' | 'interval' | 'count'>;
 

@@ -106,9 +106,9 @@ export function createWorker(
 /** Runs each task at its interval, the first time at once. */
 function createTaskRunner(tasks: readonly BackgroundTask[], { log }: Pick<BillingDependencies, 'log'>) {
   const ranAt = new Map<string, number>();
-  return async (goesOn: () => boolean): Promise<void> => {
+  return async (mayContinue: () => boolean): Promise<void> => {
     for (const { name, everyMs, run } of tasks) {
-      if (!goesOn() || performance.now() - (ranAt.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) continue;
+      if (!mayContinue() || performance.now() - (ranAt.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) continue;
       ranAt.set(name, performance.now());
       await run().catch((error: unknown) => {
         if (!(error instanceof DatabaseUnavailable))

@@ -11,7 +11,7 @@ import { addNote } from './notes.server.ts';
 import { prunePromotions } from './purchases.server.ts';
 import { pruneDisputes } from './subscriptions.server.ts';
 import { findWalletProblem } from './wallets.server.ts';
-import { jobOf } from './webhooks.server.ts';
+import { jobOf, storeEvent } from './webhooks.server.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -147,17 +147,7 @@ async function queueMissedEvents({ stripe, database, jobs, now }: BillingDepende
   for await (const event of stripe.events.list({ types: [...unlisted], created: { gte: since }, limit: 100 })) {
     const job = jobOf(event.type, event.data.object as Parameters<typeof jobOf>[1]);
     if (job === null) continue;
-    const isNew = await database.transaction(async (tx) => {
-      const row = await tx
-        .insertInto('stripe_events')
-        .values({ id: event.id, type: event.type, received: now() })
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .returning('id')
-        .executeTakeFirst();
-      if (row) await jobs.add(tx, { ...job, once: true });
-      return row !== undefined;
-    });
-    if (isNew) count++;
+    if (await database.transaction((tx) => storeEvent({ jobs, now }, tx, event, job))) count++;
   }
   return count;
 }
