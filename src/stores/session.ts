@@ -3,6 +3,7 @@
  * costs at most one for each page, and none if another page or tab has just asked.
  */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
+import type { VisitorKind } from '../lib/accounts/products.ts';
 import type { LogoutBody, MessageAnswer } from '../lib/accounts/schema.ts';
 import {
   type AccessFacts,
@@ -14,8 +15,7 @@ import {
 } from '../lib/accounts/session.ts';
 import { featureDecisions, logout, oneTabAtATime } from '../lib/accounts/session-client.ts';
 import { dropShared, forgetProfileCopies, putShared, takeShared } from '../lib/accounts/storage.ts';
-
-import { readVisitor, tabs, type VisitorKind, visitorCookie } from '../lib/accounts/visitor.ts';
+import { readVisitor, tabs, visitorCookie } from '../lib/accounts/visitor.ts';
 import type { Answer } from '../lib/http/ask.ts';
 import { publication } from '../publication.ts';
 

@@ -4,7 +4,7 @@
  */
 import { type KeyboardEvent, type RefObject, type SyntheticEvent, type ToggleEvent, useRef } from 'react';
 import { formActions } from '../../lib/accounts/model.ts';
-import { visitorKinds } from '../../lib/accounts/visitor.ts';
+import { visitorKinds } from '../../lib/accounts/products.ts';
 import { forgetReader } from '../../lib/article/leaving.ts';
 import { common } from '../../lib/http/messages.ts';
 import { createTypeAhead } from '../../lib/type-ahead.ts';

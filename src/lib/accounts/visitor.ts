@@ -3,13 +3,7 @@
  * `data-visitor` on `<html>` carries it to the styles. A hint and no proof: nothing is granted for it.
  */
 
-/** Paid products, the highest tier last (spec section 4): the one order of tiers. */
-export const products = ['reader', 'member', 'founder'] as const;
-export type Product = (typeof products)[number];
-
-/** Kinds beyond anonymous, the highest last (spec section 6). Without a hint a reader is anonymous. */
-export const visitorKinds = ['registered', 'subscriber', ...products] as const;
-export type VisitorKind = (typeof visitorKinds)[number];
+import { type VisitorKind, visitorKinds } from './products.ts';
 
 /** Under this name tabs share what they know of their reader: storage, lock and channel (session-client.ts). */
 export const sessionName = 'broadsheet-session';
@@ -29,20 +23,6 @@ export function readVisitor(cookies: string): VisitorKind | null {
  * for the policy of a page names it by its hash.
  */
 export const visitorScript = `{const m=/${form}/.exec(document.cookie);if(m)document.documentElement.dataset.visitor=m[1]}`;
-
-/** Groups of users that see the same parts of the layout, as values of `data-for` (src/styles/base.css; spec section 6). */
-export const seenBy = {
-  /** Sign In. */
-  anonymous: 'anonymous',
-  /** User menu, dashboard. */
-  signedIn: 'registered subscriber reader member founder',
-  /** Join Today. */
-  joinable: 'anonymous registered',
-  /** Upgrade: who pays and is no founder. */
-  upgradable: 'subscriber reader member',
-  /** Who pays, for whatever it is. */
-  paying: 'subscriber reader member founder',
-} as const;
 
 /** Notifies the browser's other tabs of a sign-in or sign-out. */
 export interface Tabs {

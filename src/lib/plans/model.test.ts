@@ -1,11 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
-import { visitorKinds } from '../accounts/visitor.ts';
+import { productOf, visitorKinds } from '../accounts/products.ts';
 import {
   comparison,
   dailyRate,
   dueOnJoining,
   intervalName,
-  kindOf,
   kindsAbove,
   linksOf,
   money,
@@ -181,7 +180,7 @@ describe('the way in', () => {
 });
 
 test('tiers and kinds of reader belong together', () => {
-  expect(kindOf('sun-member')).toBe('member');
+  expect(productOf('sun-member')).toBe('member');
   expect(kindsAbove('sun-reader')).toEqual(['member', 'founder']);
   expect(kindsAbove('sun-founder')).toEqual([]);
 });

@@ -4,6 +4,7 @@
  * the calls.
  */
 import type { IInitObject, IOneSignalOneSignal } from 'react-onesignal';
+import { payingKinds } from '../accounts/products.ts';
 import { readStored, writeStored } from '../browser-storage.ts';
 import { loadScriptOnce } from './load-script.ts';
 import type { Adapter, AdapterContext, VisitorType } from './model.ts';
@@ -20,7 +21,7 @@ type Action = (sdk: IOneSignalOneSignal) => void | Promise<void>;
 
 /** Folder of the worker, below the site's root; src/pages has the same folder. */
 const folder = 'push/onesignal/';
-const paying: readonly VisitorType[] = ['subscriber', 'reader', 'member', 'founder'];
+const paying: readonly VisitorType[] = payingKinds;
 /** Set while this reader's notifications are off because consent was withdrawn, and not by the reader's own choice at OneSignal. */
 const pausedKey = 'notifications-paused';
 
