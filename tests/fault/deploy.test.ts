@@ -82,9 +82,9 @@ describe('the image', () => {
         if (site.exitCode !== null) throw new Error(`The site ended while it started.\n${output()}`);
         return (await ask(path).catch(() => null))?.status;
       };
-      await until(async () => (await status('/healthz')) === 200, output);
+      await until(async () => (await status('/healthz')) === 200, output, 90_000);
       expect([200, 503]).toContain(await status('/readyz'));
-      await until(async () => (await status('/readyz')) === 200, output);
+      await until(async () => (await status('/readyz')) === 200, output, 90_000);
       const page = await (await ask('/article/story-1')).text();
       expect(page).toContain('Story 1');
       for (const path of [...page.matchAll(/\/_assets\/[\w.-]+\.(?:css|js)/g)].slice(0, 3))
@@ -112,7 +112,7 @@ describe('the image', () => {
     }
     // Nothing was to be written beside the volume and /tmp.
     expect(output()).not.toMatch(/EROFS|EACCES|EPERM|"level":"error"/);
-  }, 180_000);
+  }, 240_000);
 
   it('lets nothing be written but in the volume', async () => {
     const files = ['new', 'src/new', 'node_modules/new', `${image.volume}/new`];
