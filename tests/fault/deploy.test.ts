@@ -8,13 +8,13 @@ import { existsSync, globSync, lstatSync, readdirSync, readFileSync } from 'node
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { hashSources } from '../../scripts/build.ts';
 import { root } from '../../scripts/setup/places.mjs';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { settingNames } from '../../src/server/config/config.ts';
-import { until } from '../fixtures/paper.ts';
 import { fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
 import { inContext, openImage, type RunningImage, readImage } from './fixtures/image.ts';
 
@@ -76,22 +76,28 @@ describe('the image', () => {
     const env = { PORT: port, SITE_URL: 'https://paper.example', WORDPRESS_URL: `http://127.0.0.1:${wordpressPort}` };
     const site = running.start(running.image.cmd, env, ['ignore', 'pipe', 'pipe', 'ipc']);
     const output = collect(site);
+    const ended = once(site, 'exit');
     try {
-      const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' });
-      const status = async (path: string) => {
-        if (site.exitCode !== null) throw new Error(`The site ended while it started.\n${output()}`);
-        return (await ask(path).catch(() => null))?.status;
+      const ask = async (path: string) => {
+        const answer = await fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' });
+        return { status: answer.status, text: await answer.text() };
       };
-      await until(async () => (await status('/healthz')) === 200, output, 90_000);
+      const status = async (path: string) => (await ask(path).catch(() => null))?.status;
+      /** Not more often: what the machine does for a question, it doesn't do for the start. */
+      const answers = async (path: string): Promise<void> => {
+        for (const end = Date.now() + 120_000; (await status(path)) !== 200; await setTimeout(200)) {
+          if (site.exitCode !== null || Date.now() > end) throw new Error(`${path} doesn't answer.\n${output()}`);
+        }
+      };
+      await answers('/healthz');
       expect([200, 503]).toContain(await status('/readyz'));
-      await until(async () => (await status('/readyz')) === 200, output, 90_000);
-      const page = await (await ask('/article/story-1')).text();
-      expect(page).toContain('Story 1');
-      for (const path of [...page.matchAll(/\/_assets\/[\w.-]+\.(?:css|js)/g)].slice(0, 3))
+      await answers('/readyz');
+      const page = await ask('/article/story-1');
+      expect(page).toEqual({ status: 200, text: expect.stringContaining('Story 1') });
+      for (const path of [...page.text.matchAll(/\/_assets\/[\w.-]+\.(?:css|js)/g)].slice(0, 3))
         expect(await status(path[0])).toBe(200);
 
       expect(await run(running.image.healthcheck, { PORT: port })).toEqual({ code: 0, text: '' });
-      expect(await run(running.image.healthcheck, { PORT: '9' })).toEqual({ code: 1, text: '' });
       // The operators' commands find that there is nothing to install and to build.
       const command = await run(['node', 'scripts/run.mjs', 'newsletter']);
       expect(command).toEqual({ code: 1, text: expect.stringContaining('Say which letter') });
@@ -105,8 +111,7 @@ describe('the image', () => {
       }
     } finally {
       const began = performance.now();
-      const ended = once(site, 'exit');
-      if (site.exitCode === null) site.kill(running.image.stopSignal as NodeJS.Signals);
+      site.kill(running.image.stopSignal as NodeJS.Signals);
       expect(await ended, output()).toEqual([0, null]);
       expect(performance.now() - began).toBeLessThan(stopSeconds * 1000);
     }
@@ -114,7 +119,8 @@ describe('the image', () => {
     expect(output()).not.toMatch(/EROFS|EACCES|EPERM|"level":"error"/);
   }, 240_000);
 
-  it('lets nothing be written but in the volume', async () => {
+  it('lets nothing be written but in the volume', async ({ skip }) => {
+    if (!running.limited) skip(running.kind);
     const files = ['new', 'src/new', 'node_modules/new', `${image.volume}/new`];
     const code = `for (const file of ${JSON.stringify(files)}) try { fs.writeFileSync(file, ''); } catch (error) { console.log(error.code); }`;
     const { text } = await run(['node', '--eval', code]);
