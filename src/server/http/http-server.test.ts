@@ -9,9 +9,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { answerWith } from '../../../tests/fixtures/answer.ts';
 import { silent } from '../../lib/logging.ts';
 import { noThirdParties } from '../../lib/third-party/settings.ts';
-import type { HttpServerOptions } from './http-server.ts';
 import { createHttpServer } from './http-server.ts';
 import { securityHeaders } from './security-headers.ts';
+import type { HttpServerOptions } from './server-options.ts';
 import { shutDown } from './shutdown.ts';
 import { openStatics } from './static-files.ts';
 
