@@ -30,7 +30,11 @@ const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_
 onBothEngines('personal data', (engines) => {
   /** The list of all features; without Stripe, billing has only the table of cancellations. */
   function listed(database: Database, accounts: () => PersonalData): PersonalData {
-    const billing = { ...billingData({} as BillingDependencies, async () => {}), ...nothing, disown: forgetCancellations };
+    const billing = {
+      ...billingData({} as BillingDependencies, async () => {}),
+      ...nothing,
+      disown: forgetCancellations,
+    };
     const comments = createComments({
       database,
       secret,

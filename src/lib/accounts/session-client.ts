@@ -1,7 +1,6 @@
 /** The account calls that a page makes before a touch; apart from the others, so that a page loads no more than these. */
 import { readStored } from '../browser-storage.ts';
 import { type Answer, ask } from '../http/ask.ts';
-import type { VisitorKind } from './products.ts';
 import type {
   FeatureDecisionsAnswer,
   FeatureDecisionsBody,
@@ -10,7 +9,6 @@ import type {
   MessageAnswer,
   RepairAnswer,
 } from './schema.ts';
-import type { AccessFacts } from './session.ts';
 import { takeRepair } from './storage.ts';
 import { sessionName } from './visitor.ts';
 

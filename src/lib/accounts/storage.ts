@@ -1,7 +1,8 @@
 /** What accounts keep in this browser: copies of the profile, a sign-in that waits for its mail, and the session that tabs share. */
 import { readStored, readStoredJson, writeStored } from '../browser-storage.ts';
+import type { VisitorKind } from './products.ts';
 import type { AccessFacts } from './session.ts';
-import { sessionName, type VisitorKind } from './visitor.ts';
+import { sessionName } from './visitor.ts';
 
 /** Names of the copies of profile fields (spec section 3). */
 export const profileCopyKeys = ['firstName', 'lastName', 'phone', 'birthday', 'address'] as const;
@@ -77,7 +78,7 @@ interface SharedSession {
 export function takeShared(visitor: VisitorKind): AccessFacts | null {
   const shared = readStoredJson(sessionName) as Partial<SharedSession> | null;
   const age = Date.now() - Number(shared?.at);
-  return shared?.visitor === visitor && age >= 0 && age < sharedFor ? (shared.facts ?? null) : null;
+  return shared && shared.visitor === visitor && age >= 0 && age < sharedFor ? (shared.facts ?? null) : null;
 }
 
 export function putShared(visitor: VisitorKind, facts: AccessFacts): void {

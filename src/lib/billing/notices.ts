@@ -1,7 +1,7 @@
 /** The mail that follows from the state of a subscription, each under a key that is used once. Pure functions. */
 import type { BillingMessage } from '../mail/model.ts';
-import type { BillingRules } from './engine/dependencies.ts';
 import {
+  type BillingRules,
   entitlementOf,
   isEnding,
   isInGoodStanding,

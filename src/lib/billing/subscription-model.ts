@@ -7,6 +7,15 @@ import { tierRank } from '../accounts/products.ts';
 import type { Price, Subscription, Tax } from './schema.ts';
 import type { Entitlement } from './service.ts';
 
+export interface BillingRules {
+  /** Days of access after a failed renewal. */
+  readonly graceDays: number;
+  /** Days before a renewal when its notice is mailed. */
+  readonly renewalNoticeDays: number;
+  /** The offer to readers who cancel: a coupon of Stripe's, at most once in so many days; `null`: none. */
+  readonly stay?: { readonly coupon: string; readonly everyDays: number } | null;
+}
+
 export type StripeStatus = Subscription['status'] | 'incomplete_expired';
 
 const among =
