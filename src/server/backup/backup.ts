@@ -56,7 +56,8 @@ export interface Interval {
   readonly seconds: number;
   /** Ends the run; a backup in progress is finished. */
   readonly signal: AbortSignal;
-  onMade(made: MadeBackup): void;
+  /** @param ms how long it took */
+  onMade(made: MadeBackup, ms: number): void;
   /** A failed backup is tried again after the interval. */
   onFailed(error: Error): void;
 }
@@ -71,7 +72,7 @@ export async function keepBackingUp(options: BackupOptions, interval: Interval):
       const change = await changeMark(options);
       if (change !== before) {
         const made = await backUp(options, latestManifest(options.backupDir));
-        if (made) onMade(made);
+        if (made) onMade(made, performance.now() - began);
         before = change;
       }
     } catch (error) {

@@ -6,7 +6,7 @@ import { quoted } from './sqlite-file.ts';
 
 /** Table of the progress in the target. It stays, so that a second move is refused; the operator may drop it. */
 export const progressTable = 'accounts_move';
-/** The row of the progress table about the whole move. */
+/** The row of the progress table about the whole move: `last` is the origin, and `rows` the time at which it finished. */
 const whole = '';
 
 /** Columns of a table of the site's schema; none when there is no such table. */

@@ -63,7 +63,7 @@ export async function countPostgresRows(client: pg.Client): Promise<Record<strin
  * @param patienceMs a process that has just ended may be listed for a moment
  * @throws InUse
  */
-export async function refuseSites(client: pg.Client, patienceMs = 3000): Promise<void> {
+export async function refuseSites(client: pg.Client, patienceMs = 1500): Promise<void> {
   for (const until = performance.now() + patienceMs; ; await wait(50)) {
     const { rows } = await client.query<{ n: string }>(
       `select count(*) as n from pg_stat_activity where datname = current_database() and application_name = 'broadsheet'`,

@@ -23,6 +23,8 @@ describe('settings', () => {
       siteUrl: 'http://127.0.0.1:4321',
       dataDir: 'var/site',
       databaseUrl: null,
+      backupDir: null,
+      backupDays: 30,
       trustedProxies: 0,
       zephrUrl: null,
       zephr: { codeKey: null, codeCheckPath: null, userInfoPath: null },
@@ -399,11 +401,11 @@ describe('settings', () => {
     const shown = Object.fromEntries(
       [
         ...readFileSync('.env.example', 'utf8').matchAll(
-          /^#(HOST|PORT|DATA_DIR|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB|PRESS_MEMORY_MB)=(.*)$/gm,
+          /^#(HOST|PORT|DATA_DIR|BACKUP_DAYS|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB|PRESS_MEMORY_MB)=(.*)$/gm,
         ),
       ].map((match) => [match[1], match[2]]),
     );
-    expect(Object.keys(shown)).toHaveLength(7);
+    expect(Object.keys(shown)).toHaveLength(8);
     expect(parseConfig(shown)).toEqual(parseConfig({}));
   });
 });
