@@ -48,7 +48,8 @@ function fillTable(database: DatabaseSync, table: string, rows: number): void {
         const parent = parents.get(name);
         if (parent) return `${parent} id ${row}`;
         if (!notnull && !pk && row % 2 === 1) return null;
-        if (/int/i.test(type)) return 1_764_000_000_000 + row;
+        if (/bigint/i.test(type)) return 1_764_000_000_000 + row;
+        if (/int/i.test(type)) return row;
         if (/double|real|float/i.test(type)) return row / 3;
         if (name === 'data' || name === 'payload')
           return JSON.stringify({ name: `Zoë "O’Neil"\n${row}`, list: [row, null] });

@@ -144,7 +144,7 @@ describe('a backup of SQLite', () => {
     const next = await makeBackup(options);
     expect(readdirSync(backupDir).filter((name) => name.startsWith('.unfinished'))).toEqual([]);
     expect(listBackups(backupDir).map(({ path }) => path)).toEqual([next.path, good.path]);
-  });
+  }, 240_000);
 
   it('that is damaged is refused with the name of the file, and nothing changes', async () => {
     const { dataDir, options, restoring } = await site();

@@ -97,11 +97,19 @@ async function insert(client: pg.Client, { name, columns }: MovedTable, rows: re
   const names = columns.map((column) => quoted(column.name)).join(', ');
   const values = columns.map(({ type }, at) => `c${at}::${type}`).join(', ');
   const parameters = columns.map((_, at) => `$${at + 1}::text[]`).join(', ');
-  await client.query(
-    `insert into ${quoted(name)} (${names}) overriding system value
-     select ${values} from unnest(${parameters}) as r(${columns.map((_, at) => `c${at}`).join(', ')})`,
-    columns.map((_, at) => rows.map((row) => row[at] ?? null)),
-  );
+  try {
+    await client.query(
+      `insert into ${quoted(name)} (${names}) overriding system value
+       select ${values} from unnest(${parameters}) as r(${columns.map((_, at) => `c${at}`).join(', ')})`,
+      columns.map((_, at) => rows.map((row) => row[at] ?? null)),
+    );
+  } catch (error) {
+    // Classes 22 and 23: a value that PostgreSQL refuses, such as text with a NUL character.
+    if (!/^2[23]/.test(String((error as { code?: string }).code))) throw error;
+    throw new Error(`PostgreSQL refuses a row of ${name}: ${(error as Error).message}. Correct it in SQLite.`, {
+      cause: error,
+    });
+  }
 }
 
 /** Lets the target's sequences and identity columns go on after the highest moved number. */
