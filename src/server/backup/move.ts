@@ -15,7 +15,6 @@ import {
   finishMove,
   hashTarget,
   inTransaction,
-  progressTable,
   readMove,
   readProgress,
   setSequences,
@@ -175,6 +174,6 @@ function refuseDifference(table: string, here: TableHash | undefined, there: Tab
   if (here?.rows === there.rows && here.hash === there.hash) return;
   throw new Error(
     `The rows of ${table} differ after the move (${here?.rows} in SQLite, ${there.rows} in PostgreSQL). ` +
-      `Drop the table ${progressTable} and all others, and move again.`,
+      'Create an empty database, give that as DATABASE_URL, and move again.',
   );
 }

@@ -16,11 +16,14 @@ export async function withPostgres<T>(url: string, work: (client: pg.Client) => 
   // A connection that breaks fails the query, too.
   client.on('error', () => {});
   try {
-    await client.connect();
+    await client.connect().catch((error: unknown) => {
+      throw told(error);
+    });
     await client.query('set statement_timeout = 0');
     return await work(client);
   } catch (error) {
-    throw told(error);
+    // Errors of files and programs have codes, too, that mean something else.
+    throw error instanceof pg.DatabaseError ? told(error) : error;
   } finally {
     await client.end();
   }

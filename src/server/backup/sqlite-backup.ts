@@ -1,5 +1,15 @@
 /** Copies the accounts of SQLite into a backup, and back. */
-import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
@@ -11,6 +21,9 @@ import { accountsFile, countRows, findDamage, holdAlone, holdDataDir, InUse, mig
 
 /** Secrets that the site keeps beside the accounts when no setting has them. */
 const secretFiles = ['accounts-secret', 'access-key'] as const;
+
+/** Prefix of the folder of files that are being restored. */
+const restoring = '.restoring-';
 
 export interface SqliteBackupOptions {
   readonly dataDir: string;
@@ -119,7 +132,11 @@ export interface Restored {
 export async function restoreSqlite(from: string, dataDir: string, now: number): Promise<Restored> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const release = holdDataDir(dataDir);
-  const folder = mkdtempSync(join(dataDir, '.restoring-'));
+  // A restore that was killed leaves its folder.
+  for (const name of readdirSync(dataDir)) {
+    if (name.startsWith(restoring)) rmSync(join(dataDir, name), { recursive: true, force: true });
+  }
+  const folder = mkdtempSync(join(dataDir, restoring));
   const aside = join(dataDir, `before-restore-${new Date(now).toISOString().replaceAll(/[-:]/g, '')}`);
   try {
     const manifest = await unpack(from, folder);
