@@ -63,6 +63,9 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const stopping = new AbortController();
   endsWhenAsked();
+  console.log(
+    `A backup goes to ${options.backupDir} every ${every} seconds in which the accounts changed. Ctrl-C ends this.`,
+  );
   const running = keepBackingUp(options, {
     seconds: every,
     signal: stopping.signal,
