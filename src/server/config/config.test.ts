@@ -23,6 +23,8 @@ describe('settings', () => {
       siteUrl: 'http://127.0.0.1:4321',
       dataDir: 'var/site',
       databaseUrl: null,
+      backupDir: null,
+      backupDays: 30,
       trustedProxies: 0,
       zephrUrl: null,
       zephr: { codeKey: null, codeCheckPath: null, userInfoPath: null },
@@ -62,6 +64,8 @@ describe('settings', () => {
       SITE_URL: 'https://www.example.com/',
       DATA_DIR: '/srv/a paper',
       DATABASE_URL: 'postgresql://paper:secret@db.example.com/paper',
+      BACKUP_DIR: '/srv/backup',
+      BACKUP_DAYS: '7',
       TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1',
       CONSENT_PLATFORM_URL: 'https://cmp.example.com/choice.js?id=1',
       CONSENT_PLATFORM_HOSTS: '*.example.net',
@@ -140,6 +144,8 @@ describe('settings', () => {
       siteUrl: 'https://www.example.com',
       dataDir: '/srv/a paper',
       databaseUrl: 'postgresql://paper:secret@db.example.com/paper',
+      backupDir: '/srv/backup',
+      backupDays: 7,
       trustedProxies: ['10.0.0.0/8', '2001:db8::1'],
       zephrUrl: 'https://paper.cdn.zephr.example',
       zephr: { codeKey: 'email_otp', codeCheckPath: '/zephr/paper/code', userInfoPath: '/zephr/paper/known' },
@@ -399,11 +405,11 @@ describe('settings', () => {
     const shown = Object.fromEntries(
       [
         ...readFileSync('.env.example', 'utf8').matchAll(
-          /^#(HOST|PORT|DATA_DIR|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB|PRESS_MEMORY_MB)=(.*)$/gm,
+          /^#(HOST|PORT|DATA_DIR|BACKUP_DAYS|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB|PRESS_MEMORY_MB)=(.*)$/gm,
         ),
       ].map((match) => [match[1], match[2]]),
     );
-    expect(Object.keys(shown)).toHaveLength(7);
+    expect(Object.keys(shown)).toHaveLength(8);
     expect(parseConfig(shown)).toEqual(parseConfig({}));
   });
 });

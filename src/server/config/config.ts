@@ -75,6 +75,10 @@ export interface Config
   readonly dataDir: string;
   /** Address of the PostgreSQL for accounts; `null`: SQLite in the data folder. */
   readonly databaseUrl: string | null;
+  /** Folder of `npm run backup`; `null`: none is set. */
+  readonly backupDir: string | null;
+  /** Days that backups are kept. */
+  readonly backupDays: number;
   readonly accounts: AccountsConfig;
   /** Trusted proxies, whose `X-Forwarded-For` counts: their number, or their addresses. */
   readonly trustedProxies: TrustedProxies;
@@ -161,6 +165,8 @@ const schema = z.object({
     }),
   DATA_DIR: z.string().default('var/site'),
   DATABASE_URL: postgresAddress(),
+  BACKUP_DIR: z.string().optional(),
+  BACKUP_DAYS: whole(30, 1, 3650, 'the days that backups are kept'),
   ...accountsFields,
   ...mailFields,
   ...billingFields,
@@ -263,6 +269,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       values.SITE_URL ?? `http://${/^(?:0\.0\.0\.0|\[::\])$/.test(urlHost) ? '127.0.0.1' : urlHost}:${values.PORT}`,
     dataDir: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL ?? null,
+    backupDir: values.BACKUP_DIR ?? null,
+    backupDays: values.BACKUP_DAYS,
     accounts: accountsOf(values),
     ...mailOf(values),
     ...billingOf(values),
