@@ -3,8 +3,8 @@ import react from '@astrojs/react';
 import { defineConfig } from 'astro/config';
 import { inlinePublication } from './scripts/inline-publication.ts';
 import { rememberDigests } from './scripts/remember-digests.ts';
-import { interactionDirective } from './src/client/integration.ts';
-import { storyWorker } from './src/client/story-worker-build.ts';
+import { interactionDirective, storyWorker } from './src/client/integrations.ts';
+import { fontFallbacks } from './src/styles/font-fallbacks.ts';
 import { paperFonts } from './src/styles/fonts.ts';
 
 /** React in one file: each of its five cost a head of its own, and every island needs them all. */
@@ -38,7 +38,7 @@ export default defineConfig({
   integrations: [react(), interactionDirective(), storyWorker()],
   trailingSlash: 'never',
   vite: {
-    plugins: [inlinePublication(), rememberDigests()],
+    plugins: [inlinePublication(), rememberDigests(), fontFallbacks()],
     environments: {
       client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, reactFile] } } } } },
     },

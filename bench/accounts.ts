@@ -56,7 +56,7 @@ async function rate(work: (turn: number) => Promise<boolean>): Promise<Rate> {
   return { perSecond: (times.length / (performance.now() - began)) * 1000, p99: percentile(times, 0.99) };
 }
 
-/** For a time; the event loop gets its turns. */
+/** Repeats for some time, and lets the event loop run in between. */
 function lasting(work: (turn: number) => Promise<void>): (turn: number) => Promise<boolean> {
   const until = performance.now() + seconds * 1000;
   return async (turn) => {

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:checkout`: checkouts a second, with Stripe's part told apart; then what access costs (a decision in microseconds, the
+ * `npm run bench:checkout`: checkouts a second, with Stripe's part shown separately; then what access costs (a decision in microseconds, the
  * check on the way of a stored page). Server and load have a core each. Takes about seven minutes.
  */
 import { benchAccess } from './checkout/access.ts';

@@ -58,7 +58,7 @@ interface Runner {
   readonly results: Measured[];
 }
 
-/** Lets all run in turns. */
+/** Runs all contenders, one after another. */
 async function compete(runners: readonly Runner[], paths: string): Promise<void> {
   for (const { contender, ask } of runners) await load(contender, paths, 1, ask);
   for (let round = 0; round < rounds; round++) {

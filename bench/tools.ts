@@ -1,6 +1,6 @@
 /**
  * `npm run bench:tools [-- --only search,popular,comments --articles 1000,10000,50000]`: how fast the reader's tools are, each part
- * in processes of its own; `--articles` are sizes of the paper that is searched. Fails when a bound is broken; the bounds are printed.
+ * in processes of its own; `--articles` are the sizes of the archives that are searched. Fails if a bound is exceeded; the bounds are printed.
  */
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/build.ts';

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 /**
  * Takes the lock unless another process has it.
  * @param {string} file is created when missing and stays behind
- * @param {{wait?: number}} [options] milliseconds to wait for the holder; the thread stands still meanwhile
+ * @param {{wait?: number}} [options] milliseconds to wait for the holder; the thread is blocked meanwhile
  * @returns {{release(): void} | undefined} `undefined` when another process holds the lock
  */
 export function takeLock(file, { wait = 0 } = {}) {

@@ -1,5 +1,5 @@
 /**
- * The sandbox as a process of its own:
+ * The sandbox as a separate process:
  *
  *     node sandbox/main.ts --data var/sandbox --port 8881 --mailbox-port 8882 --stripe-port 8883 \
  *       --site-url http://127.0.0.1:4321 [--reset] [--edition demo|tests|none]

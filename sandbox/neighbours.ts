@@ -31,7 +31,7 @@ export interface NeighboursOptions {
   /** Port of the mailbox's page; a free one unless said otherwise, as is Stripe's. The others take free ones. */
   readonly mailboxPort?: number;
   readonly stripePort?: number;
-  /** Folder for what is kept between starts; nothing is kept without one. */
+  /** Folder for data that outlives the process; without it, data stays in memory. */
   readonly data?: string;
 }
 

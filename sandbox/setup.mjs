@@ -1,4 +1,4 @@
-// Fetches what the sandbox runs on: PHP in WebAssembly and WordPress, both from npm packages and nothing else.
+// Downloads PHP in WebAssembly and WordPress, both from npm packages.
 // Built-in modules only, because it runs before anything is installed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -35,7 +35,7 @@ export class SetupError extends Error {
 }
 
 /**
- * Where the unpacked WordPress lies: `wordpress/` and `sqlite-database-integration/` below this folder.
+ * Where the unpacked WordPress is: `wordpress/` and `sqlite-database-integration/` below this folder.
  * @param {string} root the repository
  */
 export const coreFolder = (root) => path.join(root, '.broadsheet', 'wordpress', WORDPRESS.version);
@@ -62,7 +62,7 @@ export async function ensureSandbox({ root, onProgress = () => {} }) {
     fs.mkdirSync(cache, { recursive: true });
     checkSpace(cache);
     const lock = takeLock(path.join(cache, 'setup.lock'), { wait: 15 * 60_000 });
-    if (!lock) throw new SetupError('Another set-up of the sandbox does not end.', 'Stop it and start again.');
+    if (!lock) throw new SetupError('Another setup of the sandbox is still running.', 'Stop it and start again.');
     try {
       if (!installed()) {
         onProgress({ progress: 'Installing PHP for the sandbox (100 MB)' });
@@ -111,7 +111,7 @@ async function fetchWordPress(cache, core, onProgress) {
     onProgress({ progress: 'Unpacking WordPress', done });
   });
   if (!fs.existsSync(path.join(unpacked, 'wordpress', 'wp-load.php')) || files < 1000) {
-    throw new Error(`${WORDPRESS.package} holds no WordPress`);
+    throw new Error(`${WORDPRESS.package} contains no WordPress`);
   }
   fs.renameSync(unpacked, core);
   fs.rmSync(download, { recursive: true, force: true });
@@ -157,7 +157,7 @@ function npm(command, cwd) {
 }
 
 /**
- * Turns what went wrong into words that say what to do.
+ * Turns an error into a message that says what to do.
  * @param {unknown} error
  */
 function explain(error) {

@@ -28,7 +28,7 @@ export interface TestOptions {
 const root = path.resolve(import.meta.dirname, '..');
 const folder = path.join(root, 'var', 'test-sandbox');
 
-/** Starts a WordPress that nothing else uses. */
+/** Starts a WordPress for one caller alone. */
 export async function startSandboxForTests(options: TestOptions = {}): Promise<SandboxForTests> {
   const { edition = 'tests', siteUrl = 'http://127.0.0.1:9', port = 0 } = options;
   const data = path.join(folder, `run-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
@@ -127,7 +127,7 @@ async function snapshot(kind: EditionKind): Promise<string> {
   const name = path.join(folder, `${kind}-${new Date().toISOString().slice(0, 10)}-${fingerprint()}`);
   if (fs.existsSync(name)) return name;
   const lock = takeLock(path.join(folder, `${kind}.lock`), { wait: 5 * 60_000 });
-  if (!lock) throw new Error('Another test run does not finish its snapshot of the sandbox.');
+  if (!lock) throw new Error('Another test run is still making its snapshot of the sandbox.');
   try {
     if (fs.existsSync(name)) return name;
     for (const old of fs.readdirSync(folder).filter((entry) => entry.startsWith(`${kind}-`))) {

@@ -21,7 +21,7 @@ export interface Answer {
   readonly body?: string | Uint8Array;
 }
 
-/** `null` leaves the caller without an answer until it gives up. */
+/** `null` sends no answer, so that the caller runs into its timeout. */
 export type Handler = (call: Call) => Answer | null | Promise<Answer | null>;
 
 export interface Route {
@@ -102,7 +102,7 @@ export async function listenWeb(
 export function portInUse(error: NodeJS.ErrnoException, port: number, name: string, setting?: string): Error {
   if (error.code !== 'EADDRINUSE') return error;
   const hint = setting ? `, or choose another port with ${setting}` : '';
-  return new SetupError(`Port ${port} is in use, and ${name} wants it.`, `Stop what is using it${hint}.`);
+  return new SetupError(`Port ${port} is in use, and ${name} needs it.`, `Stop what is using it${hint}.`);
 }
 
 async function answer(routes: readonly Route[], request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -15,7 +15,7 @@ export async function run(args: readonly string[] = []): Promise<number> {
   if (access) {
     const { adminUrl, adminUser, adminPassword } = access.wordpress;
     console.log(`  Newsroom   ${adminUrl}   user ${adminUser}, password ${adminPassword}`);
-    console.log(`  Mailbox    ${access.mailbox.url}   every mail that the paper sends`);
+    console.log(`  Mailbox    ${access.mailbox.url}   every mail that the site sends`);
   }
 
   const astro = startChild(
@@ -40,6 +40,6 @@ export async function run(args: readonly string[] = []): Promise<number> {
   endsWhenAsked();
   await Promise.race([astro.ended, ...(sandbox ? [sandbox.ended] : [])]);
   if (isStopping()) return new Promise<number>(() => {});
-  console.error('\nA part of the development server ended by itself; stopping the rest.');
+  console.error('\nA process of the development server ended unexpectedly; stopping the others.');
   return stopAll(1);
 }

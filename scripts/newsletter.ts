@@ -15,7 +15,7 @@ const waiting = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'The Sun <news@exam
 
 const slugs = newsletters.map(({ slug }) => slug);
 
-/** @throws Stop with what is wrong and how it should look */
+/** @throws Stop with the error and the right form */
 export function readLetter(args: readonly string[]): string {
   const [slug = '', ...more] = args;
   if (slugs.includes(slug) && more.length === 0) return slug;
@@ -53,7 +53,7 @@ export async function run(args: readonly string[]): Promise<number> {
     console.log('There is no story to send.');
     return 0;
   }
-  console.log(`${count.format(done.readers)} readers have it, or will when the mail server takes it.`);
-  if (!done.finished) console.log('Broken off; the same command goes on from here.');
+  console.log(`${count.format(done.readers)} readers: sent, or waiting for the mail server.`);
+  if (!done.finished) console.log('Interrupted. Run the same command to continue.');
   return done.finished ? 0 : 1;
 }

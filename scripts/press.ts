@@ -1,7 +1,7 @@
 /**
- * `npm run press`: renders the paper ahead. `-- --only /section/politics` (may be repeated) takes a path and what is below
+ * `npm run press`: renders all pages in advance. `-- --only /section/politics` (may be repeated) takes a path and what is below
  * it, `--since 2026-01-01` articles from that day on, `--concurrency 8` renders so many at a time. What is stored and fresh
- * is left alone, so that a run that was broken off goes on where it was.
+ * is skipped, so that an interrupted run continues.
  */
 import { parseArgs } from 'node:util';
 import type { Warmed } from '../src/press/scheduler/warm-up.server.ts';
@@ -19,7 +19,7 @@ interface Wishes {
 
 const usage = 'npm run press -- [--only /section/politics] [--since 2026-01-01] [--concurrency 4]';
 
-/** @throws Stop with what is wrong and how it should look */
+/** @throws Stop with the error and the right form */
 export function readWishes(args: readonly string[]): Wishes {
   let values: { only?: string[]; since?: string; concurrency?: string };
   try {
@@ -64,7 +64,7 @@ export async function run(args: readonly string[]): Promise<number> {
   });
   const { prerender } = await import('../src/server/commands/prerender.ts');
   const count = new Intl.NumberFormat('en-US');
-  const done: Warmed = await step('Rendering the paper', (progress) =>
+  const done: Warmed = await step('Rendering the pages', (progress) =>
     prerender(
       { ...env, DATA_DIR: dataDir },
       {
@@ -88,6 +88,6 @@ export async function run(args: readonly string[]): Promise<number> {
   console.log(
     `${count.format(done.rendered)} rendered (${rate} pages/s), ${count.format(done.skipped)} were there already, ${count.format(done.failed)} failed.`,
   );
-  if (stopping.signal.aborted) console.log('Broken off; the same command goes on from here.');
+  if (stopping.signal.aborted) console.log('Interrupted. Run the same command to continue.');
   return done.failed > 0 || stopping.signal.aborted ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run prove`: what `npm test` tries in part, tried in full (tests/world/runs.ts), and the figures of each proof: random billing
- * sequences against the books of Stripe's stand-in, `kill -9` at random moments, and every property. It takes hours.
+ * `npm run prove`: the random tests of `npm test` with many more runs (tests/world/runs.ts), and the figures of each: random billing
+ * sequences against the account of Stripe's stand-in, `kill -9` at random moments, and every property. It takes hours.
  */
 import { join } from 'node:path';
 import { ensureSandbox } from '../sandbox/setup.mjs';

@@ -23,12 +23,16 @@ const commands = {
   press: './press.ts',
   newsletter: './newsletter.ts',
   support: './support.ts',
+  backup: './backup.ts',
+  restore: './restore.ts',
+  'move-to-postgres': './move-to-postgres.ts',
   verify: './verify.ts',
   prove: './prove.ts',
   'stripe:offer': './stripe-offer.ts',
   'stripe:schema': '../sandbox/stripe/schema/generate.ts',
   'sandbox:reset': './sandbox-reset.ts',
   'bench:accounts': '../bench/accounts.ts',
+  'bench:backup': '../bench/backup.ts',
   'bench:checkout': '../bench/checkout.ts',
   'bench:content': '../bench/content.ts',
   'bench:pages': '../bench/pages.ts',
@@ -42,7 +46,7 @@ const [command = '', ...rest] = process.argv.slice(2);
 
 async function main() {
   if (!Object.hasOwn(commands, command)) {
-    console.error(`Say what to do: node scripts/run.mjs ${Object.keys(commands).join(' | ')}`);
+    console.error(`Usage: node scripts/run.mjs ${Object.keys(commands).join(' | ')}`);
     return 2;
   }
   process.chdir(root);
@@ -50,7 +54,7 @@ async function main() {
   // The time that a command says it took counts from here, the run with another Node included.
   process.env.BROADSHEET_BEGAN ??= String(Date.now());
   if (!isFit(process.version)) return again(await ensureNode());
-  // npm and everything it starts must use this Node too, whichever stands first on the PATH.
+  // npm and everything it starts must use this Node too, whichever is first on the PATH.
   Object.assign(process.env, withNode(process.execPath, process.env));
   // Half of a start is compiling: this process and its children keep what they compile.
   process.env.NODE_COMPILE_CACHE ??= join(fetched, 'compile-cache');

@@ -22,6 +22,6 @@ export async function run(): Promise<number> {
       if (derived.test(name)) rmSync(join(site, name), { recursive: true, force: true });
     }
   }
-  console.log('The sandbox is empty; the next "npm start" imports the demo edition anew.');
+  console.log('The sandbox is empty; the next "npm start" imports the demo edition again.');
   return 0;
 }

@@ -150,7 +150,7 @@ export function sandboxEnvironment(access: SandboxAccess, env: Environment): Env
       STRIPE_JS_URL: stripe.scriptUrl,
     }),
     ...(env.SANDBOX_THIRD_PARTIES?.trim() === 'on' && thirdPartyEnvironment(access)),
-    // The paper's own pages for leaving are what is shown, unless the widget is asked for.
+    // The site's own cancellation pages are shown, unless a setting turns on the widget.
     ...(env.CHURNKEY_APP_ID?.trim() &&
       unless('CHURNKEY_API_KEY', { CHURNKEY_API_KEY: retention.apiKey, CHURNKEY_SCRIPT_URL: retention.scriptUrl })),
     ...unless('EMAIL_VERIFIER_URL', {
@@ -163,7 +163,7 @@ export function sandboxEnvironment(access: SandboxAccess, env: Environment): Env
 }
 
 /**
- * The settings that make a site load third parties, for whom the sandbox stands in. A paper without them has no banner and no more scripts
+ * The settings that make a site load third parties, which the sandbox stands in for. A site without them has no banner and no more scripts
  * than its own, which is how it is looked at unless a caller asks for them.
  */
 export function thirdPartyEnvironment({ thirdParty: { url } }: Pick<SandboxAccess, 'thirdParty'>): Environment {

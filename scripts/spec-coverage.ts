@@ -20,7 +20,7 @@ export interface Statement {
   readonly notShown: string | null;
 }
 
-/** What stands in a row whose statement no test shows, before the reason. */
+/** Begins the second cell of a row without a test; the reason follows. */
 const without = 'not shown by a test:';
 
 /** The rows of the table, in order. @throws Error that names a row that cannot be read */

@@ -72,7 +72,7 @@ function rowsOfSandbox({ wordpress, mailbox, google, facebook, stripe }: Sandbox
   const { adminUrl, adminUser, adminPassword } = wordpress;
   return [
     ['Newsroom', adminUrl, `WordPress, for editors: user ${adminUser}, password ${adminPassword}`],
-    ['Mailbox', mailbox.url, 'every mail that the paper sends: links and codes to sign in with'],
+    ['Mailbox', mailbox.url, 'every mail that the site sends: links and codes to sign in with'],
     ['Stripe', stripe.url, 'payments, and the clock that renews them: test card 4242 4242 4242 4242'],
     ['Google', google.issuer, 'stands in for Google when a reader continues with it'],
     ['Facebook', facebook.wwwUrl, 'stands in for Facebook likewise'],

@@ -20,7 +20,7 @@ export async function run(args: readonly string[]): Promise<number> {
     console.log(
       `Made ${offer}: ${wanted.days} days at ${price}, then ${wanted.next}. The site sells it within ten minutes.`,
     );
-    if (archived.length > 0) console.log(`Archived what was sold as ${wanted.plan} before: ${archived.join(', ')}`);
+    if (archived.length > 0) console.log(`Archived the earlier offers of ${wanted.plan}: ${archived.join(', ')}`);
     return 0;
   } catch (error) {
     throw new Stop((error as Error).message, { cause: error });

@@ -51,6 +51,6 @@ export async function run(args: readonly string[]): Promise<number> {
     return released ? 0 : 1;
   }
   const held = await listHeld(env).catch(explained);
-  console.log(held.length === 0 ? 'Nothing is held.' : held.map(asText).join('\n\n'));
+  console.log(held.length === 0 ? 'No message is held.' : held.map(asText).join('\n\n'));
   return 0;
 }

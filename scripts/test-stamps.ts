@@ -25,7 +25,7 @@ export interface Stamps {
   keep(part: string, counts: Counts): void;
 }
 
-/** @returns `null` outside of a git repository, where it cannot be told which files belong to the project */
+/** @returns `null` outside of a git repository, where the files of the project are unknown */
 export function openStamps(): Stamps | null {
   const hashes = hashFiles();
   if (!hashes) return null;
@@ -36,7 +36,7 @@ export function openStamps(): Stamps | null {
     for (const [path, content] of hashes) if (!ignored[part]?.test(path)) hash.update(`${path}\0${content}\0`);
     return hash.digest('hex');
   };
-  // Taken before anything runs: what is edited during a run has not been tested.
+  // Taken before anything runs: an edit during the run has not been tested.
   const inputs = new Map(Object.keys(ignored).map((part) => [part, input(part)]));
   return {
     passed(part) {

@@ -210,7 +210,7 @@ export interface Measured {
   readonly rate: number;
   /**
    * Requests per second of processor time that the server took: what one core does when nothing else runs on it. Where that
-   * cannot be told (no /proc), the same as `rate`.
+   * is unknown (no /proc), the same as `rate`.
    */
   readonly perCore: number;
   /** Milliseconds. */
@@ -238,7 +238,7 @@ function processorTime(pid: number): number | null {
   }
 }
 
-/** Puts load on a contender for some seconds, asking for the paths of a file by turns. */
+/** Puts load on a contender for some seconds, asking for the paths of a file one after another. */
 export async function load(
   { port, pid }: Pick<Contender, 'port' | 'pid'>,
   paths: string,

@@ -29,7 +29,7 @@ function lengthOf(head: string): number {
   if (head.startsWith('HTTP/1.1 304')) return 0;
   if (/^transfer-encoding: chunked$/im.test(head)) return Number.POSITIVE_INFINITY;
   const length = /^content-length: (\d+)$/im.exec(head)?.[1];
-  if (length === undefined) throw new Error(`The end of this answer cannot be told: ${head}`);
+  if (length === undefined) throw new Error(`The length of this response is unknown: ${head}`);
   return Number(length);
 }
 

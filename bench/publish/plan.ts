@@ -1,4 +1,4 @@
-/** The kinds of edit: what the editors do, what the site must be told, and which tags it must find out by itself. */
+/** The kinds of edit: the editors' change, the webhook that reports it, and the tags that the site must find itself. */
 import { article, firstId, random, sectionSlugs } from '../content/synthetic.ts';
 import { mark } from '../support/marks.ts';
 import { authorName, type Edit, topStoriesId } from './edition.ts';

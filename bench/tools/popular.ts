@@ -58,7 +58,7 @@ export async function benchPopular(): Promise<boolean> {
       ['', 'calls', 'calls/s', 'p50 ms', 'p99 ms'],
       line('readings, each of another reader', many),
       line(`one reader’s flood (${count(turnedAway)} turned away)`, flood),
-      line('lists of ten, of the paper and of a section', list),
+      line('lists of ten, of the site and of a section', list),
     ]);
     console.log(
       `${count(rows.readings)} readings of ${count(rows.articles)} articles are written: ${exact ? 'all of them' : `${count(counted + 1)} were counted, FAIL`}`,

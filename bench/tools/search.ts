@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { searchAnswer } from '../../src/lib/search/schema.ts';
+import { searchAnswer } from '../../src/lib/search/model.ts';
 import { random, sectionSlugs, word } from '../content/synthetic.ts';
 import { count, ms, percentile, printTable } from '../support/figures.ts';
 import { type Ask, asker, textOf } from '../support/http.ts';
@@ -138,7 +138,7 @@ async function measureOne(articles: number): Promise<Taken[]> {
 }
 
 /**
- * @param articles sizes of the paper to be measured
+ * @param articles sizes of the archive to be measured
  * @returns whether the bound holds
  */
 export async function benchSearch(articles: readonly number[]): Promise<boolean> {

@@ -112,7 +112,7 @@ describe('a sign-in', () => {
     );
   });
 
-  it('takes the client by its header, and anybody by address', async () => {
+  it('accepts the client in a header, and any email address', async () => {
     const code = await codeFor({ ...yes, account: 'other', email: 'Zed.New@Example.com' });
     const { clientId, clientSecret } = google.access;
     const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;

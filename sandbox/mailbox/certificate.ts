@@ -2,7 +2,7 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 export interface Certificate {
-  /** PEM; who is to believe the server adds it to the certificates it trusts. */
+  /** PEM; a client that is to trust the server adds it to its trusted certificates. */
   readonly certificate: string;
   /** PEM. */
   readonly key: string;

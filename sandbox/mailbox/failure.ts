@@ -25,7 +25,7 @@ export interface Failure {
   readonly delay?: number | undefined;
 }
 
-/** Reads what the page or a test has sent; a sentence says what is wrong with it. */
+/** Reads a fault that the page or a test has sent; returns an error message if it is invalid. */
 export function readFailure(value: unknown): Failure | string {
   if (typeof value !== 'object' || value === null) return 'Send an object with a "mode".';
   const { mode, to, times, delay } = value as Record<string, unknown>;

@@ -218,7 +218,7 @@ describe('failures', () => {
 it('says which setting to change when its port is taken', async () => {
   const { started } = await mailbox();
   await expect(startMailbox({ port: Number(new URL(started.access.url).port) })).rejects.toMatchObject({
-    message: expect.stringContaining("the sandbox's mailbox wants it"),
+    message: expect.stringContaining("the sandbox's mailbox needs it"),
     hint: expect.stringContaining('SANDBOX_MAILBOX_PORT'),
   });
 });

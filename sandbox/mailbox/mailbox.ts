@@ -1,4 +1,4 @@
-/** A mailbox that takes every letter to anybody: SMTP in, a page to read it, and an interface for tests. */
+/** A mailbox that takes mail to any address: SMTP in, a page to read it, and an interface for tests. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { listenWeb, type Route } from '../web.ts';

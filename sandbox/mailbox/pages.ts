@@ -11,7 +11,7 @@ type View = keyof typeof views;
 /** Everything comes from here; messages are in frames of their own, with their own, stricter rule. */
 const pagePolicy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-/** A message runs nothing and fetches nothing; its links open beside it. */
+/** A message runs no scripts and loads nothing; its links open in another tab. */
 const framePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
 
 export function pages(letters: LetterStore, mail: MailServer): Route[] {
@@ -63,7 +63,7 @@ function whole(letters: LetterStore, failure: Failure, url: URL, open: Letter | 
 <a class="name" href="/">Mailbox</a>
 <p class="about">Everything the newspaper sends arrives here, to any address.</p>
 <form class="search" action="/" role="search">
-<label for="to">To</label><input id="to" name="to" type="search" value="${safe(to ?? '')}" placeholder="anybody" autocomplete="off" spellcheck="false">
+<label for="to">To</label><input id="to" name="to" type="search" value="${safe(to ?? '')}" placeholder="any address" autocomplete="off" spellcheck="false">
 </form>
 </header>
 <div class="panes">

@@ -23,7 +23,7 @@ export interface MailServerOptions {
 
 export interface MailServer {
   readonly port: number;
-  /** PEM, for who is to trust it; `null` without encryption. */
+  /** PEM, for clients that are to trust it; `null` without encryption. */
   readonly certificate: string | null;
   readonly failure: Failure;
   /** Resolves when it is in force. */

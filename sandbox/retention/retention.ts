@@ -1,6 +1,6 @@
 /**
  * Stands in for Churnkey's script (https://docs.churnkey.co/cancel-flows/quick-start-guide): `/js/app.js?appId=…` brings
- * `window.churnkey.init('show', …)`, which opens a small dialog. What it was opened with is at `/_sandbox/told`.
+ * `window.churnkey.init('show', …)`, which opens a small dialog. Its options are at `/_sandbox/told`.
  */
 import { withStrict } from '../third-party/third-party.ts';
 import { json, listenWeb } from '../web.ts';

@@ -13,7 +13,7 @@ interface Done {
 }
 
 export function actions(state: StripeState, webhooks: Webhooks | null) {
-  const { ledger } = state;
+  const { account } = state;
   return async (name: string, form: URLSearchParams): Promise<Done> => {
     const number = (field: string) => Number(form.get(field) ?? 0) || 0;
     try {
@@ -39,14 +39,14 @@ export function actions(state: StripeState, webhooks: Webhooks | null) {
           webhooks?.resend(form.get('event') ?? undefined);
           return { view: 'events', said: 'On their way again.' };
         case 'refund':
-          ledger.run(() => refund(ledger, new Params({ charge: form.get('charge') ?? '' })));
+          account.run(() => refund(account, new Params({ charge: form.get('charge') ?? '' })));
           return { view: 'payments', said: 'Paid back.' };
         case 'dispute':
-          ledger.run(() => openDispute(ledger, ledger.need('charge', form.get('charge') ?? '')));
+          account.run(() => openDispute(account, account.need('charge', form.get('charge') ?? '')));
           return { view: 'payments', said: 'The bank has been asked to take it back.' };
         case 'decide':
-          ledger.run(() =>
-            endDispute(ledger, ledger.need('dispute', form.get('dispute') ?? ''), form.get('won') === 'yes'),
+          account.run(() =>
+            endDispute(account, account.need('dispute', form.get('dispute') ?? ''), form.get('won') === 'yes'),
           );
           return { view: 'payments', said: 'The bank has decided.' };
         case 'card': {

@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { escapeHtml as safe } from '../web.ts';
 import { money } from './billing/calendar.ts';
-import type { Inside } from './controls.ts';
+import type { Answerer } from './controls.ts';
 import { ApiError } from './core/errors.ts';
 import type { PaymentIntent, SetupIntent } from './core/model.ts';
 import type { StripeState } from './state.ts';
@@ -67,11 +67,11 @@ ${body}
 </body>
 </html>`;
 
-export function browserFiles(state: StripeState): Inside {
-  const { ledger } = state;
+export function browserFiles(state: StripeState): Answerer {
+  const { account } = state;
 
   const intentOf = (id: string): PaymentIntent | SetupIntent | undefined =>
-    ledger.store.find('payment_intent', id) ?? ledger.store.find('setup_intent', id);
+    account.store.find('payment_intent', id) ?? account.store.find('setup_intent', id);
 
   const question = (intent: PaymentIntent | SetupIntent, ticket: string): string => {
     const amount = intent.object === 'payment_intent' ? money(Number(intent.amount), String(intent.currency)) : null;
@@ -120,7 +120,7 @@ export function browserFiles(state: StripeState): Inside {
     if (url.pathname === '/stripe.js') return text(script(), 'text/javascript');
     if (url.pathname === '/elements/wallets') {
       const types = (url.searchParams.get('types') ?? '').split(',').filter(Boolean);
-      return Response.json(walletsOf(state.ledger, url.searchParams.get('domain') ?? '', types));
+      return Response.json(walletsOf(state.account, url.searchParams.get('domain') ?? '', types));
     }
     const frame = /^\/elements\/(\w+)$/.exec(url.pathname)?.[1] ?? '';
     if (Object.hasOwn(frames, frame)) {

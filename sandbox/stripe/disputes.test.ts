@@ -70,8 +70,8 @@ it('is only asked about: no money moves, and it can still be given back', async 
 
 it('is asked about first, and becomes a dispute that is lost', async () => {
   const { id, charge } = await disputed('pm_card_createDisputeInquiry');
-  const { ledger } = bench.state;
-  ledger.run(() => escalateInquiry(ledger, ledger.need('dispute', id)));
+  const { account } = bench.state;
+  account.run(() => escalateInquiry(account, account.need('dispute', id)));
   expect(await stripe.disputes.retrieve(id)).toMatchObject({ status: 'needs_response', is_charge_refundable: false });
   expect((await told()).slice(-2)).toEqual(['charge.dispute.updated', 'charge.dispute.funds_withdrawn']);
   expect(await refusal(stripe.refunds.create({ charge: charge as string }))).toMatchObject({ code: 'charge_disputed' });
@@ -81,8 +81,8 @@ it('is asked about first, and becomes a dispute that is lost', async () => {
 it('leaves what was refunded before it as it is, and ends all refunds', async () => {
   const { latest_charge: charge } = await pay('pm_card_visa');
   await stripe.refunds.create({ charge: charge as string, amount: 200 });
-  const { ledger } = bench.state;
-  const { id } = ledger.run(() => openDispute(ledger, ledger.need('charge', charge as string)));
+  const { account } = bench.state;
+  const { id } = account.run(() => openDispute(account, account.need('charge', charge as string)));
   expect(await stripe.disputes.close(id)).toMatchObject({ status: 'lost' });
   expect(await stripe.charges.retrieve(charge as string)).toMatchObject({ amount_refunded: 200, disputed: true });
   const more = await refusal(stripe.refunds.create({ charge: charge as string, amount: 1 }));

@@ -1,6 +1,6 @@
 /** The calls as msw handlers: `setupServer(...stripeHandlers(state))` in tests, served over HTTP by stripe.ts. */
 import { type HttpHandler, HttpResponse, http } from 'msw';
-import { token } from './core/ledger.ts';
+import { token } from './core/ids.ts';
 import type { Fault } from './faults.ts';
 import { fingerprint } from './idempotency.ts';
 import type { Route } from './resources/route.ts';
@@ -32,9 +32,9 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
     /** Stripe gives a 500 of its own again to the same key (docs.stripe.com/api/idempotent_requests). */
     const keepFailure = async (failure: Response): Promise<Response> => {
       if (key === null || route.method === 'get' || failure.status !== 500) return failure;
-      const told = { status: 500, body: await failure.clone().text() };
+      const answered = { status: 500, body: await failure.clone().text() };
       const print = fingerprint(route.method, url.pathname, body);
-      state.ledger.run(() => state.idempotency.keep(key, print, told));
+      state.account.run(() => state.idempotency.keep(key, print, answered));
       return failure;
     };
     if (fault && fault.when !== 'after') {

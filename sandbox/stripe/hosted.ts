@@ -1,16 +1,16 @@
 /** Invoices as their customers see them: a page and a PDF, at addresses that can't be guessed. */
 import { escapeHtml as safe } from '../web.ts';
 import { money, shortDate } from './billing/calendar.ts';
-import type { Inside } from './controls.ts';
-import type { Ledger } from './core/ledger.ts';
+import type { Answerer } from './controls.ts';
+import type { StripeAccount } from './core/account.ts';
 import type { Invoice } from './core/model.ts';
 import type { StripeState } from './state.ts';
 
-export function hostedInvoices({ ledger }: StripeState): Inside {
+export function hostedInvoices({ account }: StripeState): Answerer {
   return async (_request, url) => {
     const found = /^\/invoices\/(\w+)(\/pdf)?$/.exec(url.pathname);
     if (!found) return null;
-    const invoice = [...ledger.store.all('invoice')].find(({ _token }) => _token === found[1]);
+    const invoice = [...account.store.all('invoice')].find(({ _token }) => _token === found[1]);
     if (!invoice) return new Response('There is no such invoice.\n', { status: 404 });
     const headers = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex' };
     if (found[2]) {
@@ -22,7 +22,7 @@ export function hostedInvoices({ ledger }: StripeState): Inside {
         },
       });
     }
-    return new Response(page(invoice, url.pathname, challengeOf(ledger, invoice)), {
+    return new Response(page(invoice, url.pathname, challengeOf(account, invoice)), {
       headers: {
         ...headers,
         'content-type': 'text/html; charset=utf-8',
@@ -32,8 +32,8 @@ export function hostedInvoices({ ledger }: StripeState): Inside {
   };
 }
 
-/** Where the customer answers the bank's question about an open invoice; `null` while it asks for nothing. */
-function challengeOf({ store }: Ledger, { status, _intent }: Invoice): string | null {
+/** The page with the bank's challenge for an open invoice; `null` without a challenge. */
+function challengeOf({ store }: StripeAccount, { status, _intent }: Invoice): string | null {
   const intent = status === 'open' && _intent ? store.find('payment_intent', _intent) : undefined;
   return intent?.status === 'requires_action' ? `/challenge/${intent.id}?ticket=${intent._challenge}` : null;
 }

@@ -4,8 +4,8 @@
  * found before that and are not kept. The same key with other parameters is an error, and so is using it twice at once.
  */
 import { createHash } from 'node:crypto';
+import type { StripeAccount } from './core/account.ts';
 import { ApiError, invalid } from './core/errors.ts';
-import type { Ledger } from './core/ledger.ts';
 
 export interface Kept {
   readonly status: number;
@@ -33,7 +33,7 @@ export interface Idempotency {
   hold(key: string): boolean;
 }
 
-export function makeIdempotency(ledger: Ledger, wall: () => number): Idempotency {
+export function makeIdempotency(account: StripeAccount, wall: () => number): Idempotency {
   const running = new Set<string>();
   return {
     begin(key, print) {
@@ -46,7 +46,7 @@ export function makeIdempotency(ledger: Ledger, wall: () => number): Idempotency
             'There is currently another in-progress request using this Idempotent Key (that probably means you submitted twice, and the other request is still going through). Please try again later.',
         });
       }
-      const kept = ledger.store.find('answer', key);
+      const kept = account.store.find('answer', key);
       if (kept && wall() - Number(kept.at) < day) {
         if (kept.print !== print) {
           throw new ApiError(400, {
@@ -60,7 +60,7 @@ export function makeIdempotency(ledger: Ledger, wall: () => number): Idempotency
       return null;
     },
     keep(key, print, { status, body }) {
-      ledger.store.add('answer', { id: key, object: 'answer', at: wall(), print, status, body });
+      account.store.add('answer', { id: key, object: 'answer', at: wall(), print, status, body });
     },
     finish: (key) => running.delete(key),
     hold(key) {

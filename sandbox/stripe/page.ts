@@ -4,7 +4,7 @@ import path from 'node:path';
 import { escapeHtml as safe } from '../web.ts';
 import { actions } from './actions.ts';
 import { day } from './billing/calendar.ts';
-import type { Inside } from './controls.ts';
+import type { Answerer } from './controls.ts';
 import type { StripeState } from './state.ts';
 import { type View, views } from './views.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -21,7 +21,7 @@ const button = (action: string, label: string, fields: Record<string, string> = 
     .join('')}<button>${label}</button></form>`;
 
 function clock(state: StripeState): string {
-  const ahead = state.ledger.ahead();
+  const ahead = state.account.ahead();
   const jumps = [
     [1, 'A day'],
     [15, '15 days'],
@@ -37,7 +37,7 @@ ${state.lifecycle.nextRenewal() === null ? '' : button('clock', 'To the next ren
 }
 
 function hooks(webhooks: Webhooks | null): string {
-  if (!webhooks) return '<section><h2>Webhooks</h2><p class="soft">No site hears of events.</p></section>';
+  if (!webhooks) return '<section><h2>Webhooks</h2><p class="soft">No site receives events.</p></section>';
   const { mode, delay, copies, shuffle, lose } = webhooks.settings;
   const number = (name: string, label: string, value: number, more: string) =>
     `<label>${label}<input name="${name}" type="number" value="${value}" min="0" ${more}></label>`;
@@ -91,7 +91,7 @@ ${view.show(state, webhooks)}
 </html>`;
 }
 
-export function lookingPage(state: StripeState, webhooks: Webhooks | null): Inside {
+export function lookingPage(state: StripeState, webhooks: Webhooks | null): Answerer {
   const act = actions(state, webhooks);
   return async (request, url) => {
     if (url.pathname === '/page/page.css') {

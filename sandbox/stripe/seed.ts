@@ -1,7 +1,8 @@
 /** The first content of the sandbox's account: products, prices, Trial Offers and coupons, with the metadata of the newspaper's plans. */
-import type { Ledger } from './core/ledger.ts';
+import type { StripeAccount } from './core/account.ts';
 import type { Coupon, Interval } from './core/model.ts';
-import { addPrice, addProduct } from './resources/catalog.ts';
+import { addCoupon, addPrice, addProduct, addPromotionCode } from './resources/catalog.ts';
+import { addTrialOffer } from './resources/trial-offers.ts';
 import { registerDomain } from './wallets.ts';
 
 const products = [
@@ -89,7 +90,7 @@ type CouponSeed = Partial<Coupon> & {
   readonly code?: { readonly expires_at?: number; readonly max_redemptions?: number };
 };
 
-/** Moment in the past at which EXPIRED ended: 1 January 2026. */
+/** EXPIRED ended on January 1, 2026. */
 const ended = Date.UTC(2026, 0, 1) / 1000;
 
 const coupons: readonly CouponSeed[] = [
@@ -104,12 +105,12 @@ const coupons: readonly CouponSeed[] = [
 ];
 
 /** Fills an empty account. Ids are the same in every sandbox. */
-export function seed(ledger: Ledger): void {
-  if (ledger.store.count('product') > 0) return;
-  ledger.run(() => {
-    for (const [id, name, key] of products) addProduct(ledger, { id, name, metadata: { zephr_product_id: key } });
+export function seed(account: StripeAccount): void {
+  if (account.store.count('product') > 0) return;
+  account.run(() => {
+    for (const [id, name, key] of products) addProduct(account, { id, name, metadata: { zephr_product_id: key } });
     for (const { id, product, name, amount, interval, count, abroad, metadata } of plans) {
-      addPrice(ledger, {
+      addPrice(account, {
         id: `price_${id.replaceAll('-', '_')}`,
         currency: 'usd',
         lookup_key: id,
@@ -121,60 +122,24 @@ export function seed(ledger: Ledger): void {
         _amounts: { gbp: abroad[0], eur: abroad[1] },
       });
     }
-    for (const [id, price, next] of offers) addOffer(ledger, id, price, next);
-    for (const coupon of coupons) addCoupon(ledger, coupon);
+    for (const [id, price, next] of offers) addTrialOffer(account, { id, price, next, iterations: 1 });
+    for (const coupon of coupons) addCouponWithCode(account, coupon);
   });
   // The sandbox's site is at one of these; Stripe itself takes public names only.
-  for (const name of ['127.0.0.1', 'localhost']) registerDomain(ledger, name);
+  for (const name of ['127.0.0.1', 'localhost']) registerDomain(account, name);
   // The seed sends no events.
-  ledger.run(() => {
-    for (const { id } of [...ledger.store.all('event')]) ledger.store.remove('event', id);
+  account.run(() => {
+    for (const { id } of [...account.store.all('event')]) account.store.remove('event', id);
   });
 }
 
-const addOffer = (ledger: Ledger, id: string, price: string, next: string) =>
-  ledger.add('product_catalog.trial_offer', {
-    id,
-    object: 'product_catalog.trial_offer',
-    active: true,
-    duration: { relative: { iterations: 1 }, type: 'relative' },
-    end_behavior: { transition: { price: next }, type: 'transition' },
-    livemode: false,
-    nickname: null,
-    price,
-  });
-
 /** Adds a coupon with the promotion code that readers type. */
-function addCoupon(ledger: Ledger, { code, ...coupon }: CouponSeed): void {
-  ledger.add('coupon', {
-    object: 'coupon',
-    amount_off: null,
-    currency: null,
-    duration: 'once',
-    duration_in_months: null,
-    livemode: false,
-    max_redemptions: null,
-    metadata: {},
-    percent_off: null,
-    redeem_by: null,
-    times_redeemed: 0,
-    valid: true,
-    _products: [],
-    ...coupon,
-  });
-  ledger.add('promotion_code', {
+function addCouponWithCode(account: StripeAccount, { code, ...coupon }: CouponSeed): void {
+  addCoupon(account, coupon);
+  addPromotionCode(account, {
     id: `promo_${coupon.id.replaceAll('-', '_')}`,
-    object: 'promotion_code',
-    active: true,
     code: coupon.name,
-    customer: null,
-    customer_account: null,
-    expires_at: code?.expires_at ?? null,
-    livemode: false,
-    max_redemptions: code?.max_redemptions ?? null,
-    metadata: {},
-    times_redeemed: 0,
-    promotion: { coupon: coupon.id, type: 'coupon' as const },
-    restrictions: { first_time_transaction: false, minimum_amount: null, minimum_amount_currency: null },
+    promotion: { coupon: coupon.id, type: 'coupon' },
+    ...code,
   });
 }

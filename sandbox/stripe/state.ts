@@ -1,10 +1,11 @@
 /**
- * The sandbox's Stripe without a network: books, clock, faults, and the calls that work on them. `stripeHandlers` makes
+ * The sandbox's Stripe without a network: account, clock, faults, and the calls that use them. `stripeHandlers` makes
  * msw handlers of it, `startStripe` serves the same over HTTP.
  */
 import { type Lifecycle, makeLifecycle } from './billing/ticking.ts';
+import { openAccount, type StripeAccount } from './core/account.ts';
 import { ApiError, invalid, isMalformed, unauthorized } from './core/errors.ts';
-import { type Ledger, openLedger, token } from './core/ledger.ts';
+import { token } from './core/ids.ts';
 import type { Event, Thing } from './core/model.ts';
 import { type Fields, Params, parseForm } from './core/params.ts';
 import type { Wire } from './core/present.ts';
@@ -16,7 +17,7 @@ import { customers, paymentMethods } from './resources/customers.ts';
 import { disputes } from './resources/disputes.ts';
 import { invoiceItems, invoicePayments, invoices } from './resources/invoices.ts';
 import {
-  account,
+  accounts,
   advanceTestClock,
   events,
   paymentMethodDomains,
@@ -46,35 +47,35 @@ export const routes: readonly Route[] = [
     ...trialOffers,
     ...testClocks,
     advanceTestClock,
-    ...account,
+    ...accounts,
   ],
 ];
 
 export interface StripeState {
-  readonly ledger: Ledger;
+  readonly account: StripeAccount;
   readonly lifecycle: Lifecycle;
   readonly faults: Faults;
   readonly keys: typeof keys;
   /** Unix seconds of the sandbox's own clock. */
   now(): number;
-  /** Moves that clock forward to a moment, doing what falls due on the way. */
+  /** Moves that clock forward to a moment, doing everything that falls due until then. */
   advanceTo(moment: number): void;
   /** Moves it by so many seconds. */
   advance(seconds: number): void;
-  /** What the reader does with the bank's question. */
+  /** Answers the bank's 3-D Secure challenge. */
   finishChallenge(intent: string, passed: boolean): void;
   onEvents(listener: (events: readonly Event[]) => void): void;
-  /** Forgets everything and begins anew. */
+  /** Deletes everything and fills the account again. */
   reset(): void;
   /** @throws {AnswerFault} when something was sent that Stripe would not have sent */
   close(): void;
   readonly idempotency: Idempotency;
-  /** Keeps what was sent wrongly, so that closing fails. */
+  /** Records an invalid answer, so that closing fails. */
   noteFault(fault: AnswerFault): void;
 }
 
 export interface StateOptions {
-  /** Keeps everything in this file; without one it is forgotten. */
+  /** Where everything is stored; without it, in memory. */
   readonly file?: string | undefined;
   /** Epoch milliseconds. */
   readonly wall?: () => number;
@@ -82,45 +83,45 @@ export interface StateOptions {
 
 export function openState({ file, wall = Date.now }: StateOptions = {}): StripeState {
   const wrong: AnswerFault[] = [];
-  const ledger = openLedger({ file, wall, apiVersion, noteFault: (fault) => wrong.push(fault) });
-  forgetOldShapes(ledger);
-  const lifecycle = makeLifecycle(ledger);
+  const account = openAccount({ file, wall, apiVersion, noteFault: (fault) => wrong.push(fault) });
+  forgetOldShapes(account);
+  const lifecycle = makeLifecycle(account);
   const faults = makeFaults();
-  seed(ledger);
+  seed(account);
   const advanceTo = (moment: number) => lifecycle.advance(moment);
   return {
-    ledger,
+    account,
     lifecycle,
     faults,
     keys,
-    now: () => ledger.now(),
+    now: () => account.now(),
     advanceTo,
-    advance: (seconds) => advanceTo(ledger.now() + seconds),
-    finishChallenge: (intent, passed) => void ledger.run(() => finishChallenge(ledger, intent, passed)),
-    onEvents: ledger.onEvents,
+    advance: (seconds) => advanceTo(account.now() + seconds),
+    finishChallenge: (intent, passed) => void account.run(() => finishChallenge(account, intent, passed)),
+    onEvents: account.onEvents,
     reset() {
-      ledger.clear();
-      forgetOldShapes(ledger);
+      account.clear();
+      forgetOldShapes(account);
       faults.clear();
-      seed(ledger);
+      seed(account);
       lifecycle.restart();
     },
     close() {
-      ledger.close();
+      account.close();
       const [first] = wrong;
       if (first) throw first;
     },
-    idempotency: makeIdempotency(ledger, wall),
+    idempotency: makeIdempotency(account, wall),
     noteFault: (fault) => wrong.push(fault),
   };
 }
 
-/** What an older sandbox has kept lacks fields that are required today: it begins anew. */
-function forgetOldShapes(ledger: Ledger): void {
+/** Data of an older sandbox lacks fields that are required today: it is deleted. */
+function forgetOldShapes(account: StripeAccount): void {
   const spoken = `${api.sdk} 3`;
-  if (ledger.store.find('setting', 'shapes')?.spoken === spoken) return;
-  if (ledger.store.count('product') > 0) ledger.clear();
-  ledger.run(() => ledger.store.add('setting', { id: 'shapes', object: 'setting', spoken }));
+  if (account.store.find('setting', 'shapes')?.spoken === spoken) return;
+  if (account.store.count('product') > 0) account.clear();
+  account.run(() => account.store.add('setting', { id: 'shapes', object: 'setting', spoken }));
 }
 
 export interface ApiCall {
@@ -141,7 +142,7 @@ export interface ApiAnswer {
   readonly headers: Record<string, string>;
 }
 
-/** Answers one call, at once. */
+/** Answers one call, synchronously. */
 export function answer(state: StripeState, call: ApiCall): ApiAnswer {
   const requestId = `req_${token(14)}`;
   const headers: Record<string, string> = {
@@ -150,7 +151,7 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
     'request-id': requestId,
     'stripe-version': apiVersion,
   };
-  const { ledger, idempotency } = state;
+  const { account, idempotency } = state;
   const error = (problem: ApiError): ApiAnswer => ({
     status: problem.status,
     body: JSON.stringify({ error: { ...problem.body, request_log_url: `/logs/${requestId}` } }, null, 2),
@@ -170,13 +171,13 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
       if (kept) return { ...kept, headers: { ...headers, 'idempotent-replayed': 'true' } };
       began = true;
     }
-    const wire = ledger.run(() => {
+    const wire = account.run(() => {
       try {
         const body = JSON.stringify(execute(state, call, fields, browser), null, 2);
         if (key) idempotency.keep(key, print, { status: 200, body });
         return body;
       } catch (problem) {
-        if (problem instanceof ApiError && problem.keeps && key) {
+        if (problem instanceof ApiError && problem.commits && key) {
           idempotency.keep(key, print, { status: problem.status, body: error(problem).body });
         }
         throw problem;
@@ -190,9 +191,9 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
       return error(new ApiError(500, { type: 'api_error', message: 'The stand-in could not answer.' }));
     }
     const answered = error(problem);
-    // What the call changed is undone, its answer is kept all the same.
-    if (key && began && !problem.keeps && !isMalformed(problem)) {
-      ledger.run(() => idempotency.keep(key, print, { status: problem.status, body: answered.body }));
+    // The call's changes are rolled back, but its answer is kept for the idempotency key.
+    if (key && began && !problem.commits && !isMalformed(problem)) {
+      account.run(() => idempotency.keep(key, print, { status: problem.status, body: answered.body }));
     }
     return answered;
   } finally {
@@ -209,7 +210,7 @@ function checkVersion(version: string | null): void {
   if (version !== apiVersion) throw invalid(`Invalid Stripe API version: ${version}`);
 }
 
-/** @returns whether it is a browser that asks */
+/** @returns whether the caller is a browser */
 function authorize(
   { keys: { secret, publishable } }: StripeState,
   { route, authorization, version }: ApiCall,
@@ -244,13 +245,13 @@ function authorize(
 const nameOf = ({ route }: ApiCall): string => `${route.method.toUpperCase()} ${route.path}`;
 
 function execute(state: StripeState, call: ApiCall, fields: Fields, browser: boolean): unknown {
-  const { ledger, lifecycle } = state;
+  const { account, lifecycle } = state;
   const params = new Params(fields);
   const expand = params.texts('expand') ?? [];
   params.allow('key');
-  const result = call.route.run({ ledger, lifecycle, params, browser, id: call.id, second: call.second });
+  const result = call.route.run({ account, lifecycle, params, browser, id: call.id, second: call.second });
   params.finish();
-  const wire = 'wire' in result ? result.wire : ledger.present(result as Thing, expand);
+  const wire = 'wire' in result ? result.wire : account.present(result as Thing, expand);
   const answered = browser ? forBrowser(wire as Wire) : wire;
   checkAnswer(nameOf(call), answered, { browser });
   return answered;
@@ -264,7 +265,7 @@ function forBrowser({ metadata: _metadata, customer: _customer, latest_charge: _
 export const unknownPath = (method: string, path: string): ApiError =>
   new ApiError(404, {
     type: 'invalid_request_error',
-    message: `Unrecognized request URL (${method}: ${path}). If you are trying to list objects, remove the trailing slash. If you are trying to retrieve an object, make sure you passed a valid (non-empty) identifier in your code. The sandbox knows what the newspaper needs of Stripe, no more.`,
+    message: `Unrecognized request URL (${method}: ${path}). If you are trying to list objects, remove the trailing slash. If you are trying to retrieve an object, make sure you passed a valid (non-empty) identifier in your code. The sandbox implements only what the newspaper uses.`,
   });
 
 export type { Fault };

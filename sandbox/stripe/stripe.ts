@@ -8,7 +8,7 @@ import path from 'node:path';
 import { getResponse } from 'msw';
 import { portInUse } from '../web.ts';
 import { browserFiles } from './browser.ts';
-import { controls } from './controls.ts';
+import { type Answerer, controls } from './controls.ts';
 import { handlersByResource } from './handlers.ts';
 import { hostedInvoices } from './hosted.ts';
 import { keys } from './keys.ts';
@@ -56,55 +56,20 @@ const largestBody = 1024 * 1024;
 export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOptions): Promise<RunningStripe> {
   const state = openState({ file: folder && path.join(folder, 'stripe.sqlite'), ...(wall && { wall }) });
   if (siteUrl) announceEndpoint(state, `${siteUrl}/api/v1/stripe/webhook`);
-  const handlers = handlersByResource(state);
   const webhooks = siteUrl
-    ? makeWebhooks(state.ledger, { url: `${siteUrl}/api/v1/stripe/webhook`, secret: keys.webhook })
+    ? makeWebhooks(state.account, { url: `${siteUrl}/api/v1/stripe/webhook`, secret: keys.webhook })
     : null;
-  const inside = [controls(state, webhooks), browserFiles(state), hostedInvoices(state), lookingPage(state, webhooks)];
+  const site: Site = {
+    api: handlersByResource(state),
+    others: [controls(state, webhooks), browserFiles(state), hostedInvoices(state), lookingPage(state, webhooks)],
+  };
   const server = createServer((request, response) => {
-    serve(request, response).catch((error: unknown) => {
+    serve(site, request, response).catch((error: unknown) => {
       process.stderr.write(`Stripe: ${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end();
     });
   });
-
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const began = performance.now();
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
-    const open = allowOrigin(request);
-    if (request.method === 'OPTIONS') {
-      response.writeHead(204, open).end();
-      return;
-    }
-    const body = request.method === 'GET' || request.method === 'HEAD' ? null : await read(request);
-    const asked = new Request(url, { method: request.method ?? 'GET', headers: headersOf(request), body });
-    const answer = url.pathname.startsWith('/v1/')
-      ? ((await getResponse([...handlers(url.pathname)], asked)) ?? unknown(request.method ?? 'GET', url.pathname))
-      : await elsewhere(asked, url);
-    // A broken connection, as a fault asks for.
-    if (answer.type === 'error') {
-      response.destroy();
-      return;
-    }
-    const bytes = Buffer.from(await answer.arrayBuffer());
-    response.writeHead(answer.status, {
-      ...Object.fromEntries(answer.headers),
-      ...open,
-      'content-length': bytes.length,
-      'x-sandbox-ms': (performance.now() - began).toFixed(2),
-    });
-    response.end(request.method === 'HEAD' ? undefined : bytes);
-  }
-
-  async function elsewhere(asked: Request, url: URL): Promise<Response> {
-    for (const part of inside) {
-      const answer = await part(asked, url);
-      if (answer) return answer;
-    }
-    return new Response('There is nothing here.\n', { status: 404 });
-  }
-
   // By default a connection closes after 5 seconds without a request, which a client of the same busy process may learn too late.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) => {
@@ -115,18 +80,11 @@ export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOpt
     server.listen(port, '127.0.0.1', resolve);
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  state.ledger.place(url);
+  state.account.setAddress(url);
   return {
     state,
     webhooks,
-    access: {
-      apiUrl: url,
-      scriptUrl: `${url}/stripe.js`,
-      url: `${url}/`,
-      secretKey: keys.secret,
-      publishableKey: keys.publishable,
-      webhookSecret: keys.webhook,
-    },
+    access: accessAt(url),
     async stop() {
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -138,11 +96,64 @@ export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOpt
   };
 }
 
+const accessAt = (url: string): StripeAccess => ({
+  apiUrl: url,
+  scriptUrl: `${url}/stripe.js`,
+  url: `${url}/`,
+  secretKey: keys.secret,
+  publishableKey: keys.publishable,
+  webhookSecret: keys.webhook,
+});
+
+interface Site {
+  /** Handlers of the API, by path. */
+  readonly api: ReturnType<typeof handlersByResource>;
+  readonly others: readonly Answerer[];
+}
+
+async function serve(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const began = performance.now();
+  const cors = allowOrigin(request);
+  if (request.method === 'OPTIONS') {
+    response.writeHead(204, cors).end();
+    return;
+  }
+  const answer = await answerTo(site, request);
+  // A broken connection, as a fault asks for.
+  if (answer.type === 'error') {
+    response.destroy();
+    return;
+  }
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  response.writeHead(answer.status, {
+    ...Object.fromEntries(answer.headers),
+    ...cors,
+    'content-length': bytes.length,
+    'x-sandbox-ms': (performance.now() - began).toFixed(2),
+  });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+async function answerTo({ api, others }: Site, incoming: IncomingMessage): Promise<Response> {
+  const { method = 'GET' } = incoming;
+  const url = new URL(incoming.url ?? '/', 'http://127.0.0.1');
+  const body = method === 'GET' || method === 'HEAD' ? null : await read(incoming);
+  const request = new Request(url, { method, headers: headersOf(incoming), body });
+  if (url.pathname.startsWith('/v1/')) {
+    return (await getResponse([...api(url.pathname)], request)) ?? unknown(method, url.pathname);
+  }
+  for (const answerer of others) {
+    const answer = await answerer(request, url);
+    if (answer) return answer;
+  }
+  return new Response('There is nothing here.\n', { status: 404 });
+}
+
 /** The endpoint that the account has, as the dashboard would list it. */
-function announceEndpoint({ ledger }: StripeState, url: string): void {
-  ledger.run(() => {
-    ledger.store.remove('webhook_endpoint', 'we_site');
-    ledger.add('webhook_endpoint', {
+function announceEndpoint({ account }: StripeState, url: string): void {
+  account.run(() => {
+    account.store.remove('webhook_endpoint', 'we_site');
+    account.add('webhook_endpoint', {
       id: 'we_site',
       object: 'webhook_endpoint',
       api_version: apiVersion,

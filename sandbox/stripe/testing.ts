@@ -1,8 +1,8 @@
-/** For tests: the sandbox's Stripe in memory, on a clock that stands still, asked by the real SDK over HTTP. */
+/** For tests: the sandbox's Stripe in memory, on a stopped clock, called by the real SDK over HTTP. */
 import Stripe from 'stripe';
 import { type RunningStripe, type StripeOptions, startStripe } from './stripe.ts';
 
-/** 1 January 2026, 00:00 UTC; the clock stands there until it is moved. */
+/** January 1, 2026, 00:00 UTC; the clock stays there until it is moved. */
 export const newYear = Date.UTC(2026, 0, 1) / 1000;
 export const day = 86_400;
 

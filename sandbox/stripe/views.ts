@@ -42,23 +42,23 @@ const act = (action: string, label: string, fields: Record<string, string>): str
     .map(([name, value]) => `<input type="hidden" name="${name}" value="${safe(value)}">`)
     .join('')}<button>${label}</button></form>`;
 
-const who = ({ ledger }: StripeState, id: unknown): string => {
-  const customer = typeof id === 'string' ? ledger.store.find('customer', id) : undefined;
+const who = ({ account }: StripeState, id: unknown): string => {
+  const customer = typeof id === 'string' ? account.store.find('customer', id) : undefined;
   return safe(customer?.email ?? customer?.name ?? customer?.id ?? '–');
 };
 
-const nameOf = ({ ledger }: StripeState, priceId: string): string => {
-  const price = ledger.store.find('price', priceId);
-  const product = price && ledger.store.find('product', price.product);
+const nameOf = ({ account }: StripeState, priceId: string): string => {
+  const price = account.store.find('price', priceId);
+  const product = price && account.store.find('product', price.product);
   return safe(`${product?.name ?? ''} ${price?.nickname ?? ''}`.trim() || priceId);
 };
 
 const customers: View = {
   label: 'Customers',
   show(state) {
-    const rows = newest(state.ledger.store.all('customer')).map((customer) => {
-      const own = [...state.ledger.store.all('subscription')].filter((one) => one.customer === customer.id);
-      const card = state.ledger.store.find(
+    const rows = newest(state.account.store.all('customer')).map((customer) => {
+      const own = [...state.account.store.all('subscription')].filter((one) => one.customer === customer.id);
+      const card = state.account.store.find(
         'payment_method',
         own.at(-1)?.default_payment_method ?? customer.invoice_settings.default_payment_method ?? '',
       );
@@ -80,7 +80,7 @@ const customers: View = {
 const subscriptions: View = {
   label: 'Subscriptions',
   show(state) {
-    const rows = newest(state.ledger.store.all('subscription')).map((one) => [
+    const rows = newest(state.account.store.all('subscription')).map((one) => [
       who(state, one.customer),
       one.items.data.map((item) => nameOf(state, item.price)).join('<br>'),
       status(one.status),
@@ -103,8 +103,8 @@ const subscriptions: View = {
   },
 };
 
-const disputesOf = ({ ledger }: StripeState, charge: Charge) =>
-  charge.disputed ? [...ledger.store.all('dispute')].filter((dispute) => dispute.charge === charge.id) : [];
+const disputesOf = ({ account }: StripeState, charge: Charge) =>
+  charge.disputed ? [...account.store.all('dispute')].filter((dispute) => dispute.charge === charge.id) : [];
 
 /** What can be done about a payment: given back, disputed, and decided. */
 function doable(state: StripeState, charge: Charge): string {
@@ -124,7 +124,7 @@ function doable(state: StripeState, charge: Charge): string {
 const payments: View = {
   label: 'Payments',
   show(state) {
-    const rows = newest(state.ledger.store.all('charge')).map((charge) => [
+    const rows = newest(state.account.store.all('charge')).map((charge) => [
       who(state, charge.customer),
       money(charge.amount, charge.currency),
       [
@@ -148,7 +148,7 @@ const payments: View = {
 const invoices: View = {
   label: 'Invoices',
   show(state) {
-    const rows = newest(state.ledger.store.all('invoice')).map((invoice) => [
+    const rows = newest(state.account.store.all('invoice')).map((invoice) => [
       invoice.hosted_invoice_url
         ? `<a href="${safe(String(invoice.hosted_invoice_url))}">${safe(invoice.number ?? '')}</a>`
         : 'draft',
@@ -172,7 +172,7 @@ const events: View = {
   label: 'Events',
   show(state, webhooks) {
     const deliveries = new Map(webhooks?.list(most).map(({ id, delivery }) => [id, delivery]));
-    const rows = newest(state.ledger.store.all('event')).map((event) => {
+    const rows = newest(state.account.store.all('event')).map((event) => {
       const delivery = deliveries.get(event.id);
       const last = delivery?.attempts.at(-1);
       const tried =
@@ -192,12 +192,12 @@ const events: View = {
 
 const coupons: View = {
   label: 'Coupons',
-  show({ ledger, now }) {
+  show({ account, now }) {
     const off = (coupon: Coupon) =>
       coupon.percent_off === null ? money(coupon.amount_off ?? 0, coupon.currency ?? 'usd') : `${coupon.percent_off} %`;
-    const rows = newest(ledger.store.all('promotion_code')).map((promotion) => {
-      const coupon = ledger.store.find('coupon', promotion.promotion.coupon);
-      const products = coupon?._products.map((id) => ledger.store.find('product', id)?.name ?? id) ?? [];
+    const rows = newest(account.store.all('promotion_code')).map((promotion) => {
+      const coupon = account.store.find('coupon', promotion.promotion.coupon);
+      const products = coupon?._products.map((id) => account.store.find('product', id)?.name ?? id) ?? [];
       return [
         code(promotion.code),
         coupon ? `${off(coupon)} off` : '–',

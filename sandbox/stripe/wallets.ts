@@ -1,5 +1,5 @@
 /** Which wallets' buttons Stripe.js draws on a page: those of a registered domain that the reader's browser has (tests say which). */
-import type { Ledger } from './core/ledger.ts';
+import type { StripeAccount } from './core/account.ts';
 
 /** By the names of Stripe.js, those of the API. */
 const wallets = { applePay: 'apple_pay', googlePay: 'google_pay', link: 'link' } as const;
@@ -16,15 +16,15 @@ const settingId = 'wallets';
 /** Chromium, as the tests drive it, has no Apple Pay. */
 const usual: Readonly<Record<Wallet, boolean>> = { applePay: false, googlePay: true, link: true };
 
-const domainOf = ({ store }: Ledger, name: string) =>
+const domainOf = ({ store }: StripeAccount, name: string) =>
   [...store.all('payment_method_domain')].find((one) => one.domain_name === name);
 
 /** @param types ways to pay that the elements allow; none: any */
-export function walletsOf(ledger: Ledger, domain: string, types: readonly string[]): Record<string, boolean> {
-  const registered = domainOf(ledger, domain);
+export function walletsOf(account: StripeAccount, domain: string, types: readonly string[]): Record<string, boolean> {
+  const registered = domainOf(account, domain);
   const has = {
     ...usual,
-    ...(ledger.store.find('setting', settingId) as Partial<Record<Wallet, boolean>> | undefined),
+    ...(account.store.find('setting', settingId) as Partial<Record<Wallet, boolean>> | undefined),
   };
   const allows = (wallet: Wallet) => types.length === 0 || types.includes('card') || types.includes(wallet);
   const shown = (Object.entries(wallets) as [Wallet, string][]).map(([wallet, name]) => {
@@ -36,25 +36,25 @@ export function walletsOf(ledger: Ledger, domain: string, types: readonly string
 }
 
 /** Which wallets readers' browsers have, until it is said anew. */
-export function setWallets(ledger: Ledger, body: Readonly<Record<string, unknown>>): void {
+export function setWallets(account: StripeAccount, body: Readonly<Record<string, unknown>>): void {
   const unknown = Object.keys(body).filter((name) => !Object.hasOwn(wallets, name));
   if (unknown.length > 0) throw new Error(`There is no wallet ${unknown.join(', ')}.`);
   const setting = { id: settingId, object: 'setting', ...usual, ...body };
-  ledger.run(() => {
-    const known = ledger.store.find('setting', settingId);
-    if (!known) return void ledger.store.add('setting', setting);
-    ledger.store.touch(known);
+  account.run(() => {
+    const known = account.store.find('setting', settingId);
+    if (!known) return void account.store.add('setting', setting);
+    account.store.touch(known);
     Object.assign(known, setting);
   });
 }
 
 /** As the dashboard does it, which takes the names of a development machine, too. */
-export function registerDomain(ledger: Ledger, name: string): void {
-  if (domainOf(ledger, name)) return;
-  ledger.run(() => {
-    ledger.add('payment_method_domain', {
+export function registerDomain(account: StripeAccount, name: string): void {
+  if (domainOf(account, name)) return;
+  account.run(() => {
+    account.add('payment_method_domain', {
       object: 'payment_method_domain',
-      created: ledger.now(),
+      created: account.now(),
       domain_name: name,
       enabled: true,
       livemode: false,
@@ -63,7 +63,7 @@ export function registerDomain(ledger: Ledger, name: string): void {
   });
 }
 
-export function unregisterDomain(ledger: Ledger, name: string): void {
-  const known = domainOf(ledger, name);
-  if (known) ledger.run(() => ledger.store.remove('payment_method_domain', known.id));
+export function unregisterDomain(account: StripeAccount, name: string): void {
+  const known = domainOf(account, name);
+  if (known) account.run(() => account.store.remove('payment_method_domain', known.id));
 }

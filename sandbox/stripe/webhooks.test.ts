@@ -48,7 +48,7 @@ describe('webhooks', () => {
     expect(await bench.stripe.events.retrieve(event.id)).toMatchObject({ id: event.id, pending_webhooks: 0 });
   });
 
-  it('tell what a purchase and a renewal change, in order', async () => {
+  it('report the changes of a purchase and a renewal, in order', async () => {
     const { id } = await bench.payer();
     await bench.subscribe(id, 'price_reader_monthly');
     await settled();
@@ -72,7 +72,7 @@ describe('webhooks', () => {
     expect(update?.event.data.previous_attributes).toHaveProperty('latest_invoice');
   });
 
-  it('come again when the site says no or is away', async () => {
+  it('are sent again when the site refuses them or is down', async () => {
     answers = [500, 400];
     await bench.stripe.customers.create({});
     await expect.poll(() => got.length, { timeout: 10_000, interval: 50 }).toBe(3);
@@ -83,7 +83,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('are lost, and can be sent again', async () => {
+  it('can be lost, and can be sent again', async () => {
     await bench.control('PUT webhooks', { mode: 'off' });
     const { id } = await bench.stripe.customers.create({});
     await settled();

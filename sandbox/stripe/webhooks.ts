@@ -12,7 +12,7 @@
  * 2xx answer is retried at growing intervals.
  */
 import { createHmac } from 'node:crypto';
-import type { Ledger } from './core/ledger.ts';
+import type { StripeAccount } from './core/account.ts';
 import type { Event } from './core/model.ts';
 
 export interface WebhookSettings {
@@ -76,7 +76,7 @@ interface Options {
 }
 
 interface State extends Required<Options> {
-  readonly ledger: Ledger;
+  readonly account: StripeAccount;
   /** Ids of events that wait. */
   readonly queue: Set<string>;
   /** Deliveries under way. */
@@ -86,27 +86,27 @@ interface State extends Required<Options> {
   working: Promise<void> | null;
 }
 
-export function makeWebhooks(ledger: Ledger, options: Options): Webhooks {
+export function makeWebhooks(account: StripeAccount, options: Options): Webhooks {
   const state: State = {
     wall: Date.now,
     random: Math.random,
     ...options,
-    ledger,
+    account,
     queue: new Set(),
     deliveries: new Set(),
     stopping: new AbortController(),
     timer: undefined,
     working: null,
   };
-  ledger.onEvents((events) => {
+  account.onEvents((events) => {
     // After the answer to the call that caused them.
     setImmediate(() => {
       if (isStopped(state)) return;
-      for (const event of events) if (ledger.store.find('event', event.id) === event) accept(state, event);
+      for (const event of events) if (account.store.find('event', event.id) === event) accept(state, event);
       arm(state);
     });
   });
-  for (const event of ledger.store.all('event')) {
+  for (const event of account.store.all('event')) {
     const status = deliveryOf(event)?.state;
     if (status === 'new') accept(state, event);
     if (status === 'waiting') state.queue.add(event.id);
@@ -114,11 +114,11 @@ export function makeWebhooks(ledger: Ledger, options: Options): Webhooks {
   arm(state);
   return {
     get settings() {
-      return settingsOf(ledger);
+      return settingsOf(account);
     },
-    set: (changes) => changeSettings(ledger, changes),
+    set: (changes) => changeSettings(account, changes),
     waiting: () => state.queue.size,
-    list: (limit) => list(ledger, limit),
+    list: (limit) => list(account, limit),
     async flush() {
       await new Promise((resolve) => setImmediate(resolve));
       await state.working;
@@ -143,27 +143,27 @@ export function makeWebhooks(ledger: Ledger, options: Options): Webhooks {
 
 const isStopped = ({ stopping }: State): boolean => stopping.signal.aborted;
 
-const settingsOf = (ledger: Ledger): WebhookSettings => ({
+const settingsOf = (account: StripeAccount): WebhookSettings => ({
   ...usual,
-  ...(ledger.store.find('setting', 'webhooks')?.value as object),
+  ...(account.store.find('setting', 'webhooks')?.value as object),
 });
 
-function changeSettings(ledger: Ledger, changes: Partial<WebhookSettings>): WebhookSettings {
-  ledger.run(() => {
-    const value = { ...settingsOf(ledger), ...changes };
-    const stored = ledger.store.find('setting', 'webhooks');
+function changeSettings(account: StripeAccount, changes: Partial<WebhookSettings>): WebhookSettings {
+  account.run(() => {
+    const value = { ...settingsOf(account), ...changes };
+    const stored = account.store.find('setting', 'webhooks');
     if (stored) {
-      ledger.store.touch(stored);
+      account.store.touch(stored);
       stored.value = value;
-    } else ledger.store.add('setting', { id: 'webhooks', object: 'setting', value });
+    } else account.store.add('setting', { id: 'webhooks', object: 'setting', value });
   });
-  return settingsOf(ledger);
+  return settingsOf(account);
 }
 
 const noDelivery: Delivery = { state: 'new', next: null, copies: 1, attempts: [] };
 
-const list = (ledger: Ledger, limit: number): ReturnType<Webhooks['list']> =>
-  [...ledger.store.all('event')]
+const list = (account: StripeAccount, limit: number): ReturnType<Webhooks['list']> =>
+  [...account.store.all('event')]
     .slice(-limit)
     .reverse()
     .map((event) => ({
@@ -174,18 +174,18 @@ const list = (ledger: Ledger, limit: number): ReturnType<Webhooks['list']> =>
     }));
 
 /** Stores how far an event's delivery has come. */
-function note({ ledger }: State, event: Event, changes: Partial<Delivery>): void {
-  ledger.run(() => {
+function note({ account }: State, event: Event, changes: Partial<Delivery>): void {
+  account.run(() => {
     const before = deliveryOf(event) ?? noDelivery;
     event._delivery = { ...before, ...changes };
     event.pending_webhooks = (changes.state ?? before.state) === 'delivered' ? 0 : 1;
-    ledger.store.touch(event);
+    account.store.touch(event);
   });
 }
 
 function accept(state: State, event: Event): void {
-  const { ledger, wall, random, queue } = state;
-  const { mode, delay, copies, shuffle, lose } = settingsOf(ledger);
+  const { account, wall, random, queue } = state;
+  const { mode, delay, copies, shuffle, lose } = settingsOf(account);
   if (mode === 'off' || (lose > 0 && random() < lose)) {
     note(state, event, { state: 'lost', next: null });
     return;
@@ -195,9 +195,9 @@ function accept(state: State, event: Event): void {
 }
 
 /** Waiting events, the earliest first. */
-const due = ({ ledger, queue }: State): Event[] =>
+const due = ({ account, queue }: State): Event[] =>
   [...queue]
-    .flatMap((id) => ledger.store.find('event', id) ?? [])
+    .flatMap((id) => account.store.find('event', id) ?? [])
     .sort(
       (one, other) => (deliveryOf(one)?.next ?? 0) - (deliveryOf(other)?.next ?? 0) || (one._n ?? 0) - (other._n ?? 0),
     );
@@ -220,12 +220,12 @@ function work(state: State, all: boolean): Promise<void> {
 }
 
 async function sendDue(state: State, all: boolean): Promise<void> {
-  const { ledger, wall, deliveries } = state;
+  const { account, wall, deliveries } = state;
   for (const event of due(state)) {
     if (isStopped(state)) break;
     const delivery = deliveryOf(event);
     if (!delivery || (!all && (delivery.next ?? 0) > wall())) continue;
-    if (settingsOf(ledger).shuffle > 0) {
+    if (settingsOf(account).shuffle > 0) {
       // Shuffled events are sent at the same time, so that they can overtake each other.
       const sent = send(state, event, delivery).finally(() => deliveries.delete(sent));
       deliveries.add(sent);
@@ -235,9 +235,9 @@ async function sendDue(state: State, all: boolean): Promise<void> {
 }
 
 async function send(state: State, event: Event, delivery: Delivery): Promise<void> {
-  const { ledger, queue, wall } = state;
+  const { account, queue, wall } = state;
   queue.delete(event.id);
-  const body = JSON.stringify(ledger.present(event), null, 2);
+  const body = JSON.stringify(account.present(event), null, 2);
   let status: number | null = null;
   for (let copy = 0; copy < delivery.copies; copy += 1) status = await post(state, body);
   if (isStopped(state)) return;
@@ -276,8 +276,8 @@ async function post({ url, secret, wall, stopping }: State, body: string): Promi
 }
 
 function resend(state: State, id: string | undefined): void {
-  const { ledger, queue, wall } = state;
-  for (const event of ledger.store.all('event')) {
+  const { account, queue, wall } = state;
+  for (const event of account.store.all('event')) {
     const status = deliveryOf(event)?.state;
     if (id ? event.id !== id : status !== 'lost' && status !== 'failed') continue;
     note(state, event, { state: 'waiting', next: wall(), copies: 1 });

@@ -1,5 +1,5 @@
 /**
- * What pages have asked of third parties and told them, kept apart by reader: tests run at the same time, and each comes from an address
+ * The calls of pages to third parties, kept apart by reader: tests run at the same time, and each comes from an address
  * of its own (`X-Forwarded-For`).
  */
 import type { IncomingMessage } from 'node:http';
@@ -13,7 +13,7 @@ export type Mode = (typeof modes)[number];
 
 export interface Call {
   readonly vendor: Vendor;
-  /** `script` for the script itself; else what it was told. */
+  /** `script` for the script itself; otherwise the name of the call. */
   readonly what: string;
   readonly details: unknown;
 }

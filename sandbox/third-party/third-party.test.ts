@@ -16,7 +16,7 @@ const calls = async (reader: string) => {
 const mode = (reader: string, vendor: string, wanted: string) =>
   fetch(`${vendors.access.url}/api/modes`, { method: 'PUT', body: JSON.stringify({ reader, vendor, mode: wanted }) });
 
-it('serves each script, and keeps what is asked and told apart by reader', async () => {
+it('serves each script, and keeps the records of each reader apart', async () => {
   for (const path of [
     '/gtm/gtm.js?id=GTM-TEST',
     '/marfeel/marfeel-sdk.js?id=1234',

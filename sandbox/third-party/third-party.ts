@@ -1,6 +1,6 @@
 /**
  * Third parties that load scripts into pages: tag manager, audience tool, push notifications, referral widget, booking page and ad
- * server. Each script is a small one of the same interface, which tells this server what it was told:
+ * server. Each script is a small one of the same interface, which reports its calls to this server:
  *
  *     GET  /gtm/gtm.js?id=…  /marfeel/marfeel-sdk.js?id=…  /onesignal/OneSignalSDK.page.js  /onesignal/OneSignalSDK.sw.js
  *          /growsurf/growsurf.js  /calendly/widget.js  /calendly/widget.css  /calendly/book/…  /gpt/gpt.js  /cmp/choice.js?id=…
@@ -9,7 +9,7 @@
  *     GET  /api/calls?reader=…       {"calls": […]}          DELETE forgets them
  *     PUT  /api/modes                {reader, vendor, mode}
  *
- * A reader is told from others by `X-Forwarded-For`; without it, it is `anyone`.
+ * Readers are told apart by `X-Forwarded-For`; without it, the reader is `anyone`.
  */
 import fs from 'node:fs';
 import path from 'node:path';

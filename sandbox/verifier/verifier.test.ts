@@ -22,7 +22,7 @@ it.each([
   expect(await (await ask(email)).json()).toEqual({ email, result, suggestion });
 });
 
-it('wants its key and an address', async () => {
+it('needs its key and an address', async () => {
   expect((await ask('ada@example.com', { headers: { authorization: 'Bearer x' } })).status).toBe(401);
   expect((await ask('ada')).status).toBe(400);
 });

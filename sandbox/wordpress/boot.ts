@@ -1,8 +1,8 @@
 /**
  * A real WordPress in this process: PHP compiled to WebAssembly, the database in a SQLite file.
  *
- * Several PHP instances share one thread and take turns whenever one of them waits for the network. That is what lets
- * a page of WordPress call the site, and the site call WordPress back, before the first call has returned.
+ * Several PHP instances share one thread; while one waits for the network, another runs. So WordPress can call the site,
+ * and the site can call WordPress back, before the first call has returned.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -17,11 +17,11 @@ import {
 } from '@php-wasm/universal';
 import { Semaphore } from '@php-wasm/util';
 import { bootWordPressAndRequestHandler } from '@wp-playground/wordpress';
-import { COMPILED, openCompiledCode } from './compiled-code.ts';
+import { COMPILED, type CompiledCode, openCompiledCode } from './compiled-code.ts';
 import { mountFileSet, readFileSet } from './core-files.ts';
 import { type CronDriver, driveCron, isTaskDue } from './cron.ts';
 import { type HttpListener, listen } from './http.ts';
-import { openTurns } from './turns.ts';
+import { openQueue } from './php-queue.ts';
 
 /** A plugin that is mounted from its folder, so that an edited PHP file counts at the next request. */
 export interface PluginFolder {
@@ -111,9 +111,9 @@ const CONSTANTS = {
 
 /** Starts WordPress, installs it into an empty data folder, and serves it on 127.0.0.1. */
 export async function bootWordPress(options: WordPressOptions): Promise<RunningWordPress> {
-  const { core, data, plugins = [], phpVersion = '8.3', instances = 3, onProgress = () => {} } = options;
+  const { core, data, plugins = [], phpVersion = '8.3', instances = 3 } = options;
   for (const folder of ['database', 'uploads']) fs.mkdirSync(path.join(data, folder), { recursive: true });
-  // Compiled code knows its sources by path and time only, so each release and each PHP has a folder of its own.
+  // Compiled code identifies its sources by path and time only, so each release and each PHP has a folder of its own.
   const compiled = openCompiledCode(path.resolve(options.compiled, `${path.basename(core)}-php${phpVersion}`));
 
   let handle: ((request: PHPRequest) => Promise<StreamedPHPResponse>) | undefined;
@@ -129,45 +129,8 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
   });
 
   try {
-    onProgress('Reading WordPress');
-    const files = coreFiles(core);
-    const locks = new FileLockManagerInMemory();
-    let processId = 0;
-    const mount = async (php: PHP) => {
-      await php.mount(COMPILED, compiled.mount);
-      await php.mount(ROOT, mountFileSet(files));
-      await mountFolders(php, data, plugins);
-    };
-
-    const handler: PHPRequestHandler = await bootWordPressAndRequestHandler({
-      createPhpRuntime: () =>
-        loadNodeRuntime(phpVersion, { fileLockManager: locks, emscriptenOptions: { processId: ++processId } }),
-      phpVersion,
-      siteUrl: listener.url,
-      maxPhpInstances: instances,
-      cookieStore: false,
-      wordpressInstallMode: 'install-from-existing-files-if-needed',
-      onProgress,
-      sapiName: 'cli-server',
-      phpIniEntries: PHP_SETTINGS,
-      constants: { ...CONSTANTS, ...options.constants },
-      onPHPInstanceCreated: async (php, { isPrimary }) => {
-        if (isPrimary) return mount(php);
-        const primary = await handler.getPrimaryPhp();
-        compiled.collect(primary);
-        await mount(php);
-        copyStartFiles(primary, php);
-      },
-    });
-
-    // The second instance is made now and not while the first call of the site waits for it.
-    const spares = await Promise.all(
-      [1, 2].slice(0, instances).map(() => handler.instanceManager.acquirePHPInstance()),
-    );
-    for (const { reap } of spares) reap();
-
-    const run = async (code: string, input?: unknown) => runPhp(handler, code, input);
-    const { ask, write } = askInTurns(handler, instances);
+    const handler = await startPhp(options, { url: listener.url, compiled, instances, phpVersion });
+    const { ask, write } = queued(handler, instances);
     const note = path.join(data, 'database', 'next-task');
     const cron = driveCron(
       async () => (await write({ url: '/wp-cron.php' })).finished,
@@ -187,7 +150,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
     return {
       url: listener.url,
       request: handle,
-      run,
+      run: (code, input) => runPhp(handler, code, input),
       cron,
       intercept: listener.intercept,
       async stop() {
@@ -204,6 +167,47 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
   }
 }
 
+/** Starts the PHP instances, and installs WordPress if the data folder is empty. */
+async function startPhp(
+  { core, data, plugins = [], constants, onProgress = () => {} }: WordPressOptions,
+  given: { url: string; compiled: CompiledCode; instances: number; phpVersion: SupportedPHPVersion },
+): Promise<PHPRequestHandler> {
+  const { url, compiled, instances, phpVersion } = given;
+  onProgress('Reading WordPress');
+  const files = coreFiles(core);
+  const locks = new FileLockManagerInMemory();
+  let processId = 0;
+  const mount = async (php: PHP) => {
+    await php.mount(COMPILED, compiled.mount);
+    await php.mount(ROOT, mountFileSet(files));
+    await mountFolders(php, data, plugins);
+  };
+  const handler: PHPRequestHandler = await bootWordPressAndRequestHandler({
+    createPhpRuntime: () =>
+      loadNodeRuntime(phpVersion, { fileLockManager: locks, emscriptenOptions: { processId: ++processId } }),
+    phpVersion,
+    siteUrl: url,
+    maxPhpInstances: instances,
+    cookieStore: false,
+    wordpressInstallMode: 'install-from-existing-files-if-needed',
+    onProgress,
+    sapiName: 'cli-server',
+    phpIniEntries: PHP_SETTINGS,
+    constants: { ...CONSTANTS, ...constants },
+    onPHPInstanceCreated: async (php, { isPrimary }) => {
+      if (isPrimary) return mount(php);
+      const primary = await handler.getPrimaryPhp();
+      compiled.collect(primary);
+      await mount(php);
+      copyStartFiles(primary, php);
+    },
+  });
+  // The second instance is created now, so that the site's first call needn't wait for it.
+  const spares = await Promise.all([1, 2].slice(0, instances).map(() => handler.instanceManager.acquirePHPInstance()));
+  for (const { reap } of spares) reap();
+  return handler;
+}
+
 async function mountFolders(php: PHP, data: string, plugins: readonly PluginFolder[]): Promise<void> {
   const folders: [string, string][] = [
     ['database', path.join(data, 'database')],
@@ -218,12 +222,12 @@ async function mountFolders(php: PHP, data: string, plugins: readonly PluginFold
 
 type Ask = (request: PHPRequest) => Promise<StreamedPHPResponse>;
 
-/** A write may call the site, and the site may then read from here: one instance is always left for reading. */
-function askInTurns(handler: PHPRequestHandler, instances: number): { ask: Ask; write: Ask } {
+/** During a write WordPress may call the site, and the site may read from WordPress: one instance is always left for reading. */
+function queued(handler: PHPRequestHandler, instances: number): { ask: Ask; write: Ask } {
   const writers = new Semaphore({ concurrency: Math.max(1, instances - 1), timeout: QUEUE_MILLISECONDS });
-  const turns = openTurns(instances, QUEUE_MILLISECONDS);
+  const queue = openQueue(instances, QUEUE_MILLISECONDS);
   const ask: Ask = async (request) => {
-    const release = await turns.take(isSite(request));
+    const release = await queue.acquire(isSite(request));
     try {
       const response = await handler.requestStreamed(request);
       void response.finished.finally(release).catch(() => {});
@@ -299,7 +303,7 @@ async function runPhp(handler: PHPRequestHandler, code: string, input: unknown):
   }
 }
 
-/** Only the site signs in with a password. After a save the editor asks for a dozen things, and the news would wait for them. */
+/** Only the site signs in with a password. After a save, the editor's dozen requests would delay the site's. */
 const isSite = ({ headers }: PHPRequest) => /^basic /i.test(headers?.authorization ?? '');
 
 /** PHP's warnings, for the log. */

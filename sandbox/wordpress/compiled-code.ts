@@ -1,5 +1,5 @@
 /**
- * PHP's compiled code, kept between starts and shared by the instances. Compiling what a page of WordPress loads takes
+ * PHP's compiled code, stored between starts and shared by the instances. Compiling what a page of WordPress loads takes
  * more than a second; reading it back costs a few milliseconds, but only from memory.
  */
 import fs from 'node:fs';
@@ -7,7 +7,7 @@ import path from 'node:path';
 import type { MountHandler, PHP } from '@php-wasm/universal';
 import { mountFileSet } from './core-files.ts';
 
-/** Where the runtime has told PHP to keep compiled code. */
+/** Where the runtime makes PHP store compiled code. */
 export const COMPILED = '/internal/shared/opcache';
 
 export interface CompiledCode {

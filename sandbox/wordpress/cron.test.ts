@@ -6,7 +6,7 @@ import { coreFolder, ensureSandbox } from '../setup.mjs';
 import { bootWordPress } from './boot.ts';
 import { driveCron, isTaskDue } from './cron.ts';
 
-it('runs once for several wishes, and once more for a wish that came meanwhile', async () => {
+it('runs once for several requests, and once more for a request during the run', async () => {
   const runs: (() => void)[] = [];
   const cron = driveCron(() => new Promise<void>((resolve) => runs.push(resolve)));
   const first = cron.now();
@@ -36,7 +36,7 @@ it('goes on after a run that failed', async () => {
   expect(runs).toBe(2);
 });
 
-it('looks before it runs at its interval, and runs without a look when told to', async () => {
+it('checks for due tasks before it runs at its interval, and runs without a check when asked to', async () => {
   vi.useFakeTimers();
   try {
     let runs = 0;

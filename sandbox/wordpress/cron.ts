@@ -30,7 +30,7 @@ export function isTaskDue(note: string, now = Date.now()): boolean {
 
 /**
  * @param runTasks asks WordPress to run what is due
- * @param isDue whether a run at the interval is worth while; a look that costs nothing
+ * @param isDue whether a run at the interval is worthwhile; a check without PHP
  */
 export function driveCron(runTasks: () => Promise<unknown>, isDue: () => boolean = () => true): CronDriver {
   let running: Promise<void> | undefined;

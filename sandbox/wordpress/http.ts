@@ -48,7 +48,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff': 'font/woff',
   '.woff2': 'font/woff2',
 };
-/** The database lies below the root of the web, as on any WordPress that keeps it in SQLite. */
+/** The database is below the web root, as on any WordPress that keeps it in SQLite. */
 const PRIVATE = /^\/wp-content\/database(\/|$)|\/\.ht/i;
 const HOP_BY_HOP = /^(connection|keep-alive|transfer-encoding)$/i;
 

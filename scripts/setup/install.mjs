@@ -9,7 +9,7 @@ import { fetched, root } from './places.mjs';
 import { step } from './steps.mjs';
 
 /**
- * Name of the file that says which lock was installed. It lies in node_modules, which `npm ci` removes first, and is
+ * Name of the file that says which lock was installed. It is in node_modules, which `npm ci` removes first, and is
  * written last: an interrupted install leaves none and is done again.
  */
 export const stampName = '.broadsheet-lock';

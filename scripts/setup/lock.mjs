@@ -23,7 +23,7 @@ const longest = 15 * 60_000;
 export async function withLock(file, work, { waiting = () => {}, longestMs = longest } = {}) {
   mkdirSync(dirname(file), { recursive: true });
   const began = Date.now();
-  let told = false;
+  let reported = false;
   while (!take(file)) {
     const holders = readHolders(file).filter(isOurs);
     if (holders.length === 0) {
@@ -41,8 +41,8 @@ export async function withLock(file, work, { waiting = () => {}, longestMs = lon
         `Another set-up of this folder does not end (process ${holders.join(', ')}). End it and run the same command again.`,
       );
     }
-    if (!told) waiting();
-    told = true;
+    if (!reported) waiting();
+    reported = true;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   const pids = [process.pid];

@@ -4,7 +4,7 @@
  * be loaded: then the element does what it does without a script.
  *
  * It doesn't wait for a touch:
- * - with `"or-resumed"`, where this tab has begun to sign in (lib/accounts/pending.ts);
+ * - with `"or-resumed"`, where this tab has begun to sign in (lib/accounts/storage.ts);
  * - with `"or-idle-when-signed-in"`, where `data-visitor` says that the reader is signed in and the browser is idle;
  * - with `"or-seen-for-a-minute"`, when the island has been in view for a minute.
  */
@@ -52,7 +52,7 @@ const interaction: ClientDirective = (load, options, element) => {
   if (options.value === 'or-seen-for-a-minute') whenSeen(element, start);
 };
 
-/** The key of lib/accounts/pending.ts, which is too much to load for it. */
+/** The key of lib/accounts/storage.ts, which is too much to load for it. */
 function hasPending(): boolean {
   try {
     return sessionStorage.getItem('pending-sign-in') !== null;

@@ -1,7 +1,7 @@
 /** The worker as it is sent to browsers, in a world of maps: a network, caches, and events. */
 import { createContext, runInContext } from 'node:vm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { workerText } from './story-worker-build.ts';
+import { workerText } from './integrations.ts';
 
 const site = 'https://paper.example';
 const at = (path: string): string => site + path;

@@ -1,11 +1,11 @@
 /**
- * The service worker: the last stories that were read in this browser can be read again without a network, as this reader saw them
- * (docs/decisions/0021). `story-worker-build.ts` makes `/sw.js` of this file by taking the types away, so it imports nothing.
+ * The service worker: readers can read their last stories again without a network, as they saw them
+ * (docs/decisions/0021). `integrations.ts` makes `/sw.js` of this file without its types, so it imports nothing.
  *
- * It keeps nothing else that readers see: no call, no other page. Signing in or out empties it.
+ * It stores no API response and no other page. Signing in or out empties it.
  */
 
-/** Written in front of this file by the build. */
+/** The build writes these settings at the start of the file. */
 declare const settings: { readonly build: string; readonly stories: number; readonly days: number };
 
 interface Lasting extends Event {
@@ -32,46 +32,46 @@ interface Scope {
 const scope = self as unknown as Scope;
 const shellName = `broadsheet-shell-${settings.build}`;
 const assetsName = 'broadsheet-assets';
-/** These two hold what a reader saw, and are emptied when the reader may be another. */
+/** These two hold what a reader saw. They are emptied when another reader may use the browser. */
 const storiesName = 'broadsheet-stories';
 const picturesName = 'broadsheet-pictures';
 
 const offlinePage = '/offline';
-/** Milliseconds after which a kept story is better than waiting on. */
+/** Milliseconds to wait for the network before a stored story is shown. */
 const patience = 4000;
 const mostAssets = 400;
 const mostPictures = settings.stories * 10;
 const keptAt = 'x-kept-at';
 
-/** Calls after which the reader may be another. */
-const comings =
+/** Calls that sign in or out. */
+const signInOrOut =
   /^\/(?:blaize\/(?:login|logout|register|forget-me)|account\/(?:sign-out|code|link|social|delete)|api\/zephr-create)$/;
 const socialReturn = /^\/blaize\/oauth\/[^/]+\/callback$/;
 
-/** Counts those who came and went: what is under way for the one before is not kept. */
+/** Counts sign-ins and sign-outs: a request that began before one of them is not stored after it. */
 let readers = 0;
 
-/** Storage can fail by itself, on a full or broken disk: then everything comes from the network as if there were no worker. */
+/** Storage can fail, for example on a full disk. Everything then comes from the network. */
 const attempt = <T>(work: Promise<T>): Promise<T | undefined> => work.catch(() => undefined);
 
 const isStory = (path: string): boolean => /^\/article\/[^/]+$/.test(path);
-/** A story is one however it was linked to. */
+/** The key of a story: its address without a query. */
 const keyOf = (url: URL): string => url.origin + url.pathname;
 
 scope.addEventListener('install', (event) => event.waitUntil(install()));
 scope.addEventListener('activate', (event) => event.waitUntil(activate()));
-scope.addEventListener('message', (event) => event.waitUntil(hear(event.data)));
+scope.addEventListener('message', (event) => event.waitUntil(receive(event.data)));
 
 scope.addEventListener('fetch', (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (url.origin !== scope.location.origin) return;
   if (request.method !== 'GET') {
-    if (comings.test(url.pathname)) event.waitUntil(forget());
+    if (signInOrOut.test(url.pathname)) event.waitUntil(forget());
     return;
   }
   if (request.mode === 'navigate') {
-    // What a browser fetches ahead is not read yet, and may never be.
+    // A prefetched page has not been read.
     if (request.headers.get('sec-purpose')?.startsWith('prefetch')) return;
     if (socialReturn.test(url.pathname)) event.waitUntil(forget());
     event.respondWith(navigate(event, url));
@@ -79,14 +79,14 @@ scope.addEventListener('fetch', (event) => {
   else if (url.pathname === '/image' && isStory(pathOf(request.referrer))) event.respondWith(picture(event, url));
 });
 
-/** The page for when there is nothing, with all that it is made of. */
+/** Stores the page that is shown when there is no network, and its files. */
 async function install(): Promise<void> {
   const answer = await fetch(offlinePage, { cache: 'reload', credentials: 'omit' });
   if (!answer.ok) throw new Error(`${offlinePage} answered ${answer.status}`);
   const copy = answer.clone();
   await (await caches.open(shellName)).put(offlinePage, answer);
   await keepAssets(filesOf(await copy.text()));
-  // Pages of the build before go on with this worker: it serves any build's files alike.
+  // It serves the files of every build, so it can also take over the pages of an earlier one.
   await scope.skipWaiting();
 }
 
@@ -106,7 +106,7 @@ async function activate(): Promise<void> {
   await scope.clients.claim();
 }
 
-/** Pages come from the network. A story that is kept is shown where the network fails or takes too long. */
+/** Pages come from the network. If it fails or takes too long, a stored story is shown. */
 async function navigate(event: Asked, url: URL): Promise<Response> {
   const asked = readers;
   const story = isStory(url.pathname);
@@ -135,13 +135,13 @@ async function navigate(event: Asked, url: URL): Promise<Response> {
 
 const offline = async (): Promise<Response | undefined> => (await caches.open(shellName)).match(offlinePage);
 
-/** What is kept of a story, unless its days are over. */
+/** The stored story, unless it is too old. */
 async function keptStory(url: URL): Promise<Response | undefined> {
   const kept = await (await caches.open(storiesName)).match(keyOf(url));
   return kept && !isOld(kept) ? kept : undefined;
 }
 
-/** Keeps a story as it was answered; one that is withdrawn, or has another address now, goes. */
+/** Stores a story, and removes one that is withdrawn or has moved. */
 async function remember(url: URL, answer: Response, asked: number): Promise<void> {
   if (asked !== readers) return;
   const stories = await caches.open(storiesName);
@@ -153,11 +153,11 @@ async function remember(url: URL, answer: Response, asked: number): Promise<void
   if (answer.status !== 200 || answer.redirected || answer.type !== 'basic' || !html) return;
   const headers = new Headers(answer.headers);
   headers.set(keptAt, String(Date.now()));
-  // The body comes unpacked.
+  // The body is already decompressed.
   for (const name of ['content-encoding', 'content-length']) headers.delete(name);
   const body = await answer.blob();
   if (asked !== readers) return;
-  // Taken out first, so that the order of the keys is that of the reading.
+  // Deleted first, so that the keys are in the order of reading.
   await stories.delete(keyOf(url));
   await stories.put(keyOf(url), new Response(body, { headers }));
   await dropOld();
@@ -165,13 +165,13 @@ async function remember(url: URL, answer: Response, asked: number): Promise<void
   if (asked !== readers) await forget();
 }
 
-/** A kept story says that it is one. */
+/** Marks a stored story as one. */
 async function marked(kept: Response): Promise<Response> {
   const html = await kept.text();
   return new Response(html.replace('<html ', '<html data-offline '), { headers: kept.headers });
 }
 
-/** Names of files carry the hash of what is in them: once fetched is for ever. */
+/** A file's name contains the hash of its content, so a stored file never changes. */
 async function asset(event: Asked): Promise<Response> {
   const assets = await attempt(caches.open(assetsName));
   const kept = assets && (await attempt(assets.match(event.request, { ignoreVary: true })));
@@ -181,7 +181,7 @@ async function asset(event: Asked): Promise<Response> {
   return answer;
 }
 
-/** Pictures of stories come from the network, then from what is kept, in whatever width. */
+/** Pictures come from the network, else from storage, in any width. */
 async function picture(event: Asked, url: URL): Promise<Response> {
   const asked = readers;
   const pictures = await attempt(caches.open(picturesName));
@@ -205,9 +205,9 @@ async function picture(event: Asked, url: URL): Promise<Response> {
   }
 }
 
-/** What a page has to say: that its reader has gone, or what it is made of, where it came before this worker. */
-async function hear(said: unknown): Promise<void> {
-  const { forget: gone, keep, files } = Object(said) as { forget?: unknown; keep?: unknown; files?: unknown };
+/** Messages of a page: its reader has signed in or out, or the files of a page that was loaded before this worker. */
+async function receive(message: unknown): Promise<void> {
+  const { forget: gone, keep, files } = Object(message) as { forget?: unknown; keep?: unknown; files?: unknown };
   if (gone === true) return forget();
   const url = ownAddress(keep);
   if (!url || !isStory(url.pathname)) return;
@@ -223,7 +223,7 @@ async function hear(said: unknown): Promise<void> {
   if (asked !== readers) await forget();
 }
 
-/** Keeps files, and what they import in turn. @returns all of them */
+/** Stores files and their imports. @returns all of them */
 async function keepAssets(paths: readonly string[]): Promise<string[]> {
   const assets = await caches.open(assetsName);
   const all = new Set(paths);
@@ -244,7 +244,7 @@ async function keepAssets(paths: readonly string[]): Promise<string[]> {
   return [...all];
 }
 
-/** What a built script cannot do without: static imports, which name files beside it. */
+/** Static imports of a built script, which name files in its folder. */
 const importsOf = (code: string): string[] =>
   [...code.matchAll(/\b(?:from|import)\s*["'`]\.\/([\w.-]+\.js)["'`]/g)].map(([, name]) => `/_assets/${name}`);
 
@@ -264,7 +264,7 @@ async function dropOld(): Promise<void> {
 const isOld = ({ headers }: Response): boolean =>
   Number(headers.get(keptAt) ?? 0) < Date.now() - settings.days * 86_400_000;
 
-/** The oldest go, except what is needed. */
+/** Removes the oldest files, except those that are needed. */
 async function trim(cache: Cache, most: number, needed: readonly string[] = []): Promise<void> {
   const keys = await cache.keys();
   const oldest = keys.slice(0, Math.max(0, keys.length - most)).filter(({ url }) => !needed.includes(pathOf(url)));
@@ -280,5 +280,5 @@ function ownAddress(text: unknown): URL | null {
 const pathOf = (address: string): string => (URL.canParse(address) ? new URL(address).pathname : '');
 const wait = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, ms, undefined));
 
-// A file of its own to the compiler; the build takes this line away.
+// Makes this file a module for the compiler; the build removes the line.
 export {};

@@ -9,8 +9,7 @@ import {
 } from 'node:crypto';
 import { blockOf, networkOf } from './http/network.ts';
 
-/** Everything of the accounts that depends on the secret: what is kept is an HMAC, so that a copy of the database opens nothing. */
-
+/** HMACs under the accounts' secret. The database holds only these, so that a copy of it opens nothing. */
 export interface Hmacs {
   /** Of a token that a browser or a mail carries. */
   token(purpose: 'session' | 'link' | 'social', token: string): string;
@@ -28,7 +27,7 @@ export interface Hmacs {
   derive(use: string): string;
 }
 
-/** @param secret at least 32 characters of chance */
+/** @param secret at least 32 random characters */
 export function createHmacs(secret: string): Hmacs {
   const keys = new Map<string, Buffer>();
   const key = (use: string): Buffer => {
@@ -67,10 +66,9 @@ export function same(a: string, b: string): boolean {
 }
 
 /**
- * Values that others keep for us and can neither read nor change, a browser in its cookie or the database: AES-256-GCM under keys derived from the
- * site's own. What is sealed for one purpose cannot be opened for another, and nothing can be opened after its time.
+ * Encrypts values that a browser's cookie or the database holds: AES-256-GCM under keys derived from the site's own. A value is opened
+ * only for its purpose and within its time.
  */
-
 export interface Sealer {
   /** @param purpose a fixed word; @param seconds how long it can be opened */
   seal(purpose: string, value: unknown, seconds: number): string;
@@ -105,7 +103,7 @@ export function createSealer({ secrets, longest = 4096, now = Date.now }: Sealer
     open(purpose, text) {
       if (!text || text.length > longest || !/^[\w-]+$/.test(text)) return null;
       const bytes = Buffer.from(text, 'base64url');
-      // Only the one spelling of these bytes counts.
+      // Other spellings of the same bytes don't count.
       if (bytes.byteLength <= ivBytes + tagBytes || bytes.toString('base64url') !== text) return null;
       for (const key of keys) {
         try {

@@ -11,11 +11,18 @@ import type { AccountsTables } from './accounts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
 import type { CommentsTables } from './comments/tables.ts';
 import type { JobsTables } from './jobs/tables.ts';
-import type { PopularityTables } from './most-read/tables.ts';
+import type { PopularityTables } from './most-read/model.ts';
 import type { NewsletterTables } from './newsletters/tables.ts';
-import type { OperatorTables } from './operators/tables.ts';
-import type { SavedStoriesTables } from './saved/tables.ts';
-import type { SupportTables } from './support/tables.ts';
+import type { SavedStoriesTables } from './saved/model.ts';
+import type { SupportTables } from './support/schema.ts';
+
+/** Browsers that are signed in with the operators' token; a row that is gone is signed out in every process. */
+interface OperatorSessionsTable {
+  /** Hash of what the cookie carries. */
+  id: string;
+  /** Epoch milliseconds. */
+  expires: number;
+}
 
 /** All tables. A feature adds its own interface here and its migration to `src/server/migrations/`. */
 export interface AccountsDatabase
@@ -27,8 +34,9 @@ export interface AccountsDatabase
     PopularityTables,
     SupportTables,
     CommentsTables,
-    SavedStoriesTables,
-    OperatorTables {}
+    SavedStoriesTables {
+  operator_sessions: OperatorSessionsTable;
+}
 
 export type Queries = Kysely<AccountsDatabase>;
 export type AccountsTransaction = Transaction<AccountsDatabase>;

@@ -1,5 +1,6 @@
-/** Which furniture a path gets (spec section 2, "Layout rules" and "Header"). Pure; the lists are in publication.ts. */
+/** Which parts of the layout a path gets (spec section 2, "Layout rules" and "Header"), and the navigation. The lists are in publication.ts. */
 import { publication } from '../publication.ts';
+import type { Section } from './content/model.ts';
 
 export type HeaderKind = 'hidden' | 'compact' | 'full';
 export type PageKind = 'home' | 'section' | 'article' | 'media' | 'community' | 'other';
@@ -52,4 +53,28 @@ export function layoutRules(path: string): LayoutRules {
     theme: kind === 'media' ? 'media' : 'paper',
     stickyFooter: kind === 'home' || kind === 'section',
   };
+}
+
+export interface NavigationItem {
+  readonly name: string;
+  readonly href: string;
+  readonly external?: boolean;
+}
+
+/** Section of the navigation, in the order that the content gives them. */
+export const sectionItems = (sections: readonly Section[]): NavigationItem[] =>
+  sections.map((section) => ({ name: section.label, href: `/section/${section.slug}` }));
+
+/** Entries beside the sections: Shop (external), Events, Watch, Games. */
+export const extraItems: readonly NavigationItem[] = [
+  { name: 'Shop', href: publication.links.shop, external: true },
+  { name: 'Events', href: '/events' },
+  { name: 'Watch', href: '/media' },
+  { name: 'Games', href: '/games' },
+];
+
+/** `aria-current` of a link on the page at `path`: the page itself, or a part of the paper that holds it. */
+export function ariaCurrent(href: string, path: string): 'page' | 'true' | undefined {
+  if (path === href) return 'page';
+  return href !== '/' && path.startsWith(`${href}/`) ? 'true' : undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Section } from './content/model.ts';
-import { ariaCurrent, extraItems, sectionItems } from './navigation.ts';
+import { ariaCurrent, extraItems, sectionItems } from './layout-rules.ts';
 
 describe('sectionItems', () => {
   it('shows labels and keeps the order', () => {
@@ -27,7 +27,7 @@ describe('extraItems', () => {
 });
 
 describe('ariaCurrent', () => {
-  it('tells the page itself from a part of the paper that holds it', () => {
+  it('distinguishes the page itself from the section that contains it', () => {
     expect(ariaCurrent('/media', '/media')).toBe('page');
     expect(ariaCurrent('/media', '/media/a-film')).toBe('true');
     expect(ariaCurrent('/media', '/media-kit')).toBeUndefined();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAlias, pageHref, pageNumber, paging } from './paging.ts';
+import { isAlias, listPage, pageHref, pageNumber, paging } from './paging.ts';
 
 const query = (text: string) => new URLSearchParams(text);
 
@@ -51,5 +51,23 @@ describe('paging', () => {
       previous: '/search?q=fish%20%26%20chips',
       next: '/search?q=fish%20%26%20chips&page=3',
     });
+  });
+});
+
+describe('listPage', () => {
+  const read = (part: { offset: number; limit: number }) => ({ part, total: 13 });
+  const page = (query: string) => listPage(new URL(`https://paper.example/latest${query}`), '/latest', 6, read);
+
+  it('reads the part that the address asks for', () => {
+    expect(page('?page=2')).toMatchObject({ part: { offset: 6, limit: 6 }, first: false, suffix: ', page 2' });
+    expect(page('')).toMatchObject({ part: { offset: 0 }, first: true, suffix: '', place: { next: '/latest?page=2' } });
+  });
+
+  it.each([
+    ['?page=1', 301],
+    ['?page=4', 404],
+    ['?page=x', 404],
+  ])('responds to %s with %i', (query, status) => {
+    expect((page(query) as Response).status).toBe(status);
   });
 });

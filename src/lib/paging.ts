@@ -45,3 +45,25 @@ export function paging(path: string, page: number, total: number, size: number):
     next: page < pages ? pageHref(path, page + 1) : null,
   };
 }
+
+/**
+ * The page of a list that an address asks for.
+ *
+ * @param path address of the first page
+ * @param read reads a part of the list
+ * @returns a response where there is no such page (404), or where it has a shorter address (301)
+ */
+export function listPage<Part extends { readonly total: number }>(
+  { searchParams }: URL,
+  path: string,
+  size: number,
+  read: (part: { readonly offset: number; readonly limit: number }) => Part,
+): Response | (Part & { readonly place: Paging; readonly first: boolean; readonly suffix: string }) {
+  const page = pageNumber(searchParams);
+  if (page === null) return new Response(null, { status: 404 });
+  if (isAlias(searchParams)) return new Response(null, { status: 301, headers: { location: path } });
+  const part = read({ offset: (page - 1) * size, limit: size });
+  const place = paging(path, page, part.total, size);
+  if (!place) return new Response(null, { status: 404 });
+  return { ...part, place, first: page === 1, suffix: page === 1 ? '' : `, page ${page}` };
+}

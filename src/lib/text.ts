@@ -20,6 +20,15 @@ export function cutToBytes(text: string, most: number): string {
   return new TextDecoder().decode(bytes.subarray(0, most)).replace(/\ufffd+$/u, '');
 }
 
+/** The value of a JSON text; `undefined` when it isn't JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Words in plain text, by white space. */
 export const countWords = (text: string): number => text.match(/\S+/gu)?.length ?? 0;
 
@@ -42,8 +51,6 @@ export const plainText = (html: string): string =>
     .replace(/\s+/gu, ' ')
     .trim();
 
-/** Text around a match, as the search index gives it: the matches stand between U+0001 and U+0002. Pure. */
-
 export interface SnippetPart {
   readonly text: string;
   readonly match: boolean;
@@ -60,7 +67,7 @@ export function snippetOf(hit: { readonly title: string; readonly snippet: strin
   return words === '' || words === hit.title ? hit.excerpt : hit.snippet;
 }
 
-/** Splits a snippet into what matched and what stands around it; empty parts and stray marks are left out. */
+/** Splits a snippet at its matches, which are between U+0001 and U+0002; empty parts and stray marks are left out. */
 export function snippetParts(snippet: string): SnippetPart[] {
   const parts: SnippetPart[] = [];
   let match = false;

@@ -5,10 +5,11 @@
 
 import type { WalledLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
+import { createBoundedMap } from './cache/bounded-map.ts';
 import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
 import { type CachedPage, chooseEncoding, type EncodedResponse, type HeadersOf } from './cache/cached-page.ts';
 import { createEncoder } from './cache/compressor.server.ts';
-import { createBoundedMap, createLru, type Lru } from './cache/lru.ts';
+import { createLru, type Lru } from './cache/lru.ts';
 import { createPageCache, type PageCache } from './cache/page-cache.server.ts';
 import type { PageShare } from './scheduler/page-share.ts';
 import type { Render } from './scheduler/render.server.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createBoundedMap } from './cache/bounded-map.ts';
 import { createTagChanges } from './cache/cache-state.ts';
-import { createBoundedMap } from './cache/lru.ts';
 import { createQueue } from './scheduler/scheduler-state.ts';
 
 describe('the queue', () => {

@@ -3,9 +3,8 @@
  * <html> shows one (components/plans/InCurrency.astro).
  */
 
+import { payingKinds } from '../lib/accounts/products.ts';
 import { type CurrencyAnswer, readCurrency } from '../lib/billing/schema.ts';
-
-const kinds = ['subscriber', 'reader', 'member', 'founder'];
 
 async function learn(): Promise<void> {
   try {
@@ -21,7 +20,8 @@ async function learn(): Promise<void> {
 /** Asks when prices in this part of the page come near, unless the browser knows the currency. */
 export function showCurrency(part: ParentNode): void {
   const prices = part.querySelectorAll<HTMLElement>('.in-currency');
-  const pays = kinds.includes(document.documentElement.dataset.visitor ?? '');
+  const { visitor } = document.documentElement.dataset;
+  const pays = payingKinds.some((kind) => kind === visitor);
   // A subscription keeps its currency; a country's currency holds until there is a subscription.
   if (prices.length === 0 || readCurrency(document.cookie)?.own === pays) return;
   if (!pays && prices[0]?.dataset.asked === undefined) return;

@@ -5,7 +5,7 @@
  * A link to sign in may name options: `data-sign-in-heading`, and `data-sign-in-note` for "Have an account? …" (spec section 2, "Auth
  * popup"). A link to the paywall says what it sells: `data-paywall='{"planId": …}'`.
  */
-import { readPending } from '../lib/accounts/pending.ts';
+import { readPending } from '../lib/accounts/storage.ts';
 import { $ui, closeAuthPopup, closePaywall, openAuthPopup, openPaywall, setWelcomePopup } from '../stores/ui.ts';
 
 type Payload = import('../stores/ui.ts').PaywallPayload;

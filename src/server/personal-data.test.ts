@@ -6,7 +6,7 @@ import { billingBench, home, paid } from '../../tests/world/billing.ts';
 import { onBothEngines } from '../../tests/world/databases.ts';
 import { createAccess } from '../lib/access/access.server.ts';
 import type { BillingDependencies } from '../lib/billing/engine/dependencies.ts';
-import { forgetLeaving } from '../lib/billing/engine/retention.server.ts';
+import { forgetCancellations } from '../lib/billing/engine/retention.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';
 import type { Moderation } from '../lib/comments/moderation.server.ts';
 import { createComments } from '../lib/comments/service.server.ts';
@@ -30,7 +30,11 @@ const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_
 onBothEngines('personal data', (engines) => {
   /** The list of all features; without Stripe, billing has only the table of cancellations. */
   function listed(database: Database, accounts: () => PersonalData): PersonalData {
-    const billing = { ...billingData({} as BillingDependencies, async () => {}), ...nothing, disown: forgetLeaving };
+    const billing = {
+      ...billingData({} as BillingDependencies, async () => {}),
+      ...nothing,
+      disown: forgetCancellations,
+    };
     const comments = createComments({
       database,
       secret,

@@ -1,4 +1,4 @@
-/** What this browser's reader has allowed third parties; the same in all of its tabs. */
+/** What the reader has allowed third parties, shared by the browser's tabs. */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
 import {
   type Consent,
@@ -15,7 +15,7 @@ const now = (): Consent => readConsent(typeof document === 'undefined' ? '' : do
 
 const $store = atom<Consent>(now());
 
-/** Nothing is loaded, and nothing is sent, for a purpose that is `false` here; it may become so at any time. */
+/** If a purpose is `false`, nothing is loaded or sent for it. It may change at any time. */
 export const $consent: ReadableAtom<Consent> = $store;
 
 const channelName = 'broadsheet-privacy';
@@ -29,7 +29,7 @@ onMount($store, () => {
     channel ??= new BroadcastChannel(channelName);
     channel.onmessage = refreshConsent;
   };
-  // A page with an open channel is not kept for the way back.
+  // A page with an open channel can't enter the back-forward cache.
   const shut = () => {
     channel?.close();
     channel = null;
@@ -53,10 +53,10 @@ onMount($store, () => {
   };
 });
 
-/** Tells the browser's other tabs that a choice was made, by whatever way. */
+/** Tells the other tabs that a choice was made. */
 export const tellConsent = (): void => tell();
 
-/** Reads the cookie anew, which the server may have written as well. */
+/** Reads the cookie again; the server may have written it. */
 export function refreshConsent(): void {
   const next = now();
   const before = $store.get();
@@ -69,7 +69,7 @@ export function refreshConsent(): void {
   }
 }
 
-/** Writes a choice down in this browser, at once, and tells its other tabs. */
+/** Stores a choice in this browser and tells its other tabs. */
 export function chooseConsent(granted: readonly OptionalPurpose[]): void {
   const secure = location.protocol === 'https:' ? '; Secure' : '';
   const value = consentValue(granted, hasGpc());

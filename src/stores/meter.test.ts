@@ -43,7 +43,7 @@ describe('countReading', () => {
           const meter = seen.has(article) ? 'counted' : seen.size < rules.anonymous ? 'left' : 'over';
           const { outcome } = decide({ ...facts, subject: 'default', meter });
           const counted = countReading(kept, article, now + at, rules);
-          expect(counted.over).toBe(outcome.wall === 'soft');
+          expect(counted.over).toBe(outcome.paywall === 'soft');
           expect(counted.readings.length > kept.length).toBe(outcome.count);
           kept = counted.readings;
         }

@@ -7,7 +7,7 @@ import { atom, type ReadableAtom } from 'nanostores';
 import { readVisitor } from '../lib/accounts/visitor.ts';
 
 export interface MeterView {
-  /** What the metered paywall asks for; `nothing`: it is hidden. */
+  /** What the metered paywall asks for; `nothing` hides it. */
   readonly ask: 'nothing' | 'registration' | 'subscription';
   /** Articles that are left; `null` until they are counted. */
   readonly remaining: number | null;
@@ -23,7 +23,7 @@ const name = 'broadsheet-meter';
 /**
  * Counts the reading of a metered article.
  *
- * @param rules of the publication; handed in, so that no page carries all of it
+ * @param rules the publication's; a parameter, so that no page includes all of them
  */
 export async function readMetered(article: number, path: string, rules: BrowserMeterRules): Promise<void> {
   const visitor = readVisitor(document.cookie);
@@ -33,7 +33,7 @@ export async function readMetered(article: number, path: string, rules: BrowserM
 
 function countHere(article: number, rules: BrowserMeterRules): MeterView {
   try {
-    // Read and written in one go: another tab comes before or after.
+    // Read and written under one lock, which tabs share.
     const counted = countReading(parseReadings(localStorage.getItem(name)), article, Date.now(), rules);
     localStorage.setItem(name, JSON.stringify(counted.readings));
     return { ask: counted.over ? 'registration' : 'nothing', remaining: counted.remaining };
@@ -44,11 +44,11 @@ function countHere(article: number, rules: BrowserMeterRules): MeterView {
 
 async function askServer(path: string): Promise<void> {
   const { decision } = await import('../lib/access/client.ts');
-  // A tenant that does not know the name answers something else, and nothing is laid over anything.
+  // A Zephr tenant without this feature responds with another value: no paywall is shown.
   if ((await decision('paywall', path)) === 'SOFT_SUBSCRIBE') $store.set({ ask: 'subscription', remaining: 0 });
 }
 
-/** The meter of readers who have not signed in: their browser keeps it, and it is as honest as they are. Pure. */
+/** The meter of readers who have not signed in, stored in their browser. Pure. */
 
 /** An article and when it was counted, epoch milliseconds. */
 export type Reading = readonly [article: number, at: number];
@@ -59,7 +59,7 @@ export interface BrowserMeterRules {
 }
 
 export interface Counted {
-  /** What to keep: what still counts, this article included unless there was none left for it. */
+  /** The readings to store: those that still count, and this one if an article was left. */
   readonly readings: readonly Reading[];
   readonly over: boolean;
   /** Articles that are left. */
@@ -75,7 +75,7 @@ export function countReading(
   now: number,
   { days, anonymous: total }: BrowserMeterRules,
 ): Counted {
-  // A time that lies ahead is that of a clock which was put back.
+  // A time in the future was written by a wrong clock.
   const readings = kept.filter(([, at]) => at <= now && at > now - days * day);
   const known = readings.some(([id]) => id === article);
   const over = !known && readings.length >= total;
@@ -83,7 +83,7 @@ export function countReading(
   return { readings: all, over, remaining: Math.max(0, total - all.length) };
 }
 
-/** What a browser has kept; whatever is no reading is left out. */
+/** Reads the stored readings, without invalid entries. */
 export function parseReadings(text: string | null): readonly Reading[] {
   try {
     const read: unknown = JSON.parse(text ?? '[]');

@@ -1,6 +1,6 @@
 /**
  * What a reader has typed in the paywall, and the number of the purchase attempt, in the tab's session storage: a reload or a lost
- * connection loses nothing, and buys nothing twice. Card data is never here; the page never sees it.
+ * connection loses nothing and buys nothing twice. Card data never reaches the page.
  */
 import { atom, type ReadableAtom } from 'nanostores';
 import type { Shipping } from '../lib/billing/schema.ts';
@@ -15,11 +15,11 @@ export interface Draft {
 
 /** One attempt to buy. */
 export interface Attempt {
-  /** UUID; the same one again is the same purchase. */
+  /** UUID: a repeated one is the same purchase. */
   readonly id: string;
-  /** The terms: other terms are another attempt. */
+  /** The terms. Other terms make another attempt. */
   readonly terms: string;
-  /** Whether it was sent: then only the server knows how it ended. */
+  /** Whether it was sent: only the server knows how such an attempt ended. */
   readonly sent: boolean;
 }
 
@@ -35,7 +35,7 @@ export function keepDraft(change: Draft): void {
   write(draftName, $kept.get());
 }
 
-/** Forgets what was typed, after the purchase or a sign-out. */
+/** Removes what was typed, after the purchase or a sign-out. */
 export function dropDraft(): void {
   $kept.set({});
   write(draftName, null);
@@ -47,7 +47,7 @@ let attempt: Attempt | null = read(attemptName);
 /** The attempt that has not ended yet. */
 export const openAttempt = (): Attempt | null => attempt;
 
-/** The number of an attempt: the open one's if the terms are the same, else a new one. Notes that it is sent. */
+/** The number of the open attempt if the terms are the same, else a new one. Records that it is sent. */
 export function beginAttempt(terms: string): string {
   const id = attempt?.terms === terms ? attempt.id : newId();
   attempt = { id, terms, sent: true };
@@ -55,7 +55,7 @@ export function beginAttempt(terms: string): string {
   return id;
 }
 
-/** The server has said how it ended. */
+/** Ends the attempt, once the server has reported its result. */
 export function endAttempt(): void {
   attempt = null;
   write(attemptName, null);
@@ -85,6 +85,6 @@ function write(name: string, value: object | null): void {
     if (value === null) sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // Full, or blocked: it lasts as long as the page.
+    // Storage is full or blocked: the value lasts as long as the page.
   }
 }

@@ -15,7 +15,7 @@ export interface TrackedArticle {
   readonly category: string;
 }
 
-/** Of the articles that were read, the newest are kept. */
+/** Number of read articles to store, the newest first. */
 const mostTracked = 100;
 
 setPersistentEngine(forgivingStorage(), typeof window === 'undefined' ? noEvents() : windowPersistentEvents);
@@ -28,7 +28,7 @@ const flag = {
 /** Whether the welcome popup was shown; it is shown once. */
 export const $seenWelcomeModal = persistentAtom<boolean>('seen-welcome-modal', false, flag);
 
-/** Whether the sticky subscribe footer is folded. It begins so: unfolded it would cover the news of a first screen. */
+/** Whether the sticky subscribe footer is folded. It begins folded: unfolded it would cover the first screen. */
 export const $condensedSubscribe = persistentAtom<boolean>('show-condensed-zephr-sticky-subscribe', true, {
   encode: String,
   decode: (text) => text !== 'false',
@@ -89,7 +89,7 @@ function forgivingStorage(): Record<string, string> {
       get: (_target, key) => (typeof key === 'string' ? read(key) : undefined),
       set(_target, key, value) {
         if (typeof key !== 'string') return false;
-        // What storage has taken is read from there, so that other tabs' changes count.
+        // A stored value is read from storage, where other tabs may have changed it.
         memory.delete(key);
         const taken = attempt((storage) => {
           storage.setItem(key, String(value));

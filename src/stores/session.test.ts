@@ -3,7 +3,7 @@ import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AccessFacts, Session } from '../lib/accounts/session.ts';
-import { sharedFor } from '../lib/accounts/session-client.ts';
+import { sharedFor } from '../lib/accounts/storage.ts';
 
 /** What the stand-in for the account service answers, and how often it was asked. */
 let facts: AccessFacts;

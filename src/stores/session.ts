@@ -1,9 +1,9 @@
 /**
- * Who is reading (spec sections 3 and 4), one store for all islands. An anonymous reader costs no request; anybody else costs
- * one for a page at most, and none where another page or tab has just asked.
+ * Who is reading (spec sections 3 and 4), one store for all islands. An anonymous reader costs no request; any other
+ * costs at most one for each page, and none if another page or tab has just asked.
  */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
-import { forgetProfileCopies } from '../lib/accounts/profile-copies.ts';
+import type { VisitorKind } from '../lib/accounts/products.ts';
 import type { LogoutBody, MessageAnswer } from '../lib/accounts/schema.ts';
 import {
   type AccessFacts,
@@ -13,16 +13,9 @@ import {
   sessionOf,
   visitorOf,
 } from '../lib/accounts/session.ts';
-import {
-  dropShared,
-  featureDecisions,
-  logout,
-  oneTabAtATime,
-  putShared,
-  takeShared,
-} from '../lib/accounts/session-client.ts';
-
-import { readVisitor, tabs, type VisitorKind, visitorCookie } from '../lib/accounts/visitor.ts';
+import { featureDecisions, logout, oneTabAtATime } from '../lib/accounts/session-client.ts';
+import { dropShared, forgetProfileCopies, putShared, takeShared } from '../lib/accounts/storage.ts';
+import { readVisitor, tabs, visitorCookie } from '../lib/accounts/visitor.ts';
 import type { Answer } from '../lib/http/ask.ts';
 import { publication } from '../publication.ts';
 
@@ -31,7 +24,7 @@ const $store = atom<Session>(loadingSession);
 /** Settles on the first listener; islands read it with `useStore`. */
 export const $session: ReadableAtom<Session> = $store;
 
-/** Questions are numbered, so that an old answer never overwrites a newer one. */
+/** Requests are numbered, so that an old response never overwrites a newer one. */
 let latest = 0;
 let tell = () => {};
 
@@ -40,7 +33,7 @@ onMount($store, () => {
   if (typeof document === 'undefined') return;
   const others = tabs(() => void load('heard'));
   tell = others.tell;
-  // A page that comes back from the browser's memory may have missed what its reader did since.
+  // A page from the back-forward cache may have missed a sign-in.
   const back = (event: PageTransitionEvent) => {
     if (event.persisted) void load('opened');
   };
@@ -54,16 +47,16 @@ onMount($store, () => {
 });
 
 /**
- * Asks anew after something has changed who is reading, for instance a sign-in, and tells the other tabs.
+ * Asks again after a sign-in or another change of who is reading, and tells the other tabs.
  *
- * @returns the session that is known then
+ * @returns the new session
  */
 export async function refreshSession(): Promise<Session> {
   await load('changed');
   return $store.get();
 }
 
-/** Signs out, everywhere unless told otherwise, in all tabs. A refusal leaves everything as it is. */
+/** Signs out in all tabs, and by default on all devices. If the server refuses, nothing changes. */
 export async function signOut(where?: LogoutBody['where']): Promise<Answer<MessageAnswer | null>> {
   const answer = await logout(where);
   // 401: there was no session.
@@ -80,7 +73,7 @@ export async function signOut(where?: LogoutBody['where']): Promise<Answer<Messa
 /**
  * Settles who is reading.
  *
- * @param why the page was opened; another tab said that something has changed; it has changed here
+ * @param why the page was opened, another tab reported a change, or this page made one
  */
 async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
   const mine = ++latest;
@@ -89,27 +82,27 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
     const wasKnown = dropShared();
     if (wasKnown) forgetKept();
     settle(anonymousSession);
-    // A form without a script, or a session that has run out, signs out without telling.
+    // Without a script, or when a session expires, no tab reports the sign-out.
     if (why === 'changed' || (why === 'opened' && wasKnown)) tell();
     return;
   }
   let news = why === 'changed';
   const shared = () => (why === 'changed' ? null : takeShared(visitor));
-  // The tab that had the lock before may have asked the same.
+  // The tab that held the lock before may have just asked.
   const facts =
     shared() ??
     (await oneTabAtATime(async () => {
       const ready = shared();
-      // A link from a mail signs in by opening a page: the others learn it from that page's answer.
+      // A mailed link signs in by opening a page; the other tabs learn it from that page's response.
       news ||= ready === null && why === 'opened';
       return ready ?? ask(visitor);
     }));
   if (mine !== latest) return;
   const session = sessionOf(facts);
-  // The server answered that there is no session; `null` means that it did not answer.
+  // `null` means that the server did not respond.
   if (facts !== null && !session.isAuthenticated) forgetHint();
   settle(session);
-  // Who hears of it says nothing in turn, or two tabs would talk for ever.
+  // A tab that receives a report sends none, or two tabs would answer each other forever.
   if (news) tell();
 }
 
@@ -131,7 +124,7 @@ function settle(session: Session): void {
   else dataset.visitor = visitor;
 }
 
-/** Removes what this browser kept for its user, stories for offline reading (src/client/story-worker.ts) included. */
+/** Removes what this browser stored for its user, including stories for offline reading (src/client/story-worker.ts). */
 function forgetKept(): void {
   forgetProfileCopies();
   navigator.serviceWorker?.controller?.postMessage({ forget: true });

@@ -1,9 +1,9 @@
 /** What is open over the page (spec section 4, "Global UI flags"): one store for all islands. */
 import { atom, map } from 'nanostores';
 
-/** How the auth popup is to look (spec section 2, "Auth popup"). */
+/** Options of the auth popup (spec section 2, "Auth popup"). */
 export interface AuthPopupOptions {
-  /** In the place of "Sign in or create a free account". */
+  /** Replaces "Sign in or create a free account". */
   readonly heading?: string | undefined;
   /** Shows "Have an account? Use this form to sign in." */
   readonly showSigninDialog?: boolean | undefined;
@@ -11,12 +11,12 @@ export interface AuthPopupOptions {
 
 /** What the paywall modal was opened with. */
 export interface PaywallPayload {
-  /** Id of the price to be paid. */
+  /** Id of the price. */
   readonly priceId?: string | undefined;
-  /** `zephrPlanId` of the price; goes before `priceId` and `frequency`. With none of the three the reader is asked. */
+  /** `zephrPlanId` of the price; wins over `priceId` and `frequency`. Without any of the three the reader chooses. */
   readonly planId?: string | undefined;
   readonly frequency?: 'month' | 'year' | undefined;
-  /** Where the reader was to go, and anything else that the opener passes on. */
+  /** Where to go afterwards, and anything else that the opener passes on. */
   readonly [detail: string]: unknown;
 }
 
@@ -79,14 +79,14 @@ export function closePaywall(): void {
   $ui.setKey('paywall', { open: false, payload });
 }
 
-/** Shuts everything that a change of route shuts: menus, popups, search (spec section 2). */
+/** Closes menus, popups and search on a change of route (spec section 2). */
 export function closeAll(): void {
   const { paywall } = $ui.get();
   $ui.set({ ...closed, paywall });
   if (paywall.open) closePaywall();
 }
 
-/** What a reader has asked of the comments by a link in the page, until their island does it. */
+/** The action of a link in the comments, until the island has done it. */
 
 export interface CommentAct {
   readonly act: 'reply' | 'report';

@@ -50,7 +50,7 @@ async function cut(source: string, axes: Axes, directory: string): Promise<strin
 
 type Variant = { weight: number | string; style: 'normal' | 'italic'; src: [string] };
 
-/** @param fallbacks see font-fallbacks.css; Astro's own know one weight, and no system but desktops */
+/** @param fallbacks see font-fallbacks.ts; Astro's own know one weight, and no system but desktops */
 function family(name: string, cssVariable: `--${string}`, fallbacks: string[], variants: [Variant, ...Variant[]]) {
   return {
     name,

@@ -142,7 +142,7 @@ describe('signed in with an address that is not confirmed', () => {
     expect(site.token(email)).toBe(token);
   });
 
-  it('writes to no address that a form names, and to no reader who is signed out', async () => {
+  it('sends no mail to an address in a form, and none to a signed-out reader', async () => {
     const [mine, theirs] = [await unconfirmed(), await unconfirmed()];
     const before = site.token(theirs.email);
     await mine.browser.submit('/account/resend', { ...confirm, email: theirs.email });
@@ -179,7 +179,7 @@ describe('signed in with an address that is not confirmed', () => {
 });
 
 describe('signed in', () => {
-  it('is led away from signing in, and to it from pages of the reader’s own', async () => {
+  it('is redirected from sign-in if signed in, and to it from account pages if not', async () => {
     const browser = site.browser();
     for (const path of ['/dashboard/account', '/dashboard/profile', '/profile']) {
       const away = await browser.get(path);

@@ -290,7 +290,7 @@ describe('a Zephr tenant', () => {
     else expect(access).toMatch(/^access=;.* Max-Age=0;/);
   });
 
-  it('is asked who is reading, for guards and paid articles', async () => {
+  it('is asked for the session, for guards and paid articles', async () => {
     const access = createAccessCookie({
       name: 'access',
       keys: [{ id: 'k', secret: 'a-secret-for-the-access-cookie-of-tests' }],
@@ -340,7 +340,7 @@ describe('a Zephr tenant', () => {
     expect(away.headers.location).toBe('https://accounts.google.example/o/oauth2?client_id=1');
   });
 
-  it('passes on what is compressed, its own caching, and no header about the connection', async () => {
+  it('passes on compressed bodies and cache headers, but no connection headers', async () => {
     const compressed = await new Browser(port).get('/blaize/compressed');
     expect(compressed.headers).toMatchObject({ 'content-encoding': 'gzip', 'cache-control': 'max-age=5' });
     const hop = await new Browser(port).get('/blaize/hop', {
@@ -377,7 +377,7 @@ describe('a Zephr tenant', () => {
     expect(chunked).toBe(413);
   });
 
-  it('says 504 when it takes too long, 502 when it is away', async () => {
+  it('answers 504 after a timeout, and 502 when the tenant is down', async () => {
     const late = await new Browser(port).get('/blaize/never');
     expect([late.status, late.json().message]).toEqual([504, expect.stringMatching(/try again/)]);
 

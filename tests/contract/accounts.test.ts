@@ -308,7 +308,7 @@ describe('/blaize/profile', () => {
 });
 
 describe('POST /blaize/logout', () => {
-  it('ends this session, the others, or all, and takes the cookies away', async () => {
+  it('ends this session, the others, or all, and deletes the cookies', async () => {
     const { browser: first, email } = await reader();
     const second = site.browser();
     await second.signIn(site, email, 'login');
@@ -329,7 +329,7 @@ describe('POST /blaize/logout', () => {
     expect(await Promise.all([first, second].map(status))).toEqual([401, 401]);
   });
 
-  it('says 200 to a reader who is signed out already, 400 to an unknown place', async () => {
+  it('answers 200 to a reader who is already signed out, 400 to an unknown place', async () => {
     expect((await site.browser().post('/blaize/logout', { where: 'EVERYWHERE' })).status).toBe(200);
     expect((await site.browser().post('/blaize/logout', { where: 'NOWHERE' })).status).toBe(400);
   });

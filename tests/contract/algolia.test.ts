@@ -12,8 +12,8 @@ import { storeDocument, withdrawDocument } from '../../src/content/store/write.s
 import { silent } from '../../src/lib/logging.ts';
 import { openAlgolia } from '../../src/lib/search/algolia.server.ts';
 import type { AlgoliaAccess } from '../../src/lib/search/model.ts';
+import { searchAnswer } from '../../src/lib/search/model.ts';
 import { answerOf } from '../../src/lib/search/question.ts';
-import { searchAnswer } from '../../src/lib/search/schema.ts';
 
 import { createSearch } from '../../src/lib/search/search.server.ts';
 import { cutToBytes } from '../../src/lib/text.ts';
@@ -149,7 +149,7 @@ describe('a question', () => {
     ]);
   });
 
-  test('never shows what the paper has withdrawn, whatever the engine still knows', async () => {
+  test('never shows a withdrawn story, even if the engine still has it', async () => {
     const { find } = stand({ query: [json(hits(2, 1, 'abc'))] });
     withdrawDocument(store, 2, { at: ++clock, clock: 0 });
     const found = await find('bridge');
@@ -284,7 +284,7 @@ describe('the feed', () => {
     }
   });
 
-  test('tells how a story stands when it is sent, once for several changes, and what has gone', async () => {
+  test("sends a story's present state once for several changes, and deletions", async () => {
     const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
     search.changed(['article:1', 'card:1', 'section:politics', 'latest']);
     put(1, { title: 'Changed since', slug: 'a-bridge' });
@@ -306,7 +306,7 @@ describe('the feed', () => {
     expect(actions(calls.batch).map(({ body }) => body.author)).toEqual([{ post_title: 'Ann' }]);
   });
 
-  test('never sends what is behind a wall', async () => {
+  test('never sends the paid part of a story', async () => {
     const facts = { access: 'subscriber' as const, words: 480, minutes: 2, commentsOpen: true };
     put(1, { facts, openingHtml: '<p>For every reader.</p>', bodyHtml: '<p>For every reader.</p><p>Paid words.</p>' });
     const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });

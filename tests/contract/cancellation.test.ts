@@ -193,7 +193,7 @@ it('a plan is changed by a form that says what is due before it is charged', asy
 it('the retention widget’s hash is the session’s own customer’s, whatever address is posted (spec section 7)', async () => {
   const [ada, eve] = [await reader(), await reader()];
   const customerOf = (email: string) =>
-    [...stripe.state.ledger.store.all('customer')].find((one) => one.email === email)?.id ?? '';
+    [...stripe.state.account.store.all('customer')].find((one) => one.email === email)?.id ?? '';
   const answer = await eve.browser.post('/api/churnkey', { email: ada.email });
   const customerId = customerOf(eve.email);
   expect(answer.status).toBe(200);

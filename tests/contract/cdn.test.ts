@@ -154,7 +154,7 @@ describe('Cloudflare', () => {
     expect(cdn.stats()).toMatchObject({ purged: 2, failed: 0, problem: null });
   });
 
-  test('what is refused for good is counted, logged and not repeated', async () => {
+  test('a permanent refusal is counted, logged and not repeated', async () => {
     const refused: Answer = () => HttpResponse.json(error(1012, 'Request must contain "tags"'), { status: 400 });
     const { cdn, calls, log } = stand(cloudflare, [refused]);
     cdn.purge(['latest']);

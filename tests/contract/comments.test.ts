@@ -193,7 +193,7 @@ describe('by the calls of the island', () => {
     expect((await site.browser().post('/api/v1/comments/90/report', {})).status).toBe(401);
   });
 
-  it('keeps nothing and posts nothing twice while WordPress is away', async () => {
+  it('stores nothing and posts nothing twice while WordPress is down', async () => {
     const ada = await reader();
     const said = comment();
     site.moderation.trouble = 'lost';
@@ -265,7 +265,7 @@ describe('without a script', () => {
     ]);
   });
 
-  it('comes back with what was typed while WordPress is away, and when the reader is signed out by then', async () => {
+  it('shows the typed text again while WordPress is down, and when the reader has been signed out', async () => {
     const ada = await reader();
     const typed = { article: '1', parent: '0', content: 'Kept “words”.', name: 'Ada' };
     site.moderation.trouble = 'down';

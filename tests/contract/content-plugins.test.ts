@@ -141,7 +141,7 @@ async function dropping(header: string): Promise<{ url: string; close: () => voi
   };
 }
 
-it('a server that drops the Authorization header is named as the cause, and what is public is read', async () => {
+it('a server that drops the Authorization header is named as the cause, and public content is read', async () => {
   const server = await dropping('authorization');
   try {
     const content = await synced(server.url);

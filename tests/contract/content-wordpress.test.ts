@@ -93,7 +93,7 @@ describe('the demo edition', () => {
         expect(article?.openingHtml.length).toBeLessThan((article?.bodyHtml.length ?? 0) / 2);
   });
 
-  it('keeps to itself what is not for readers', async () => {
+  it('publishes nothing that is not for readers', async () => {
     const { url, siteUser, siteApplicationPassword } = (await askForSandbox()).wordpress;
     const headers = { authorization: `Basic ${btoa(`${siteUser}:${siteApplicationPassword}`)}` };
     // A kept connection may just have been closed by the other side.
@@ -200,7 +200,7 @@ describe('an editor at work', () => {
   };
   let id = 0;
 
-  it('publishes, and the paper has it', async () => {
+  it('publishes a story, and the site shows it', async () => {
     const from = answered.length;
     const term = await write('/wp/v2/categories', { name: 'Politics & Power', slug: 'politics' });
     ({ id } = await write('/wp/v2/articles', {

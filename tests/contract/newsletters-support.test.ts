@@ -41,7 +41,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
     expect(mailed('From a stranger')).toMatchObject([{ email: 'ada@example.com', known: false }]);
   });
 
-  it('says what is missing, and takes nothing from elsewhere, nothing else than JSON or a form, and nothing too long', async () => {
+  it('names missing fields, and refuses other origins, other content types and long bodies', async () => {
     const browser = site.browser();
     const status = async (asked: Parameters<Browser['ask']>[1]) =>
       (await browser.ask('/api/forms/support', { method: 'POST', ...asked })).status;
@@ -71,7 +71,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
     expect(kept).toContainEqual({ message: 'In the trap', held: 'trap' });
   });
 
-  it('works as a plain form for who is signed out: on its page, with what was typed', async () => {
+  it('works as a plain form for a signed-out reader, and keeps the typed text', async () => {
     const browser = site.browser();
     const page = await browser.get('/contact');
     expect([page.status, page.headers['cache-control']]).toEqual([200, 'private, no-store']);

@@ -65,7 +65,7 @@ describe('saved stories', () => {
     expect(page.text.includes(email)).toBe(false);
   });
 
-  it('are refused to strangers, to other sites, and for what is no article', async () => {
+  it('are refused to strangers, to other sites, and for anything but articles', async () => {
     const { browser } = await reader();
     const stranger = site.browser();
     for (const [method, path] of [
@@ -156,7 +156,7 @@ describe('the reading history', () => {
   });
 });
 
-it('says how many stories can still be given away, to subscribers alone', async () => {
+it('shows subscribers how many gift links they have left', async () => {
   const { browser, email } = await reader();
   expect((await site.browser().get('/api/v1/gifts')).status).toBe(401);
   expect((await browser.get('/api/v1/gifts')).status).toBe(403);

@@ -237,7 +237,7 @@ test('the place above the header is for readers who do not pay, and members see 
   expect(new Set(told.map((each) => (each as { visitor: string }).visitor))).toEqual(new Set(['registered', 'reader']));
 });
 
-test('what is taken back leaves the page at once', async ({ page, context, vendors, baseURL }) => {
+test('withdrawn consent removes ads from the page at once', async ({ page, context, vendors, baseURL }) => {
   await chose(context, baseURL ?? '', 'advertising');
   await page.goto('/');
   await expect.poll(async () => (await filled(page)).length).toBeGreaterThan(0);

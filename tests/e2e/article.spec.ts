@@ -115,7 +115,7 @@ test.describe('players of other sites', () => {
 });
 
 test.describe('a video', () => {
-  test('stands on black and plays only when pressed', async ({ page }) => {
+  test('has a black background and plays only when pressed', async ({ page }) => {
     const asked = await strangers(page);
     await page.goto(video, { waitUntil: 'networkidle' });
     await expect(page.locator('body')).toHaveCSS('background-color', 'rgb(0, 0, 0)');

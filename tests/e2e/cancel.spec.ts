@@ -54,10 +54,7 @@ test('where not even our own script comes, the form comes forward by itself', as
 
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
-  test('it takes two presses, and who is not signed in is led to sign in first', async ({
-    page,
-    retentionShop: shop,
-  }) => {
+  test('it takes two presses, and a signed-out reader signs in first', async ({ page, retentionShop: shop }) => {
     await page.goto('/cancel');
     await expect(page.getByRole('link', { name: 'Sign in to cancel' })).toHaveAttribute('href', /return=%2Fcancel/);
     await subscribeAt(shop, page.context(), 'reader-monthly');

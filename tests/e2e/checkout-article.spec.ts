@@ -64,7 +64,7 @@ test('a stranger joins at the wall and reads on in the same page', async ({ page
   await expect(page.getByText(paid)).toBeVisible();
 });
 
-test('a reader who is signed in begins at the payment, and the bank may ask', async ({ context, page }) => {
+test('a signed-in reader begins at the payment, and the bank may ask for confirmation', async ({ context, page }) => {
   const email = await signIn(context);
   await openAtWall(page);
   await mark(page);

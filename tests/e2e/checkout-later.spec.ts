@@ -30,10 +30,7 @@ const subscriptionOf = async (page: import('@playwright/test').Page) =>
 const paidBy = async (email: string, shop: Shop) =>
   (await stripeAccount(email, shop.stripe.access.apiUrl)).charges.map(({ amount }) => amount);
 
-test('an upgrade in the middle of a year shows what is credited and what is due, and charges just that', async ({
-  page,
-  shop,
-}) => {
+test('an upgrade in mid-year shows the credit and the amount due, and charges that amount', async ({ page, shop }) => {
   const email = await subscribeAt(shop, page.context(), 'reader-yearly');
   await shop.pass({ days: 120 });
   await openPaywall(page, 'member-yearly', '/membership');

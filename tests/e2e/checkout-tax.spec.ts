@@ -77,7 +77,7 @@ test('a country with one tax is enough, and a place without tax has none', async
   await expect(due(page)).toHaveText('$120');
 });
 
-test('printed plans are taxed where the paper goes, which is asked for once', async ({ page, taxShop: shop }) => {
+test('printed plans are taxed at the delivery address, which is asked for once', async ({ page, taxShop: shop }) => {
   const email = newEmail();
   await openPaywall(page, 'member-print-yearly', '/print');
   await enterEmail(page, email);

@@ -66,7 +66,7 @@ test('consent that is withdrawn in it ends on this page and on the next', async 
   expect((await vendors.scripts()).filter((vendor) => vendor !== 'cmp')).toHaveLength(before);
 });
 
-test('what is taken back on our own page stays so, until the reader answers the platform anew', async ({ page }) => {
+test('consent withdrawn on our page stays withdrawn until the reader answers the platform again', async ({ page }) => {
   await page.goto('/about');
   await answer(page, 'Accept everything');
   await expect.poll(() => choiceOf(page)).toBe('1.measurement.marketing.advertising');

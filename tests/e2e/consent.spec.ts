@@ -25,7 +25,7 @@ async function watchShifts(page: Page): Promise<void> {
 }
 const shifts = (page: Page) => page.evaluate(() => (window as unknown as { shifts: string[] }).shifts);
 
-test('nothing is asked of anybody before a choice, nor after "Reject all"', async ({
+test('no third party is contacted before a choice, nor after "Reject all"', async ({
   page,
   vendors,
   troubles,

@@ -86,7 +86,7 @@ test('Premium Support opens in a sheet, by keys too; a failure keeps every word,
 test.describe('without a script', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('the button leads to a page with the same form, for who is signed out too', async ({ context, page }) => {
+  test('the button leads to a page with the same form, for signed-out readers too', async ({ context, page }) => {
     await page.goto('/contact');
     await page.getByLabel('Name').fill('Ada Whitlock');
     await page.getByLabel('Email').fill('ada@example.com');

@@ -43,7 +43,7 @@ test('a subscription is shown, left and taken up again, by keys alone', async ({
   await expect(plan.getByText('Renewal date')).toBeVisible();
 });
 
-test('another plan opens the paywall with what is due', async ({ page, shop }) => {
+test('another plan opens the paywall with the amount due', async ({ page, shop }) => {
   await subscribeAt(shop, page.context(), 'reader-yearly');
   await page.goto('/dashboard/account');
   await page.getByRole('link', { name: 'Change to Sun Member, $200/year' }).click();
@@ -51,7 +51,7 @@ test('another plan opens the paywall with what is due', async ({ page, shop }) =
   await expect(step(page, 'payment').locator('[data-due]')).toHaveText('$80');
 });
 
-test('while Stripe is away two panels say so, and can be tried again', async ({ page, shop }) => {
+test('while Stripe is down two panels say so and offer to try again', async ({ page, shop }) => {
   await subscribeAt(shop, page.context(), 'reader-monthly');
   await ask('faults', { status: 500, times: 100 }, shop.stripe.access.apiUrl);
   await page.goto('/dashboard/account');

@@ -258,7 +258,7 @@ test.describe('what an article loads', () => {
     expect(loaded.some((name) => name.includes('island'))).toBe(true);
   });
 
-  test('is both for a reader who is signed in', async ({ context, page }) => {
+  test('has both for a signed-in reader', async ({ context, page }) => {
     await pretend(context, 'registered');
     const loaded = scripts(page);
     await page.goto(article, { waitUntil: 'networkidle' });

@@ -60,12 +60,7 @@ for (const [name, viewport] of [
   ['a phone', { width: 390, height: 844 }],
   ['a desktop', { width: 1280, height: 800 }],
 ] as const) {
-  for (const [path, most] of [
-    ['/', none],
-    ['/article/crack-closes-mississippi-bridge', none],
-    ['/section/politics', none],
-    ['/pricing', 0.01],
-  ] as const) {
+  for (const path of ['/', '/article/crack-closes-mississippi-bridge', '/section/politics', '/pricing']) {
     test(`${path} moves nothing on ${name}`, async ({ page }) => {
       await page.setViewportSize(viewport);
       // The popup would cover what is looked at.
@@ -78,7 +73,7 @@ for (const [name, viewport] of [
       await settled(page);
       const shifts = await shiftsOf(page);
       const sum = shifts.reduce((all, { value }) => all + value, 0);
-      expect(sum, JSON.stringify(shifts, null, 1)).toBeLessThan(most);
+      expect(sum, JSON.stringify(shifts, null, 1)).toBeLessThan(none);
     });
   }
 }

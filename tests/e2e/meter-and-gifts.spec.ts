@@ -86,7 +86,7 @@ test.describe('without a script', () => {
   });
 });
 
-test('a subscriber gives an article away, which opens in another browser and no other article does', async ({
+test("a subscriber's gift link opens its article in another browser, and no other article", async ({
   page,
   context,
   newDevice,

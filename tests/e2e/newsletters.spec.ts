@@ -17,7 +17,7 @@ async function signUp(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign up' }).click();
 }
 
-test('what is chosen is kept once the link is used, on whichever device', async ({ page, newDevice }) => {
+test('the choice is saved when the link is used, on any device', async ({ page, newDevice }) => {
   const email = newEmail('letters');
   await page.goto('/newsletter');
   await expect(page.getByLabel(/^Morning Sun/)).toBeChecked();

@@ -69,7 +69,7 @@ test('what a reader saved is private: signing out deletes it in every tab', asyn
   await expect.poll(() => kept(page)).toEqual([]);
 });
 
-test('a new worker takes over while a story is open, and what is kept stays', async ({ page, context }) => {
+test('a new worker takes over while a story is open, and saved stories stay', async ({ page, context }) => {
   await read(page, story);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   // Another address is another worker to the browser, as another build's text at the same address is.

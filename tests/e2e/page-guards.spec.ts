@@ -10,7 +10,7 @@ const guarded = [
   ...pathsOf('signedIn'),
 ];
 
-test('who is not signed in gets none of a reader’s own pages', async ({ request }) => {
+test('a signed-out reader gets no account pages', async ({ request }) => {
   for (const path of guarded) {
     const answer = await request.get(`${path}?from=mail`, { maxRedirects: 0 });
     expect(answer.status(), path).toBe(303);
@@ -46,7 +46,7 @@ test('signs in by link on another device, and arrives there', async ({ page, new
   await expect(phone.locator('main')).toContainText(email);
 });
 
-test('who is signed in is led on from the page to sign in, within this site', async ({ context, page }) => {
+test('a signed-in reader is redirected from the sign-in page, within this site', async ({ context, page }) => {
   const email = await signIn(context, newEmail('guard'));
   await page.goto('/socialLogin?return=%2Fprofile');
   await expect(page).toHaveURL(/\/profile$/);

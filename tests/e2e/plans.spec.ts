@@ -192,7 +192,7 @@ for (const kind of ['reader', 'member', 'founder'] as const) {
 test.describe('without a script', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('a way in says honestly what is not possible, and keeps the choice', async ({ page }) => {
+  test('a failed sign-in says why, and keeps the choice', async ({ page }) => {
     await page.goto('/pricing');
     await planLink(page, 'member-print-yearly').click();
     await expect(page).toHaveURL(/\/subscribe\?plan=member-print-yearly$/);
@@ -243,7 +243,7 @@ test.describe('the welcome', () => {
     await expect(main.getByText('press Share, then “Add to Home Screen”')).toBeVisible();
   });
 
-  test('stands when nothing is known', async ({ context, page }) => {
+  test('is shown when nothing is known of the reader', async ({ context, page }) => {
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     await pretend(context, 'reader');

@@ -16,7 +16,10 @@ async function fill(page: Page, fields: Readonly<Record<string, string>>): Promi
 test.describe('without a script', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('the address of the printed paper is saved, and what is wrong is said beside it', async ({ context, page }) => {
+  test('the address of the printed paper is saved, and errors are shown beside the fields', async ({
+    context,
+    page,
+  }) => {
     await signIn(context, newEmail('paper'));
     await page.goto('/shipping');
     await fill(page, { ...address, 'ZIP code': '90210' });

@@ -90,7 +90,7 @@ test('offers featured and popular stories where there is nothing, and forgives a
   await expect(says(page)).toContainText('also with “mississippi”');
 });
 
-test('says that it loads, that it fails and that there is no line, and goes on', async ({ context, page }) => {
+test('says that it is loading, has failed or is offline, and continues', async ({ context, page }) => {
   await page.goto(article);
   await openSheet(page);
   let answer: (route: Route) => unknown = (route) => route.fulfill({ status: 503, json: { message: 'Not now.' } });
@@ -182,7 +182,7 @@ test('has one address, and an answer in the shape of the specification', async (
   expect(featured.articles).toHaveLength(4);
 });
 
-test('what is typed is shown as text and runs nothing', async ({ page }) => {
+test('typed markup is shown as text and runs nothing', async ({ page }) => {
   const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
   page.on('dialog', () => expect(null, 'a script ran').not.toBeNull());
   await page.goto(`/search?q=${encodeURIComponent(hostile)}&section=${encodeURIComponent(hostile)}`);

@@ -19,7 +19,7 @@ test.describe('requests of a page', () => {
     expect(await visitor(page)).toBeNull();
   });
 
-  test('a reader who is signed in costs one, shared by pages and tabs, and one repair', async ({ context, page }) => {
+  test('a signed-in reader costs one request, shared by pages and tabs, and one repair', async ({ context, page }) => {
     await pretend(context, 'reader');
     const asked = accountCalls(context);
     await page.goto('/', { waitUntil: 'networkidle' });

@@ -1,6 +1,6 @@
 /** Signing out ends every session of the reader (spec section 6), on the devices that they are not holding too. */
 import type { BrowserContext, Page } from '@playwright/test';
-import { sharedFor } from '../../src/lib/accounts/session-client.ts';
+import { sharedFor } from '../../src/lib/accounts/storage.ts';
 import { sessionName } from '../../src/lib/accounts/visitor.ts';
 import { expect, expectAnonymous, expectSignedIn, signIn, signInByMail, test } from '../world/readers.ts';
 

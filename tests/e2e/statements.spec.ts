@@ -65,7 +65,7 @@ test('a page that fails shows the words of the specification, and leads home', a
   await expect(page).toHaveURL(/\/$/);
 });
 
-test('nothing stands at the address of the page for failures', async ({ request }) => {
+test('the address of the error page is not found', async ({ request }) => {
   expect((await request.get('/500')).status()).toBe(404);
 });
 

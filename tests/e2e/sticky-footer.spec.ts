@@ -105,7 +105,7 @@ test.describe('for readers who are not signed in', () => {
     expect(await padding(page)).toBe(0);
   });
 
-  test('says what is wrong above itself, and takes a suggestion', async ({ page }) => {
+  test('shows errors above the field, and accepts a suggestion', async ({ page }) => {
     await page.goto('/');
     await unfold(page);
     const name = newEmail('bar').split('@')[0];

@@ -163,7 +163,7 @@ test('works by keyboard alone, and Enter submits', async ({ page }) => {
   await expect(result(page)).toHaveText('succeeded');
 });
 
-test('says what is wrong with a card before anything is sent', async ({ page }) => {
+test('names the error in a card before anything is sent', async ({ page }) => {
   await page.goto(address);
   const fields = paymentFrame(page);
   await fillCard(page, '4242424242424241');
@@ -258,7 +258,7 @@ test.describe('wallets’ buttons', () => {
         address: { postal_code: '10038', country: 'US' },
       },
     });
-    const [method] = [...running.state.ledger.store.all('payment_method')].slice(-1);
+    const [method] = [...running.state.account.store.all('payment_method')].slice(-1);
     expect(method?.card.wallet).toMatchObject({ type: 'google_pay' });
   });
 

@@ -116,7 +116,7 @@ test('says name, price, change and percentage, by sign as well as by colour, and
   expect(await violationsOn(page, '[data-ticker]')).toEqual([]);
 });
 
-test('moves on every five seconds, and stands still under a pointer, with the focus inside, and when paused', async ({
+test('moves on every five seconds, and stops under a pointer, with the focus inside, and when paused', async ({
   page,
 }) => {
   await page.setViewportSize({ width: 390, height: 844 });

@@ -43,7 +43,10 @@ test('a reader taps once at a wall, agrees to the sheet, and reads on', async ({
   });
 });
 
-test('the sheet shows what is due by the plan and the coupon, and the bank may ask', async ({ context, page }) => {
+test('the sheet shows the amount due after the coupon, and the bank may ask for confirmation', async ({
+  context,
+  page,
+}) => {
   const email = await signIn(context);
   await openPaywall(page, 'reader-yearly');
   await applyCoupon(page, 'SUNSHINE20');

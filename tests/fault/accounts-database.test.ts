@@ -58,7 +58,7 @@ describe('PostgreSQL restarts in the middle', () => {
 describe('another program locks the SQLite file', () => {
   const engines = prepare('sqlite');
 
-  it('reading goes on, writing waits or fails with an error, and both work afterwards', async () => {
+  it('reading continues, writing waits or fails with an error, and both work afterwards', async () => {
     const place = await engines.place();
     const world = await bench(await engines.open({ ...place, patienceMs: 200 }));
     const { accounts } = world;

@@ -80,7 +80,7 @@ describe('Stripe', () => {
     expect(customers).toHaveLength(sold);
   });
 
-  it('is away altogether: readers keep what they have, and prices are shown', async () => {
+  it('is down: readers keep their access, and prices are shown', async () => {
     await begin();
     const { billing, readers, stripe } = bench;
     const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];

@@ -114,7 +114,7 @@ it('turns the day in the masthead at New York’s midnight and no article with i
   await expectRest();
 }, 240_000);
 
-it('takes webhooks, cookies and withdrawals by the clock as it stands, forward and back', async () => {
+it('judges webhooks, cookies and withdrawals by the present clock, set forward or back', async () => {
   paper = await startPaper({}, { nodeArgs });
   await warm();
   const access = createAccessCookie({ name: 'access', keys: [accessKey] });

@@ -73,7 +73,7 @@ function inspect(): { articles: number; offset: number } {
   };
 }
 
-it('goes on where it was, as often as it is killed', async () => {
+it('resumes where it was, however often it is killed', async () => {
   let before = 0;
   for (const pages of [3, 2, 4, 3]) {
     const process = begin();

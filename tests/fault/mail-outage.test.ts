@@ -70,7 +70,7 @@ const write = (database: Database, box: RunningOutbox, messages: readonly Messag
   );
 
 onBothEngines('mail', (engines) => {
-  it('waits for a mail server that is away the whole time, and arrives once when it is back', async () => {
+  it('waits while the mail server is down, and arrives once when it is back', async () => {
     const place = await engines.place();
     const database = await engines.open(place);
     await fail({ mode: 'refuse' });

@@ -38,7 +38,7 @@ it('keeps the access key that it made for itself, readable to no other user', as
   expect(await ending(own)).toBe(true);
 }, 60_000);
 
-it('shows a scheduled story when the poll finds it, and the paper’s new one to readers of home', async () => {
+it('shows a scheduled story when the poll finds it, and the new story on the front page', async () => {
   const at = new Date(Date.now() - 1000).toISOString().slice(0, 19);
   // WordPress publishes it by its clock: it is there without having been modified, and no webhook tells.
   paper.wordpress.put(

@@ -40,7 +40,7 @@ afterAll(async () => {
   cdn.close();
 });
 
-it('renders ahead beside the running site, goes on where it was, and takes a part', async () => {
+it('renders in advance beside the running site, resumes where it was, and can render a part', async () => {
   const part = await paper.press('--only', '/author', '--only', '/pricing');
   expect(part.code, part.text).toBe(0);
   expect(part.text).toMatch(/^1 rendered .*, 0 were there already, 0 failed\.$/m);

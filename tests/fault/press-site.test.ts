@@ -59,7 +59,7 @@ it('answers from the store, and has an edit on every page that shows it before t
   expect((await paper.ask('/')).headers.etag).toBe(etag);
 }, 90_000);
 
-it('takes what is withdrawn off at once, off every list, feed, map and search, and brings it back', async () => {
+it('removes withdrawn stories at once from every list, feed, map and search, and brings them back', async () => {
   const lists = [
     '/',
     '/latest',
@@ -113,7 +113,7 @@ it('leads from an old slug, from other spellings and by the publisher’s own li
   expect((await paper.ask('/scandal')).status).toBe(410);
 }, 60_000);
 
-it(`stores nothing for ${unknownAddresses} addresses that do not exist, and goes on serving the others`, async () => {
+it(`stores nothing for ${unknownAddresses} addresses that do not exist, and keeps serving the others`, async () => {
   const before = await paper.metric('broadsheet_pages_stored');
   for (let n = 0; n < unknownAddresses; n += 64) {
     const unknown = Array.from({ length: 64 }, (_, at) => paper.ask(`/article/none-${n + at}?utm=${n}`));

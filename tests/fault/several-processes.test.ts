@@ -66,7 +66,7 @@ it('shows an edit and a withdrawal on both, though one was told', async () => {
   expect(await counts('received')).toEqual([0, 2]);
 });
 
-it('goes on when PostgreSQL was away, with what was told meanwhile', async () => {
+it('continues after an outage of PostgreSQL, with the changes made meanwhile', async () => {
   const [first, second] = papers;
   await cluster.stop();
   try {
@@ -86,7 +86,7 @@ it('goes on when PostgreSQL was away, with what was told meanwhile', async () =>
   await bothShow('/article/story-4', 'Told afterwards');
 });
 
-it('ends in order while PostgreSQL is away', async () => {
+it('shuts down cleanly while PostgreSQL is down', async () => {
   const [, second] = papers;
   await cluster.stop();
   try {

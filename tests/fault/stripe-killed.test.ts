@@ -54,11 +54,11 @@ it('has every purchase that was answered, and each of them whole', async () => {
   }
   const state = openState({ file: path.join(data, 'stripe.sqlite') });
   try {
-    const there = [...state.ledger.store.all('subscription')];
+    const there = [...state.account.store.all('subscription')];
     expect(answered.length).toBeGreaterThanOrEqual(rounds * 3);
     expect(answered.filter((id) => !there.some((one) => one.id === id))).toEqual([]);
     for (const subscription of there) {
-      const invoice = state.ledger.store.find('invoice', subscription.latest_invoice ?? '');
+      const invoice = state.account.store.find('invoice', subscription.latest_invoice ?? '');
       expect([subscription.status, invoice?.status, invoice?.amount_paid]).toEqual(['active', 'paid', 1200]);
     }
   } finally {

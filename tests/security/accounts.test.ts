@@ -366,7 +366,7 @@ describe('bodies that are too much', () => {
     for (const line of answer.cookies) expect(line.length).toBeLessThan(4096);
   });
 
-  it('an account is not deleted by what is no JSON', async () => {
+  it('an account is not deleted by a body that is not JSON', async () => {
     const { browser } = await reader();
     const asked = { method: 'POST', body: 'a=b', headers: { 'content-type': 'text/plain' } };
     expect((await browser.ask('/blaize/forget-me', asked)).status).toBe(415);
@@ -579,7 +579,7 @@ describe('stored pages', () => {
     expect(whole).toBe(1);
   });
 
-  it('are none of those that know who is reading', async () => {
+  it('are none of the pages that depend on the reader', async () => {
     const { browser } = await reader();
     for (const path of [
       '/dashboard/account',

@@ -34,7 +34,7 @@ describe('a price', () => {
       cookies,
     });
     expect(answer.status).toBe(400);
-    expect(bench.stripe.ledger.store.count('subscription')).toBe(0);
+    expect(bench.stripe.account.store.count('subscription')).toBe(0);
   });
 
   it.each([
@@ -142,12 +142,12 @@ describe('what is another’s', () => {
     const [ada, eve] = [await reader(), await reader()];
     paid(await bench.billing.saveShipping(ada.session, home));
     const { subscriptionId } = paid(await bench.billing.subscribe(ada.session, yearly));
-    const [customer] = [...bench.stripe.ledger.store.all('customer')];
-    const [method] = [...bench.stripe.ledger.store.all('payment_method')].filter(
+    const [customer] = [...bench.stripe.account.store.all('customer')];
+    const [method] = [...bench.stripe.account.store.all('payment_method')].filter(
       (one) => one.customer === customer?.id,
     );
-    const [invoice] = [...bench.stripe.ledger.store.all('invoice')];
-    const before = JSON.stringify(bench.stripe.ledger.store.find('subscription', subscriptionId));
+    const [invoice] = [...bench.stripe.account.store.all('invoice')];
+    const before = JSON.stringify(bench.stripe.account.store.find('subscription', subscriptionId));
     const post = { method: 'POST', cookies: eve.cookies };
     const tries: readonly (readonly [string, Asked])[] = [
       ['blaize/payment/stripe/subscription/confirmation.ts', { ...post, body: { subscriptionId } }],
@@ -187,7 +187,7 @@ describe('what is another’s', () => {
       );
       expect(answer.text).not.toMatch(/Lovelace|Broadway|ada-lovelace|_secret_|4242/);
     }
-    expect(JSON.stringify(bench.stripe.ledger.store.find('subscription', subscriptionId))).toBe(before);
+    expect(JSON.stringify(bench.stripe.account.store.find('subscription', subscriptionId))).toBe(before);
     expect(charges()).toHaveLength(1);
     for (const path of [
       'api/v1/me/shipping.ts',

@@ -110,7 +110,7 @@ describe.each(webhooks)('a webhook at %s', (path) => {
     paid(await bench.billing.subscribe(session, yearly));
     await bench.deliver();
     const before = await seen();
-    const [event] = [...bench.stripe.ledger.store.all('event')].filter(({ type }) => type === 'invoice.paid');
+    const [event] = [...bench.stripe.account.store.all('event')].filter(({ type }) => type === 'invoice.paid');
     const replayed = JSON.stringify(event);
     for (let time = 0; time < 3; time++) {
       const answer = await send(replayed, sign(replayed, webhookSecret));

@@ -482,7 +482,7 @@ describe('with access', () => {
     expect(await search(articles())).toEqual([]);
   });
 
-  it('structured data says what is walled, in both variants', async () => {
+  it('structured data marks the paid part, in both variants', async () => {
     for (const { slug } of paid.slice(0, 1)) {
       for (const cookie of ['', `access=${cookies.sign('subscriber', soon())}`]) {
         const { text } = await ask(`/article/${slug}`, { cookie });

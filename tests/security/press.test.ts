@@ -16,10 +16,10 @@ import type { Content } from '../../src/content/service.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { parseConfig } from '../../src/server/config/config.ts';
-import type { HttpServer } from '../../src/server/http/http-server.ts';
 import { createHttpServer } from '../../src/server/http/http-server.ts';
 import type { RenderPage } from '../../src/server/http/page-renderer.ts';
 import { securityHeaders } from '../../src/server/http/security-headers.ts';
+import type { HttpServer } from '../../src/server/http/server-options.ts';
 import { shutDown } from '../../src/server/http/shutdown.ts';
 import { openStatics } from '../../src/server/http/static-files.ts';
 import { openSitePress, type SitePress } from '../../src/server/press/open-press.ts';
@@ -211,7 +211,7 @@ describe('poisoning', () => {
     expect(JSON.stringify(next.headers)).not.toContain('evil');
   });
 
-  it('nor does the reader who is first, whose page everyone else gets', async () => {
+  it('nor does the first reader, whose page everyone else gets', async () => {
     const first = await ask('/article/story-2', headers);
     expect(first.headers['server-timing']).toBe('press;desc="rendered"');
     expect(first.text).not.toMatch(/evil/);

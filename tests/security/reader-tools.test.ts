@@ -7,6 +7,7 @@ import { JSDOM } from 'jsdom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formFields } from '../../src/lib/accounts/model.ts';
 import { profileFields } from '../../src/lib/accounts/profile.ts';
+import { cancelFields, cancelPath, cancelSteps } from '../../src/lib/billing/schema.ts';
 import { commentFields } from '../../src/lib/comments/schema.ts';
 import { consentFields } from '../../src/lib/consent/model.ts';
 import { fieldNames } from '../../src/lib/http/form-fields.ts';
@@ -275,6 +276,7 @@ describe('a script', () => {
       ['/account/sign-in', { ...everyField(Object.values(formFields), script), [formFields.return]: link }],
       ['/account/newsletter', { ...everyField(Object.values(formFields), script), [formFields.return]: link }],
       ['/shipping', everyField(fieldNames(shippingFields), script)],
+      [cancelPath, { ...everyField(fieldNames(cancelFields), script), step: cancelSteps.why }],
       ['/contact', everyField(fieldNames(supportFields), script)],
       ['/contact', { ...support, email, name: script, message: script }],
       ['/account/comment', { ...everyField(Object.values(commentFields), script), [commentFields.article]: '1' }],
@@ -311,9 +313,10 @@ describe('a body that is too much', () => {
       ...fieldNames(supportFields),
       ...Object.values(commentFields),
       ...fieldNames(shippingFields),
+      ...fieldNames(cancelFields),
       ...Object.values(mailFields),
       ...Object.values(consentFields),
-      ...['q', 'reason', 'couponCode'],
+      ...['q', 'couponCode'],
     ]),
   ];
 

@@ -47,11 +47,13 @@ interface PostgresOptions {
   readonly durable?: boolean;
   /** Most connections at a time (default: 60). */
   readonly connections?: number;
+  /** Folder with `bin/postgres` of another version (default: that of the npm package). */
+  readonly native?: string | undefined;
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<Cluster> {
   const user = unprivilegedUser();
-  const native = programs(user);
+  const native = options.native ?? programs(user);
   const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });

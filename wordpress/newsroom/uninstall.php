@@ -1,6 +1,6 @@
 <?php
 /**
- * Runs when the plugin is deleted: takes away its settings, its table, its role and its task. What editors wrote stays:
+ * Runs when the plugin is deleted: removes its settings, table, role and task. Editors' content stays:
  * articles, videos, crosswords, authors, and the fields of documents and sections.
  *
  * @package Newsroom

@@ -1,6 +1,7 @@
 /** Changes of a subscription: another price, another quantity, the end of a trial, with what they cost. */
+
+import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { Invoice, Line, Price, Subscription, SubscriptionItem } from '../core/model.ts';
 import { addIntervals, periodAround, shortDate } from './calendar.ts';
 import { collect, refusal } from './collecting.ts';
@@ -34,9 +35,9 @@ export interface Change {
  * @returns the invoice that is due at once, a draft, or `null`
  * @throws {ApiError} 400 for items that are not its own, and for a moment outside the period
  */
-export function change(ledger: Ledger, subscription: Subscription, wanted: Change): Invoice | null {
-  const now = ledger.now(subscription);
-  const customer = ledger.need('customer', subscription.customer);
+export function change(account: StripeAccount, subscription: Subscription, wanted: Change): Invoice | null {
+  const now = account.now(subscription);
+  const customer = account.need('customer', subscription.customer);
   const inTrial = subscription.trial_end !== null && now < subscription.trial_end;
   const endsTrial = inTrial && wanted.trialEnd === 'now';
   const free = inTrial && !endsTrial;
@@ -44,7 +45,7 @@ export function change(ledger: Ledger, subscription: Subscription, wanted: Chang
   if (wanted.trialEnd !== undefined && offerEnd(subscription) !== null) {
     throw invalid("You can't use trial offers and `trial_end` together.", 'trial_end');
   }
-  ledger.store.touch(subscription);
+  account.store.touch(subscription);
   const [first] = subscription.items.data;
   if (first && (at < first.current_period_start || at > first.current_period_end)) {
     throw invalid('Cannot specify `proration_date` outside of current subscription period.', 'proration_date');
@@ -52,8 +53,8 @@ export function change(ledger: Ledger, subscription: Subscription, wanted: Chang
   const prorates = wanted.proration !== 'none' && !free && !endsTrial;
   const charges: (() => void)[] = [];
   for (const [index, asked] of (wanted.items ?? []).entries()) {
-    const item = itemFor(ledger, subscription, asked);
-    const before = ledger.need('price', item.price);
+    const item = itemFor(account, subscription, asked);
+    const before = account.need('price', item.price);
     const after = asked.price ?? before;
     if (after !== before && !after.active) {
       throw invalid('The price specified is inactive. This field only accepts active prices.', 'items[0][price]');
@@ -61,7 +62,7 @@ export function change(ledger: Ledger, subscription: Subscription, wanted: Chang
     amountIn(after, subscription.currency, `items[${index}][price]`);
     const quantity = asked.quantity ?? item.quantity;
     if (after === before && quantity === item.quantity && !asked.deleted && item._billed) continue;
-    if (prorates) credit(ledger, subscription, item, at);
+    if (prorates) credit(account, subscription, item, at);
     // The declarations have no other way out of a trial: a price of its own ends it.
     if (asked.price) item.current_trial = null;
     item.price = after.id;
@@ -70,7 +71,7 @@ export function change(ledger: Ledger, subscription: Subscription, wanted: Chang
       subscription.items.data = subscription.items.data.filter((one) => one !== item);
       continue;
     }
-    if (prorates) charges.push(() => chargeRest(ledger, subscription, item, at));
+    if (prorates) charges.push(() => chargeRest(account, subscription, item, at));
     const [old, young] = [recurring(before), recurring(after)];
     if (old.interval === young.interval && old.interval_count === young.interval_count) continue;
     // In flexible billing mode the anchor stays where it is unless the call moves it (docs.stripe.com/billing/subscriptions/billing-mode/compare).
@@ -80,19 +81,19 @@ export function change(ledger: Ledger, subscription: Subscription, wanted: Chang
   if (subscription.items.data.length === 0) {
     throw invalid('A subscription must have at least one active plan.', 'items', 'subscription_item_required');
   }
-  if (typeof wanted.trialEnd === 'number') return extendTrial(ledger, subscription, wanted.trialEnd);
+  if (typeof wanted.trialEnd === 'number') return extendTrial(account, subscription, wanted.trialEnd);
 
   if (!free && (wanted.restart || endsTrial)) {
     // What stays as it is gives back its unused time too, since its period begins anew.
-    if (prorates) for (const item of subscription.items.data) if (item._billed) credit(ledger, subscription, item, at);
-    return restart(ledger, subscription, at);
+    if (prorates) for (const item of subscription.items.data) if (item._billed) credit(account, subscription, item, at);
+    return restart(account, subscription, at);
   }
   for (const charge of charges) charge();
   if (wanted.proration !== 'always_invoice' || charges.length === 0) return null;
-  return makeInvoice(ledger, { customer, subscription, reason: 'subscription_update', prorationDate: at });
+  return makeInvoice(account, { customer, subscription, reason: 'subscription_update', prorationDate: at });
 }
 
-function itemFor(ledger: Ledger, subscription: Subscription, asked: ItemChange): SubscriptionItem {
+function itemFor(account: StripeAccount, subscription: Subscription, asked: ItemChange): SubscriptionItem {
   const { data } = subscription.items;
   const found = asked.id ? data.find(({ id }) => id === asked.id) : undefined;
   if (found) return found;
@@ -104,7 +105,7 @@ function itemFor(ledger: Ledger, subscription: Subscription, asked: ItemChange):
       'items[0][price]',
     );
   }
-  const now = ledger.now(subscription);
+  const now = account.now(subscription);
   const end = data[0]?.current_period_end ?? addIntervals(now, recurring(asked.price));
   const item = makeItem(subscription.id, asked.price, asked.quantity ?? 1, now, end);
   data.push(item);
@@ -115,17 +116,22 @@ function itemFor(ledger: Ledger, subscription: Subscription, asked: ItemChange):
  * Credits the time from `at` on, to the second, of what was last debited for an item. The price that it has meanwhile makes no difference
  * (docs.stripe.com/billing/subscriptions/prorations#credit-prorations, flexible billing mode).
  */
-export function credit(ledger: Ledger, subscription: Subscription, item: SubscriptionItem, moment: number): void {
+export function credit(
+  account: StripeAccount,
+  subscription: Subscription,
+  item: SubscriptionItem,
+  moment: number,
+): void {
   const billed = item._billed;
   if (!billed || billed.amount <= 0 || moment >= billed.end) return;
   // No more than was debited, for a date before the debit too.
   const at = Math.max(moment, billed.start);
-  const price = ledger.need('price', billed.price);
-  const product = ledger.store.find('product', price.product);
+  const price = account.need('price', billed.price);
+  const product = account.store.find('product', price.product);
   const amount = round((billed.amount * (billed.end - at)) / (billed.end - billed.start));
   item._billed = null;
   if (amount === 0) return;
-  addItem(ledger, {
+  addItem(account, {
     customer: subscription.customer,
     amount: -amount,
     currency: subscription.currency,
@@ -142,14 +148,14 @@ export function credit(ledger: Ledger, subscription: Subscription, item: Subscri
   });
 }
 
-function chargeRest(ledger: Ledger, subscription: Subscription, item: SubscriptionItem, at: number): void {
-  const price = ledger.need('price', item.price);
-  const product = ledger.store.find('product', price.product);
+function chargeRest(account: StripeAccount, subscription: Subscription, item: SubscriptionItem, at: number): void {
+  const price = account.need('price', item.price);
+  const product = account.store.find('product', price.product);
   const { current_period_start: start, current_period_end: end } = item;
   if (at >= end) return;
   const { currency } = subscription;
-  const amount = round((priceAfterDiscounts(ledger, subscription, item) * (end - at)) / (end - start));
-  const charged = addItem(ledger, {
+  const amount = round((priceAfterDiscounts(account, subscription, item) * (end - at)) / (end - start));
+  const charged = addItem(account, {
     customer: subscription.customer,
     amount,
     currency,
@@ -170,40 +176,40 @@ function chargeRest(ledger: Ledger, subscription: Subscription, item: Subscripti
  * What a whole period of an item costs with the discounts of its subscription, each item bearing its share of them. Proration items are
  * not discountable: their amounts have the discounts in them (docs.stripe.com/billing/subscriptions/prorations#prorations-and-discounts).
  */
-function priceAfterDiscounts(ledger: Ledger, subscription: Subscription, item: SubscriptionItem): number {
+function priceAfterDiscounts(account: StripeAccount, subscription: Subscription, item: SubscriptionItem): number {
   const whole = subscription.items.data.map((one) => {
     const { current_period_start: start, current_period_end: end } = one;
-    return periodLine(ledger, subscription, one, { start, end, trial: false }) as Line;
+    return periodLine(account, subscription, one, { start, end, trial: false }) as Line;
   });
-  applyDiscounts(ledger, whole, activeDiscounts(ledger, subscription.discounts, ledger.now(subscription)));
+  applyDiscounts(account, whole, activeDiscounts(account, subscription.discounts, account.now(subscription)));
   const own = whole.find(({ _item }) => _item === item.id);
   return own ? net(own) : 0;
 }
 
 /** Begins a new period now, which is charged at once. @param prorationDate moment of the credits */
-function restart(ledger: Ledger, subscription: Subscription, prorationDate: number): Invoice {
-  const at = ledger.now(subscription);
-  const customer = ledger.need('customer', subscription.customer);
+function restart(account: StripeAccount, subscription: Subscription, prorationDate: number): Invoice {
+  const at = account.now(subscription);
+  const customer = account.need('customer', subscription.customer);
   if (subscription.trial_end !== null && at < subscription.trial_end) subscription.trial_end = at;
   if (subscription.status === 'trialing') subscription.status = 'active';
   subscription.billing_cycle_anchor = at;
   for (const item of subscription.items.data) {
-    const price = ledger.need('price', item.price);
+    const price = account.need('price', item.price);
     item.current_period_start = at;
     item.current_period_end = addIntervals(at, recurring(price));
     item._billed = null;
   }
   const lines = subscription.items.data.map((item) =>
-    periodLine(ledger, subscription, item, { start: at, end: item.current_period_end, trial: false }),
+    periodLine(account, subscription, item, { start: at, end: item.current_period_end, trial: false }),
   );
   if (subscription.cancel_at_period_end) {
     subscription.cancel_at = Math.min(...subscription.items.data.map((item) => item.current_period_end));
   }
-  return makeInvoice(ledger, { customer, subscription, reason: 'subscription_update', lines, prorationDate });
+  return makeInvoice(account, { customer, subscription, reason: 'subscription_update', lines, prorationDate });
 }
 
-function extendTrial(ledger: Ledger, subscription: Subscription, end: number): null {
-  const now = ledger.now(subscription);
+function extendTrial(account: StripeAccount, subscription: Subscription, end: number): null {
+  const now = account.now(subscription);
   subscription.trial_start ??= now;
   subscription.trial_end = end;
   subscription.billing_cycle_anchor = end;
@@ -228,21 +234,21 @@ export const before = (subscription: Subscription): Before =>
 
 /** Collects the invoice of a change, as `payment_behavior` says. */
 export function settleChange(
-  ledger: Ledger,
+  account: StripeAccount,
   subscription: Subscription,
   invoice: Invoice,
   how: { behaviour: PaymentBehavior; offSession: boolean; before: Before },
 ): void {
-  finalize(ledger, invoice);
+  finalize(account, invoice);
   const { behaviour } = how;
   if (invoice.amount_due > 0 && behaviour === 'default_incomplete') {
     subscription.status = 'past_due';
     return;
   }
-  const outcome = collect(ledger, invoice, how);
+  const outcome = collect(account, invoice, how);
   if (outcome === 'succeeded') return;
-  if (behaviour === 'error_if_incomplete') throw refusal(ledger, invoice, false);
-  if (behaviour === 'pending_if_incomplete') postpone(ledger, subscription, invoice, how.before);
+  if (behaviour === 'error_if_incomplete') throw refusal(account, invoice, false);
+  if (behaviour === 'pending_if_incomplete') postpone(account, subscription, invoice, how.before);
   else if (subscription.status === 'active' || subscription.status === 'trialing') subscription.status = 'past_due';
 }
 
@@ -250,20 +256,20 @@ export function settleChange(
 const patience = 23 * 3600;
 
 /** Leaves everything as it was until the invoice is paid (docs.stripe.com/billing/subscriptions/pending-updates). */
-function postpone(ledger: Ledger, subscription: Subscription, invoice: Invoice, old: Before): void {
+function postpone(account: StripeAccount, subscription: Subscription, invoice: Invoice, old: Before): void {
   const after = before(subscription);
   Object.assign(subscription, old);
   const status = old.status;
   invoice.auto_advance = false;
   invoice.next_payment_attempt = null;
-  ledger.store.touch(invoice);
+  account.store.touch(invoice);
   subscription._pending = { invoice: invoice.id, after: { ...after, status } };
   subscription.pending_update = {
     billing_cycle_anchor: after.billing_cycle_anchor,
     cancel_at_period_end: null,
     discount: null,
     discounts: null,
-    expires_at: ledger.now(subscription) + patience,
+    expires_at: account.now(subscription) + patience,
     metadata: null,
     subscription_items: after.items.data,
     trial_end: after.trial_end,

@@ -1,6 +1,7 @@
 /** What is done about an invoice that is due: charging, retries, and what becomes of its subscription. */
+
+import type { StripeAccount } from '../core/account.ts';
 import { ApiError, cardError, invalid } from '../core/errors.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { CardProblem, Invoice, PaymentIntent, PaymentMethod, Subscription } from '../core/model.ts';
 import { cancelIntent, confirmPayment, type Outcome } from '../payments/intents.ts';
 import { day } from './calendar.ts';
@@ -8,17 +9,17 @@ import { day } from './calendar.ts';
 /** Days from one failed attempt to the next; after the last of them the subscription ends. */
 export const retryDays = [3, 5, 7] as const;
 
-export const subscriptionOf = (ledger: Ledger, invoice: Invoice): Subscription | undefined =>
-  ledger.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');
+export const subscriptionOf = (account: StripeAccount, invoice: Invoice): Subscription | undefined =>
+  account.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');
 
 /** The card that is charged when none is named. */
-export function methodFor(ledger: Ledger, invoice: Invoice): PaymentMethod | null {
-  const customer = ledger.need('customer', invoice.customer);
+export function methodFor(account: StripeAccount, invoice: Invoice): PaymentMethod | null {
+  const customer = account.need('customer', invoice.customer);
   const id =
     invoice.default_payment_method ??
-    subscriptionOf(ledger, invoice)?.default_payment_method ??
+    subscriptionOf(account, invoice)?.default_payment_method ??
     customer.invoice_settings.default_payment_method;
-  return (id && ledger.store.find('payment_method', id)) || null;
+  return (id && account.store.find('payment_method', id)) || null;
 }
 
 export interface Attempt {
@@ -29,15 +30,19 @@ export interface Attempt {
 }
 
 /** Charges an open invoice; without a card that counts as a failure. */
-export function collect(ledger: Ledger, invoice: Invoice, { method, offSession, retry = false }: Attempt): Outcome {
+export function collect(
+  account: StripeAccount,
+  invoice: Invoice,
+  { method, offSession, retry = false }: Attempt,
+): Outcome {
   if (invoice.amount_due === 0) {
-    paid(ledger, invoice);
+    paid(account, invoice);
     return 'succeeded';
   }
-  const intent = ledger.need('payment_intent', invoice._intent ?? '');
-  const card = method ?? methodFor(ledger, invoice);
-  const outcome = card ? confirmPayment(ledger, intent, { method: card, offSession }) : 'failed';
-  afterAttempt(ledger, intent, outcome, { absent: offSession, retry });
+  const intent = account.need('payment_intent', invoice._intent ?? '');
+  const card = method ?? methodFor(account, invoice);
+  const outcome = card ? confirmPayment(account, intent, { method: card, offSession }) : 'failed';
+  afterAttempt(account, intent, outcome, { absent: offSession, retry });
   return outcome;
 }
 
@@ -48,29 +53,29 @@ export function collect(ledger: Ledger, invoice: Invoice, { method, offSession, 
  * @param retry see {@link Attempt}
  */
 export function afterAttempt(
-  ledger: Ledger,
+  account: StripeAccount,
   intent: PaymentIntent,
   outcome: Outcome,
   { absent = false, retry = false } = {},
 ): void {
-  const invoice = intent._invoice ? ledger.store.find('invoice', intent._invoice) : undefined;
+  const invoice = intent._invoice ? account.store.find('invoice', intent._invoice) : undefined;
   if (invoice?.status !== 'open' && invoice?.status !== 'uncollectible') return;
   if (outcome === 'succeeded') {
-    paid(ledger, invoice, intent);
+    paid(account, invoice, intent);
     return;
   }
-  ledger.store.touch(invoice);
+  account.store.touch(invoice);
   invoice.attempted = true;
   if (outcome === 'requires_action') {
-    ledger.emit('invoice.payment_action_required', invoice);
+    account.emit('invoice.payment_action_required', invoice);
     if (!absent) return;
   }
-  failed(ledger, invoice, retry);
+  failed(account, invoice, retry);
 }
 
-function paid(ledger: Ledger, invoice: Invoice, intent?: PaymentIntent): void {
-  const now = ledger.now(invoice);
-  ledger.store.touch(invoice);
+function paid(account: StripeAccount, invoice: Invoice, intent?: PaymentIntent): void {
+  const now = account.now(invoice);
+  account.store.touch(invoice);
   invoice.status = 'paid';
   invoice.attempted = true;
   if (intent) invoice.attempt_count += 1;
@@ -79,81 +84,81 @@ function paid(ledger: Ledger, invoice: Invoice, intent?: PaymentIntent): void {
   invoice.auto_advance = false;
   invoice.next_payment_attempt = null;
   invoice.status_transitions = { ...invoice.status_transitions, paid_at: now };
-  const payment = [...ledger.store.all('invoice_payment')].find((one) => one.invoice === invoice.id);
+  const payment = [...account.store.all('invoice_payment')].find((one) => one.invoice === invoice.id);
   if (payment) {
     payment.status = 'paid';
     payment.amount_paid = invoice.amount_due;
     payment.status_transitions = { ...payment.status_transitions, paid_at: now };
-    ledger.store.touch(payment);
+    account.store.touch(payment);
   }
-  const subscription = subscriptionOf(ledger, invoice);
+  const subscription = subscriptionOf(account, invoice);
   if (subscription) {
-    ledger.store.touch(subscription);
+    account.store.touch(subscription);
     if (intent?.payment_method && subscription.payment_settings.save_default_payment_method === 'on_subscription') {
       subscription.default_payment_method = intent.payment_method;
     }
-    applyPending(ledger, subscription, invoice);
-    settle(ledger, subscription);
+    applyPending(account, subscription, invoice);
+    settle(account, subscription);
   }
-  ledger.emit('invoice.paid', invoice);
-  ledger.emit('invoice.payment_succeeded', invoice);
-  if (payment) ledger.emit('invoice_payment.paid', payment);
+  account.emit('invoice.paid', invoice);
+  account.emit('invoice.payment_succeeded', invoice);
+  if (payment) account.emit('invoice_payment.paid', payment);
 }
 
-/** A subscription that owes nothing any more is in good standing again. */
-export function settle(ledger: Ledger, subscription: Subscription): void {
+/** A subscription without open debts is active again. */
+export function settle(account: StripeAccount, subscription: Subscription): void {
   if (!['incomplete', 'past_due', 'unpaid'].includes(subscription.status)) return;
-  const owing = [...ledger.store.all('invoice')].some(
-    (invoice) => invoice.status === 'open' && subscriptionOf(ledger, invoice) === subscription,
+  const owing = [...account.store.all('invoice')].some(
+    (invoice) => invoice.status === 'open' && subscriptionOf(account, invoice) === subscription,
   );
   if (owing) return;
-  const trial = subscription.trial_end !== null && ledger.now(subscription) < subscription.trial_end;
+  const trial = subscription.trial_end !== null && account.now(subscription) < subscription.trial_end;
   subscription.status = trial ? 'trialing' : 'active';
 }
 
 /** A change that waited for this payment takes place. */
-function applyPending(ledger: Ledger, subscription: Subscription, invoice: Invoice): void {
+function applyPending(account: StripeAccount, subscription: Subscription, invoice: Invoice): void {
   const waiting = subscription._pending as { invoice: string; after: Partial<Subscription> } | undefined;
   if (waiting?.invoice !== invoice.id) return;
   Object.assign(subscription, structuredClone(waiting.after), { pending_update: null });
   delete subscription._pending;
-  ledger.emit('customer.subscription.pending_update_applied', subscription);
+  account.emit('customer.subscription.pending_update_applied', subscription);
 }
 
-function failed(ledger: Ledger, invoice: Invoice, retry: boolean): void {
-  const subscription = subscriptionOf(ledger, invoice);
-  const now = ledger.now(invoice);
+function failed(account: StripeAccount, invoice: Invoice, retry: boolean): void {
+  const subscription = subscriptionOf(account, invoice);
+  const now = account.now(invoice);
   // After the first attempt only those by plan count (docs.stripe.com/api/invoices, `attempt_count`).
   if (invoice.attempt_count > 0 && !retry) {
-    ledger.emit('invoice.payment_failed', invoice);
+    account.emit('invoice.payment_failed', invoice);
     return;
   }
   invoice.attempt_count += 1;
   invoice.attempted = true;
   if (subscription && invoice.billing_reason !== 'subscription_create') {
-    ledger.store.touch(subscription);
+    account.store.touch(subscription);
     if (['active', 'trialing'].includes(subscription.status)) subscription.status = 'past_due';
     const wait = retryDays[invoice.attempt_count - 1];
     invoice.next_payment_attempt = invoice.auto_advance && wait !== undefined ? now + wait * day : null;
-    ledger.emit('invoice.payment_failed', invoice);
-    if (wait === undefined && subscription.status === 'past_due') giveUp(ledger, subscription, invoice);
+    account.emit('invoice.payment_failed', invoice);
+    if (wait === undefined && subscription.status === 'past_due') giveUp(account, subscription, invoice);
     return;
   }
-  ledger.emit('invoice.payment_failed', invoice);
+  account.emit('invoice.payment_failed', invoice);
 }
 
 /** Every attempt has failed. What happens then is a setting of the account: see `/_sandbox/settings`. */
-function giveUp(ledger: Ledger, subscription: Subscription, invoice: Invoice): void {
-  const after = ledger.store.find('setting', 'billing')?.afterLastRetry ?? 'cancel';
+function giveUp(account: StripeAccount, subscription: Subscription, invoice: Invoice): void {
+  const after = account.store.find('setting', 'billing')?.afterLastRetry ?? 'cancel';
   invoice.auto_advance = false;
   if (after === 'unpaid') subscription.status = 'unpaid';
-  else if (after === 'cancel') end(ledger, subscription, 'payment_failed');
+  else if (after === 'cancel') end(account, subscription, 'payment_failed');
 }
 
 /** Ends a subscription now. Nothing is paid back. */
-export function end(ledger: Ledger, subscription: Subscription, reason: string): void {
-  const now = ledger.now(subscription);
-  ledger.store.touch(subscription);
+export function end(account: StripeAccount, subscription: Subscription, reason: string): void {
+  const now = account.now(subscription);
+  account.store.touch(subscription);
   subscription.status = 'canceled';
   subscription.ended_at = now;
   subscription.canceled_at ??= now;
@@ -161,51 +166,51 @@ export function end(ledger: Ledger, subscription: Subscription, reason: string):
     ...subscription.cancellation_details,
     reason: subscription.cancellation_details.reason ?? reason,
   };
-  const schedule = subscription.schedule ? ledger.store.find('subscription_schedule', subscription.schedule) : null;
+  const schedule = subscription.schedule ? account.store.find('subscription_schedule', subscription.schedule) : null;
   if (schedule && schedule.status === 'active') {
     schedule.status = 'canceled';
     schedule.canceled_at = now;
-    ledger.store.touch(schedule);
+    account.store.touch(schedule);
   }
-  for (const invoice of ledger.store.all('invoice')) {
-    if (subscriptionOf(ledger, invoice) !== subscription) continue;
+  for (const invoice of account.store.all('invoice')) {
+    if (subscriptionOf(account, invoice) !== subscription) continue;
     // Drafts stay drafts and open invoices stay open, without collection.
     if (invoice.status === 'draft' || invoice.status === 'open') {
       invoice.auto_advance = false;
       invoice.next_payment_attempt = null;
-      ledger.store.touch(invoice);
+      account.store.touch(invoice);
     }
   }
-  ledger.emit('customer.subscription.deleted', subscription);
+  account.emit('customer.subscription.deleted', subscription);
 }
 
-export function voidInvoice(ledger: Ledger, invoice: Invoice): void {
+export function voidInvoice(account: StripeAccount, invoice: Invoice): void {
   if (invoice.status !== 'open' && invoice.status !== 'uncollectible') {
     throw invalid(`You can only pass in open invoices. This invoice isn't open.`, undefined, 'invoice_not_editable');
   }
-  ledger.store.touch(invoice);
+  account.store.touch(invoice);
   invoice.status = 'void';
   invoice.auto_advance = false;
   invoice.next_payment_attempt = null;
   invoice.amount_remaining = invoice.amount_due;
-  invoice.status_transitions = { ...invoice.status_transitions, voided_at: ledger.now(invoice) };
-  const intent = invoice._intent ? ledger.store.find('payment_intent', invoice._intent) : null;
+  invoice.status_transitions = { ...invoice.status_transitions, voided_at: account.now(invoice) };
+  const intent = invoice._intent ? account.store.find('payment_intent', invoice._intent) : null;
   if (intent && intent.status !== 'succeeded' && intent.status !== 'canceled') {
-    cancelIntent(ledger, intent, 'void_invoice');
+    cancelIntent(account, intent, 'void_invoice');
   }
-  for (const payment of ledger.store.all('invoice_payment')) {
+  for (const payment of account.store.all('invoice_payment')) {
     if (payment.invoice !== invoice.id || payment.status !== 'open') continue;
     payment.status = 'canceled';
-    payment.status_transitions = { ...payment.status_transitions, canceled_at: ledger.now(invoice) };
-    ledger.store.touch(payment);
+    payment.status_transitions = { ...payment.status_transitions, canceled_at: account.now(invoice) };
+    account.store.touch(payment);
   }
-  ledger.emit('invoice.voided', invoice);
-  const subscription = subscriptionOf(ledger, invoice);
+  account.emit('invoice.voided', invoice);
+  const subscription = subscriptionOf(account, invoice);
   // Without its first invoice a subscription never begins.
-  if (subscription?.status === 'incomplete') expire(ledger, subscription);
+  if (subscription?.status === 'incomplete') expire(account, subscription);
   else if (subscription) {
-    ledger.store.touch(subscription);
-    settle(ledger, subscription);
+    account.store.touch(subscription);
+    settle(account, subscription);
     // With its bill a waiting change is taken back (docs.stripe.com/billing/subscriptions/pending-updates).
     if ((subscription._pending as { invoice: string } | undefined)?.invoice === invoice.id) {
       subscription.pending_update = null;
@@ -215,18 +220,18 @@ export function voidInvoice(ledger: Ledger, invoice: Invoice): void {
 }
 
 /** The first invoice was not paid in time. */
-export function expire(ledger: Ledger, subscription: Subscription): void {
-  ledger.store.touch(subscription);
+export function expire(account: StripeAccount, subscription: Subscription): void {
+  account.store.touch(subscription);
   subscription.status = 'incomplete_expired';
-  subscription.ended_at = ledger.now(subscription);
-  for (const invoice of ledger.store.all('invoice')) {
-    if (invoice.status === 'open' && subscriptionOf(ledger, invoice) === subscription) voidInvoice(ledger, invoice);
+  subscription.ended_at = account.now(subscription);
+  for (const invoice of account.store.all('invoice')) {
+    if (invoice.status === 'open' && subscriptionOf(account, invoice) === subscription) voidInvoice(account, invoice);
   }
 }
 
 /** 402 with what the bank said about the payment of an invoice. */
-export function refusal(ledger: Ledger, invoice: Invoice, keeps = true): ApiError {
-  const intent = invoice._intent ? ledger.store.find('payment_intent', invoice._intent) : null;
+export function refusal(account: StripeAccount, invoice: Invoice, commits = true): ApiError {
+  const intent = invoice._intent ? account.store.find('payment_intent', invoice._intent) : null;
   if (intent?.status === 'requires_action') {
     return cardError(
       {
@@ -234,8 +239,8 @@ export function refusal(ledger: Ledger, invoice: Invoice, keeps = true): ApiErro
         code: 'invoice_payment_intent_requires_action',
         message: 'This payment requires additional user action before it can be completed successfully.',
       },
-      { payment_intent: ledger.present(intent) },
-      keeps,
+      { payment_intent: account.present(intent) },
+      commits,
     );
   }
   const problem: CardProblem | null = intent?.last_payment_error ?? null;
@@ -248,8 +253,8 @@ export function refusal(ledger: Ledger, invoice: Invoice, keeps = true): ApiErro
         message:
           'This customer has no attached payment source or default payment method. Please consider adding a default payment method. For more information, visit https://stripe.com/docs/billing/subscriptions/payment-methods-setting#payment-method-priority.',
       },
-      keeps,
+      commits,
     );
   }
-  return cardError(problem, { payment_intent: intent && ledger.present(intent) }, keeps);
+  return cardError(problem, { payment_intent: intent && account.present(intent) }, commits);
 }

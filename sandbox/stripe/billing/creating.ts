@@ -1,6 +1,9 @@
 /** New subscriptions (docs.stripe.com/api/subscriptions/create). */
+
+import type { StripeAccount } from '../core/account.ts';
+import { blankSubscription } from '../core/blank.ts';
 import { invalid, missing } from '../core/errors.ts';
-import { type Ledger, token } from '../core/ledger.ts';
+import { token } from '../core/ids.ts';
 import type { Customer, Price, Subscription, SubscriptionItem, TrialOffer } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { behaviourOf } from '../payments/cards.ts';
@@ -29,7 +32,7 @@ export const recurring = (
   );
 };
 
-/** Parameters that change nothing here. */
+/** Parameters that the sandbox accepts and ignores. */
 export const indifferent = [
   ...['application_fee_percent', 'billing_thresholds', 'collection_method'],
   ...['days_until_due', 'default_tax_rates', 'invoice_settings', 'on_behalf_of', 'pending_invoice_item_interval'],
@@ -48,19 +51,19 @@ export function readBillingMode(params: Params): void {
   throw invalid('The sandbox models flexible billing mode with included proration discounts only.', 'billing_mode');
 }
 
-export function createSubscription(ledger: Ledger, params: Params): Subscription {
+export function createSubscription(account: StripeAccount, params: Params): Subscription {
   params.allow(...indifferent);
   readBillingMode(params);
-  const customer = ledger.need('customer', params.need('customer'), 'customer');
+  const customer = account.need('customer', params.need('customer'), 'customer');
   if (customer.deleted) throw invalid(`No such customer: '${customer.id}'`, 'customer', 'resource_missing');
-  const prices = readItems(ledger, params);
+  const prices = readItems(account, params);
   if (prices.some(({ offer }) => offer !== null)) refuseWithOffer(params);
-  mustPayIn(ledger, customer, params.text('currency') ?? prices[0]?.price.currency ?? 'usd');
+  mustPayIn(account, customer, params.text('currency') ?? prices[0]?.price.currency ?? 'usd');
   const behaviour = readPaymentBehavior(params);
   const offSession = params.bool('off_session') ?? false;
-  const granted = readDiscounts(ledger, params, customer);
+  const granted = readDiscounts(account, params, customer);
   const methodId = params.text('default_payment_method');
-  const method = methodId ? findMethod(ledger, methodId, 'default_payment_method') : null;
+  const method = methodId ? findMethod(account, methodId, 'default_payment_method') : null;
   if (method && method.customer !== customer.id) {
     throw invalid(
       `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`,
@@ -71,10 +74,10 @@ export function createSubscription(ledger: Ledger, params: Params): Subscription
   const tax = params.object('automatic_tax')?.allow('liability').bool('enabled') ?? false;
   if (tax) mustBeLocated(customer);
   const settings = params.object('payment_settings')?.allow('payment_method_options');
-  const subscription = build(ledger, customer, prices, {
+  const subscription = build(account, customer, prices, {
     currency: params.text('currency') ?? null,
     tax,
-    trialEnd: readTrial(ledger, params, customer),
+    trialEnd: readTrial(account, params, customer),
     metadata: params.metadata(),
     description: params.text('description') ?? null,
     method: method?.id ?? null,
@@ -83,23 +86,23 @@ export function createSubscription(ledger: Ledger, params: Params): Subscription
     missingMethod:
       params.object('trial_settings')?.object('end_behavior')?.text('missing_payment_method') ?? 'create_invoice',
   });
-  setCancellation(ledger, subscription, params);
-  if (granted) grantDiscounts(ledger, subscription, granted);
-  addOneOffs(ledger, subscription, params);
+  setCancellation(account, subscription, params);
+  if (granted) grantDiscounts(account, subscription, granted);
+  addOneOffs(account, subscription, params);
 
-  const invoice = firstInvoice(ledger, customer, subscription);
+  const invoice = firstInvoice(account, customer, subscription);
   checkMinimum(granted, invoice.subtotal, invoice.currency);
-  finalize(ledger, invoice);
-  const trial = subscription.trial_end !== null || isFreeOffer(ledger, subscription);
+  finalize(account, invoice);
+  const trial = subscription.trial_end !== null || isFreeOffer(account, subscription);
   if (invoice.amount_due === 0) {
     subscription.status = trial ? 'trialing' : 'active';
-    collect(ledger, invoice, { offSession });
-    prepareCard(ledger, subscription, customer);
+    collect(account, invoice, { offSession });
+    prepareCard(account, subscription, customer);
     return subscription;
   }
   if (behaviour === 'default_incomplete') return subscription;
-  const outcome = collect(ledger, invoice, { offSession });
-  if (outcome !== 'succeeded' && behaviour === 'error_if_incomplete') throw refusal(ledger, invoice, false);
+  const outcome = collect(account, invoice, { offSession });
+  if (outcome !== 'succeeded' && behaviour === 'error_if_incomplete') throw refusal(account, invoice, false);
   return subscription;
 }
 
@@ -107,16 +110,16 @@ export interface NewItem {
   readonly price: Price;
   readonly quantity: number;
   readonly metadata: Record<string, string>;
-  /** That it begins with; `price` is then its price. */
+  /** The trial offer that the item begins with; `price` is then the offer's. */
   readonly offer: TrialOffer | null;
 }
 
-export function readItems(ledger: Ledger, params: Params): NewItem[] {
+export function readItems(account: StripeAccount, params: Params): NewItem[] {
   const items = params.list('items') ?? [];
   if (items.length === 0) throw missing('items');
   return items.map((item) => {
-    const begins = readOffer(ledger, item);
-    const price = begins?.price ?? ledger.need('price', item.need('price'), item.name('price'));
+    const begins = readOffer(account, item);
+    const price = begins?.price ?? account.need('price', item.need('price'), item.name('price'));
     if (!price.active)
       throw invalid(`The price specified is inactive. This field only accepts active prices.`, item.name('price'));
     recurring(price);
@@ -125,8 +128,8 @@ export function readItems(ledger: Ledger, params: Params): NewItem[] {
   });
 }
 
-function readTrial(ledger: Ledger, params: Params, customer: Customer): number | null {
-  const now = ledger.now(customer);
+function readTrial(account: StripeAccount, params: Params, customer: Customer): number | null {
+  const now = account.now(customer);
   const days = params.int('trial_period_days');
   const end = params.text('trial_end');
   if (days && end) {
@@ -153,90 +156,58 @@ interface Wanted {
   readonly description?: string | null;
   readonly method?: string | null;
   readonly saves?: string;
-  /** Ways to pay that its invoices are limited to. */
+  /** Payment methods that its invoices are limited to. */
   readonly ways?: string[] | null;
   readonly missingMethod?: string;
 }
 
 /** A subscription without an invoice. */
-export function build(ledger: Ledger, customer: Customer, prices: readonly NewItem[], wanted: Wanted): Subscription {
-  const now = ledger.now(customer);
+export function build(
+  account: StripeAccount,
+  customer: Customer,
+  prices: readonly NewItem[],
+  wanted: Wanted,
+): Subscription {
+  const now = account.now(customer);
   const id = `sub_${token(24)}`;
   const { trialEnd, tax = false } = wanted;
   const currency = wanted.currency ?? prices[0]?.price.currency ?? 'usd';
   for (const { price } of prices) amountIn(price, currency);
-  return ledger.add(
+  return account.add(
     'subscription',
     {
+      ...blankSubscription(),
       id,
-      object: 'subscription',
-      application: null,
-      application_fee_percent: null,
       automatic_tax: { disabled_reason: null, enabled: tax, liability: tax ? { type: 'self' } : null },
       billing_cycle_anchor: trialEnd ?? now,
-      billing_cycle_anchor_config: null,
-      billing_mode: { flexible: { proration_discounts: 'included' }, type: 'flexible' },
-      billing_schedules: [],
-      billing_thresholds: null,
-      cancel_at: null,
-      cancel_at_period_end: false,
-      canceled_at: null,
-      cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: null },
-      collection_method: 'charge_automatically',
       created: now,
       currency,
       customer: customer.id,
-      customer_account: null,
-      days_until_due: null,
       default_payment_method: wanted.method ?? null,
-      default_source: null,
-      default_tax_rates: [],
       description: wanted.description ?? null,
-      discounts: [],
-      ended_at: null,
-      invoice_settings: {
-        account_tax_ids: null,
-        custom_fields: null,
-        description: null,
-        footer: null,
-        issuer: { type: 'self' },
-      },
       items: {
         object: 'list',
         data: prices.map(({ price, quantity, metadata, offer }) => {
           const item = makeItem(id, price, quantity, now, trialEnd ?? addIntervals(now, recurring(price)), metadata);
-          if (offer) beginTrial(ledger, item, offer, currency);
+          if (offer) beginTrial(account, item, offer, currency);
           return item;
         }),
         has_more: false,
         url: `/v1/subscription_items?subscription=${id}`,
       },
-      latest_invoice: null,
-      livemode: false,
-      managed_payments: null,
       metadata: wanted.metadata ?? {},
-      next_pending_invoice_item_invoice: null,
-      on_behalf_of: null,
-      pause_collection: null,
       payment_settings: {
         payment_method_options: null,
         payment_method_types: wanted.ways ?? null,
         save_default_payment_method: wanted.saves ?? 'off',
       },
-      pending_invoice_item_interval: null,
-      pending_setup_intent: null,
-      pending_update: null,
-      schedule: null,
       start_date: now,
-      status: 'incomplete',
       test_clock: customer.test_clock,
-      transfer_data: null,
       trial_end: trialEnd,
       trial_settings: {
         end_behavior: { billing_cycle_anchor: null, missing_payment_method: wanted.missingMethod ?? 'create_invoice' },
       },
       trial_start: trialEnd === null ? null : now,
-      _announced: {},
     } as unknown as Omit<Subscription, 'id'> & { id: string },
     customer,
   );
@@ -267,23 +238,28 @@ export const makeItem = (
 });
 
 /** `add_invoice_items` of a subscription: charged once, with its next invoice. */
-export function addOneOffs(ledger: Ledger, subscription: Subscription, params: Params): void {
+export function addOneOffs(account: StripeAccount, subscription: Subscription, params: Params): void {
   for (const one of params.list('add_invoice_items') ?? [])
-    readOneOff(ledger, one, subscription.customer, subscription.id);
+    readOneOff(account, one, subscription.customer, subscription.id);
 }
 
 /** Something that is sold once, by a price or by `price_data`. */
-export function readOneOff(ledger: Ledger, params: Params, customer: string, subscription: string | null): void {
+export function readOneOff(
+  account: StripeAccount,
+  params: Params,
+  customer: string,
+  subscription: string | null,
+): void {
   params.allow('discounts', 'tax_rates', 'metadata', 'period', 'discountable');
-  const billed = subscription === null ? null : ledger.need('subscription', subscription, 'subscription');
+  const billed = subscription === null ? null : account.need('subscription', subscription, 'subscription');
   const quantity = params.int('quantity') ?? 1;
   const data = params.object('price_data');
   if (data) {
     data.allow('tax_behavior');
     const amount = data.int('unit_amount') ?? 0;
-    const product = ledger.need('product', data.need('product'), data.name('product'));
+    const product = account.need('product', data.need('product'), data.name('product'));
     if (billed) mustBeBilledIn(billed, data.need('currency'), data.name('currency'));
-    addItem(ledger, {
+    addItem(account, {
       customer,
       amount: amount * quantity,
       currency: data.need('currency'),
@@ -298,7 +274,7 @@ export function readOneOff(ledger: Ledger, params: Params, customer: string, sub
   if (amount !== undefined && amount !== null) {
     const currency = params.text('currency') ?? 'usd';
     if (billed) mustBeBilledIn(billed, currency, 'currency');
-    addItem(ledger, {
+    addItem(account, {
       customer,
       amount,
       currency,
@@ -307,16 +283,16 @@ export function readOneOff(ledger: Ledger, params: Params, customer: string, sub
     });
     return;
   }
-  const price = ledger.need('price', params.need('price'), params.name('price'));
+  const price = account.need('price', params.need('price'), params.name('price'));
   if (price.recurring) {
     throw invalid(
       'The price specified is set to `type=recurring` but this field only accepts prices with `type=one_time`.',
       params.name('price'),
     );
   }
-  const product = ledger.need('product', price.product);
+  const product = account.need('product', price.product);
   const currency = billed?.currency ?? price.currency;
-  addItem(ledger, {
+  addItem(account, {
     customer,
     amount: amountIn(price, currency) * quantity,
     currency,
@@ -328,24 +304,28 @@ export function readOneOff(ledger: Ledger, params: Params, customer: string, sub
   });
 }
 
-export function firstInvoice(ledger: Ledger, customer: Customer, subscription: Subscription) {
+export function firstInvoice(account: StripeAccount, customer: Customer, subscription: Subscription) {
   const trial = subscription.trial_end !== null;
-  return makeInvoice(ledger, {
+  return makeInvoice(account, {
     customer,
     subscription,
     reason: 'subscription_create',
     lines: subscription.items.data.map((item) =>
-      periodLine(ledger, subscription, item, { start: item.current_period_start, end: item.current_period_end, trial }),
+      periodLine(account, subscription, item, {
+        start: item.current_period_start,
+        end: item.current_period_end,
+        trial,
+      }),
     ),
   });
 }
 
 /** `cancel_at_period_end` and `cancel_at`. */
-export function setCancellation(ledger: Ledger, subscription: Subscription, params: Params): void {
+export function setCancellation(account: StripeAccount, subscription: Subscription, params: Params): void {
   const atEnd = params.bool('cancel_at_period_end');
   const at = params.text('cancel_at');
   const details = params.object('cancellation_details');
-  const now = ledger.now(subscription);
+  const now = account.now(subscription);
   if (details) {
     const { cancellation_details: before } = subscription;
     const [comment, feedback] = [details.text('comment'), details.text('feedback')];
@@ -370,25 +350,25 @@ export function setCancellation(ledger: Ledger, subscription: Subscription, para
   };
 }
 
-/** Where nothing is due yet, a card has to be made ready for the day when something is. */
-function prepareCard(ledger: Ledger, subscription: Subscription, customer: Customer): void {
+/** If nothing is due yet, sets the card up for later charges. */
+function prepareCard(account: StripeAccount, subscription: Subscription, customer: Customer): void {
   const id = subscription.default_payment_method ?? customer.invoice_settings.default_payment_method;
-  const method = id ? ledger.store.find('payment_method', id) : null;
+  const method = id ? account.store.find('payment_method', id) : null;
   if (method && (method._setUp || behaviourOf(method._number).authentication === 'never')) return;
-  const setup = makeSetupIntent(ledger, { customer: customer.id, subscription: subscription.id });
+  const setup = makeSetupIntent(account, { customer: customer.id, subscription: subscription.id });
   subscription.pending_setup_intent = setup.id;
-  if (method) confirmSetup(ledger, setup, { method, offSession: false });
+  if (method) confirmSetup(account, setup, { method, offSession: false });
 }
 
-/** A setup intent has succeeded: the subscription that waited for it has its card. */
-export function afterSetup(ledger: Ledger, setup: string): void {
-  for (const subscription of ledger.store.all('subscription')) {
+/** After a setup intent has succeeded: the waiting subscription gets the card. */
+export function afterSetup(account: StripeAccount, setup: string): void {
+  for (const subscription of account.store.all('subscription')) {
     if (subscription.pending_setup_intent !== setup) continue;
-    const { payment_method } = ledger.need('setup_intent', setup);
+    const { payment_method } = account.need('setup_intent', setup);
     subscription.pending_setup_intent = null;
     if (subscription.payment_settings.save_default_payment_method === 'on_subscription') {
       subscription.default_payment_method = payment_method;
     }
-    ledger.store.touch(subscription);
+    account.store.touch(subscription);
   }
 }

@@ -1,6 +1,7 @@
 /** Prices in more than one currency (`currency_options`). */
+
+import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { Customer, Price, Subscription } from '../core/model.ts';
 
 /**
@@ -24,10 +25,10 @@ const running: readonly string[] = ['trialing', 'active', 'past_due', 'unpaid', 
  * A customer pays in one currency at a time (docs.stripe.com/billing/customer#currency).
  * @throws {ApiError} 400 while something of theirs is billed in another
  */
-export function mustPayIn(ledger: Ledger, customer: Customer, currency: string): void {
+export function mustPayIn(account: StripeAccount, customer: Customer, currency: string): void {
   const own = [
-    ...[...ledger.store.all('subscription')].filter(({ status }) => running.includes(status)),
-    ...[...ledger.store.all('invoiceitem')].filter(({ invoice }) => invoice === null),
+    ...[...account.store.all('subscription')].filter(({ status }) => running.includes(status)),
+    ...[...account.store.all('invoiceitem')].filter(({ invoice }) => invoice === null),
   ];
   const other = own.find((one) => one.customer === customer.id && one.currency !== currency);
   if (!other) return;

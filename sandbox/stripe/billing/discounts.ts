@@ -1,6 +1,7 @@
 /** Coupons and promotion codes: who may use them, what they take off which lines, and until when. */
+
+import type { StripeAccount } from '../core/account.ts';
 import { invalid, noSuch } from '../core/errors.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { Coupon, Customer, Discount, Line, PromotionCode, Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { couponValid, promotionActive } from '../core/present.ts';
@@ -16,29 +17,29 @@ export interface Granted {
 /**
  * What `discounts[0][coupon]`, `[promotion_code]` or `[discount]` ask for.
  *
- * @returns `undefined` when nothing is said of discounts, `[]` when all go
+ * @returns `undefined` without the parameter, `[]` if all are removed
  * @throws {ApiError} 400 for codes that are unknown, expired, used up or another customer's
  */
-export function readDiscounts(ledger: Ledger, params: Params, customer: Customer): Granted[] | undefined {
+export function readDiscounts(account: StripeAccount, params: Params, customer: Customer): Granted[] | undefined {
   const given = params.list('discounts');
   if (given === undefined) return undefined;
   return (given ?? []).map((one) => {
     const [couponId, codeId, kept] = [one.text('coupon'), one.text('promotion_code'), one.text('discount')];
     if (kept) {
-      const discount = ledger.need('discount', kept, one.name('discount'));
-      return { coupon: ledger.need('coupon', discount.source.coupon), code: null, kept: discount };
+      const discount = account.need('discount', kept, one.name('discount'));
+      return { coupon: account.need('coupon', discount.source.coupon), code: null, kept: discount };
     }
-    if (codeId) return { ...checkCode(ledger, codeId, customer, one.name('promotion_code')) };
+    if (codeId) return { ...checkCode(account, codeId, customer, one.name('promotion_code')) };
     if (!couponId) throw invalid('A discount needs a coupon, a promotion code or a discount.', one.name('coupon'));
-    const coupon = ledger.store.find('coupon', couponId);
+    const coupon = account.store.find('coupon', couponId);
     if (!coupon) throw noSuch('coupon', couponId, one.name('coupon'), 400);
-    checkCoupon(ledger, coupon, customer, one.name('coupon'));
+    checkCoupon(account, coupon, customer, one.name('coupon'));
     return { coupon, code: null };
   });
 }
 
-function checkCoupon(ledger: Ledger, coupon: Coupon, customer: Customer, param: string): void {
-  const now = ledger.now(customer);
+function checkCoupon(account: StripeAccount, coupon: Coupon, customer: Customer, param: string): void {
+  const now = account.now(customer);
   if (coupon.redeem_by !== null && now >= coupon.redeem_by) {
     throw invalid(`Coupon expired: ${coupon.id}`, param, 'coupon_expired');
   }
@@ -47,11 +48,11 @@ function checkCoupon(ledger: Ledger, coupon: Coupon, customer: Customer, param: 
   }
 }
 
-function checkCode(ledger: Ledger, id: string, customer: Customer, param: string): Granted {
-  const code = ledger.store.find('promotion_code', id);
-  const coupon = code && ledger.store.find('coupon', code.promotion.coupon);
+function checkCode(account: StripeAccount, id: string, customer: Customer, param: string): Granted {
+  const code = account.store.find('promotion_code', id);
+  const coupon = code && account.store.find('coupon', code.promotion.coupon);
   if (!code || !coupon) throw noSuch('promotion code', id, param, 400);
-  const now = ledger.now(customer);
+  const now = account.now(customer);
   if (!promotionActive(code, coupon, now)) {
     const over = code.expires_at !== null && now >= code.expires_at;
     // Stripe's words for used-up codes; no code is documented for them (docs.stripe.com/error-codes).
@@ -62,7 +63,7 @@ function checkCode(ledger: Ledger, id: string, customer: Customer, param: string
   if (code.customer !== null && code.customer !== customer.id) {
     throw invalid('This promotion code cannot be redeemed because it belongs to a different customer.', param);
   }
-  if (code.restrictions.first_time_transaction && hasPaid(ledger, customer)) {
+  if (code.restrictions.first_time_transaction && hasPaid(account, customer)) {
     throw invalid(
       'This promotion code cannot be redeemed because the associated customer has prior transactions.',
       param,
@@ -84,27 +85,27 @@ export function checkMinimum(granted: readonly Granted[] | undefined, subtotal: 
   }
 }
 
-const hasPaid = (ledger: Ledger, customer: Customer): boolean =>
-  [...ledger.store.all('invoice')].some((invoice) => invoice.customer === customer.id && invoice.amount_paid > 0);
+const hasPaid = (account: StripeAccount, customer: Customer): boolean =>
+  [...account.store.all('invoice')].some((invoice) => invoice.customer === customer.id && invoice.amount_paid > 0);
 
 /** Replaces a subscription's discounts; each new one is a redemption. */
-export function grantDiscounts(ledger: Ledger, subscription: Subscription, granted: readonly Granted[]): void {
+export function grantDiscounts(account: StripeAccount, subscription: Subscription, granted: readonly Granted[]): void {
   const kept = granted.flatMap((one) => one.kept?.id ?? []);
-  for (const id of subscription.discounts) if (!kept.includes(id)) ledger.store.remove('discount', id);
-  ledger.store.touch(subscription);
-  subscription.discounts = granted.map((one) => one.kept?.id ?? redeem(ledger, subscription, one).id);
+  for (const id of subscription.discounts) if (!kept.includes(id)) account.store.remove('discount', id);
+  account.store.touch(subscription);
+  subscription.discounts = granted.map((one) => one.kept?.id ?? redeem(account, subscription, one).id);
 }
 
-function redeem(ledger: Ledger, subscription: Subscription, { coupon, code }: Granted): Discount {
-  const start = ledger.now(subscription);
+function redeem(account: StripeAccount, subscription: Subscription, { coupon, code }: Granted): Discount {
+  const start = account.now(subscription);
   coupon.times_redeemed += 1;
-  ledger.store.touch(coupon);
+  account.store.touch(coupon);
   if (code) {
     code.times_redeemed += 1;
-    ledger.store.touch(code);
+    account.store.touch(code);
   }
   const months = coupon.duration === 'repeating' ? (coupon.duration_in_months ?? 1) : null;
-  return ledger.add('discount', {
+  return account.add('discount', {
     object: 'discount',
     checkout_session: null,
     customer: subscription.customer,
@@ -121,9 +122,9 @@ function redeem(ledger: Ledger, subscription: Subscription, { coupon, code }: Gr
 }
 
 /** Discounts of a subscription that still hold at a moment. */
-export const activeDiscounts = (ledger: Ledger, ids: readonly string[], moment: number): Discount[] =>
+export const activeDiscounts = (account: StripeAccount, ids: readonly string[], moment: number): Discount[] =>
   ids.flatMap((id) => {
-    const discount = ledger.store.find('discount', id);
+    const discount = account.store.find('discount', id);
     return discount && !discount._usedUp && (discount.end === null || moment < discount.end) ? discount : [];
   });
 
@@ -131,11 +132,11 @@ export const activeDiscounts = (ledger: Ledger, ids: readonly string[], moment: 
 export const round = (amount: number): number => Math.sign(amount) * Math.round(Math.abs(amount));
 
 /** Takes the discounts off the lines, one after the other, each from what the ones before have left. */
-export function applyDiscounts(ledger: Ledger, lines: readonly Line[], discounts: readonly Discount[]): void {
+export function applyDiscounts(account: StripeAccount, lines: readonly Line[], discounts: readonly Discount[]): void {
   const left = new Map(lines.map((line) => [line, line.discountable && line.amount > 0 ? line.amount : 0]));
   for (const line of lines) line.discount_amounts = [];
   for (const discount of discounts) {
-    const coupon = ledger.store.find('coupon', discount.source.coupon);
+    const coupon = account.store.find('coupon', discount.source.coupon);
     if (!coupon) continue;
     const fitting = lines.filter(
       (line) =>

@@ -1,6 +1,9 @@
 /** Invoices: their lines, sums and finalization. */
+
+import type { StripeAccount } from '../core/account.ts';
+import { blankInvoice } from '../core/blank.ts';
 import { invalid } from '../core/errors.ts';
-import { type Ledger, token } from '../core/ledger.ts';
+import { token } from '../core/ids.ts';
 import type {
   BillingReason,
   Customer,
@@ -42,13 +45,13 @@ const recurrence = ({ recurring }: Price): string =>
 
 /** The time from `start` to `end` of an item; free of charge during a trial. */
 export function periodLine(
-  ledger: Ledger,
+  account: StripeAccount,
   subscription: Subscription,
   item: SubscriptionItem,
   { start, end, trial }: { start: number; end: number; trial: boolean },
 ): LineDraft {
-  const price = ledger.need('price', item.price);
-  const product = ledger.store.find('product', price.product);
+  const price = account.need('price', item.price);
+  const product = account.store.find('product', price.product);
   const each = amountIn(price, subscription.currency);
   const amount = trial ? 0 : each * item.quantity;
   return {
@@ -124,13 +127,13 @@ function itemLine(item: InvoiceItem): LineDraft {
 
 /** Something to be charged or credited with the next invoice. */
 export function addItem(
-  ledger: Ledger,
+  account: StripeAccount,
   wanted: Pick<InvoiceItem, 'customer' | 'amount' | 'currency' | 'description'> & Partial<InvoiceItem>,
 ): InvoiceItem {
-  const owner = ledger.need('customer', wanted.customer);
-  const now = ledger.now(owner);
+  const owner = account.need('customer', wanted.customer);
+  const now = account.now(owner);
   const { _price = `price_${token(24)}`, _product = `prod_${token(14)}`, quantity = 1 } = wanted;
-  return ledger.add(
+  return account.add(
     'invoiceitem',
     {
       object: 'invoiceitem',
@@ -177,94 +180,68 @@ export interface InvoiceDraft {
   readonly periodStart?: number;
   readonly periodEnd?: number;
   readonly prorationDate?: number;
-  /** Whether what waits for the next invoice comes on this one. */
+  /** Whether the customer's pending items come on this invoice; `true` without it. */
   readonly pending?: boolean;
   readonly description?: string | null;
   readonly metadata?: Record<string, string>;
 }
 
-/** A draft with its lines and sums. */
-export function makeInvoice(ledger: Ledger, draft: InvoiceDraft): Invoice {
-  const { customer, subscription, reason } = draft;
-  const now = ledger.now(customer);
-  const id = `in_${token(24)}`;
-  const waiting =
-    draft.pending === false
-      ? []
-      : [...ledger.store.all('invoiceitem')].filter(
-          (item) =>
-            item.customer === customer.id &&
-            item.invoice === null &&
-            (item._subscription === null || item._subscription === subscription?.id),
-        );
-  for (const item of waiting) {
-    item.invoice = id;
-    ledger.store.touch(item);
+/** Moves items that wait for the customer's next invoice onto this one. */
+function takePendingItems(
+  { store }: StripeAccount,
+  { customer, subscription }: InvoiceDraft,
+  invoice: string,
+): InvoiceItem[] {
+  const items = [...store.all('invoiceitem')].filter(
+    (item) =>
+      item.customer === customer.id &&
+      item.invoice === null &&
+      (item._subscription === null || item._subscription === subscription?.id),
+  );
+  for (const item of items) {
+    item.invoice = invoice;
+    store.touch(item);
   }
-  const lines = [...waiting.map(itemLine), ...(draft.lines ?? [])].map(
+  return items;
+}
+
+/** A draft with its lines and sums. */
+export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoice {
+  const { customer, subscription, reason } = draft;
+  const now = account.now(customer);
+  const id = `in_${token(24)}`;
+  const pending = draft.pending === false ? [] : takePendingItems(account, draft, id);
+  const lines = [...pending.map(itemLine), ...(draft.lines ?? [])].map(
     (line): Line => ({ id: `il_${token(24)}`, ...line, invoice: id }) as Line,
   );
   const [first] = lines;
   const method = subscription?.default_payment_method ?? null;
-  const invoice = ledger.add(
+  const invoice = account.add(
     'invoice',
     {
+      ...blankInvoice(),
       id,
-      object: 'invoice',
-      account_country: 'US',
-      account_name: 'Broadsheet sandbox',
-      account_tax_ids: null,
-      amount_due: 0,
-      amount_overpaid: 0,
-      amount_paid: 0,
-      amount_remaining: 0,
-      amount_shipping: 0,
-      application: null,
-      attempt_count: 0,
-      attempted: false,
       auto_advance: reason !== 'manual',
-      automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
       automatically_finalizes_at: reason === 'subscription_cycle' ? now + hour : null,
       billing_reason: reason,
-      collection_method: 'charge_automatically',
       created: now,
       currency: first?.currency ?? subscription?.currency ?? 'usd',
-      custom_fields: null,
       customer: customer.id,
-      customer_account: null,
       customer_address: customer.address ?? null,
       customer_email: customer.email,
       customer_name: customer.name,
       customer_phone: customer.phone ?? null,
       customer_shipping: customer.shipping,
-      customer_tax_exempt: 'none',
-      customer_tax_ids: [],
       default_payment_method: method,
-      default_source: null,
-      default_tax_rates: [],
       description: draft.description ?? null,
-      discounts: [],
-      due_date: null,
-      effective_at: null,
-      ending_balance: null,
-      footer: null,
-      from_invoice: null,
-      hosted_invoice_url: null,
-      invoice_pdf: null,
-      issuer: { type: 'self' },
-      last_finalization_error: null,
-      latest_revision: null,
       lines: {
         object: 'list',
         data: lines,
         has_more: false,
         url: `/v1/invoices/${id}/lines`,
       },
-      livemode: false,
       metadata: draft.metadata ?? {},
       next_payment_attempt: reason === 'subscription_cycle' ? now + hour : null,
-      number: null,
-      on_behalf_of: null,
       parent: subscription
         ? {
             quote_details: null,
@@ -283,48 +260,30 @@ export function makeInvoice(ledger: Ledger, draft: InvoiceDraft): Invoice {
       },
       period_end: draft.periodEnd ?? now,
       period_start: draft.periodStart ?? now,
-      post_payment_credit_notes_amount: 0,
-      pre_payment_credit_notes_amount: 0,
-      receipt_number: null,
-      rendering: null,
-      shipping_cost: null,
-      shipping_details: null,
       starting_balance: customer.balance,
-      statement_descriptor: null,
-      status: 'draft',
-      status_transitions: { finalized_at: null, marked_uncollectible_at: null, paid_at: null, voided_at: null },
-      subtotal: 0,
-      subtotal_excluding_tax: 0,
       test_clock: customer.test_clock,
-      total: 0,
-      total_discount_amounts: [],
-      total_excluding_tax: 0,
-      total_pretax_credit_amounts: [],
-      total_taxes: [],
-      webhooks_delivered_at: null,
-      _intent: null,
       _token: token(32),
     } as unknown as Omit<Invoice, 'id'> & { id: string },
     customer,
   );
-  reckon(ledger, invoice);
+  reckon(account, invoice);
   if (subscription) {
     subscription.latest_invoice = invoice.id;
-    ledger.store.touch(subscription);
+    account.store.touch(subscription);
   }
   return invoice;
 }
 
-const subscriptionOf = (ledger: Ledger, invoice: Invoice): Subscription | undefined =>
-  ledger.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');
+const subscriptionOf = (account: StripeAccount, invoice: Invoice): Subscription | undefined =>
+  account.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');
 
 /** Works out the sums of a draft anew. */
-export function reckon(ledger: Ledger, invoice: Invoice): void {
-  const subscription = subscriptionOf(ledger, invoice);
-  const discounts = activeDiscounts(ledger, subscription?.discounts ?? [], invoice.created);
+export function reckon(account: StripeAccount, invoice: Invoice): void {
+  const subscription = subscriptionOf(account, invoice);
+  const discounts = activeDiscounts(account, subscription?.discounts ?? [], invoice.created);
   const lines = invoice.lines.data;
-  applyDiscounts(ledger, lines, discounts);
-  const customer = ledger.need('customer', invoice.customer);
+  applyDiscounts(account, lines, discounts);
+  const customer = account.need('customer', invoice.customer);
   invoice.discounts = discounts.map(({ id }) => id);
   invoice.subtotal = lines.reduce((sum, { amount }) => sum + amount, 0);
   invoice.total = lines.reduce((sum, line) => sum + net(line), 0);
@@ -343,14 +302,14 @@ export function reckon(ledger: Ledger, invoice: Invoice): void {
   invoice.amount_due = after <= 0 || small ? 0 : after;
   invoice.amount_remaining = invoice.amount_due;
   invoice.ending_balance = invoice.total === 0 ? customer.balance : after <= 0 || small ? after : 0;
-  ledger.store.touch(invoice);
+  account.store.touch(invoice);
 }
 
 /**
  * Fixes an invoice: it gets a number, and an intent when something is to be paid.
  * Whatever is due is collected by collecting.ts.
  */
-export function finalize(ledger: Ledger, invoice: Invoice): void {
+export function finalize(account: StripeAccount, invoice: Invoice): void {
   if (invoice.status !== 'draft') {
     throw invalid(
       "This invoice is already finalized, you can't re-finalize a non-draft invoice.",
@@ -358,12 +317,12 @@ export function finalize(ledger: Ledger, invoice: Invoice): void {
       'invoice_not_editable',
     );
   }
-  reckon(ledger, invoice);
-  const customer = ledger.need('customer', invoice.customer);
-  const now = ledger.now(customer);
+  reckon(account, invoice);
+  const customer = account.need('customer', invoice.customer);
+  const now = account.now(customer);
   customer.balance = invoice.ending_balance ?? 0;
   customer._invoices += 1;
-  ledger.store.touch(customer);
+  account.store.touch(customer);
   invoice.status = 'open';
   invoice.number = `${customer.invoice_prefix}-${String(customer._invoices).padStart(4, '0')}`;
   invoice.effective_at = now;
@@ -371,16 +330,16 @@ export function finalize(ledger: Ledger, invoice: Invoice): void {
   invoice.automatically_finalizes_at = null;
   invoice.hosted_invoice_url = `/invoices/${invoice._token}`;
   invoice.invoice_pdf = `/invoices/${invoice._token}/pdf`;
-  remember(ledger, invoice);
-  if (invoice.amount_due > 0) openPayment(ledger, invoice);
-  ledger.emit('invoice.finalized', invoice);
+  remember(account, invoice);
+  if (invoice.amount_due > 0) openPayment(account, invoice);
+  account.emit('invoice.finalized', invoice);
 }
 
 /** Notes at each item what was debited for it, and lets go of discounts that hold for one invoice. */
-function remember(ledger: Ledger, invoice: Invoice): void {
-  const subscription = subscriptionOf(ledger, invoice);
+function remember(account: StripeAccount, invoice: Invoice): void {
+  const subscription = subscriptionOf(account, invoice);
   if (!subscription) return;
-  ledger.store.touch(subscription);
+  account.store.touch(subscription);
   for (const line of invoice.lines.data) {
     const item = subscription.items.data.find(({ id }) => id === line._item);
     if (!item || line.amount < 0 || line.period.end <= line.period.start) continue;
@@ -390,18 +349,18 @@ function remember(ledger: Ledger, invoice: Invoice): void {
     item._billed = { amount: net(line), price: item.price, start, end, invoice: invoice.id, line: line.id };
   }
   for (const { amount, discount: id } of invoice.total_discount_amounts) {
-    const discount = ledger.store.find('discount', id);
-    const coupon = discount && ledger.store.find('coupon', discount.source.coupon);
+    const discount = account.store.find('discount', id);
+    const coupon = discount && account.store.find('coupon', discount.source.coupon);
     if (!discount || amount === 0 || coupon?.duration !== 'once') continue;
     discount._usedUp = true;
-    ledger.store.touch(discount);
+    account.store.touch(discount);
     subscription.discounts = subscription.discounts.filter((one) => one !== id);
-    ledger.emit('customer.discount.deleted', discount);
+    account.emit('customer.discount.deleted', discount);
   }
 }
 
-function openPayment(ledger: Ledger, invoice: Invoice): void {
-  const intent = makePaymentIntent(ledger, {
+function openPayment(account: StripeAccount, invoice: Invoice): void {
+  const intent = makePaymentIntent(account, {
     amount: invoice.amount_due,
     currency: invoice.currency,
     customer: invoice.customer,
@@ -411,7 +370,7 @@ function openPayment(ledger: Ledger, invoice: Invoice): void {
     allowed: (invoice.payment_settings as { payment_method_types: string[] | null }).payment_method_types,
   });
   invoice._intent = intent.id;
-  ledger.add(
+  account.add(
     'invoice_payment',
     {
       object: 'invoice_payment',
@@ -425,6 +384,6 @@ function openPayment(ledger: Ledger, invoice: Invoice): void {
       status: 'open',
       status_transitions: { canceled_at: null, paid_at: null },
     },
-    ledger.need('customer', invoice.customer),
+    account.need('customer', invoice.customer),
   );
 }

@@ -2,7 +2,7 @@
  * What happens by itself as time goes by: trials end, periods are renewed, drafts are finalized after an hour, failed
  * payments are tried again, first payments are waited for no longer.
  */
-import type { Ledger } from '../core/ledger.ts';
+import type { StripeAccount } from '../core/account.ts';
 import type { Invoice, Schedule, Subscription, Thing } from '../core/model.ts';
 import { addIntervals, boundaryAfter, day, hour } from './calendar.ts';
 import { collect, end, expire, voidInvoice } from './collecting.ts';
@@ -30,20 +30,20 @@ export const periodEnd = (subscription: Subscription): number =>
   Math.min(...subscription.items.data.map((item) => item.current_period_end));
 
 /** What happens next with one object. */
-export function nextOf(ledger: Ledger, thing: Thing): Task | null {
-  if (thing.object === 'subscription') return earliest(subscriptionTasks(ledger, thing as Subscription));
-  if (thing.object === 'invoice') return invoiceTask(ledger, thing as Invoice);
+export function nextOf(account: StripeAccount, thing: Thing): Task | null {
+  if (thing.object === 'subscription') return earliest(subscriptionTasks(account, thing as Subscription));
+  if (thing.object === 'invoice') return invoiceTask(account, thing as Invoice);
   if (thing.object === 'subscription_schedule') {
     const schedule = thing as Schedule;
     const at = phaseEnd(schedule);
-    return at === null ? null : { at, work: () => nextPhase(ledger, schedule) };
+    return at === null ? null : { at, work: () => nextPhase(account, schedule) };
   }
   return null;
 }
 
-function* subscriptionTasks(ledger: Ledger, subscription: Subscription): Generator<Task> {
+function* subscriptionTasks(account: StripeAccount, subscription: Subscription): Generator<Task> {
   if (subscription.status === 'incomplete') {
-    yield { at: subscription.created + firstPaymentPatience, work: () => expire(ledger, subscription) };
+    yield { at: subscription.created + firstPaymentPatience, work: () => expire(account, subscription) };
     return;
   }
   if (!living.includes(subscription.status)) return;
@@ -53,46 +53,46 @@ function* subscriptionTasks(ledger: Ledger, subscription: Subscription): Generat
   if (trialEnd !== null && announced.trial !== trialEnd) {
     yield {
       at: Math.max(trialEnd - trialAnnouncedAhead, subscription.created),
-      work: () => announceTrialEnd(ledger, subscription, trialEnd),
+      work: () => announceTrialEnd(account, subscription, trialEnd),
     };
   }
   const pause = pauseOf(subscription);
-  if (pause && pause.resumes_at !== null) yield { at: pause.resumes_at, work: () => resume(ledger, subscription) };
-  // Of an invoice that will be void nothing is announced.
+  if (pause && pause.resumes_at !== null) yield { at: pause.resumes_at, work: () => resume(account, subscription) };
+  // An invoice that will be void causes no event.
   if (announced.invoice !== at && subscription.cancel_at === null && pause?.behavior !== 'void') {
     yield {
       at: Math.max(at - announcedAhead, subscription.created + 1),
-      work: () => announceInvoice(ledger, subscription, at),
+      work: () => announceInvoice(account, subscription, at),
     };
   }
   const waiting = subscription.pending_update as { expires_at: number } | null;
-  if (waiting) yield { at: waiting.expires_at, work: () => forgetChange(ledger, subscription) };
+  if (waiting) yield { at: waiting.expires_at, work: () => forgetChange(account, subscription) };
   if (subscription.cancel_at !== null && subscription.cancel_at <= at) {
-    yield { at: subscription.cancel_at, work: () => end(ledger, subscription, 'cancellation_requested') };
+    yield { at: subscription.cancel_at, work: () => end(account, subscription, 'cancellation_requested') };
     return;
   }
-  const schedule = subscription.schedule ? ledger.store.find('subscription_schedule', subscription.schedule) : null;
+  const schedule = subscription.schedule ? account.store.find('subscription_schedule', subscription.schedule) : null;
   const phase = schedule ? phaseEnd(schedule) : null;
   // A phase that ends with the period is left before the renewal.
   if (phase !== null && phase <= at) return;
-  yield { at, work: () => holdBack(ledger, subscription, renew(ledger, subscription)) };
+  yield { at, work: () => holdBack(account, subscription, renew(account, subscription)) };
 }
 
-function invoiceTask(ledger: Ledger, invoice: Invoice): Task | null {
+function invoiceTask(account: StripeAccount, invoice: Invoice): Task | null {
   if (!invoice.auto_advance) return null;
   if (invoice.status === 'draft' && invoice.automatically_finalizes_at !== null) {
     return {
       at: invoice.automatically_finalizes_at,
       work() {
-        finalize(ledger, invoice);
-        collect(ledger, invoice, { offSession: true });
+        finalize(account, invoice);
+        collect(account, invoice, { offSession: true });
       },
     };
   }
   if (invoice.status === 'open' && invoice.next_payment_attempt !== null) {
     return {
       at: invoice.next_payment_attempt,
-      work: () => void collect(ledger, invoice, { offSession: true, retry: true }),
+      work: () => void collect(account, invoice, { offSession: true, retry: true }),
     };
   }
   return null;
@@ -102,77 +102,77 @@ function invoiceTask(ledger: Ledger, invoice: Invoice): Task | null {
 const trialEndOf = (subscription: Subscription): number | null =>
   offerEnd(subscription) ?? (subscription.status === 'trialing' ? subscription.trial_end : null);
 
-function announceTrialEnd(ledger: Ledger, subscription: Subscription, end: number): void {
-  ledger.store.touch(subscription);
+function announceTrialEnd(account: StripeAccount, subscription: Subscription, end: number): void {
+  account.store.touch(subscription);
   subscription._announced = { ...subscription._announced, trial: end };
-  ledger.emit('customer.subscription.trial_will_end', subscription);
+  account.emit('customer.subscription.trial_will_end', subscription);
 }
 
-function announceInvoice(ledger: Ledger, subscription: Subscription, at: number): void {
-  const upcoming = ledger.dry((): Thing | null => {
-    const invoice = nextInvoice(ledger, subscription);
+function announceInvoice(account: StripeAccount, subscription: Subscription, at: number): void {
+  const upcoming = account.dryRun((): Thing | null => {
+    const invoice = nextInvoice(account, subscription);
     if (!invoice) return null;
-    const told = { id: `upcoming_${invoice.id}`, billing_reason: 'upcoming', automatically_finalizes_at: null };
-    return { ...(ledger.present(invoice) as unknown as Thing), ...told };
+    const upcomingOnly = { id: `upcoming_${invoice.id}`, billing_reason: 'upcoming', automatically_finalizes_at: null };
+    return { ...(account.present(invoice) as unknown as Thing), ...upcomingOnly };
   });
-  ledger.store.touch(subscription);
+  account.store.touch(subscription);
   subscription._announced = { ...subscription._announced, invoice: at };
-  if (upcoming) ledger.emit('invoice.upcoming', upcoming);
+  if (upcoming) account.emit('invoice.upcoming', upcoming);
 }
 
 /**
  * The invoice of the next renewal, with what a schedule changes at that moment (docs.stripe.com/api/invoices/create_preview).
- * It does what a renewal does, and so belongs into `ledger.dry`. `null` when nothing will be charged.
+ * It does what a renewal does: call it in `account.dryRun`. `null` if nothing will be charged.
  */
-export function nextInvoice(ledger: Ledger, subscription: Subscription): Invoice | null {
+export function nextInvoice(account: StripeAccount, subscription: Subscription): Invoice | null {
   const at = periodEnd(subscription);
-  return ledger.during(subscription.test_clock ?? '', at, () => {
-    const schedule = subscription.schedule ? ledger.store.find('subscription_schedule', subscription.schedule) : null;
+  return account.during(subscription.test_clock ?? '', at, () => {
+    const schedule = subscription.schedule ? account.store.find('subscription_schedule', subscription.schedule) : null;
     const phase = schedule ? phaseEnd(schedule) : null;
-    if (schedule && phase !== null && phase <= at) nextPhase(ledger, schedule);
-    const invoice = renew(ledger, subscription);
+    if (schedule && phase !== null && phase <= at) nextPhase(account, schedule);
+    const invoice = renew(account, subscription);
     if (!invoice) return null;
-    reckon(ledger, invoice);
+    reckon(account, invoice);
     return invoice;
   });
 }
 
-function forgetChange(ledger: Ledger, subscription: Subscription): void {
+function forgetChange(account: StripeAccount, subscription: Subscription): void {
   const waiting = subscription._pending as { invoice: string } | undefined;
-  ledger.store.touch(subscription);
+  account.store.touch(subscription);
   subscription.pending_update = null;
   delete subscription._pending;
-  const invoice = waiting && ledger.store.find('invoice', waiting.invoice);
-  if (invoice?.status === 'open') voidInvoice(ledger, invoice);
-  ledger.emit('customer.subscription.pending_update_expired', subscription);
+  const invoice = waiting && account.store.find('invoice', waiting.invoice);
+  if (invoice?.status === 'open') voidInvoice(account, invoice);
+  account.emit('customer.subscription.pending_update_expired', subscription);
 }
 
 /** Begins the next period; its invoice is a draft for an hour. */
-export function renew(ledger: Ledger, subscription: Subscription): Invoice | null {
-  const customer = ledger.need('customer', subscription.customer);
+export function renew(account: StripeAccount, subscription: Subscription): Invoice | null {
+  const customer = account.need('customer', subscription.customer);
   const start = periodEnd(subscription);
   const [first] = subscription.items.data;
   const periodStart = first?.current_period_start ?? start;
-  ledger.store.touch(subscription);
+  account.store.touch(subscription);
   const trialEnds = subscription.status === 'trialing' || (offerEnd(subscription) ?? start + 1) <= start;
   if (trialEnds) {
     const card = subscription.default_payment_method ?? customer.invoice_settings.default_payment_method;
     const without = subscription.trial_settings.end_behavior.missing_payment_method;
     if (!card && without === 'cancel') {
-      end(ledger, subscription, 'cancellation_requested');
+      end(account, subscription, 'cancellation_requested');
       return null;
     }
     if (!card && without === 'pause') {
       subscription.status = 'paused';
-      ledger.emit('customer.subscription.paused', subscription);
+      account.emit('customer.subscription.paused', subscription);
       return null;
     }
     if (subscription.status === 'trialing') subscription.status = 'active';
   }
-  endTrials(ledger, subscription, start);
+  endTrials(account, subscription, start);
   for (const item of subscription.items.data) {
     if (item.current_period_end > start) continue;
-    const cycle = recurring(ledger.need('price', item.price));
+    const cycle = recurring(account.need('price', item.price));
     item.current_period_start = start;
     item.current_period_end =
       subscription.billing_cycle_anchor === start
@@ -182,8 +182,8 @@ export function renew(ledger: Ledger, subscription: Subscription): Invoice | nul
   }
   const lines = subscription.items.data
     .filter((item) => item.current_period_start === start)
-    .map((item) => periodLine(ledger, subscription, item, { start, end: item.current_period_end, trial: false }));
-  const invoice = makeInvoice(ledger, {
+    .map((item) => periodLine(account, subscription, item, { start, end: item.current_period_end, trial: false }));
+  const invoice = makeInvoice(account, {
     customer,
     subscription,
     lines,

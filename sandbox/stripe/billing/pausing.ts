@@ -2,7 +2,7 @@
  * `pause_collection` (docs.stripe.com/billing/subscriptions/pause-payment): the subscription goes on and keeps its status, and what
  * becomes of its invoices is said by `behavior`. `resumes_at` ends the pause by itself.
  */
-import type { Ledger } from '../core/ledger.ts';
+import type { StripeAccount } from '../core/account.ts';
 import type { Invoice, Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { voidInvoice } from './collecting.ts';
@@ -18,7 +18,7 @@ export interface Pause {
 
 export const pauseOf = (subscription: Subscription): Pause | null => subscription.pause_collection as Pause | null;
 
-export function readPause(ledger: Ledger, subscription: Subscription, params: Params): void {
+export function readPause(account: StripeAccount, subscription: Subscription, params: Params): void {
   const given = params.object('pause_collection');
   if (given === undefined) return;
   const until = given?.text('resumes_at');
@@ -26,33 +26,33 @@ export function readPause(ledger: Ledger, subscription: Subscription, params: Pa
   subscription.pause_collection = behavior
     ? {
         behavior,
-        resumes_at: until ? readMoment(until, ledger.now(subscription), 'pause_collection[resumes_at]') : null,
+        resumes_at: until ? readMoment(until, account.now(subscription), 'pause_collection[resumes_at]') : null,
       }
     : null;
 }
 
 /** What a pause makes of an invoice that has just been drafted. */
-export function holdBack(ledger: Ledger, subscription: Subscription, invoice: Invoice | null): void {
+export function holdBack(account: StripeAccount, subscription: Subscription, invoice: Invoice | null): void {
   const pause = pauseOf(subscription);
   if (!pause || invoice?.status !== 'draft') return;
-  ledger.store.touch(invoice);
+  account.store.touch(invoice);
   invoice.auto_advance = false;
   invoice.automatically_finalizes_at = null;
   invoice.next_payment_attempt = null;
   invoice._held = true;
   if (pause.behavior === 'keep_as_draft') return;
-  finalize(ledger, invoice);
+  finalize(account, invoice);
   if (pause.behavior === 'void') {
-    voidInvoice(ledger, invoice);
+    voidInvoice(account, invoice);
     return;
   }
   invoice.status = 'uncollectible';
-  invoice.status_transitions = { ...invoice.status_transitions, marked_uncollectible_at: ledger.now(invoice) };
-  ledger.emit('invoice.marked_uncollectible', invoice);
+  invoice.status_transitions = { ...invoice.status_transitions, marked_uncollectible_at: account.now(invoice) };
+  account.emit('invoice.marked_uncollectible', invoice);
 }
 
 /** Later invoices are collected again; those of the pause stay as they are. */
-export function resume(ledger: Ledger, subscription: Subscription): void {
-  ledger.store.touch(subscription);
+export function resume(account: StripeAccount, subscription: Subscription): void {
+  account.store.touch(subscription);
   subscription.pause_collection = null;
 }

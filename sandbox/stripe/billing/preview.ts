@@ -1,6 +1,8 @@
 /** `POST /v1/invoices/create_preview`: what would be charged, worked out by doing it and taking it back. */
+
+import type { StripeAccount } from '../core/account.ts';
 import { invalid, missing } from '../core/errors.ts';
-import { type Ledger, token } from '../core/ledger.ts';
+import { token } from '../core/ids.ts';
 import type { Customer, Invoice, Schedule, Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import type { Wire } from '../core/present.ts';
@@ -14,25 +16,25 @@ import { makeInvoice, reckon } from './invoicing.ts';
 import { nextInvoice } from './lifecycle.ts';
 import { refuseWithOffer } from './trial-offers.ts';
 
-export function preview(ledger: Ledger, params: Params): Wire {
+export function preview(account: StripeAccount, params: Params): Wire {
   params.allow('expand', 'preview_mode', 'issuer', 'on_behalf_of');
-  return ledger.dry(() => {
+  return account.dryRun(() => {
     const scheduleId = params.text('schedule');
-    const schedule = scheduleId ? ledger.need('subscription_schedule', scheduleId, 'schedule') : null;
+    const schedule = scheduleId ? account.need('subscription_schedule', scheduleId, 'schedule') : null;
     const subscriptionId = params.text('subscription') ?? schedule?.subscription;
-    const subscription = subscriptionId ? ledger.need('subscription', subscriptionId, 'subscription') : null;
-    const customer = customerFor(ledger, params, subscription);
+    const subscription = subscriptionId ? account.need('subscription', subscriptionId, 'subscription') : null;
+    const customer = customerFor(account, params, subscription);
     const tax = params.object('automatic_tax')?.allow('liability').bool('enabled') ?? false;
     const address = params.object('customer_details')?.allow('shipping', 'tax', 'tax_exempt', 'tax_ids').raw('address');
     if (address) customer.address = { ...emptyAddress, ...(address as object) };
-    if (subscription && schedule) plan(ledger, subscription, schedule);
+    if (subscription && schedule) plan(account, subscription, schedule);
     const details = params.object('subscription_details') ?? null;
     details?.allow('default_tax_rates', 'start_date', 'resume_at');
     if (details) readBillingMode(details);
     const invoice = subscription
-      ? ofChange(ledger, params, details, customer, subscription)
-      : ofNew(ledger, params, details, customer, tax);
-    const wire = ledger.present(invoice, params.texts('expand') ?? []);
+      ? ofChange(account, params, details, customer, subscription)
+      : ofNew(account, params, details, customer, tax);
+    const wire = account.present(invoice, params.texts('expand') ?? []);
     return {
       ...wire,
       id: `upcoming_${invoice.id}`,
@@ -44,10 +46,10 @@ export function preview(ledger: Ledger, params: Params): Wire {
   });
 }
 
-function customerFor(ledger: Ledger, params: Params, subscription: Subscription | null): Customer {
+function customerFor(account: StripeAccount, params: Params, subscription: Subscription | null): Customer {
   const id = params.text('customer') ?? subscription?.customer;
-  if (id) return ledger.need('customer', id, 'customer');
-  return ledger.add('customer', {
+  if (id) return account.need('customer', id, 'customer');
+  return account.add('customer', {
     object: 'customer',
     balance: 0,
     email: null,
@@ -61,26 +63,32 @@ function customerFor(ledger: Ledger, params: Params, subscription: Subscription 
   });
 }
 
-const waits = (ledger: Ledger, params: Params, customer: Customer, subscription: Subscription) => {
-  for (const one of params.list('invoice_items') ?? []) readOneOff(ledger, one, customer.id, subscription.id);
-  const granted = readDiscounts(ledger, params, customer);
-  if (granted) grantDiscounts(ledger, subscription, granted);
+const waits = (account: StripeAccount, params: Params, customer: Customer, subscription: Subscription) => {
+  for (const one of params.list('invoice_items') ?? []) readOneOff(account, one, customer.id, subscription.id);
+  const granted = readDiscounts(account, params, customer);
+  if (granted) grantDiscounts(account, subscription, granted);
 };
 
 /** The next phase of a schedule, as if it began with the next period. */
-function plan(ledger: Ledger, subscription: Subscription, { current_phase: now, phases }: Schedule): void {
+function plan(account: StripeAccount, subscription: Subscription, { current_phase: now, phases }: Schedule): void {
   const next = phases.find(({ start_date: start }) => now !== null && start >= now.end_date);
   const [item] = subscription.items.data;
   const price = next?.items[0]?.price;
   if (!item || !price) return;
-  ledger.store.touch(subscription);
+  account.store.touch(subscription);
   item.price = price;
   item._billed = null;
 }
 
-function ofNew(ledger: Ledger, params: Params, details: Params | null, customer: Customer, tax: boolean): Invoice {
+function ofNew(
+  account: StripeAccount,
+  params: Params,
+  details: Params | null,
+  customer: Customer,
+  tax: boolean,
+): Invoice {
   if (!details) throw missing('subscription_details');
-  const now = ledger.now(customer);
+  const now = account.now(customer);
   details.allow(
     'proration_behavior',
     'proration_date',
@@ -90,35 +98,35 @@ function ofNew(ledger: Ledger, params: Params, details: Params | null, customer:
     'cancel_now',
   );
   const trial = details.text('trial_end');
-  const items = readItems(ledger, details);
+  const items = readItems(account, details);
   if (items.some(({ offer }) => offer !== null)) refuseWithOffer(details);
-  mustPayIn(ledger, customer, params.text('currency') ?? items[0]?.price.currency ?? 'usd');
-  const subscription = build(ledger, customer, items, {
+  mustPayIn(account, customer, params.text('currency') ?? items[0]?.price.currency ?? 'usd');
+  const subscription = build(account, customer, items, {
     currency: params.text('currency') ?? null,
     tax,
     trialEnd: trial && trial !== 'now' ? readMoment(trial, now, details.name('trial_end')) : null,
   });
-  waits(ledger, params, customer, subscription);
-  return firstInvoice(ledger, customer, subscription);
+  waits(account, params, customer, subscription);
+  return firstInvoice(account, customer, subscription);
 }
 
 function ofChange(
-  ledger: Ledger,
+  account: StripeAccount,
   params: Params,
   details: Params | null,
   customer: Customer,
   subscription: Subscription,
 ): Invoice {
   params.allow('currency');
-  waits(ledger, params, customer, subscription);
+  waits(account, params, customer, subscription);
   const trial = details?.text('trial_end');
   const proration =
     details?.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
   const atEnd = details?.bool('cancel_at_period_end');
   details?.allow('cancel_at', 'cancel_now');
   const asked = details
-    ? change(ledger, subscription, {
-        items: readChanges(ledger, details),
+    ? change(account, subscription, {
+        items: readChanges(account, details),
         proration,
         prorationDate: details.int('proration_date'),
         restart: details.object('billing_cycle_anchor')?.one('type', ['now', 'unchanged', 'timestamp']) === 'now',
@@ -127,15 +135,15 @@ function ofChange(
     : null;
   if (asked) return asked;
   // Otherwise it is the invoice of the next renewal.
-  const invoice = atEnd ? null : nextInvoice(ledger, subscription);
+  const invoice = atEnd ? null : nextInvoice(account, subscription);
   if (invoice) return invoice;
-  const empty = makeInvoice(ledger, { customer, subscription, reason: 'subscription_cycle' });
-  reckon(ledger, empty);
+  const empty = makeInvoice(account, { customer, subscription, reason: 'subscription_cycle' });
+  reckon(account, empty);
   return empty;
 }
 
 /** `items` of an update or a preview. */
-export function readChanges(ledger: Ledger, params: Params) {
+export function readChanges(account: StripeAccount, params: Params) {
   return params.list('items')?.map((item) => {
     item.allow('discounts', 'tax_rates', 'billing_thresholds', 'clear_usage', 'metadata');
     if (item.has('current_trial')) {
@@ -144,7 +152,7 @@ export function readChanges(ledger: Ledger, params: Params) {
     const price = item.text('price');
     return {
       id: item.text('id'),
-      price: price ? ledger.need('price', price, item.name('price')) : undefined,
+      price: price ? account.need('price', price, item.name('price')) : undefined,
       quantity: item.int('quantity') ?? undefined,
       deleted: item.bool('deleted'),
     };

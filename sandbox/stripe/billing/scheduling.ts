@@ -1,6 +1,7 @@
 /** Subscription schedules: phases that follow each other, and what the subscription becomes at each of their ends. */
+
+import type { StripeAccount } from '../core/account.ts';
 import { invalid, missing } from '../core/errors.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { Interval, Phase, Price, Schedule, Subscription, SubscriptionItem } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { addIntervals } from './calendar.ts';
@@ -53,7 +54,7 @@ const phaseItem = (price: string, quantity: number): Phase['items'][number] => (
 
 /** `phases` of an update; the first begins where the one that runs began. */
 export function readPhases(
-  ledger: Ledger,
+  account: StripeAccount,
   params: Params,
   { current_phase: running, customer, subscription }: Pick<Schedule, 'current_phase' | 'customer' | 'subscription'>,
   now: number,
@@ -61,7 +62,7 @@ export function readPhases(
   const given = params.list('phases');
   if (!given || given.length === 0) throw missing('phases');
   let start = running?.start_date ?? now;
-  const currency = subscription ? ledger.need('subscription', subscription).currency : null;
+  const currency = subscription ? account.need('subscription', subscription).currency : null;
   return given.map((one, index) => {
     one.allow('collection_method', 'automatic_tax', 'invoice_settings', 'description', 'currency');
     one.allow('add_invoice_items', 'trial', 'iterations', 'transfer_data');
@@ -72,7 +73,7 @@ export function readPhases(
     }
     const items = (one.list('items') ?? []).map((item) => {
       item.allow('metadata', 'discounts', 'tax_rates', 'billing_thresholds');
-      const price = ledger.need('price', item.need('price'), item.name('price'));
+      const price = account.need('price', item.need('price'), item.name('price'));
       recurring(price);
       amountIn(price, currency ?? price.currency);
       return { price, item: phaseItem(price.id, item.int('quantity') ?? 1) };
@@ -99,7 +100,7 @@ export function readPhases(
       ...emptyPhase,
       billing_cycle_anchor: one.one('billing_cycle_anchor', ['automatic', 'phase_start']) ?? null,
       currency: currency ?? first.price.currency,
-      default_payment_method: methodOf(ledger, one, customer),
+      default_payment_method: methodOf(account, one, customer),
       discounts: (one.list('discounts') ?? []).map((discount) => ({
         coupon: discount.text('coupon') ?? null,
         promotion_code: discount.text('promotion_code') ?? null,
@@ -117,11 +118,11 @@ export function readPhases(
 }
 
 /** @throws {ApiError} 400 for another's card */
-function methodOf(ledger: Ledger, phase: Params, customer: string): string | null {
+function methodOf(account: StripeAccount, phase: Params, customer: string): string | null {
   const id = phase.text('default_payment_method');
   if (!id) return null;
   const param = phase.name('default_payment_method');
-  const method = ledger.need('payment_method', id, param);
+  const method = account.need('payment_method', id, param);
   if (method.customer === customer) return id;
   throw invalid(
     `The customer does not have a payment method with the ID ${id}. The payment method must be attached to the customer.`,
@@ -139,38 +140,38 @@ export const phaseEnd = (schedule: Schedule): number | null =>
   schedule.status === 'active' ? (schedule.current_phase?.end_date ?? null) : null;
 
 /** Goes into the next phase, or out of the schedule. Called at the end of a phase, before the renewal of that moment. */
-export function nextPhase(ledger: Ledger, schedule: Schedule): void {
-  const now = ledger.now(schedule);
-  const subscription = schedule.subscription ? ledger.store.find('subscription', schedule.subscription) : null;
-  ledger.store.touch(schedule);
+export function nextPhase(account: StripeAccount, schedule: Schedule): void {
+  const now = account.now(schedule);
+  const subscription = schedule.subscription ? account.store.find('subscription', schedule.subscription) : null;
+  account.store.touch(schedule);
   const next = phaseAt(schedule, now);
   if (!subscription || !next) {
     schedule.current_phase = null;
     if (schedule.end_behavior === 'cancel' && subscription) {
       schedule.status = 'completed';
       schedule.completed_at = now;
-      end(ledger, subscription, 'cancellation_requested');
-      ledger.emit('subscription_schedule.completed', schedule);
+      end(account, subscription, 'cancellation_requested');
+      account.emit('subscription_schedule.completed', schedule);
       return;
     }
-    release(ledger, schedule);
+    release(account, schedule);
     return;
   }
   schedule.current_phase = { start_date: next.start_date, end_date: next.end_date };
-  enter(ledger, subscription, next, next.proration_behavior as 'none');
+  enter(account, subscription, next, next.proration_behavior as 'none');
 }
 
 /** Gives a subscription what a phase says. */
 export function enter(
-  ledger: Ledger,
+  account: StripeAccount,
   subscription: Subscription,
   phase: Phase,
   proration: 'create_prorations' | 'always_invoice' | 'none',
 ): void {
-  ledger.store.touch(subscription);
-  const now = ledger.now(subscription);
+  account.store.touch(subscription);
+  const now = account.now(subscription);
   const old = before(subscription);
-  const wanted = phase.items.map(({ price, quantity }) => ({ price: ledger.need('price', price), quantity }));
+  const wanted = phase.items.map(({ price, quantity }) => ({ price: account.need('price', price), quantity }));
   const same =
     wanted.length === subscription.items.data.length &&
     wanted.every(({ price, quantity }, index) => {
@@ -180,13 +181,13 @@ export function enter(
   const coupons = phase.discounts.filter(({ discount }) => !discount || !subscription.discounts.includes(discount));
   if (coupons.length > 0) {
     grantDiscounts(
-      ledger,
+      account,
       subscription,
       phase.discounts.map(({ coupon, promotion_code, discount }) => {
-        const code = promotion_code ? ledger.need('promotion_code', promotion_code) : null;
-        const kept = discount ? ledger.store.find('discount', discount) : undefined;
+        const code = promotion_code ? account.need('promotion_code', promotion_code) : null;
+        const kept = discount ? account.store.find('discount', discount) : undefined;
         const id = coupon ?? code?.promotion.coupon ?? kept?.source.coupon ?? '';
-        return { coupon: ledger.need('coupon', id), code, ...(kept && { kept }) };
+        return { coupon: account.need('coupon', id), code, ...(kept && { kept }) };
       }),
     );
   }
@@ -201,12 +202,12 @@ export function enter(
   // At the very end of a period nothing is left to credit; the renewal that follows charges the new price.
   const boundary = subscription.items.data.every((item) => item.current_period_end <= now);
   if (boundary) {
-    swapItems(ledger, subscription, wanted, phase);
+    swapItems(account, subscription, wanted, phase);
     return;
   }
-  const invoice = change(ledger, subscription, { items, proration });
+  const invoice = change(account, subscription, { items, proration });
   if (invoice)
-    settleChange(ledger, subscription, invoice, { behaviour: 'allow_incomplete', offSession: true, before: old });
+    settleChange(account, subscription, invoice, { behaviour: 'allow_incomplete', offSession: true, before: old });
 }
 
 /**
@@ -215,31 +216,36 @@ export function enter(
  * github.com/better-auth/better-auth/issues/11336 found out.
  */
 function swapItems(
-  ledger: Ledger,
+  account: StripeAccount,
   subscription: Subscription,
   wanted: readonly { price: Price; quantity: number }[],
   phase: Phase,
 ): void {
-  const now = ledger.now(subscription);
+  const now = account.now(subscription);
   subscription.items.data.forEach((item, index) => {
     const next = wanted[index];
     if (!next) return;
-    const [old, young] = [recurring(ledger.need('price', item.price)), recurring(next.price)];
+    const [old, young] = [recurring(account.need('price', item.price)), recurring(next.price)];
     const sameInterval = old.interval === young.interval && old.interval_count === young.interval_count;
     item.price = next.price.id;
     item.quantity = next.quantity;
     item._billed = null;
     if (phase.billing_cycle_anchor === 'phase_start') subscription.billing_cycle_anchor = now;
-    else if (!sameInterval) waitForNextInvoice(ledger, subscription, item, next.price);
+    else if (!sameInterval) waitForNextInvoice(account, subscription, item, next.price);
   });
 }
 
-function waitForNextInvoice(ledger: Ledger, subscription: Subscription, item: SubscriptionItem, price: Price): void {
-  const now = ledger.now(subscription);
+function waitForNextInvoice(
+  account: StripeAccount,
+  subscription: Subscription,
+  item: SubscriptionItem,
+  price: Price,
+): void {
+  const now = account.now(subscription);
   const { currency } = subscription;
   item.current_period_start = now;
   item.current_period_end = addIntervals(now, recurring(price));
-  addItem(ledger, {
+  addItem(account, {
     customer: subscription.customer,
     amount: amountIn(price, currency) * item.quantity,
     currency,
@@ -254,17 +260,17 @@ function waitForNextInvoice(ledger: Ledger, subscription: Subscription, item: Su
   });
 }
 
-export function release(ledger: Ledger, schedule: Schedule): void {
-  const subscription = schedule.subscription ? ledger.store.find('subscription', schedule.subscription) : null;
-  ledger.store.touch(schedule);
+export function release(account: StripeAccount, schedule: Schedule): void {
+  const subscription = schedule.subscription ? account.store.find('subscription', schedule.subscription) : null;
+  account.store.touch(schedule);
   schedule.status = 'released';
-  schedule.released_at = ledger.now(schedule);
+  schedule.released_at = account.now(schedule);
   schedule.released_subscription = schedule.subscription;
   schedule.current_phase = null;
   schedule.subscription = null;
   if (subscription) {
     subscription.schedule = null;
-    ledger.store.touch(subscription);
+    account.store.touch(subscription);
   }
-  ledger.emit('subscription_schedule.released', schedule);
+  account.emit('subscription_schedule.released', schedule);
 }

@@ -19,7 +19,7 @@ interface Rate {
 const placeOf = ({ shipping, address }: Customer): Address =>
   (shipping as { address?: Address } | null)?.address ?? (address as Address | null) ?? {};
 
-/** Whether it can be known what is due: a ZIP code is needed in the United States. */
+/** Whether the tax can be computed: in the United States it needs a ZIP code. */
 export function isLocated(customer: Customer): boolean {
   const { country, postal_code: code } = placeOf(customer);
   return Boolean(country) && (country !== 'US' || /^\d{5}(?:-\d{4})?$/.test(code ?? ''));

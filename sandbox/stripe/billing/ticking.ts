@@ -1,5 +1,5 @@
-/** Works off what falls due, in order, on the sandbox's own clock and on test clocks. */
-import type { Ledger } from '../core/ledger.ts';
+/** Does what falls due, in order, on the sandbox's own clock and on test clocks. */
+import type { StripeAccount } from '../core/account.ts';
 import type { Kind, Schedule, Thing } from '../core/model.ts';
 import { hour } from './calendar.ts';
 import { living, nextOf, periodEnd } from './lifecycle.ts';
@@ -13,101 +13,108 @@ export interface Lifecycle {
   advanceClock(clock: string, to: number): void;
   /** Moment of the next renewal on a clock, with the hour until its invoice is charged; `null` when there is none. */
   nextRenewal(clock?: string): number | null;
-  /** Looks through everything anew. */
+  /** Computes all due dates again. */
   restart(): void;
 }
 
 const watched: readonly Kind[] = ['subscription_schedule', 'subscription', 'invoice'];
 
-export function makeLifecycle(ledger: Ledger): Lifecycle {
-  /** When something happens next with each object that waits for something. */
-  const due = new Map<Thing, number>();
+interface State {
+  readonly account: StripeAccount;
+  /** When something happens next to each object that waits for something. */
+  readonly due: Map<Thing, number>;
   /** Nothing on the sandbox's own clock is due before. */
-  let quietUntil = 0;
+  quietUntil: number;
+}
 
-  function watch(thing: Thing): void {
-    if (!watched.includes(thing.object as Kind)) return;
-    const there = ledger.store.find(thing.object as Kind, thing.id) === thing;
-    const task = there ? nextOf(ledger, thing) : null;
-    if (!task) due.delete(thing);
-    else {
-      due.set(thing, task.at);
-      if (typeof thing.test_clock !== 'string') quietUntil = Math.min(quietUntil, task.at);
-    }
-    // What a subscription waits for depends on its schedule.
-    const { subscription } = thing as Schedule;
-    const owner =
-      thing.object === 'subscription_schedule' && subscription && ledger.store.find('subscription', subscription);
-    if (owner) watch(owner);
-  }
-
-  function restart(): void {
-    due.clear();
-    quietUntil = 0;
-    for (const kind of watched) for (const thing of ledger.store.all(kind)) watch(thing);
-  }
-
-  const nextOn = (clock: string): { thing: Thing; at: number } | null => {
-    let [first, soonest]: [Thing | null, number] = [null, Number.POSITIVE_INFINITY];
-    for (const [thing, at] of due) {
-      if (at >= soonest || (thing.test_clock ?? '') !== clock) continue;
-      first = thing;
-      soonest = at;
-    }
-    return first && { thing: first, at: soonest };
-  };
-
-  const work = (clock: string, until: number): void => ledger.store.together(() => workOff(clock, until));
-
-  function workOff(clock: string, until: number): void {
-    for (;;) {
-      const next = nextOn(clock);
-      if (!next || next.at > until) {
-        if (clock === '') quietUntil = next?.at ?? Number.POSITIVE_INFINITY;
-        return;
-      }
-      const task = nextOf(ledger, next.thing);
-      if (task && task.at <= until) ledger.during(clock, task.at, () => ledger.run(task.work));
-      watch(next.thing);
-    }
-  }
-
-  const catchUp = () => {
-    const now = ledger.now();
-    if (now >= quietUntil) work('', now);
-  };
-
-  ledger.onChanges((things) => {
-    for (const thing of things) watch(thing);
+export function makeLifecycle(account: StripeAccount): Lifecycle {
+  const state: State = { account, due: new Map(), quietUntil: 0 };
+  account.onChanges((things) => {
+    for (const thing of things) watch(state, thing);
   });
-  restart();
+  watchAll(state);
   return {
-    restart,
-    catchUp,
+    restart: () => watchAll(state),
+    catchUp: () => catchUp(state),
     advance(to) {
-      catchUp();
-      work('', to);
-      ledger.shift(Math.max(0, to - ledger.now()));
+      catchUp(state);
+      workUntil(state, '', to);
+      account.shift(Math.max(0, to - account.now()));
     },
     advanceClock(clock, to) {
-      work(clock, to);
-      ledger.run(() => {
-        const found = ledger.need('test_helpers.test_clock', clock);
-        ledger.store.touch(found);
+      workUntil(state, clock, to);
+      account.run(() => {
+        const found = account.need('test_helpers.test_clock', clock);
+        account.store.touch(found);
         found.frozen_time = to;
         found.status = 'ready';
-        ledger.emit('test_helpers.test_clock.ready', found);
+        account.emit('test_helpers.test_clock.ready', found);
       });
     },
-    nextRenewal(clock = '') {
-      let first: number | null = null;
-      for (const subscription of ledger.store.all('subscription')) {
-        if ((subscription.test_clock ?? '') !== clock || !living.includes(subscription.status)) continue;
-        if (subscription.cancel_at !== null) continue;
-        const at = periodEnd(subscription) + hour;
-        if (first === null || at < first) first = at;
-      }
-      return first;
-    },
+    nextRenewal: (clock = '') => nextRenewal(account, clock),
   };
+}
+
+function watch(state: State, thing: Thing): void {
+  const { account, due } = state;
+  if (!watched.includes(thing.object as Kind)) return;
+  const exists = account.store.find(thing.object as Kind, thing.id) === thing;
+  const task = exists ? nextOf(account, thing) : null;
+  if (!task) due.delete(thing);
+  else {
+    due.set(thing, task.at);
+    if (typeof thing.test_clock !== 'string') state.quietUntil = Math.min(state.quietUntil, task.at);
+  }
+  // The next task of a subscription depends on its schedule.
+  const { subscription } = thing as Schedule;
+  const owner =
+    thing.object === 'subscription_schedule' && subscription && account.store.find('subscription', subscription);
+  if (owner) watch(state, owner);
+}
+
+function watchAll(state: State): void {
+  state.due.clear();
+  state.quietUntil = 0;
+  for (const kind of watched) for (const thing of state.account.store.all(kind)) watch(state, thing);
+}
+
+function catchUp(state: State): void {
+  const now = state.account.now();
+  if (now >= state.quietUntil) workUntil(state, '', now);
+}
+
+function nextOn({ due }: State, clock: string): { thing: Thing; at: number } | null {
+  let next: { thing: Thing; at: number } | null = null;
+  for (const [thing, at] of due) {
+    if ((thing.test_clock ?? '') === clock && (next === null || at < next.at)) next = { thing, at };
+  }
+  return next;
+}
+
+/** Does everything that is due on a clock until a moment, in order. */
+function workUntil(state: State, clock: string, until: number): void {
+  const { account } = state;
+  account.store.batch(() => {
+    for (;;) {
+      const next = nextOn(state, clock);
+      if (!next || next.at > until) {
+        if (clock === '') state.quietUntil = next?.at ?? Number.POSITIVE_INFINITY;
+        return;
+      }
+      const task = nextOf(account, next.thing);
+      if (task && task.at <= until) account.during(clock, task.at, () => account.run(task.work));
+      watch(state, next.thing);
+    }
+  });
+}
+
+function nextRenewal({ store }: StripeAccount, clock: string): number | null {
+  let first: number | null = null;
+  for (const subscription of store.all('subscription')) {
+    if ((subscription.test_clock ?? '') !== clock || !living.includes(subscription.status)) continue;
+    if (subscription.cancel_at !== null) continue;
+    const at = periodEnd(subscription) + hour;
+    if (first === null || at < first) first = at;
+  }
+  return first;
 }

@@ -1,21 +1,22 @@
 /**
  * Trial Offers: a first price of a subscription item for a number of its intervals, then another
- * (docs.stripe.com/billing/subscriptions/trials). docs/decisions/0026-trial-offers.md tells what of this is documented and what is inferred.
+ * (docs.stripe.com/billing/subscriptions/trials). docs/decisions/0026-trial-offers.md says which of this is documented and which is inferred.
  */
+
+import type { StripeAccount } from '../core/account.ts';
 import { invalid, noSuch } from '../core/errors.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { Price, Subscription, SubscriptionItem, TrialOffer } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { addIntervals } from './calendar.ts';
 import { amountIn } from './currencies.ts';
 
 /** `current_trial` of an item that is being made, with the price that its trial is billed at; `null`: none is asked for. */
-export function readOffer(ledger: Ledger, item: Params): { offer: TrialOffer; price: Price } | null {
+export function readOffer(account: StripeAccount, item: Params): { offer: TrialOffer; price: Price } | null {
   const asked = item.object('current_trial');
   if (!asked) return null;
   const id = asked.need('trial_offer');
   const param = asked.name('trial_offer');
-  const offer = ledger.store.find('product_catalog.trial_offer', id);
+  const offer = account.store.find('product_catalog.trial_offer', id);
   if (!offer) throw noSuch('trial offer', id, param, 400);
   if (!offer.active) {
     throw invalid(`The trial offer \`${id}\` is archived. Archived trial offers can't be used for new items.`, param);
@@ -24,7 +25,7 @@ export function readOffer(ledger: Ledger, item: Params): { offer: TrialOffer; pr
   if (price && price !== offer.price) {
     throw invalid(`The price \`${price}\` is not the price of the trial offer \`${id}\`.`, item.name('price'));
   }
-  return { offer, price: ledger.need('price', offer.price) };
+  return { offer, price: account.need('price', offer.price) };
 }
 
 /** @throws {ApiError} 400 for what can't be combined with a Trial Offer */
@@ -39,17 +40,17 @@ export function refuseWithOffer(params: Params): void {
 }
 
 /** Begins the trial of an offer with the item's period. @throws {ApiError} 400 where the price to come is not sold in the currency */
-export function beginTrial(ledger: Ledger, item: SubscriptionItem, offer: TrialOffer, currency: string): void {
-  const { recurring } = ledger.need('price', offer.price);
-  amountIn(ledger.need('price', offer.end_behavior.transition.price), currency);
+export function beginTrial(account: StripeAccount, item: SubscriptionItem, offer: TrialOffer, currency: string): void {
+  const { recurring } = account.need('price', offer.price);
+  amountIn(account.need('price', offer.end_behavior.transition.price), currency);
   const start = item.current_period_start;
   const end = recurring ? addIntervals(start, recurring, offer.duration.relative.iterations) : start;
   item.current_trial = { end_date: end, start_date: start, trial_offer: offer.id };
 }
 
 /** Whether nothing is charged at present because each item is in a trial of price 0; a paid trial is active like any subscription. */
-export const isFreeOffer = (ledger: Ledger, { items }: Subscription): boolean =>
-  items.data.every((item) => item.current_trial !== null && ledger.need('price', item.price).unit_amount === 0);
+export const isFreeOffer = (account: StripeAccount, { items }: Subscription): boolean =>
+  items.data.every((item) => item.current_trial !== null && account.need('price', item.price).unit_amount === 0);
 
 /** End of the trial that ends first; `null`: no item has one. */
 export function offerEnd({ items }: Subscription): number | null {
@@ -57,11 +58,11 @@ export function offerEnd({ items }: Subscription): number | null {
   return ends.length > 0 ? Math.min(...ends) : null;
 }
 
-/** Gives items whose trial ends the price that follows. The billing cycle begins anew, as it does unless another anchor is asked for. */
-export function endTrials(ledger: Ledger, subscription: Subscription, now: number): void {
+/** Gives items whose trial ends the price that follows. The billing cycle begins anew, unless another anchor is requested. */
+export function endTrials(account: StripeAccount, subscription: Subscription, now: number): void {
   for (const item of subscription.items.data) {
     if (item.current_trial === null || item.current_trial.end_date > now) continue;
-    const offer = ledger.need('product_catalog.trial_offer', item.current_trial.trial_offer);
+    const offer = account.need('product_catalog.trial_offer', item.current_trial.trial_offer);
     item.price = offer.end_behavior.transition.price;
     item.current_trial = null;
     subscription.billing_cycle_anchor = now;

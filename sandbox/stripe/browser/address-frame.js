@@ -84,7 +84,7 @@ const sentences = {
   phone: 'Please provide your phone number.',
 };
 
-/** What is wrong with a field, in a sentence; empty when nothing is. */
+/** A field's error message; empty if the field is valid. */
 function problem(id) {
   if (!shown(id) || id === 'line2' || id === 'country') return '';
   const text = value(id);

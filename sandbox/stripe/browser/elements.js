@@ -82,7 +82,7 @@ export function makeElements(given, { origin, key, locale }) {
       for (const element of elements.values()) element._groupChanged();
     },
     fetchUpdates: async () => ({}),
-    /** Checks every field and shows what is wrong. */
+    /** Checks every field and shows the errors. */
     async submit(...given) {
       if (given.length > 0) throw new IntegrationError('elements.submit() takes no arguments.');
       const wallet = express?.wallet();

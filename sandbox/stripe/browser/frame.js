@@ -73,7 +73,7 @@ function dress(appearance = {}) {
   }
 }
 
-/** Shows what is wrong with a field, or that nothing is. */
+/** Shows or clears a field's error. */
 export function show(input, message) {
   const place = document.getElementById(`${input.id}-error`);
   if (!place) return;

@@ -21,7 +21,7 @@ function Stripe(key, options = {}) {
   const api = (method, path, params) => call(origin, key, method, path, params);
   const read = (intent) => api('GET', intent.path, { client_secret: intent.clientSecret });
 
-  /** What the page is told of an intent when nothing is left to do. */
+  /** The result that the page gets for an intent that needs no further action. */
   function told(intent, value) {
     const problem = value[intent.problem];
     if (value.status === 'requires_payment_method' && problem) {
@@ -90,7 +90,7 @@ function Stripe(key, options = {}) {
     if (method.error) return { error: method.error };
     const now = await read(intent);
     if (now.error) return { error: now.error };
-    // Confirmed by the server already: what is left is the bank's question.
+    // The server has confirmed it already; only the bank's challenge is left.
     const waits = now.value.status === 'requires_action' && !method.payment_method;
     const done = waits
       ? now

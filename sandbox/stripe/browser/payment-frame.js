@@ -67,7 +67,7 @@ function date() {
   };
 }
 
-/** What is wrong with a field: a code of Stripe's and its sentence. `null` when nothing is. */
+/** A field's error: Stripe's code and message; `null` if the field is valid. */
 const problems = {
   number() {
     const text = digits(number.input);

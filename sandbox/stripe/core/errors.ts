@@ -5,13 +5,13 @@ export class ApiError extends Error {
   readonly status: number;
   readonly body: Record<string, unknown>;
   /** Whether what was changed before stays changed: a declined card leaves its traces. */
-  readonly keeps: boolean;
+  readonly commits: boolean;
 
-  constructor(status: number, body: { type: string; message: string; [field: string]: unknown }, keeps = false) {
+  constructor(status: number, body: { type: string; message: string; [field: string]: unknown }, commits = false) {
     super(body.message);
     this.status = status;
     this.body = body;
-    this.keeps = keeps;
+    this.commits = commits;
   }
 }
 
@@ -41,8 +41,8 @@ export const noSuch = (what: string, id: string, param = 'id', status = 404): Ap
   });
 
 /** 402; what had been changed stays. */
-export const cardError = (problem: CardProblem, more: Record<string, unknown> = {}, keeps = true): ApiError =>
-  new ApiError(402, { ...problem, ...more }, keeps);
+export const cardError = (problem: CardProblem, more: Record<string, unknown> = {}, commits = true): ApiError =>
+  new ApiError(402, { ...problem, ...more }, commits);
 
 export const unauthorized = (message: string): ApiError =>
   new ApiError(401, { type: 'invalid_request_error', message });

@@ -62,7 +62,7 @@ export interface Price extends Thing {
   metadata: Metadata;
   lookup_key: string | null;
   recurring: { interval: Interval; interval_count: number; [field: string]: unknown } | null;
-  /** Amounts in other currencies, shown as `currency_options` when that is asked for. */
+  /** Amounts in other currencies, shown as `currency_options` on request. */
   _amounts?: Readonly<Record<string, number>>;
 }
 
@@ -124,7 +124,7 @@ export interface SubscriptionItem extends Thing {
   /** While it is in the trial of an offer: `price` is the offer's. */
   current_trial: { start_date: number; end_date: number; trial_offer: string } | null;
   metadata: Metadata;
-  /** The last debit of this item, after discounts: credits for unused time are computed from it and from nothing else. */
+  /** The last debit of this item, after discounts: credits for unused time are computed from it alone. */
   _billed: { amount: number; price: string; start: number; end: number; invoice: string; line: string } | null;
 }
 

@@ -53,7 +53,7 @@ export class Params {
     return this.#fields[key] !== undefined;
   }
 
-  /** Takes these as read: they are allowed, and nothing here depends on them. */
+  /** Accepts these parameters and ignores them. */
   allow(...keys: string[]): this {
     for (const key of keys) this.#read.add(key);
     return this;

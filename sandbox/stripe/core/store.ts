@@ -1,10 +1,10 @@
 /**
- * Objects in memory, and in a SQLite file when they are to outlive the process. What one call changed is written in one
- * transaction before it is answered, or taken back as a whole.
+ * Objects in memory, and in a SQLite file if they are to outlive the process. What one call changes is committed in one
+ * transaction before the call is answered, or rolled back as a whole.
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Kind, Kinds, Thing } from './model.ts';
 
 export interface Change {
@@ -20,17 +20,17 @@ export interface Store {
   all<K extends Kind>(kind: K): IterableIterator<Kinds[K]>;
   count(kind: Kind): number;
   add<K extends Kind>(kind: K, thing: Kinds[K]): Kinds[K];
-  /** Says that this object is changed, before or after changing it. */
+  /** Marks this object as changed, before or after changing it. */
   touch(thing: Thing): void;
   remove(kind: Kind, id: string): void;
-  /** What has been changed and not been kept yet. */
+  /** What has changed since the last commit. */
   changes(): Change[];
-  keep(): void;
-  /** Writes what is kept within `work` to the file at once, when it is over. */
-  together<T>(work: () => T): T;
-  revert(): void;
-  /** Remembers how things are; what it returns brings everything back to that, within the same transaction. */
-  mark(): () => void;
+  commit(): void;
+  /** Writes all commits within `work` to the file in one transaction. */
+  batch<T>(work: () => T): T;
+  rollback(): void;
+  /** @returns a function that restores the present state, within the same transaction */
+  savepoint(): () => void;
   clear(): void;
   close(): void;
 }
@@ -38,152 +38,192 @@ export interface Store {
 interface Row {
   readonly kind: Kind;
   readonly thing: Thing;
-  /** JSON of what was kept last. */
-  kept: string | null;
+  /** JSON as committed last; `null` before the first commit. */
+  committed: string | null;
 }
 
-/** @param file where it is kept; without one nothing is */
+interface File {
+  readonly database: DatabaseSync;
+  readonly write: StatementSync;
+  readonly erase: StatementSync;
+}
+
+interface State {
+  readonly kinds: Map<Kind, Map<string, Row>>;
+  readonly rows: Map<Thing, Row>;
+  readonly changed: Set<Row>;
+  readonly removed: Set<Row>;
+  readonly file: File | null;
+  /** Number of the last object. */
+  last: number;
+  batching: boolean;
+}
+
+/** @param file where the objects are stored; without one they stay in memory */
 export function openStore(file?: string): Store {
-  const kinds = new Map<Kind, Map<string, Row>>();
-  const rows = new Map<Thing, Row>();
-  const changed = new Set<Row>();
-  const gone = new Set<Row>();
-  let last = 0;
-  let batching = false;
-  const database = file ? openFile(file) : null;
-  const write = database?.prepare('insert or replace into things (kind, id, json) values (?, ?, ?)');
-  const erase = database?.prepare('delete from things where kind = ? and id = ?');
-
-  const of = (kind: Kind): Map<string, Row> => {
-    const there = kinds.get(kind);
-    if (there) return there;
-    const made = new Map<string, Row>();
-    kinds.set(kind, made);
-    return made;
+  const state: State = {
+    kinds: new Map(),
+    rows: new Map(),
+    changed: new Set(),
+    removed: new Set(),
+    file: file ? openFile(file) : null,
+    last: 0,
+    batching: false,
   };
-  const restore = (thing: Thing, json: string) => {
-    for (const field of Object.keys(thing)) delete thing[field];
-    Object.assign(thing, JSON.parse(json));
-  };
-  const put = (row: Row) => {
-    of(row.kind).set(row.thing.id, row);
-    rows.set(row.thing, row);
-  };
-  for (const { kind, json } of database?.prepare('select kind, json from things order by rowid').all() ?? []) {
-    const thing = JSON.parse(String(json)) as Thing;
-    last = Math.max(last, thing._n ?? 0);
-    put({ kind: kind as Kind, thing, kept: String(json) });
-  }
-
+  load(state);
   return {
-    find: <K extends Kind>(kind: K, id: string) => of(kind).get(id)?.thing as Kinds[K] | undefined,
+    find: <K extends Kind>(kind: K, id: string) => rowsOf(state, kind).get(id)?.thing as Kinds[K] | undefined,
     *all<K extends Kind>(kind: K) {
-      for (const { thing } of of(kind).values()) yield thing as Kinds[K];
+      for (const { thing } of rowsOf(state, kind).values()) yield thing as Kinds[K];
     },
-    count: (kind) => of(kind).size,
-    add(kind, thing) {
-      last += 1;
-      thing._n = last;
-      const row: Row = { kind, thing, kept: null };
-      put(row);
-      changed.add(row);
-      return thing;
-    },
+    count: (kind) => rowsOf(state, kind).size,
+    add: (kind, thing) => add(state, kind, thing),
     touch(thing) {
-      const row = rows.get(thing);
-      if (row) changed.add(row);
+      const row = state.rows.get(thing);
+      if (row) state.changed.add(row);
     },
-    remove(kind, id) {
-      const row = of(kind).get(id);
-      if (!row) return;
-      of(kind).delete(id);
-      rows.delete(row.thing);
-      changed.delete(row);
-      gone.add(row);
-    },
-    changes: () => [
-      ...[...changed].map(({ kind, thing, kept }) => ({
-        kind,
-        thing,
-        removed: false,
-        before: kept === null ? null : (JSON.parse(kept) as Thing),
-      })),
-      ...[...gone].map(({ kind, thing }) => ({ kind, thing, removed: true, before: thing })),
-    ],
-    keep() {
-      if (changed.size + gone.size === 0) return;
-      if (!batching) database?.exec('begin immediate');
-      for (const row of gone) erase?.run(row.kind, row.thing.id);
-      for (const row of changed) {
-        const json = JSON.stringify(row.thing);
-        if (json === row.kept) continue;
-        row.kept = json;
-        write?.run(row.kind, row.thing.id, json);
-      }
-      if (!batching) database?.exec('commit');
-      changed.clear();
-      gone.clear();
-    },
-    together(work) {
-      if (batching) return work();
-      batching = true;
-      database?.exec('begin immediate');
-      try {
-        return work();
-      } finally {
-        batching = false;
-        database?.exec('commit');
-      }
-    },
-    revert() {
-      for (const row of gone) if (row.kept !== null) put(row);
-      for (const row of [...changed, ...gone]) {
-        if (row.kept === null) {
-          of(row.kind).delete(row.thing.id);
-          rows.delete(row.thing);
-          continue;
-        }
-        restore(row.thing, row.kept);
-      }
-      changed.clear();
-      gone.clear();
-    },
-    mark() {
-      const before = new Map([...changed].map((row) => [row, JSON.stringify(row.thing)]));
-      const goneBefore = new Set(gone);
-      return () => {
-        for (const row of gone) if (!goneBefore.has(row)) put(row);
-        for (const row of new Set([...changed, ...gone])) {
-          if (goneBefore.has(row)) continue;
-          const json = before.get(row) ?? row.kept;
-          if (json !== null) restore(row.thing, json);
-          else {
-            of(row.kind).delete(row.thing.id);
-            rows.delete(row.thing);
-          }
-        }
-        changed.clear();
-        for (const row of before.keys()) changed.add(row);
-        gone.clear();
-        for (const row of goneBefore) gone.add(row);
-      };
-    },
+    remove: (kind, id) => remove(state, kind, id),
+    changes: () => changesOf(state),
+    commit: () => commit(state),
+    batch: (work) => batch(state, work),
+    rollback: () => rollback(state),
+    savepoint: () => savepoint(state),
     clear() {
-      kinds.clear();
-      rows.clear();
-      changed.clear();
-      gone.clear();
-      database?.exec('delete from things');
+      for (const rows of [state.kinds, state.rows, state.changed, state.removed]) rows.clear();
+      state.file?.database.exec('delete from things');
     },
-    close: () => database?.close(),
+    close: () => state.file?.database.close(),
   };
 }
 
-function openFile(file: string): DatabaseSync {
+function openFile(file: string): File {
   fs.mkdirSync(path.dirname(file), { recursive: true });
   const database = new DatabaseSync(file);
-  // A killed process loses nothing with this; only a machine that loses its power would.
+  // With `normal`, a killed process loses nothing; a power failure may lose the last commits.
   database.exec('pragma journal_mode = wal; pragma synchronous = normal');
   database.exec('create table if not exists things (kind text, id text, json text, primary key (kind, id))');
-  return database;
+  return {
+    database,
+    write: database.prepare('insert or replace into things (kind, id, json) values (?, ?, ?)'),
+    erase: database.prepare('delete from things where kind = ? and id = ?'),
+  };
+}
+
+function load(state: State): void {
+  for (const { kind, json } of state.file?.database.prepare('select kind, json from things order by rowid').all() ??
+    []) {
+    const thing = JSON.parse(String(json)) as Thing;
+    state.last = Math.max(state.last, thing._n ?? 0);
+    put(state, { kind: kind as Kind, thing, committed: String(json) });
+  }
+}
+
+function rowsOf({ kinds }: State, kind: Kind): Map<string, Row> {
+  const present = kinds.get(kind);
+  if (present) return present;
+  const rows = new Map<string, Row>();
+  kinds.set(kind, rows);
+  return rows;
+}
+
+function put(state: State, row: Row): void {
+  rowsOf(state, row.kind).set(row.thing.id, row);
+  state.rows.set(row.thing, row);
+}
+
+function forget(state: State, row: Row): void {
+  rowsOf(state, row.kind).delete(row.thing.id);
+  state.rows.delete(row.thing);
+}
+
+/** Other objects refer to this one, so its fields are replaced, not the object. */
+function restore(thing: Thing, json: string): void {
+  for (const field of Object.keys(thing)) delete thing[field];
+  Object.assign(thing, JSON.parse(json));
+}
+
+function add<K extends Kind>(state: State, kind: K, thing: Kinds[K]): Kinds[K] {
+  state.last += 1;
+  thing._n = state.last;
+  const row: Row = { kind, thing, committed: null };
+  put(state, row);
+  state.changed.add(row);
+  return thing;
+}
+
+function remove(state: State, kind: Kind, id: string): void {
+  const row = rowsOf(state, kind).get(id);
+  if (!row) return;
+  forget(state, row);
+  state.changed.delete(row);
+  state.removed.add(row);
+}
+
+function changesOf({ changed, removed }: State): Change[] {
+  return [
+    ...[...changed].map(({ kind, thing, committed }) => ({
+      kind,
+      thing,
+      removed: false,
+      before: committed === null ? null : (JSON.parse(committed) as Thing),
+    })),
+    ...[...removed].map(({ kind, thing }) => ({ kind, thing, removed: true, before: thing })),
+  ];
+}
+
+function commit({ changed, removed, file, batching }: State): void {
+  if (changed.size + removed.size === 0) return;
+  if (!batching) file?.database.exec('begin immediate');
+  for (const row of removed) file?.erase.run(row.kind, row.thing.id);
+  for (const row of changed) {
+    const json = JSON.stringify(row.thing);
+    if (json === row.committed) continue;
+    row.committed = json;
+    file?.write.run(row.kind, row.thing.id, json);
+  }
+  if (!batching) file?.database.exec('commit');
+  changed.clear();
+  removed.clear();
+}
+
+function batch<T>(state: State, work: () => T): T {
+  if (state.batching) return work();
+  state.batching = true;
+  state.file?.database.exec('begin immediate');
+  try {
+    return work();
+  } finally {
+    state.batching = false;
+    state.file?.database.exec('commit');
+  }
+}
+
+function rollback(state: State): void {
+  const { changed, removed } = state;
+  for (const row of removed) if (row.committed !== null) put(state, row);
+  for (const row of [...changed, ...removed]) {
+    if (row.committed === null) forget(state, row);
+    else restore(row.thing, row.committed);
+  }
+  changed.clear();
+  removed.clear();
+}
+
+function savepoint(state: State): () => void {
+  const { changed, removed } = state;
+  const changedBefore = new Map([...changed].map((row) => [row, JSON.stringify(row.thing)]));
+  const removedBefore = new Set(removed);
+  return () => {
+    for (const row of removed) if (!removedBefore.has(row)) put(state, row);
+    for (const row of new Set([...changed, ...removed])) {
+      if (removedBefore.has(row)) continue;
+      const json = changedBefore.get(row) ?? row.committed;
+      if (json === null) forget(state, row);
+      else restore(row.thing, json);
+    }
+    changed.clear();
+    for (const row of changedBefore.keys()) changed.add(row);
+    removed.clear();
+    for (const row of removedBefore) removed.add(row);
+  };
 }

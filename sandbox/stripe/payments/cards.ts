@@ -1,4 +1,4 @@
-/** Test cards (docs.stripe.com/testing): what each number does, and the names that stand for them in server code. */
+/** Test cards (docs.stripe.com/testing): what each number does, and their names in server code. */
 import type { CardProblem } from '../core/model.ts';
 import type { DisputeReason } from './disputes.ts';
 

@@ -2,8 +2,9 @@
  * Payments that a card's owner has the bank take back (docs.stripe.com/disputes). The money is gone from the day on which a dispute is
  * opened, and comes back when it is won; an inquiry moves none.
  */
+
+import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { Charge, Dispute } from '../core/model.ts';
 
 export type DisputeReason = 'fraudulent' | 'product_not_received' | 'inquiry';
@@ -11,7 +12,7 @@ export type DisputeReason = 'fraudulent' | 'product_not_received' | 'inquiry';
 /** Seconds in which the publisher can respond. */
 const answerWithin = 9 * 86_400;
 
-/** Evidence of which nothing has been given yet. */
+/** Empty evidence. */
 const noEvidence = {
   ...Object.fromEntries(
     [
@@ -29,20 +30,20 @@ const noEvidence = {
 
 const over = ['won', 'lost', 'warning_closed'];
 
-/** The one of a charge that is not over yet, or was lost: nothing more can be paid back then. */
-export const blocksRefund = (ledger: Ledger, charge: Charge): boolean =>
-  [...ledger.store.all('dispute')].some(
+/** A charge's open or lost dispute; with one, the charge can't be refunded. */
+export const blocksRefund = (account: StripeAccount, charge: Charge): boolean =>
+  [...account.store.all('dispute')].some(
     (dispute) => dispute.charge === charge.id && !dispute.is_charge_refundable && dispute.status !== 'won',
   );
 
-/** @throws {ApiError} 400 when there is nothing that could be disputed */
-export function openDispute(ledger: Ledger, charge: Charge, reason: DisputeReason = 'fraudulent'): Dispute {
+/** @throws {ApiError} 400 if the charge can't be disputed */
+export function openDispute(account: StripeAccount, charge: Charge, reason: DisputeReason = 'fraudulent'): Dispute {
   if (charge.status !== 'succeeded' || charge.refunded) throw invalid(`Charge ${charge.id} has nothing to dispute.`);
   if (charge.disputed) throw invalid(`Charge ${charge.id} is disputed already.`);
   const inquiry = reason === 'inquiry';
-  const customer = charge.customer ? ledger.store.find('customer', charge.customer) : null;
-  const now = ledger.now(customer);
-  const dispute = ledger.add(
+  const customer = charge.customer ? account.store.find('customer', charge.customer) : null;
+  const now = account.now(customer);
+  const dispute = account.add(
     'dispute',
     {
       object: 'dispute',
@@ -80,42 +81,42 @@ export function openDispute(ledger: Ledger, charge: Charge, reason: DisputeReaso
     } as Omit<Dispute, 'id'>,
     customer,
   );
-  ledger.store.touch(charge);
+  account.store.touch(charge);
   charge.disputed = true;
-  ledger.emit('charge.dispute.created', dispute);
-  if (!inquiry) ledger.emit('charge.dispute.funds_withdrawn', dispute);
+  account.emit('charge.dispute.created', dispute);
+  if (!inquiry) account.emit('charge.dispute.funds_withdrawn', dispute);
   return dispute;
 }
 
 /** After the publisher has responded: the bank reviews the dispute. */
-export function reviewDispute(ledger: Ledger, dispute: Dispute): void {
+export function reviewDispute(account: StripeAccount, dispute: Dispute): void {
   mayChange(dispute);
-  ledger.store.touch(dispute);
+  account.store.touch(dispute);
   dispute.status = dispute.is_charge_refundable ? 'warning_under_review' : 'under_review';
   dispute.evidence_details = { ...dispute.evidence_details, has_evidence: true, submission_count: 1 };
-  ledger.emit('charge.dispute.updated', dispute);
+  account.emit('charge.dispute.updated', dispute);
 }
 
-/** The bank makes a dispute of its inquiry: the money goes, and nothing can be refunded any more. */
-export function escalateInquiry(ledger: Ledger, dispute: Dispute): void {
+/** The bank turns its inquiry into a dispute: the amount is withdrawn, and no refund is possible. */
+export function escalateInquiry(account: StripeAccount, dispute: Dispute): void {
   mayChange(dispute);
   if (!dispute.is_charge_refundable) throw invalid('Only an inquiry can become a dispute.');
-  ledger.store.touch(dispute);
+  account.store.touch(dispute);
   dispute.is_charge_refundable = false;
   dispute.status = 'needs_response';
   dispute.reason = 'fraudulent';
-  ledger.emit('charge.dispute.updated', dispute);
-  ledger.emit('charge.dispute.funds_withdrawn', dispute);
+  account.emit('charge.dispute.updated', dispute);
+  account.emit('charge.dispute.funds_withdrawn', dispute);
 }
 
-/** What the bank decides. An inquiry is closed without anybody having lost. */
-export function endDispute(ledger: Ledger, dispute: Dispute, won: boolean): void {
+/** Applies the bank's decision. An inquiry is closed without a winner. */
+export function endDispute(account: StripeAccount, dispute: Dispute, won: boolean): void {
   mayChange(dispute);
-  ledger.store.touch(dispute);
+  account.store.touch(dispute);
   const inquiry = dispute.is_charge_refundable;
   dispute.status = inquiry ? 'warning_closed' : won ? 'won' : 'lost';
-  if (won && !inquiry) ledger.emit('charge.dispute.funds_reinstated', dispute);
-  ledger.emit('charge.dispute.closed', dispute);
+  if (won && !inquiry) account.emit('charge.dispute.funds_reinstated', dispute);
+  account.emit('charge.dispute.closed', dispute);
 }
 
 function mayChange({ status }: Dispute): void {

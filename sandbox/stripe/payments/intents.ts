@@ -2,8 +2,11 @@
  * Payment intents and setup intents, from creation to success (docs.stripe.com/payments/paymentintents/lifecycle). What
  * an invoice makes of the outcome is billing's business.
  */
+
+import type { StripeAccount } from '../core/account.ts';
+import { blankCharge } from '../core/blank.ts';
 import { invalid } from '../core/errors.ts';
-import { type Ledger, token } from '../core/ledger.ts';
+import { token } from '../core/ids.ts';
 import type { CardProblem, Charge, PaymentIntent, PaymentMethod, SetupIntent } from '../core/model.ts';
 import { behaviourOf, declines } from './cards.ts';
 import { openDispute } from './disputes.ts';
@@ -44,10 +47,10 @@ interface NewIntent {
   readonly allowed?: string[] | null;
 }
 
-export function makePaymentIntent(ledger: Ledger, wanted: NewIntent): PaymentIntent {
+export function makePaymentIntent(account: StripeAccount, wanted: NewIntent): PaymentIntent {
   const id = `pi_${token(24)}`;
-  const owner = wanted.customer ? ledger.store.find('customer', wanted.customer) : null;
-  return ledger.add(
+  const owner = wanted.customer ? account.store.find('customer', wanted.customer) : null;
+  return account.add(
     'payment_intent',
     {
       id,
@@ -103,12 +106,12 @@ export function makePaymentIntent(ledger: Ledger, wanted: NewIntent): PaymentInt
 }
 
 export function makeSetupIntent(
-  ledger: Ledger,
+  account: StripeAccount,
   wanted: Pick<NewIntent, 'customer' | 'metadata' | 'allowed'> & { subscription?: string; usage?: string },
 ): SetupIntent {
   const id = `seti_${token(24)}`;
-  const owner = wanted.customer ? ledger.store.find('customer', wanted.customer) : null;
-  return ledger.add(
+  const owner = wanted.customer ? account.store.find('customer', wanted.customer) : null;
+  return account.add(
     'setup_intent',
     {
       id,
@@ -164,38 +167,42 @@ export function mayConfirm(intent: PaymentIntent | SetupIntent): void {
   throw invalid(`You cannot confirm this ${name} because ${why}`, undefined, `${intent.object}_unexpected_state`);
 }
 
-export function confirmPayment(ledger: Ledger, intent: PaymentIntent, how: Confirmation): Outcome {
+export function confirmPayment(account: StripeAccount, intent: PaymentIntent, how: Confirmation): Outcome {
   mayConfirm(intent);
   const { method, offSession } = how;
-  ledger.store.touch(intent);
+  account.store.touch(intent);
   intent.payment_method = method.id;
   intent.last_payment_error = null;
   if (asks(method, offSession)) {
     // An invoice's intent waits for its reader, who can come back and authenticate.
     if (offSession && !intent._invoice) {
-      return refusePayment(ledger, intent, method, declines.authentication_required);
+      return refusePayment(account, intent, method, declines.authentication_required);
     }
-    challenge(ledger, intent, how);
+    challenge(account, intent, how);
     return 'requires_action';
   }
-  return charge(ledger, intent, method, false);
+  return charge(account, intent, method, false);
 }
 
-export function confirmSetup(ledger: Ledger, intent: SetupIntent, how: Confirmation): Outcome {
+export function confirmSetup(account: StripeAccount, intent: SetupIntent, how: Confirmation): Outcome {
   mayConfirm(intent);
-  ledger.store.touch(intent);
+  account.store.touch(intent);
   intent.payment_method = how.method.id;
   intent.last_setup_error = null;
   const { decline, authentication } = behaviourOf(how.method._number);
-  if (decline) return refuseSetup(ledger, intent, how.method, declines[decline]);
+  if (decline) return refuseSetup(account, intent, how.method, declines[decline]);
   if (authentication !== 'never' && !how.method._setUp) {
-    challenge(ledger, intent, how);
+    challenge(account, intent, how);
     return 'requires_action';
   }
-  return setUp(ledger, intent, how.method);
+  return setUp(account, intent, how.method);
 }
 
-function challenge(ledger: Ledger, intent: PaymentIntent | SetupIntent, { returnUrl, bySdk }: Confirmation): void {
+function challenge(
+  account: StripeAccount,
+  intent: PaymentIntent | SetupIntent,
+  { returnUrl, bySdk }: Confirmation,
+): void {
   intent.status = 'requires_action';
   intent._challenge = token(24);
   intent._returnUrl = returnUrl ?? null;
@@ -207,59 +214,61 @@ function challenge(ledger: Ledger, intent: PaymentIntent | SetupIntent, { return
           type: 'use_stripe_sdk',
           use_stripe_sdk: { type: 'three_d_secure_redirect', source: `src_${intent._challenge}`, stripe_js: address },
         };
-  ledger.emit(`${intent.object}.requires_action`, intent);
+  account.emit(`${intent.object}.requires_action`, intent);
 }
 
 /** What the reader did in the challenge. */
-export function answerChallenge(ledger: Ledger, intent: PaymentIntent | SetupIntent, passed: boolean): Outcome {
+export function answerChallenge(account: StripeAccount, intent: PaymentIntent | SetupIntent, passed: boolean): Outcome {
   if (intent.status !== 'requires_action' || !intent.payment_method) {
     throw invalid(`This ${intent.object} asks for nothing; its status is ${intent.status}.`);
   }
-  const method = ledger.need('payment_method', intent.payment_method);
-  ledger.store.touch(intent);
+  const method = account.need('payment_method', intent.payment_method);
+  account.store.touch(intent);
   intent.next_action = null;
   intent._challenge = null;
   if (intent.object === 'setup_intent') {
     const setup = intent as SetupIntent;
-    return passed ? setUp(ledger, setup, method) : refuseSetup(ledger, setup, method, notAuthenticated('setup_intent'));
+    return passed
+      ? setUp(account, setup, method)
+      : refuseSetup(account, setup, method, notAuthenticated('setup_intent'));
   }
   const payment = intent as PaymentIntent;
   return passed
-    ? charge(ledger, payment, method, true)
-    : refusePayment(ledger, payment, method, notAuthenticated('payment_intent'), false);
+    ? charge(account, payment, method, true)
+    : refusePayment(account, payment, method, notAuthenticated('payment_intent'), false);
 }
 
-function charge(ledger: Ledger, intent: PaymentIntent, method: PaymentMethod, authenticated: boolean): Outcome {
+function charge(account: StripeAccount, intent: PaymentIntent, method: PaymentMethod, authenticated: boolean): Outcome {
   const { decline, declineCharges, declineAfter, dispute } = behaviourOf(method._number);
   const refusal = decline ?? declineCharges ?? declineAfter;
-  if (refusal) return refusePayment(ledger, intent, method, declines[refusal]);
-  const paid = record(ledger, intent, method, null, authenticated);
+  if (refusal) return refusePayment(account, intent, method, declines[refusal]);
+  const paid = addCharge(account, intent, method, null, authenticated);
   intent.status = 'succeeded';
   intent.next_action = null;
   intent.amount_received = intent.amount;
   intent.latest_charge = paid.id;
-  const customer = intent.customer ? ledger.store.find('customer', intent.customer) : null;
+  const customer = intent.customer ? account.store.find('customer', intent.customer) : null;
   if (customer && (intent.setup_future_usage || intent._invoice)) {
-    if (method.customer === null && !method._detached) attach(ledger, method, customer, true);
+    if (method.customer === null && !method._detached) attach(account, method, customer, true);
     if (intent.setup_future_usage === 'off_session' && !method._setUp) {
       method._setUp = true;
-      ledger.store.touch(method);
+      account.store.touch(method);
     }
   }
-  ledger.emit('charge.succeeded', paid);
-  ledger.emit('payment_intent.succeeded', intent);
-  if (dispute) openDispute(ledger, paid, dispute);
+  account.emit('charge.succeeded', paid);
+  account.emit('payment_intent.succeeded', intent);
+  if (dispute) openDispute(account, paid, dispute);
   return 'succeeded';
 }
 
 function refusePayment(
-  ledger: Ledger,
+  account: StripeAccount,
   intent: PaymentIntent,
   method: PaymentMethod,
   problem: CardProblem,
   charged = true,
 ): Outcome {
-  const failed = charged ? record(ledger, intent, method, problem, false) : null;
+  const failed = charged ? addCharge(account, intent, method, problem, false) : null;
   intent.status = 'requires_payment_method';
   intent.next_action = null;
   intent._challenge = null;
@@ -268,148 +277,132 @@ function refusePayment(
   intent.last_payment_error = {
     ...problem,
     ...(failed && { charge: failed.id }),
-    payment_method: ledger.present(method),
+    payment_method: account.present(method),
   };
-  if (failed) ledger.emit('charge.failed', failed);
-  ledger.emit('payment_intent.payment_failed', intent);
+  if (failed) account.emit('charge.failed', failed);
+  account.emit('payment_intent.payment_failed', intent);
   return 'failed';
 }
 
-function setUp(ledger: Ledger, intent: SetupIntent, method: PaymentMethod): Outcome {
+function setUp(account: StripeAccount, intent: SetupIntent, method: PaymentMethod): Outcome {
   intent.status = 'succeeded';
   intent.next_action = null;
-  const customer = intent.customer ? ledger.store.find('customer', intent.customer) : null;
-  if (customer) attach(ledger, method, customer, true);
+  const customer = intent.customer ? account.store.find('customer', intent.customer) : null;
+  if (customer) attach(account, method, customer, true);
   method._setUp = true;
-  ledger.store.touch(method);
-  ledger.emit('setup_intent.succeeded', intent);
+  account.store.touch(method);
+  account.emit('setup_intent.succeeded', intent);
   return 'succeeded';
 }
 
-function refuseSetup(ledger: Ledger, intent: SetupIntent, method: PaymentMethod, problem: CardProblem): Outcome {
+function refuseSetup(
+  account: StripeAccount,
+  intent: SetupIntent,
+  method: PaymentMethod,
+  problem: CardProblem,
+): Outcome {
   intent.status = 'requires_payment_method';
   intent.next_action = null;
   intent.payment_method = null;
-  intent.last_setup_error = { ...problem, payment_method: ledger.present(method) };
-  ledger.emit('setup_intent.setup_failed', intent);
+  intent.last_setup_error = { ...problem, payment_method: account.present(method) };
+  account.emit('setup_intent.setup_failed', intent);
   return 'failed';
 }
 
-/** The charge that an attempt leaves behind. */
-function record(
-  ledger: Ledger,
+/** Adds the charge of a payment attempt, successful or declined. */
+function addCharge(
+  account: StripeAccount,
   intent: PaymentIntent,
   method: PaymentMethod,
   problem: CardProblem | null,
   authenticated: boolean,
 ): Charge {
-  const owner = intent.customer ? ledger.store.find('customer', intent.customer) : null;
-  const { brand, last4, exp_month, exp_year, country, funding, fingerprint, wallet } = method.card;
+  const owner = intent.customer ? account.store.find('customer', intent.customer) : null;
   const id = `ch_${token(24)}`;
-  return ledger.add(
+  return account.add(
     'charge',
     {
+      ...blankCharge(),
       id,
-      object: 'charge',
       amount: intent.amount,
       amount_captured: problem ? 0 : intent.amount,
-      amount_refunded: 0,
-      application: null,
-      application_fee: null,
-      application_fee_amount: null,
       balance_transaction: problem ? null : `txn_${token(24)}`,
       billing_details: method.billing_details,
-      calculated_statement_descriptor: 'SANDBOX',
       captured: !problem,
       currency: intent.currency,
       customer: intent.customer,
       description: intent.description,
-      disputed: false,
-      failure_balance_transaction: null,
       failure_code: problem?.code ?? null,
       failure_message: problem?.message ?? null,
-      fraud_details: {},
-      livemode: false,
       metadata: intent.metadata,
-      on_behalf_of: null,
-      outcome: problem
-        ? {
-            advice_code: problem.advice_code ?? null,
-            network_advice_code: null,
-            network_decline_code: null,
-            network_status: 'declined_by_network',
-            reason: problem.decline_code ?? problem.code,
-            risk_level: 'normal',
-            seller_message: 'The bank did not return any further details with this decline.',
-            type: 'issuer_declined',
-          }
-        : {
-            advice_code: null,
-            network_advice_code: null,
-            network_decline_code: null,
-            network_status: 'approved_by_network',
-            reason: null,
-            risk_level: 'normal',
-            seller_message: 'Payment complete.',
-            type: 'authorized',
-          },
+      outcome: outcomeOf(problem),
       paid: !problem,
       payment_intent: intent.id,
       payment_method: method.id,
       payment_method_details: {
-        card: {
-          brand,
-          last4,
-          exp_month,
-          exp_year,
-          country,
-          funding,
-          fingerprint,
-          wallet,
-          amount_authorized: problem ? null : intent.amount,
-          authorization_code: problem ? null : token(6),
-          checks: method.card.checks,
-          electronic_commerce_indicator: null,
-          installments: null,
-          mandate: null,
-          network: brand,
-          network_transaction_id: null,
-          regulated_status: 'unregulated',
-          three_d_secure: authenticated
-            ? {
-                authentication_flow: 'challenge',
-                electronic_commerce_indicator: '05',
-                exemption_indicator: null,
-                result: 'authenticated',
-                result_reason: null,
-                transaction_id: token(36),
-                version: '2.2.0',
-              }
-            : null,
-          transaction_link_id: null,
-        },
+        card: cardDetails(intent, method, { declined: problem !== null, authenticated }),
         type: 'card',
       },
       receipt_email: intent.receipt_email ?? null,
-      receipt_number: null,
-      receipt_url: null,
-      refunded: false,
-      review: null,
-      shipping: null,
-      source: null,
-      source_transfer: null,
-      statement_descriptor: null,
-      statement_descriptor_suffix: null,
       status: problem ? 'failed' : 'succeeded',
-      transfer_data: null,
-      transfer_group: null,
     } as unknown as Omit<Charge, 'id'> & { id: string },
     owner,
   );
 }
 
+const outcomeOf = (problem: CardProblem | null) => ({
+  advice_code: problem?.advice_code ?? null,
+  network_advice_code: null,
+  network_decline_code: null,
+  network_status: problem ? 'declined_by_network' : 'approved_by_network',
+  reason: problem ? (problem.decline_code ?? problem.code) : null,
+  risk_level: 'normal',
+  seller_message: problem ? 'The bank did not return any further details with this decline.' : 'Payment complete.',
+  type: problem ? 'issuer_declined' : 'authorized',
+});
+
+/** `payment_method_details.card` of a charge. */
+function cardDetails(
+  intent: PaymentIntent,
+  { card }: PaymentMethod,
+  { declined, authenticated }: { declined: boolean; authenticated: boolean },
+) {
+  const { brand, last4, exp_month, exp_year, country, funding, fingerprint, wallet, checks } = card;
+  return {
+    brand,
+    last4,
+    exp_month,
+    exp_year,
+    country,
+    funding,
+    fingerprint,
+    wallet,
+    amount_authorized: declined ? null : intent.amount,
+    authorization_code: declined ? null : token(6),
+    checks,
+    electronic_commerce_indicator: null,
+    installments: null,
+    mandate: null,
+    network: brand,
+    network_transaction_id: null,
+    regulated_status: 'unregulated',
+    three_d_secure: authenticated
+      ? {
+          authentication_flow: 'challenge',
+          electronic_commerce_indicator: '05',
+          exemption_indicator: null,
+          result: 'authenticated',
+          result_reason: null,
+          transaction_id: token(36),
+          version: '2.2.0',
+        }
+      : null,
+    transaction_link_id: null,
+  };
+}
+
 /** @throws {ApiError} 400 when it has succeeded */
-export function cancelIntent(ledger: Ledger, intent: PaymentIntent | SetupIntent, reason: string | null): void {
+export function cancelIntent(account: StripeAccount, intent: PaymentIntent | SetupIntent, reason: string | null): void {
   if (intent.status === 'succeeded' || intent.status === 'canceled') {
     throw invalid(
       `You cannot cancel this ${intent.object === 'payment_intent' ? 'PaymentIntent' : 'SetupIntent'} because it has a status of ${intent.status}. Only a PaymentIntent with one of the following statuses may be canceled: requires_payment_method, requires_capture, requires_confirmation, requires_action, processing.`,
@@ -417,10 +410,10 @@ export function cancelIntent(ledger: Ledger, intent: PaymentIntent | SetupIntent
       `${intent.object}_unexpected_state`,
     );
   }
-  ledger.store.touch(intent);
+  account.store.touch(intent);
   intent.status = 'canceled';
   intent.next_action = null;
   intent.cancellation_reason = reason;
-  if (intent.object === 'payment_intent') (intent as PaymentIntent).canceled_at = ledger.now();
-  ledger.emit(`${intent.object}.canceled`, intent);
+  if (intent.object === 'payment_intent') (intent as PaymentIntent).canceled_at = account.now();
+  account.emit(`${intent.object}.canceled`, intent);
 }

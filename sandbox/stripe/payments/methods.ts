@@ -1,7 +1,8 @@
 /** Payment methods: cards as they are made, attached to a customer and found again. */
 import { createHash } from 'node:crypto';
+import type { StripeAccount } from '../core/account.ts';
 import { cardError, invalid, noSuch } from '../core/errors.ts';
-import { type Ledger, token } from '../core/ledger.ts';
+import { token } from '../core/ids.ts';
 import type { Customer, PaymentMethod } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { behaviourOf, declines, luhn, numberOf } from './cards.ts';
@@ -19,12 +20,12 @@ const noDetails = { address: emptyAddress, email: null, name: null, phone: null,
 
 /** Makes a method; the card's number has been checked. */
 export function makeMethod(
-  ledger: Ledger,
+  account: StripeAccount,
   { number, expMonth, expYear, cvc }: CardDetails,
   more: { billing?: Record<string, unknown>; wallet?: string | null; id?: string } = {},
 ): PaymentMethod {
   const { brand, authentication } = behaviourOf(number);
-  return ledger.add('payment_method', {
+  return account.add('payment_method', {
     ...(more.id && { id: more.id }),
     object: 'payment_method',
     allow_redisplay: 'unspecified',
@@ -57,14 +58,14 @@ export function makeMethod(
 }
 
 /** @throws {ApiError} 402 for numbers, dates and codes that cannot be */
-export function readCard(ledger: Ledger, card: Params): CardDetails {
+export function readCard(account: StripeAccount, card: Params): CardDetails {
   const number = card.need('number').replace(/[\s-]/g, '');
   const expMonth = card.int('exp_month') ?? 0;
   const given = card.int('exp_year') ?? 0;
   const expYear = given < 100 ? given + 2000 : given;
   const cvc = card.text('cvc') ?? null;
   if (!luhn(number)) throw cardError(declines.incorrect_number, {}, false);
-  const today = new Date(ledger.now() * 1000);
+  const today = new Date(account.now() * 1000);
   const month = today.getUTCFullYear() * 12 + today.getUTCMonth();
   const wrong = (code: string, message: string, param: string) =>
     cardError({ type: 'card_error', code, message, param }, {}, false);
@@ -95,17 +96,17 @@ export function readBilling(params: Params): Record<string, unknown> {
 }
 
 /** The method of an id, or a new one for `pm_card_visa` and its like. */
-export function findMethod(ledger: Ledger, id: string, param = 'payment_method'): PaymentMethod {
-  const there = ledger.store.find('payment_method', id);
+export function findMethod(account: StripeAccount, id: string, param = 'payment_method'): PaymentMethod {
+  const there = account.store.find('payment_method', id);
   if (there) return there;
   const number = numberOf(id);
   if (!number) throw noSuch('PaymentMethod', id, param, 400);
-  const expYear = new Date(ledger.now() * 1000).getUTCFullYear() + 1;
-  return makeMethod(ledger, { number, expMonth: 12, expYear, cvc: '314' }, { id: `pm_${token(24)}` });
+  const expYear = new Date(account.now() * 1000).getUTCFullYear() + 1;
+  return makeMethod(account, { number, expMonth: 12, expYear, cvc: '314' }, { id: `pm_${token(24)}` });
 }
 
 /** @throws {ApiError} 400 when it is another's, 402 when the bank refuses the card outright */
-export function attach(ledger: Ledger, method: PaymentMethod, customer: Customer, checked = false): void {
+export function attach(account: StripeAccount, method: PaymentMethod, customer: Customer, checked = false): void {
   if (method.customer === customer.id) return;
   if (method.customer !== null) {
     throw invalid(
@@ -124,11 +125,11 @@ export function attach(ledger: Ledger, method: PaymentMethod, customer: Customer
   const { decline } = behaviourOf(method._number);
   if (decline && !checked) throw cardError(declines[decline]);
   method.customer = customer.id;
-  ledger.store.touch(method);
-  ledger.emit('payment_method.attached', method);
+  account.store.touch(method);
+  account.emit('payment_method.attached', method);
 }
 
-export function detach(ledger: Ledger, method: PaymentMethod): void {
+export function detach(account: StripeAccount, method: PaymentMethod): void {
   if (method.customer === null) {
     throw invalid(
       'The payment method you provided is not attached to a customer so detachment is impossible.',
@@ -136,19 +137,19 @@ export function detach(ledger: Ledger, method: PaymentMethod): void {
       'payment_method_unexpected_state',
     );
   }
-  const customer = ledger.store.find('customer', method.customer);
+  const customer = account.store.find('customer', method.customer);
   if (customer?.invoice_settings.default_payment_method === method.id) {
     customer.invoice_settings.default_payment_method = null;
-    ledger.store.touch(customer);
+    account.store.touch(customer);
   }
-  for (const subscription of ledger.store.all('subscription')) {
+  for (const subscription of account.store.all('subscription')) {
     if (subscription.default_payment_method !== method.id) continue;
     subscription.default_payment_method = null;
-    ledger.store.touch(subscription);
+    account.store.touch(subscription);
   }
   const previous = { customer: method.customer };
   method.customer = null;
   method._detached = true;
-  ledger.store.touch(method);
-  ledger.emit('payment_method.detached', method, previous);
+  account.store.touch(method);
+  account.emit('payment_method.detached', method, previous);
 }

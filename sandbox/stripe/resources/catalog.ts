@@ -1,7 +1,9 @@
 /** Products, prices, coupons and promotion codes. */
+
+import type { StripeAccount } from '../core/account.ts';
 import { ApiError, invalid, noSuch } from '../core/errors.ts';
-import { type Ledger, token } from '../core/ledger.ts';
-import type { Interval } from '../core/model.ts';
+import { token } from '../core/ids.ts';
+import type { Coupon, Interval, PromotionCode } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { promotionActive } from '../core/present.ts';
 import { del, deleted, get, matching, page, post, type Route, setTexts } from './route.ts';
@@ -23,8 +25,8 @@ interface NewProduct {
   readonly metadata: Record<string, string>;
 }
 
-export const addProduct = (ledger: Ledger, product: NewProduct) =>
-  ledger.add('product', {
+export const addProduct = (account: StripeAccount, product: NewProduct) =>
+  account.add('product', {
     object: 'product',
     active: true,
     default_price: null,
@@ -39,7 +41,7 @@ export const addProduct = (ledger: Ledger, product: NewProduct) =>
     tax_details: null,
     type: 'service',
     unit_label: null,
-    updated: ledger.now(),
+    updated: account.now(),
     url: null,
     ...product,
   });
@@ -58,8 +60,8 @@ interface NewPrice {
   readonly _amounts: Record<string, number>;
 }
 
-export const addPrice = (ledger: Ledger, { recurring, ...price }: NewPrice) =>
-  ledger.add('price', {
+export const addPrice = (account: StripeAccount, { recurring, ...price }: NewPrice) =>
+  account.add('price', {
     object: 'price',
     active: true,
     billing_scheme: 'per_unit',
@@ -74,8 +76,46 @@ export const addPrice = (ledger: Ledger, { recurring, ...price }: NewPrice) =>
     ...price,
   });
 
+type NewCoupon = Pick<Coupon, 'id'> & Partial<Coupon>;
+
+export const addCoupon = (account: StripeAccount, coupon: NewCoupon) =>
+  account.add('coupon', {
+    object: 'coupon',
+    amount_off: null,
+    currency: null,
+    duration: 'once',
+    duration_in_months: null,
+    livemode: false,
+    max_redemptions: null,
+    metadata: {},
+    name: null,
+    percent_off: null,
+    redeem_by: null,
+    times_redeemed: 0,
+    valid: true,
+    _products: [],
+    ...coupon,
+  });
+
+type NewPromotionCode = Pick<PromotionCode, 'code' | 'promotion'> & Partial<PromotionCode>;
+
+export const addPromotionCode = (account: StripeAccount, code: NewPromotionCode) =>
+  account.add('promotion_code', {
+    object: 'promotion_code',
+    active: true,
+    customer: null,
+    customer_account: null,
+    expires_at: null,
+    livemode: false,
+    max_redemptions: null,
+    metadata: {},
+    restrictions: { first_time_transaction: false, minimum_amount: null, minimum_amount_currency: null },
+    times_redeemed: 0,
+    ...code,
+  });
+
 export const products: Route[] = [
-  post('/v1/products', ({ ledger, params }) => {
+  post('/v1/products', ({ account, params }) => {
     params.allow(
       'expand',
       'tax_code',
@@ -88,8 +128,8 @@ export const products: Route[] = [
     );
     params.allow('images', 'marketing_features', 'default_price_data');
     const id = params.text('id') ?? `prod_${token(14)}`;
-    if (ledger.store.find('product', id)) throw exists('Product', id);
-    return addProduct(ledger, {
+    if (account.store.find('product', id)) throw exists('Product', id);
+    return addProduct(account, {
       id,
       active: params.bool('active') ?? true,
       name: params.need('name'),
@@ -97,28 +137,28 @@ export const products: Route[] = [
       metadata: params.metadata(),
     });
   }),
-  get('/v1/products', ({ ledger, params }) => {
+  get('/v1/products', ({ account, params }) => {
     const ids = params.texts('ids');
-    const all = matching(ledger.store.all('product'), 'active', params.bool('active'));
+    const all = matching(account.store.all('product'), 'active', params.bool('active'));
     return page(params, '/v1/products', ids ? all.filter(({ id }) => ids.includes(id)) : all);
   }),
-  get('/v1/products/:id', ({ ledger, id }) => ledger.need('product', id)),
-  post('/v1/products/:id', ({ ledger, params, id }) => {
-    const product = ledger.need('product', id);
-    ledger.store.touch(product);
+  get('/v1/products/:id', ({ account, id }) => account.need('product', id)),
+  post('/v1/products/:id', ({ account, params, id }) => {
+    const product = account.need('product', id);
+    account.store.touch(product);
     params.allow('expand', 'tax_code', 'images', 'shippable', 'url');
     setTexts(product, params, 'name', 'description', 'default_price', 'statement_descriptor');
     product.active = params.bool('active') ?? product.active;
     product.metadata = params.metadata(product.metadata);
-    product.updated = ledger.now();
+    product.updated = account.now();
     return product;
   }),
-  del('/v1/products/:id', ({ ledger, id }) => {
-    const product = ledger.need('product', id);
-    if ([...ledger.store.all('price')].some((price) => price.product === id)) {
+  del('/v1/products/:id', ({ account, id }) => {
+    const product = account.need('product', id);
+    if ([...account.store.all('price')].some((price) => price.product === id)) {
       throw invalid('This product cannot be deleted because it has one or more user-created prices.');
     }
-    ledger.store.remove('product', id);
+    account.store.remove('product', id);
     return deleted(product);
   }),
 ];
@@ -134,22 +174,22 @@ function amountsOf(params: Params): Record<string, number> {
 }
 
 export const prices: Route[] = [
-  post('/v1/prices', ({ ledger, params }) => {
+  post('/v1/prices', ({ account, params }) => {
     params.allow('expand', 'billing_scheme', 'tax_behavior', 'transfer_lookup_key', 'custom_unit_amount');
     const data = params.object('product_data');
     const product = data
-      ? addProduct(ledger, { name: data.need('name'), metadata: data.metadata() })
-      : ledger.need('product', params.need('product'), 'product');
+      ? addProduct(account, { name: data.need('name'), metadata: data.metadata() })
+      : account.need('product', params.need('product'), 'product');
     const recurring = params.object('recurring');
     recurring?.allow('usage_type', 'meter', 'trial_period_days');
     const amount = params.int('unit_amount') ?? Number(params.text('unit_amount_decimal') ?? Number.NaN);
     if (!Number.isInteger(amount) || amount < 0) throw invalid('Invalid non-negative integer', 'unit_amount');
     const lookupKey = params.text('lookup_key') ?? null;
-    if (lookupKey && [...ledger.store.all('price')].some(({ lookup_key }) => lookup_key === lookupKey)) {
+    if (lookupKey && [...account.store.all('price')].some(({ lookup_key }) => lookup_key === lookupKey)) {
       throw invalid(`A price (\`${lookupKey}\`) already uses that lookup key.`, 'lookup_key');
     }
     const interval = recurring?.one('interval', intervals);
-    return addPrice(ledger, {
+    return addPrice(account, {
       active: params.bool('active') ?? true,
       currency: params.need('currency'),
       lookup_key: lookupKey,
@@ -161,20 +201,20 @@ export const prices: Route[] = [
       _amounts: amountsOf(params),
     });
   }),
-  get('/v1/prices', ({ ledger, params }) => {
+  get('/v1/prices', ({ account, params }) => {
     const recurring = params.object('recurring');
     recurring?.allow('usage_type', 'meter');
     const interval = recurring?.text('interval');
     const [keys, type] = [params.texts('lookup_keys'), params.text('type')];
-    let found = matching(ledger.store.all('price'), 'active', params.bool('active'));
+    let found = matching(account.store.all('price'), 'active', params.bool('active'));
     found = matching(matching(found, 'product', params.text('product')), 'currency', params.text('currency'));
     found = matching(found, 'type', type).filter((price) => !interval || price.recurring?.interval === interval);
     return page(params, '/v1/prices', keys ? found.filter((price) => keys.includes(price.lookup_key ?? '')) : found);
   }),
-  get('/v1/prices/:id', ({ ledger, id }) => ledger.need('price', id)),
-  post('/v1/prices/:id', ({ ledger, params, id }) => {
-    const price = ledger.need('price', id);
-    ledger.store.touch(price);
+  get('/v1/prices/:id', ({ account, id }) => account.need('price', id)),
+  post('/v1/prices/:id', ({ account, params, id }) => {
+    const price = account.need('price', id);
+    account.store.touch(price);
     params.allow('expand', 'tax_behavior', 'transfer_lookup_key');
     setTexts(price, params, 'nickname', 'lookup_key');
     price.active = params.bool('active') ?? price.active;
@@ -184,10 +224,10 @@ export const prices: Route[] = [
 ];
 
 export const coupons: Route[] = [
-  post('/v1/coupons', ({ ledger, params }) => {
+  post('/v1/coupons', ({ account, params }) => {
     params.allow('expand', 'currency_options');
     const id = params.text('id') ?? token(8);
-    if (ledger.store.find('coupon', id)) throw exists('Coupon', id);
+    if (account.store.find('coupon', id)) throw exists('Coupon', id);
     const [amount, percent] = [params.int('amount_off') ?? null, params.number('percent_off') ?? null];
     if ((amount === null) === (percent === null)) {
       throw invalid('You must pass exactly one of `amount_off` and `percent_off`.', 'percent_off');
@@ -204,69 +244,62 @@ export const coupons: Route[] = [
         'duration_in_months',
       );
     }
-    return ledger.add('coupon', {
+    return addCoupon(account, {
       id,
-      object: 'coupon',
       amount_off: amount,
       currency: amount === null ? null : currency,
       duration,
       duration_in_months: months,
-      livemode: false,
       max_redemptions: params.int('max_redemptions') ?? null,
       metadata: params.metadata(),
       name: params.text('name') ?? null,
       percent_off: percent,
       redeem_by: params.int('redeem_by') ?? null,
-      times_redeemed: 0,
-      valid: true,
       _products: params.object('applies_to')?.texts('products') ?? [],
     });
   }),
-  get('/v1/coupons', ({ ledger, params }) => page(params, '/v1/coupons', ledger.store.all('coupon'))),
-  get('/v1/coupons/:id', ({ ledger, id }) => ledger.need('coupon', id)),
-  post('/v1/coupons/:id', ({ ledger, params, id }) => {
-    const coupon = ledger.need('coupon', id);
-    ledger.store.touch(coupon);
+  get('/v1/coupons', ({ account, params }) => page(params, '/v1/coupons', account.store.all('coupon'))),
+  get('/v1/coupons/:id', ({ account, id }) => account.need('coupon', id)),
+  post('/v1/coupons/:id', ({ account, params, id }) => {
+    const coupon = account.need('coupon', id);
+    account.store.touch(coupon);
     params.allow('expand', 'currency_options');
     setTexts(coupon, params, 'name');
     coupon.metadata = params.metadata(coupon.metadata);
     return coupon;
   }),
-  del('/v1/coupons/:id', ({ ledger, id }) => {
-    const coupon = ledger.need('coupon', id);
-    ledger.store.remove('coupon', id);
+  del('/v1/coupons/:id', ({ account, id }) => {
+    const coupon = account.need('coupon', id);
+    account.store.remove('coupon', id);
     return deleted(coupon);
   }),
 ];
 
 export const promotionCodes: Route[] = [
-  post('/v1/promotion_codes', ({ ledger, params }) => {
+  post('/v1/promotion_codes', ({ account, params }) => {
     params.allow('expand', 'customer_account');
     const promotion = params.object('promotion');
     promotion?.one('type', ['coupon']);
     const couponId = promotion?.text('coupon');
     if (!couponId)
       throw invalid('Missing required param: promotion[coupon].', 'promotion[coupon]', 'parameter_missing');
-    const coupon = ledger.store.find('coupon', couponId);
+    const coupon = account.store.find('coupon', couponId);
     if (!coupon) throw noSuch('coupon', couponId, 'promotion[coupon]', 400);
     const code = params.text('code') ?? token(8).toUpperCase();
-    const taken = [...ledger.store.all('promotion_code')].some(
+    const taken = [...account.store.all('promotion_code')].some(
       (one) =>
         one.code.toLowerCase() === code.toLowerCase() &&
-        promotionActive(one, ledger.store.find('coupon', one.promotion.coupon), ledger.now()),
+        promotionActive(one, account.store.find('coupon', one.promotion.coupon), account.now()),
     );
     if (taken) throw invalid(`An active promotion code with \`code: ${code}\` already exists.`, 'code');
     const restrictions = params.object('restrictions');
     restrictions?.allow('currency_options');
     const customer = params.text('customer');
-    return ledger.add('promotion_code', {
-      object: 'promotion_code',
+    return addPromotionCode(account, {
       active: params.bool('active') ?? true,
       code,
-      customer_account: null,
-      customer: customer ? ledger.need('customer', customer, 'customer').id : null,
+      customer: customer ? account.need('customer', customer, 'customer').id : null,
       expires_at: params.int('expires_at') ?? null,
-      livemode: false,
       max_redemptions: params.int('max_redemptions') ?? null,
       metadata: params.metadata(),
       promotion: { coupon: couponId, type: 'coupon' as const },
@@ -275,25 +308,24 @@ export const promotionCodes: Route[] = [
         minimum_amount: restrictions?.int('minimum_amount') ?? null,
         minimum_amount_currency: restrictions?.text('minimum_amount_currency') ?? null,
       },
-      times_redeemed: 0,
     });
   }),
-  get('/v1/promotion_codes', ({ ledger, params }) => {
+  get('/v1/promotion_codes', ({ account, params }) => {
     const [code, active, coupon] = [params.text('code'), params.bool('active'), params.text('coupon')];
-    let found = matching(ledger.store.all('promotion_code'), 'customer', params.text('customer'));
+    let found = matching(account.store.all('promotion_code'), 'customer', params.text('customer'));
     if (code) found = found.filter((one) => one.code.toLowerCase() === code.toLowerCase());
     if (coupon) found = found.filter((one) => one.promotion.coupon === coupon);
     if (active !== undefined) {
       found = found.filter(
-        (one) => promotionActive(one, ledger.store.find('coupon', one.promotion.coupon), ledger.now()) === active,
+        (one) => promotionActive(one, account.store.find('coupon', one.promotion.coupon), account.now()) === active,
       );
     }
     return page(params, '/v1/promotion_codes', found);
   }),
-  get('/v1/promotion_codes/:id', ({ ledger, id }) => ledger.need('promotion_code', id)),
-  post('/v1/promotion_codes/:id', ({ ledger, params, id }) => {
-    const code = ledger.need('promotion_code', id);
-    ledger.store.touch(code);
+  get('/v1/promotion_codes/:id', ({ account, id }) => account.need('promotion_code', id)),
+  post('/v1/promotion_codes/:id', ({ account, params, id }) => {
+    const code = account.need('promotion_code', id);
+    account.store.touch(code);
     params.allow('expand', 'restrictions');
     code.active = params.bool('active') ?? code.active;
     code.metadata = params.metadata(code.metadata);

@@ -1,6 +1,7 @@
 import { end } from '../billing/collecting.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
-import { type Ledger, token } from '../core/ledger.ts';
+import { token } from '../core/ids.ts';
 import type { Customer } from '../core/model.ts';
 import type { Fields, Params } from '../core/params.ts';
 import { numberOf } from '../payments/cards.ts';
@@ -28,7 +29,7 @@ function plain(value: string | Fields | undefined): unknown {
 /** Fields of an address that are not given. */
 export const emptyAddress = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null };
 
-function save(ledger: Ledger, customer: Customer, params: Params): void {
+function save(account: StripeAccount, customer: Customer, params: Params): void {
   params.allow(...indifferent);
   setTexts(
     customer,
@@ -62,7 +63,7 @@ function save(ledger: Ledger, customer: Customer, params: Params): void {
   const method = settings?.text('default_payment_method');
   if (method === null) customer.invoice_settings.default_payment_method = null;
   if (method) {
-    const found = findMethod(ledger, method, 'invoice_settings[default_payment_method]');
+    const found = findMethod(account, method, 'invoice_settings[default_payment_method]');
     if (found.customer !== customer.id) {
       throw invalid(
         `The customer does not have a payment method with the ID ${found.id}. The payment method must be attached to the customer.`,
@@ -75,11 +76,11 @@ function save(ledger: Ledger, customer: Customer, params: Params): void {
 }
 
 export const customers: Route[] = [
-  post('/v1/customers', ({ ledger, params }) => {
+  post('/v1/customers', ({ account, params }) => {
     const clock = params.text('test_clock');
-    const testClock = clock ? ledger.need('test_helpers.test_clock', clock, 'test_clock') : null;
+    const testClock = clock ? account.need('test_helpers.test_clock', clock, 'test_clock') : null;
     const first = params.text('payment_method');
-    const customer = ledger.add(
+    const customer = account.add(
       'customer',
       {
         object: 'customer',
@@ -106,23 +107,23 @@ export const customers: Route[] = [
       },
       { id: '', object: '', test_clock: testClock?.id ?? null },
     );
-    if (first) attach(ledger, findMethod(ledger, first), customer);
-    save(ledger, customer, params);
+    if (first) attach(account, findMethod(account, first), customer);
+    save(account, customer, params);
     return customer;
   }),
-  get('/v1/customers', ({ ledger, params }) => {
+  get('/v1/customers', ({ account, params }) => {
     const clock = params.text('test_clock');
-    const all = [...ledger.store.all('customer')].filter(
+    const all = [...account.store.all('customer')].filter(
       (one) => !one.deleted && (clock ? one.test_clock === clock : true),
     );
     return page(params, '/v1/customers', matching(all, 'email', params.text('email')));
   }),
-  get('/v1/customers/search', ({ ledger, params }) => {
+  get('/v1/customers/search', ({ account, params }) => {
     const query = params.need('query');
     params.allow('limit', 'page');
     // As much of the language as is asked here: equality, joined with AND.
     const wanted = [...query.matchAll(/(email|name|metadata\[['"]([^'"]+)['"]\])\s*:\s*['"]([^'"]*)['"]/g)];
-    const found = [...ledger.store.all('customer')].filter(
+    const found = [...account.store.all('customer')].filter(
       (one) =>
         !one.deleted && wanted.every(([, field, key, value]) => (key ? one.metadata[key] : one[field ?? '']) === value),
     );
@@ -134,37 +135,37 @@ export const customers: Route[] = [
       url: '/v1/customers/search',
     } as never;
   }),
-  get('/v1/customers/:id', ({ ledger, id }) => {
-    const customer = ledger.need('customer', id);
+  get('/v1/customers/:id', ({ account, id }) => {
+    const customer = account.need('customer', id);
     return customer.deleted ? deleted(customer) : customer;
   }),
-  post('/v1/customers/:id', ({ ledger, params, id }) => {
-    const customer = ledger.need('customer', id);
-    ledger.store.touch(customer);
-    save(ledger, customer, params);
+  post('/v1/customers/:id', ({ account, params, id }) => {
+    const customer = account.need('customer', id);
+    account.store.touch(customer);
+    save(account, customer, params);
     return customer;
   }),
-  del('/v1/customers/:id', ({ ledger, id }) => {
-    const customer = ledger.need('customer', id);
-    for (const subscription of ledger.store.all('subscription')) {
+  del('/v1/customers/:id', ({ account, id }) => {
+    const customer = account.need('customer', id);
+    for (const subscription of account.store.all('subscription')) {
       if (subscription.customer === id && !['canceled', 'incomplete_expired'].includes(subscription.status)) {
-        end(ledger, subscription, 'cancellation_requested');
+        end(account, subscription, 'cancellation_requested');
       }
     }
-    ledger.store.touch(customer);
-    ledger.emit('customer.deleted', customer);
+    account.store.touch(customer);
+    account.emit('customer.deleted', customer);
     customer.deleted = true;
     return deleted(customer);
   }),
-  get('/v1/customers/:id/payment_methods', ({ ledger, params, id }) => {
+  get('/v1/customers/:id/payment_methods', ({ account, params, id }) => {
     params.allow('allow_redisplay');
     const type = params.text('type');
-    const own = matching(ledger.store.all('payment_method'), 'customer', ledger.need('customer', id).id);
+    const own = matching(account.store.all('payment_method'), 'customer', account.need('customer', id).id);
     return page(params, `/v1/customers/${id}/payment_methods`, matching(own, 'type', type));
   }),
-  get('/v1/customers/:id/payment_methods/:second', ({ ledger, id, second }) => {
-    const method = ledger.need('payment_method', second);
-    if (method.customer !== id) return ledger.need('payment_method', `${second} `);
+  get('/v1/customers/:id/payment_methods/:second', ({ account, id, second }) => {
+    const method = account.need('payment_method', second);
+    if (method.customer !== id) return account.need('payment_method', `${second} `);
     return method;
   }),
 ];
@@ -172,7 +173,7 @@ export const customers: Route[] = [
 export const paymentMethods: Route[] = [
   post(
     '/v1/payment_methods',
-    ({ ledger, params, browser }) => {
+    ({ account, params, browser }) => {
       params.one('type', ['card']);
       params.allow(
         'allow_redisplay',
@@ -186,39 +187,39 @@ export const paymentMethods: Route[] = [
       const wallet = params.text('_wallet') ?? null;
       const named = card.text('token');
       const number = named && numberOf(named);
-      const expYear = new Date(ledger.now() * 1000).getUTCFullYear() + 1;
-      const details = number ? { number, expMonth: 12, expYear, cvc: '314' } : readCard(ledger, card);
-      const method = makeMethod(ledger, details, { billing: readBilling(params), wallet });
+      const expYear = new Date(account.now() * 1000).getUTCFullYear() + 1;
+      const details = number ? { number, expMonth: 12, expYear, cvc: '314' } : readCard(account, card);
+      const method = makeMethod(account, details, { billing: readBilling(params), wallet });
       method.metadata = metadata;
       return method;
     },
     true,
   ),
-  get('/v1/payment_methods', ({ ledger, params }) => {
-    const own = matching(ledger.store.all('payment_method'), 'customer', params.text('customer'));
+  get('/v1/payment_methods', ({ account, params }) => {
+    const own = matching(account.store.all('payment_method'), 'customer', params.text('customer'));
     return page(params, '/v1/payment_methods', matching(own, 'type', params.text('type')));
   }),
-  get('/v1/payment_methods/:id', ({ ledger, id }) => findMethod(ledger, id)),
-  post('/v1/payment_methods/:id', ({ ledger, params, id }) => {
-    const method = ledger.need('payment_method', id);
-    const [before, card] = [ledger.present(method), params.object('card')];
-    ledger.store.touch(method);
+  get('/v1/payment_methods/:id', ({ account, id }) => findMethod(account, id)),
+  post('/v1/payment_methods/:id', ({ account, params, id }) => {
+    const method = account.need('payment_method', id);
+    const [before, card] = [account.present(method), params.object('card')];
+    account.store.touch(method);
     method.metadata = params.metadata(method.metadata);
     if (params.has('billing_details')) method.billing_details = readBilling(params);
     const [month, year] = [card?.int('exp_month'), card?.int('exp_year')];
     method.card = { ...method.card, ...(month && { exp_month: month }), ...(year && { exp_year: year }) };
-    ledger.emit('payment_method.updated', method, { card: before.card });
+    account.emit('payment_method.updated', method, { card: before.card });
     return method;
   }),
-  post('/v1/payment_methods/:id/attach', ({ ledger, params, id }) => {
-    const customer = ledger.need('customer', params.need('customer'), 'customer');
-    const method = findMethod(ledger, id);
-    attach(ledger, method, customer);
+  post('/v1/payment_methods/:id/attach', ({ account, params, id }) => {
+    const customer = account.need('customer', params.need('customer'), 'customer');
+    const method = findMethod(account, id);
+    attach(account, method, customer);
     return method;
   }),
-  post('/v1/payment_methods/:id/detach', ({ ledger, id }) => {
-    const method = ledger.need('payment_method', id);
-    detach(ledger, method);
+  post('/v1/payment_methods/:id/detach', ({ account, id }) => {
+    const method = account.need('payment_method', id);
+    detach(account, method);
     return method;
   }),
 ];

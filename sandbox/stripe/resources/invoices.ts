@@ -1,4 +1,4 @@
-/** Invoices, what is put on them, and how they were paid. */
+/** Invoices, invoice items and invoice payments. */
 
 import { collect, methodFor, refusal, settle, subscriptionOf, voidInvoice } from '../billing/collecting.ts';
 import { readOneOff } from '../billing/creating.ts';
@@ -9,33 +9,33 @@ import { attach, findMethod } from '../payments/methods.ts';
 import { del, deleted, get, matching, page, post, type Route } from './route.ts';
 
 export const invoices: Route[] = [
-  post('/v1/invoices/create_preview', ({ ledger, params }) => ({ wire: preview(ledger, params) })),
-  post('/v1/invoices', ({ ledger, params }) => {
+  post('/v1/invoices/create_preview', ({ account, params }) => ({ wire: preview(account, params) })),
+  post('/v1/invoices', ({ account, params }) => {
     params.allow('expand', 'collection_method', 'days_until_due', 'auto_advance', 'currency', 'default_payment_method');
     const pending = params.one('pending_invoice_items_behavior', ['include', 'exclude']) === 'include';
-    const customer = ledger.need('customer', params.need('customer'), 'customer');
+    const customer = account.need('customer', params.need('customer'), 'customer');
     const id = params.text('subscription');
-    return makeInvoice(ledger, {
+    return makeInvoice(account, {
       customer,
       reason: 'manual',
       pending,
       metadata: params.metadata(),
       description: params.text('description') ?? null,
-      subscription: id ? ledger.need('subscription', id, 'subscription') : null,
+      subscription: id ? account.need('subscription', id, 'subscription') : null,
     });
   }),
-  get('/v1/invoices', ({ ledger, params }) => {
+  get('/v1/invoices', ({ account, params }) => {
     const [subscription, status] = [params.text('subscription'), params.text('status')];
     params.allow('collection_method', 'due_date');
-    let found = matching(ledger.store.all('invoice'), 'customer', params.text('customer'));
+    let found = matching(account.store.all('invoice'), 'customer', params.text('customer'));
     if (subscription) {
       found = found.filter(({ parent }) => parent?.subscription_details.subscription === subscription);
     }
     return page(params, '/v1/invoices', matching(found, 'status', status));
   }),
-  get('/v1/invoices/:id', ({ ledger, id }) => ledger.need('invoice', id)),
-  get('/v1/invoices/:id/lines', ({ ledger, params, id }) => {
-    const { data } = ledger.need('invoice', id).lines;
+  get('/v1/invoices/:id', ({ account, id }) => account.need('invoice', id)),
+  get('/v1/invoices/:id/lines', ({ account, params, id }) => {
+    const { data } = account.need('invoice', id).lines;
     const limit = params.int('limit') ?? 10;
     const after = params.text('starting_after');
     const start = after ? data.findIndex((line) => line.id === after) + 1 : 0;
@@ -47,33 +47,33 @@ export const invoices: Route[] = [
       url: `/v1/invoices/${id}/lines`,
     } as never;
   }),
-  post('/v1/invoices/:id', ({ ledger, params, id }) => {
-    const invoice = ledger.need('invoice', id);
-    ledger.store.touch(invoice);
+  post('/v1/invoices/:id', ({ account, params, id }) => {
+    const invoice = account.need('invoice', id);
+    account.store.touch(invoice);
     params.allow('expand', 'description', 'footer', 'collection_method');
     invoice.metadata = params.metadata(invoice.metadata);
     invoice.auto_advance = params.bool('auto_advance') ?? invoice.auto_advance;
     const method = params.text('default_payment_method');
     if (method !== undefined)
-      invoice.default_payment_method = method && findMethod(ledger, method, 'default_payment_method').id;
+      invoice.default_payment_method = method && findMethod(account, method, 'default_payment_method').id;
     return invoice;
   }),
-  del('/v1/invoices/:id', ({ ledger, id }) => {
-    const invoice = ledger.need('invoice', id);
+  del('/v1/invoices/:id', ({ account, id }) => {
+    const invoice = account.need('invoice', id);
     if (invoice.status !== 'draft')
       throw invalid('You can only delete draft invoices.', undefined, 'invoice_not_editable');
-    ledger.store.remove('invoice', id);
+    account.store.remove('invoice', id);
     return deleted(invoice);
   }),
-  post('/v1/invoices/:id/finalize', ({ ledger, params, id }) => {
+  post('/v1/invoices/:id/finalize', ({ account, params, id }) => {
     params.allow('auto_advance', 'expand');
-    const invoice = ledger.need('invoice', id);
-    finalize(ledger, invoice);
-    if (invoice.amount_due === 0) collect(ledger, invoice, { offSession: true });
+    const invoice = account.need('invoice', id);
+    finalize(account, invoice);
+    if (invoice.amount_due === 0) collect(account, invoice, { offSession: true });
     return invoice;
   }),
-  post('/v1/invoices/:id/pay', ({ ledger, params, id }) => {
-    const invoice = ledger.need('invoice', id);
+  post('/v1/invoices/:id/pay', ({ account, params, id }) => {
+    const invoice = account.need('invoice', id);
     const name = params.text('payment_method');
     const offSession = params.bool('off_session') ?? true;
     params.allow('expand', 'forgive', 'mandate', 'source');
@@ -81,16 +81,16 @@ export const invoices: Route[] = [
     if (invoice.status === 'paid') throw invalid('Invoice is already paid', undefined, 'invoice_already_paid');
     if (invoice.status === 'void')
       throw invalid('You cannot pay an invoice that is void.', undefined, 'invoice_not_editable');
-    if (invoice.status === 'draft') finalize(ledger, invoice);
+    if (invoice.status === 'draft') finalize(account, invoice);
     if (outOfBand) {
       invoice.amount_due = 0;
-      collect(ledger, invoice, { offSession });
+      collect(account, invoice, { offSession });
       return invoice;
     }
-    const method = name ? findMethod(ledger, name) : methodFor(ledger, invoice);
-    if (!method && invoice.amount_due > 0) throw refusal(ledger, invoice);
-    const customer = ledger.need('customer', invoice.customer);
-    if (method && method.customer === null) attach(ledger, method, customer);
+    const method = name ? findMethod(account, name) : methodFor(account, invoice);
+    if (!method && invoice.amount_due > 0) throw refusal(account, invoice);
+    const customer = account.need('customer', invoice.customer);
+    if (method && method.customer === null) attach(account, method, customer);
     if (method && method.customer !== customer.id) {
       throw new ApiError(400, {
         type: 'invalid_request_error',
@@ -98,65 +98,65 @@ export const invoices: Route[] = [
         param: 'payment_method',
       });
     }
-    if (collect(ledger, invoice, { method, offSession }) !== 'succeeded') throw refusal(ledger, invoice);
+    if (collect(account, invoice, { method, offSession }) !== 'succeeded') throw refusal(account, invoice);
     return invoice;
   }),
-  post('/v1/invoices/:id/void', ({ ledger, id }) => {
-    const invoice = ledger.need('invoice', id);
-    voidInvoice(ledger, invoice);
+  post('/v1/invoices/:id/void', ({ account, id }) => {
+    const invoice = account.need('invoice', id);
+    voidInvoice(account, invoice);
     return invoice;
   }),
-  post('/v1/invoices/:id/mark_uncollectible', ({ ledger, id }) => {
-    const invoice = ledger.need('invoice', id);
+  post('/v1/invoices/:id/mark_uncollectible', ({ account, id }) => {
+    const invoice = account.need('invoice', id);
     if (invoice.status !== 'open')
       throw invalid('You can only mark open invoices as uncollectible.', undefined, 'invoice_not_editable');
-    ledger.store.touch(invoice);
+    account.store.touch(invoice);
     invoice.status = 'uncollectible';
     invoice.auto_advance = false;
-    invoice.status_transitions = { ...invoice.status_transitions, marked_uncollectible_at: ledger.now(invoice) };
-    ledger.emit('invoice.marked_uncollectible', invoice);
+    invoice.status_transitions = { ...invoice.status_transitions, marked_uncollectible_at: account.now(invoice) };
+    account.emit('invoice.marked_uncollectible', invoice);
     // A bad debt that is written off is not owed any more.
-    const subscription = subscriptionOf(ledger, invoice);
+    const subscription = subscriptionOf(account, invoice);
     if (subscription) {
-      ledger.store.touch(subscription);
-      settle(ledger, subscription);
+      account.store.touch(subscription);
+      settle(account, subscription);
     }
     return invoice;
   }),
 ];
 
 export const invoiceItems: Route[] = [
-  post('/v1/invoiceitems', ({ ledger, params }) => {
+  post('/v1/invoiceitems', ({ account, params }) => {
     params.allow('expand', 'invoice');
-    const customer = ledger.need('customer', params.need('customer'), 'customer');
-    const known = new Set([...ledger.store.all('invoiceitem')].map(({ id }) => id));
+    const customer = account.need('customer', params.need('customer'), 'customer');
+    const known = new Set([...account.store.all('invoiceitem')].map(({ id }) => id));
     const pricing = params.object('pricing');
-    readOneOff(ledger, pricing ?? params, customer.id, params.text('subscription') ?? null);
-    const made = [...ledger.store.all('invoiceitem')].find(({ id }) => !known.has(id));
+    readOneOff(account, pricing ?? params, customer.id, params.text('subscription') ?? null);
+    const made = [...account.store.all('invoiceitem')].find(({ id }) => !known.has(id));
     if (!made) throw invalid('Nothing was added.');
     return made;
   }),
-  get('/v1/invoiceitems', ({ ledger, params }) => {
+  get('/v1/invoiceitems', ({ account, params }) => {
     const pending = params.bool('pending');
-    const own = matching(ledger.store.all('invoiceitem'), 'customer', params.text('customer'));
+    const own = matching(account.store.all('invoiceitem'), 'customer', params.text('customer'));
     const found = pending === undefined ? own : own.filter((item) => (item.invoice === null) === pending);
     return page(params, '/v1/invoiceitems', matching(found, 'invoice', params.text('invoice')));
   }),
-  get('/v1/invoiceitems/:id', ({ ledger, id }) => ledger.need('invoiceitem', id)),
-  del('/v1/invoiceitems/:id', ({ ledger, id }) => {
-    const item = ledger.need('invoiceitem', id);
+  get('/v1/invoiceitems/:id', ({ account, id }) => account.need('invoiceitem', id)),
+  del('/v1/invoiceitems/:id', ({ account, id }) => {
+    const item = account.need('invoiceitem', id);
     if (item.invoice) throw invalid('An invoice item that is on an invoice cannot be deleted.');
-    ledger.store.remove('invoiceitem', id);
+    account.store.remove('invoiceitem', id);
     return deleted(item);
   }),
 ];
 
 export const invoicePayments: Route[] = [
-  get('/v1/invoice_payments', ({ ledger, params }) => {
+  get('/v1/invoice_payments', ({ account, params }) => {
     const payment = params.object('payment');
     payment?.allow('type');
     const intent = payment?.text('payment_intent');
-    let found = matching(ledger.store.all('invoice_payment'), 'invoice', params.text('invoice'));
+    let found = matching(account.store.all('invoice_payment'), 'invoice', params.text('invoice'));
     found = matching(found, 'status', params.text('status'));
     return page(
       params,
@@ -164,5 +164,5 @@ export const invoicePayments: Route[] = [
       intent ? found.filter((one) => one.payment.payment_intent === intent) : found,
     );
   }),
-  get('/v1/invoice_payments/:id', ({ ledger, id }) => ledger.need('invoice_payment', id)),
+  get('/v1/invoice_payments/:id', ({ account, id }) => account.need('invoice_payment', id)),
 ];

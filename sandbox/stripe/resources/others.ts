@@ -6,69 +6,69 @@ import { walletStates } from '../wallets.ts';
 import { del, deleted, get, matching, page, post, type Route } from './route.ts';
 
 export const events: Route[] = [
-  get('/v1/events', ({ ledger, params }) => {
+  get('/v1/events', ({ account, params }) => {
     const [type, types] = [params.text('type'), params.texts('types')];
     params.allow('delivery_success');
     const fits = (name: string, pattern: string) =>
       pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
     const wanted = type ? [type] : types;
-    const found = [...ledger.store.all('event')].filter(
+    const found = [...account.store.all('event')].filter(
       (event) => !wanted || wanted.some((one) => fits(event.type, one)),
     );
     return page(params, '/v1/events', found);
   }),
-  get('/v1/events/:id', ({ ledger, id }) => ledger.need('event', id)),
+  get('/v1/events/:id', ({ account, id }) => account.need('event', id)),
 ];
 
 export const webhookEndpoints: Route[] = [
-  get('/v1/webhook_endpoints', ({ ledger, params }) =>
-    page(params, '/v1/webhook_endpoints', ledger.store.all('webhook_endpoint')),
+  get('/v1/webhook_endpoints', ({ account, params }) =>
+    page(params, '/v1/webhook_endpoints', account.store.all('webhook_endpoint')),
   ),
-  get('/v1/webhook_endpoints/:id', ({ ledger, id }) => ledger.need('webhook_endpoint', id)),
+  get('/v1/webhook_endpoints/:id', ({ account, id }) => account.need('webhook_endpoint', id)),
 ];
 
 /** Domains on which wallets may show their buttons (docs.stripe.com/payments/payment-methods/pmd-registration). */
 export const paymentMethodDomains: Route[] = [
-  get('/v1/payment_method_domains', ({ ledger, params }) => {
+  get('/v1/payment_method_domains', ({ account, params }) => {
     const [name, enabled] = [params.text('domain_name'), params.text('enabled')];
-    const found = [...ledger.store.all('payment_method_domain')].filter(
+    const found = [...account.store.all('payment_method_domain')].filter(
       (one) => (!name || one.domain_name === name) && (!enabled || String(one.enabled) === enabled),
     );
     return page(params, '/v1/payment_method_domains', found);
   }),
-  post('/v1/payment_method_domains', ({ ledger, params }) => {
+  post('/v1/payment_method_domains', ({ account, params }) => {
     const name = params.need('domain_name');
     const enabled = params.text('enabled') !== 'false';
     // Stripe takes names alone, and none that the internet doesn't know.
     if (!/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/i.test(name)) {
       throw invalid(`${name} is not a valid domain name.`, 'domain_name', 'parameter_invalid');
     }
-    return ledger.add('payment_method_domain', {
+    return account.add('payment_method_domain', {
       object: 'payment_method_domain',
-      created: ledger.now(),
+      created: account.now(),
       domain_name: name,
       enabled,
       livemode: false,
       ...walletStates(enabled),
     });
   }),
-  post('/v1/payment_method_domains/:id', ({ ledger, params, id }) => {
-    const domain = ledger.need('payment_method_domain', id);
-    ledger.store.touch(domain);
+  post('/v1/payment_method_domains/:id', ({ account, params, id }) => {
+    const domain = account.need('payment_method_domain', id);
+    account.store.touch(domain);
     domain.enabled = params.text('enabled') !== 'false';
     Object.assign(domain, walletStates(domain.enabled === true));
     return domain;
   }),
-  post('/v1/payment_method_domains/:id/validate', ({ ledger, id }) => ledger.need('payment_method_domain', id)),
+  post('/v1/payment_method_domains/:id/validate', ({ account, id }) => account.need('payment_method_domain', id)),
 ];
 
 export const testClocks: Route[] = [
-  post('/v1/test_helpers/test_clocks', ({ ledger, params }) => {
+  post('/v1/test_helpers/test_clocks', ({ account, params }) => {
     const frozen = params.int('frozen_time');
     if (!frozen) throw invalid('Missing required param: frozen_time.', 'frozen_time', 'parameter_missing');
-    return ledger.add('test_helpers.test_clock', {
+    return account.add('test_helpers.test_clock', {
       object: 'test_helpers.test_clock',
-      deletes_after: ledger.now() + 30 * 86_400,
+      deletes_after: account.now() + 30 * 86_400,
       frozen_time: frozen,
       livemode: false,
       name: params.text('name') ?? null,
@@ -76,22 +76,22 @@ export const testClocks: Route[] = [
       status_details: {},
     });
   }),
-  get('/v1/test_helpers/test_clocks', ({ ledger, params }) =>
-    page(params, '/v1/test_helpers/test_clocks', ledger.store.all('test_helpers.test_clock')),
+  get('/v1/test_helpers/test_clocks', ({ account, params }) =>
+    page(params, '/v1/test_helpers/test_clocks', account.store.all('test_helpers.test_clock')),
   ),
-  get('/v1/test_helpers/test_clocks/:id', ({ ledger, id }) => ledger.need('test_helpers.test_clock', id)),
-  del('/v1/test_helpers/test_clocks/:id', ({ ledger, id }) => {
-    const clock = ledger.need('test_helpers.test_clock', id);
-    for (const subscription of matching(ledger.store.all('subscription'), 'test_clock', id)) {
+  get('/v1/test_helpers/test_clocks/:id', ({ account, id }) => account.need('test_helpers.test_clock', id)),
+  del('/v1/test_helpers/test_clocks/:id', ({ account, id }) => {
+    const clock = account.need('test_helpers.test_clock', id);
+    for (const subscription of matching(account.store.all('subscription'), 'test_clock', id)) {
       if (!['canceled', 'incomplete_expired'].includes(subscription.status))
-        end(ledger, subscription, 'cancellation_requested');
+        end(account, subscription, 'cancellation_requested');
     }
-    for (const customer of matching(ledger.store.all('customer'), 'test_clock', id)) {
-      ledger.store.touch(customer);
-      ledger.emit('customer.deleted', customer);
+    for (const customer of matching(account.store.all('customer'), 'test_clock', id)) {
+      account.store.touch(customer);
+      account.emit('customer.deleted', customer);
       customer.deleted = true;
     }
-    ledger.store.remove('test_helpers.test_clock', id);
+    account.store.remove('test_helpers.test_clock', id);
     return deleted(clock);
   }),
 ];
@@ -99,8 +99,8 @@ export const testClocks: Route[] = [
 /** Furthest that a clock can be moved at once, seconds: Stripe allows two intervals of the shortest subscription. */
 export const advanceTestClock: Route = post(
   '/v1/test_helpers/test_clocks/:id/advance',
-  ({ ledger, lifecycle, params, id }) => {
-    const clock = ledger.need('test_helpers.test_clock', id);
+  ({ account, lifecycle, params, id }) => {
+    const clock = account.need('test_helpers.test_clock', id);
     const to = params.int('frozen_time');
     if (!to || to <= clock.frozen_time) {
       throw new ApiError(400, {
@@ -110,13 +110,13 @@ export const advanceTestClock: Route = post(
       });
     }
     lifecycle.advanceClock(id, to);
-    const wire = ledger.present(ledger.need('test_helpers.test_clock', id));
+    const wire = account.present(account.need('test_helpers.test_clock', id));
     // Stripe does it in the background; the sandbox does it at once.
     return { wire: { ...wire, status: 'advancing', status_details: { advancing: { target_frozen_time: to } } } };
   },
 );
 
-export const account: Route[] = [
+export const accounts: Route[] = [
   get('/v1/account', () => ({
     wire: {
       id: 'acct_1Broadsheet',

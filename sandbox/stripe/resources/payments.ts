@@ -3,8 +3,8 @@
 import { money } from '../billing/calendar.ts';
 import { afterAttempt } from '../billing/collecting.ts';
 import { afterSetup } from '../billing/creating.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { cardError, invalid, unauthorized } from '../core/errors.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { PaymentIntent, PaymentMethod, SetupIntent } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { blocksRefund } from '../payments/disputes.ts';
@@ -43,7 +43,7 @@ function mayTouch({ browser, params }: Ask, intent: PaymentIntent | SetupIntent)
 }
 
 /** The card that the call names or brings with it. */
-function methodOf({ ledger, params }: Pick<Ask, 'ledger' | 'params'>, already: string | null): PaymentMethod | null {
+function methodOf({ account, params }: Pick<Ask, 'account' | 'params'>, already: string | null): PaymentMethod | null {
   const id = params.text('payment_method');
   const data = params.object('payment_method_data');
   if (data) {
@@ -55,10 +55,10 @@ function methodOf({ ledger, params }: Pick<Ask, 'ledger' | 'params'>, already: s
         'payment_method_data[card]',
         'parameter_missing',
       );
-    return makeMethod(ledger, readCard(ledger, card), { billing: readBilling(data) });
+    return makeMethod(account, readCard(account, card), { billing: readBilling(data) });
   }
-  if (id) return findMethod(ledger, id);
-  return already ? ledger.need('payment_method', already) : null;
+  if (id) return findMethod(account, id);
+  return already ? account.need('payment_method', already) : null;
 }
 
 function belongs(method: PaymentMethod, intent: PaymentIntent | SetupIntent): void {
@@ -101,7 +101,7 @@ function needsReturn({ params, browser }: Ask, intent: PaymentIntent | SetupInte
 
 /** @throws {ApiError} 402 when the bank refuses */
 function confirm(ask: Ask, intent: PaymentIntent): PaymentIntent {
-  const { ledger, params, browser } = ask;
+  const { account, params, browser } = ask;
   params.allow(...indifferent);
   mayConfirm(intent);
   needsReturn(ask, intent);
@@ -118,33 +118,33 @@ function confirm(ask: Ask, intent: PaymentIntent): PaymentIntent {
   }
   belongs(method, intent);
   const offSession = off === 'true' || off === 'one_off' || off === 'recurring';
-  const outcome = confirmPayment(ledger, intent, {
+  const outcome = confirmPayment(account, intent, {
     method,
     offSession,
     returnUrl: returnUrl ?? null,
     bySdk: browser || sdk === true,
   });
-  afterAttempt(ledger, intent, outcome);
+  afterAttempt(account, intent, outcome);
   if (outcome === 'failed' && intent.last_payment_error) {
-    throw cardError(intent.last_payment_error, { payment_intent: ledger.present(intent) });
+    throw cardError(intent.last_payment_error, { payment_intent: account.present(intent) });
   }
   return intent;
 }
 
 export const paymentIntents: Route[] = [
   post('/v1/payment_intents', (ask) => {
-    const { ledger, params } = ask;
+    const { account, params } = ask;
     params.allow(...indifferent);
     const amount = params.int('amount') ?? 0;
     if (amount < 50) {
       throw invalid('Amount must be at least $0.50 usd', 'amount', 'amount_too_small');
     }
     const customer = params.text('customer');
-    const intent = makePaymentIntent(ledger, {
+    const intent = makePaymentIntent(account, {
       amount,
       currency: params.need('currency'),
       description: params.text('description') ?? null,
-      customer: customer ? ledger.need('customer', customer, 'customer').id : null,
+      customer: customer ? account.need('customer', customer, 'customer').id : null,
       setupFutureUsage: params.one('setup_future_usage', ['off_session', 'on_session']) ?? null,
       metadata: params.metadata(),
       allowed: params.texts('allowed_payment_method_types') ?? null,
@@ -159,17 +159,17 @@ export const paymentIntents: Route[] = [
     }
     return intent;
   }),
-  get('/v1/payment_intents', ({ ledger, params }) =>
+  get('/v1/payment_intents', ({ account, params }) =>
     page(
       params,
       '/v1/payment_intents',
-      matching(ledger.store.all('payment_intent'), 'customer', params.text('customer')),
+      matching(account.store.all('payment_intent'), 'customer', params.text('customer')),
     ),
   ),
   get(
     '/v1/payment_intents/:id',
     (ask) => {
-      const intent = ask.ledger.need('payment_intent', ask.id);
+      const intent = ask.account.need('payment_intent', ask.id);
       ask.params.allow('key', 'is_stripe_sdk');
       mayTouch(ask, intent);
       return intent;
@@ -177,10 +177,10 @@ export const paymentIntents: Route[] = [
     true,
   ),
   post('/v1/payment_intents/:id', (ask) => {
-    const { ledger, params, id } = ask;
-    const intent = ledger.need('payment_intent', id);
+    const { account, params, id } = ask;
+    const intent = account.need('payment_intent', id);
     params.allow(...indifferent, 'description', 'customer');
-    ledger.store.touch(intent);
+    account.store.touch(intent);
     intent.metadata = params.metadata(intent.metadata);
     const [amount, usage] = [params.int('amount'), params.one('setup_future_usage', ['off_session', 'on_session'])];
     if (amount && !intent._invoice) intent.amount = amount;
@@ -196,28 +196,28 @@ export const paymentIntents: Route[] = [
   post(
     '/v1/payment_intents/:id/confirm',
     (ask) => {
-      const intent = ask.ledger.need('payment_intent', ask.id);
+      const intent = ask.account.need('payment_intent', ask.id);
       mayTouch(ask, intent);
       return confirm(ask, intent);
     },
     true,
   ),
-  post('/v1/payment_intents/:id/cancel', ({ ledger, params, id }) => {
-    const intent = ledger.need('payment_intent', id);
-    if (intent._invoice && ledger.store.find('invoice', intent._invoice)?.status === 'open') {
+  post('/v1/payment_intents/:id/cancel', ({ account, params, id }) => {
+    const intent = account.need('payment_intent', id);
+    if (intent._invoice && account.store.find('invoice', intent._invoice)?.status === 'open') {
       throw invalid(
         'You cannot cancel a PaymentIntent that belongs to an open invoice: void the invoice.',
         undefined,
         'payment_intent_unexpected_state',
       );
     }
-    cancelIntent(ledger, intent, params.text('cancellation_reason') ?? null);
+    cancelIntent(account, intent, params.text('cancellation_reason') ?? null);
     return intent;
   }),
 ];
 
 function confirmSetupIntent(ask: Ask, intent: SetupIntent): SetupIntent {
-  const { ledger, params, browser } = ask;
+  const { account, params, browser } = ask;
   params.allow(...indifferent);
   needsReturn(ask, intent);
   const [returnUrl, sdk] = [params.text('return_url'), params.bool('use_stripe_sdk')];
@@ -230,26 +230,26 @@ function confirmSetupIntent(ask: Ask, intent: SetupIntent): SetupIntent {
     );
   }
   belongs(method, intent);
-  const outcome = confirmSetup(ledger, intent, {
+  const outcome = confirmSetup(account, intent, {
     method,
     offSession: false,
     returnUrl: returnUrl ?? null,
     bySdk: browser || sdk === true,
   });
-  if (outcome === 'succeeded') afterSetup(ledger, intent.id);
+  if (outcome === 'succeeded') afterSetup(account, intent.id);
   if (outcome === 'failed' && intent.last_setup_error) {
-    throw cardError(intent.last_setup_error, { setup_intent: ledger.present(intent) });
+    throw cardError(intent.last_setup_error, { setup_intent: account.present(intent) });
   }
   return intent;
 }
 
 export const setupIntents: Route[] = [
   post('/v1/setup_intents', (ask) => {
-    const { ledger, params } = ask;
+    const { account, params } = ask;
     params.allow(...indifferent);
     const customer = params.text('customer');
-    const intent = makeSetupIntent(ledger, {
-      customer: customer ? ledger.need('customer', customer, 'customer').id : null,
+    const intent = makeSetupIntent(account, {
+      customer: customer ? account.need('customer', customer, 'customer').id : null,
       metadata: params.metadata(),
       usage: params.one('usage', ['off_session', 'on_session']) ?? 'off_session',
       allowed: params.texts('allowed_payment_method_types') ?? null,
@@ -265,14 +265,14 @@ export const setupIntents: Route[] = [
     }
     return intent;
   }),
-  get('/v1/setup_intents', ({ ledger, params }) => {
-    const own = matching(ledger.store.all('setup_intent'), 'customer', params.text('customer'));
+  get('/v1/setup_intents', ({ account, params }) => {
+    const own = matching(account.store.all('setup_intent'), 'customer', params.text('customer'));
     return page(params, '/v1/setup_intents', matching(own, 'payment_method', params.text('payment_method')));
   }),
   get(
     '/v1/setup_intents/:id',
     (ask) => {
-      const intent = ask.ledger.need('setup_intent', ask.id);
+      const intent = ask.account.need('setup_intent', ask.id);
       ask.params.allow('key', 'is_stripe_sdk');
       mayTouch(ask, intent);
       return intent;
@@ -282,37 +282,37 @@ export const setupIntents: Route[] = [
   post(
     '/v1/setup_intents/:id/confirm',
     (ask) => {
-      const intent = ask.ledger.need('setup_intent', ask.id);
+      const intent = ask.account.need('setup_intent', ask.id);
       mayTouch(ask, intent);
       return confirmSetupIntent(ask, intent);
     },
     true,
   ),
-  post('/v1/setup_intents/:id/cancel', ({ ledger, params, id }) => {
-    const intent = ledger.need('setup_intent', id);
-    cancelIntent(ledger, intent, params.text('cancellation_reason') ?? null);
+  post('/v1/setup_intents/:id/cancel', ({ account, params, id }) => {
+    const intent = account.need('setup_intent', id);
+    cancelIntent(account, intent, params.text('cancellation_reason') ?? null);
     return intent;
   }),
 ];
 
 /** The customer's answer in the bank's challenge, for its page and for tests. */
-export function finishChallenge(ledger: Ledger, id: string, passed: boolean): PaymentIntent | SetupIntent {
-  const intent = id.startsWith('seti_') ? ledger.need('setup_intent', id) : ledger.need('payment_intent', id);
-  const outcome = answerChallenge(ledger, intent, passed);
-  if (intent.object === 'payment_intent') afterAttempt(ledger, intent as PaymentIntent, outcome);
-  else if (outcome === 'succeeded') afterSetup(ledger, intent.id);
+export function finishChallenge(account: StripeAccount, id: string, passed: boolean): PaymentIntent | SetupIntent {
+  const intent = id.startsWith('seti_') ? account.need('setup_intent', id) : account.need('payment_intent', id);
+  const outcome = answerChallenge(account, intent, passed);
+  if (intent.object === 'payment_intent') afterAttempt(account, intent as PaymentIntent, outcome);
+  else if (outcome === 'succeeded') afterSetup(account, intent.id);
   return intent;
 }
 
 export const charges: Route[] = [
-  get('/v1/charges', ({ ledger, params }) => {
-    const own = matching(ledger.store.all('charge'), 'customer', params.text('customer'));
+  get('/v1/charges', ({ account, params }) => {
+    const own = matching(account.store.all('charge'), 'customer', params.text('customer'));
     return page(params, '/v1/charges', matching(own, 'payment_intent', params.text('payment_intent')));
   }),
-  get('/v1/charges/:id', ({ ledger, id }) => ledger.need('charge', id)),
+  get('/v1/charges/:id', ({ account, id }) => account.need('charge', id)),
 ];
 
-export function refund(ledger: Ledger, params: Params) {
+export function refund(account: StripeAccount, params: Params) {
   params.allow(
     'expand',
     'refund_application_fee',
@@ -323,12 +323,12 @@ export function refund(ledger: Ledger, params: Params) {
     'origin',
   );
   const [intentId, chargeId] = [params.text('payment_intent'), params.text('charge')];
-  const intent = intentId ? ledger.need('payment_intent', intentId, 'payment_intent') : null;
+  const intent = intentId ? account.need('payment_intent', intentId, 'payment_intent') : null;
   const id = chargeId ?? intent?.latest_charge;
   if (!id) throw invalid('This PaymentIntent does not have a successful charge to refund.', 'payment_intent');
-  const charge = ledger.need('charge', id, 'charge');
+  const charge = account.need('charge', id, 'charge');
   if (charge.status !== 'succeeded') throw invalid(`Charge ${id} failed and cannot be refunded.`, 'charge');
-  if (blocksRefund(ledger, charge)) {
+  if (blocksRefund(account, charge)) {
     throw invalid(`Charge ${id} has been charged back; cannot issue a refund.`, undefined, 'charge_disputed');
   }
   const left = charge.amount - charge.amount_refunded;
@@ -340,7 +340,7 @@ export function refund(ledger: Ledger, params: Params) {
       'amount',
     );
   }
-  const made = ledger.add(
+  const made = account.add(
     'refund',
     {
       object: 'refund',
@@ -360,21 +360,21 @@ export function refund(ledger: Ledger, params: Params) {
       status: 'succeeded',
       transfer_reversal: null,
     },
-    charge.customer ? (ledger.store.find('customer', charge.customer) ?? null) : null,
+    charge.customer ? (account.store.find('customer', charge.customer) ?? null) : null,
   );
   const previous = { amount_refunded: charge.amount_refunded, refunded: charge.refunded };
-  ledger.store.touch(charge);
+  account.store.touch(charge);
   charge.amount_refunded += amount;
   charge.refunded = charge.amount_refunded === charge.amount;
-  ledger.emit('charge.refunded', charge, previous);
+  account.emit('charge.refunded', charge, previous);
   return made;
 }
 
 export const refunds: Route[] = [
-  post('/v1/refunds', ({ ledger, params }) => refund(ledger, params)),
-  get('/v1/refunds', ({ ledger, params }) => {
-    const own = matching(ledger.store.all('refund'), 'charge', params.text('charge'));
+  post('/v1/refunds', ({ account, params }) => refund(account, params)),
+  get('/v1/refunds', ({ account, params }) => {
+    const own = matching(account.store.all('refund'), 'charge', params.text('charge'));
     return page(params, '/v1/refunds', matching(own, 'payment_intent', params.text('payment_intent')));
   }),
-  get('/v1/refunds/:id', ({ ledger, id }) => ledger.need('refund', id)),
+  get('/v1/refunds/:id', ({ account, id }) => account.need('refund', id)),
 ];

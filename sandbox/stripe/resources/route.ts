@@ -1,20 +1,20 @@
-/** How a resource says which calls it answers. */
+/** How a resource declares the calls that it answers. */
 
 import type { Lifecycle } from '../billing/ticking.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { ApiError, invalid } from '../core/errors.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { Thing } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import type { Wire } from '../core/present.ts';
 
 export interface Ask {
-  readonly ledger: Ledger;
+  readonly account: StripeAccount;
   readonly lifecycle: Lifecycle;
   readonly params: Params;
-  /** What stands in the path. */
+  /** The id in the path. */
   readonly id: string;
   readonly second: string;
-  /** Whether a browser asks, with the publishable key. */
+  /** Whether the caller is a browser, with the publishable key. */
   readonly browser: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Route {
   readonly method: 'get' | 'post' | 'delete';
   /** `/v1/customers/:id` */
   readonly path: string;
-  /** Whether the publishable key may. */
+  /** Whether the publishable key is allowed. */
   readonly browser?: boolean;
   /** A `Thing` is presented with what `expand[]` asks for; a `{wire}` goes out as it is. */
   readonly run: (ask: Ask) => Thing | { readonly wire: Wire };

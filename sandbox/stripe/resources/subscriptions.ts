@@ -15,8 +15,8 @@ import { readPause } from '../billing/pausing.ts';
 import { readChanges } from '../billing/preview.ts';
 import { enter, phaseAt, phaseOf, readPhases, release } from '../billing/scheduling.ts';
 import { offerEnd } from '../billing/trial-offers.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { findMethod } from '../payments/methods.ts';
@@ -24,7 +24,7 @@ import { del, get, matching, page, post, type Route } from './route.ts';
 
 const over = ['canceled', 'incomplete_expired'];
 
-function update(ledger: Ledger, params: Params, subscription: Subscription): Subscription {
+function update(account: StripeAccount, params: Params, subscription: Subscription): Subscription {
   const read = ['proration_behavior', 'pause_collection'];
   params.allow(...indifferent.filter((name) => !read.includes(name)), 'automatic_tax');
   if (over.includes(subscription.status)) {
@@ -33,16 +33,16 @@ function update(ledger: Ledger, params: Params, subscription: Subscription): Sub
       throw invalid('A canceled subscription can only update its cancellation_details and metadata.');
     }
   }
-  ledger.store.touch(subscription);
+  account.store.touch(subscription);
   const old = before(subscription);
-  const customer = ledger.need('customer', subscription.customer);
+  const customer = account.need('customer', subscription.customer);
   subscription.metadata = params.metadata(subscription.metadata);
   const description = params.text('description');
   if (description !== undefined) subscription.description = description;
   const methodId = params.text('default_payment_method');
   if (methodId === null) subscription.default_payment_method = null;
   if (methodId) {
-    const method = findMethod(ledger, methodId, 'default_payment_method');
+    const method = findMethod(account, methodId, 'default_payment_method');
     if (method.customer !== customer.id) {
       throw invalid(
         `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`,
@@ -61,18 +61,18 @@ function update(ledger: Ledger, params: Params, subscription: Subscription): Sub
   if (missing) {
     subscription.trial_settings = { end_behavior: { billing_cycle_anchor: null, missing_payment_method: missing } };
   }
-  readPause(ledger, subscription, params);
-  setCancellation(ledger, subscription, params);
-  const granted = readDiscounts(ledger, params, customer);
-  if (granted) grantDiscounts(ledger, subscription, granted);
-  addOneOffs(ledger, subscription, params);
+  readPause(account, subscription, params);
+  setCancellation(account, subscription, params);
+  const granted = readDiscounts(account, params, customer);
+  if (granted) grantDiscounts(account, subscription, granted);
+  addOneOffs(account, subscription, params);
 
   const proration =
     params.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
   const behaviour = readPaymentBehavior(params);
   const offSession = params.bool('off_session') ?? false;
   const trial = params.text('trial_end');
-  const items = readChanges(ledger, params);
+  const items = readChanges(account, params);
   const prorationDate = params.int('proration_date');
   const restart = params.object('billing_cycle_anchor')?.one('type', ['now', 'unchanged']) === 'now';
   if (!items && !restart && !trial) return subscription;
@@ -83,18 +83,18 @@ function update(ledger: Ledger, params: Params, subscription: Subscription): Sub
   }
   if (subscription.pending_update) subscription.pending_update = null;
   const trialEnd = trial === 'now' ? ('now' as const) : trial ? Number(trial) : undefined;
-  const invoice = change(ledger, subscription, { items, proration, prorationDate, restart, trialEnd });
-  if (invoice) settleChange(ledger, subscription, invoice, { behaviour, offSession, before: old });
+  const invoice = change(account, subscription, { items, proration, prorationDate, restart, trialEnd });
+  if (invoice) settleChange(account, subscription, invoice, { behaviour, offSession, before: old });
   return subscription;
 }
 
 export const subscriptions: Route[] = [
-  post('/v1/subscriptions', ({ ledger, params }) => createSubscription(ledger, params)),
-  get('/v1/subscriptions', ({ ledger, params }) => {
+  post('/v1/subscriptions', ({ account, params }) => createSubscription(account, params)),
+  get('/v1/subscriptions', ({ account, params }) => {
     const status = params.text('status');
     params.allow('collection_method', 'current_period_end', 'current_period_start', 'automatic_tax');
     const [price, clock] = [params.text('price'), params.text('test_clock')];
-    let found = matching(ledger.store.all('subscription'), 'customer', params.text('customer'));
+    let found = matching(account.store.all('subscription'), 'customer', params.text('customer'));
     if (status === 'ended') found = found.filter((one) => over.includes(one.status));
     else if (!status) found = found.filter((one) => one.status !== 'canceled');
     else if (status !== 'all') found = found.filter((one) => one.status === status);
@@ -102,15 +102,15 @@ export const subscriptions: Route[] = [
     if (clock) found = found.filter((one) => one.test_clock === clock);
     return page(params, '/v1/subscriptions', found);
   }),
-  get('/v1/subscriptions/:id', ({ ledger, id }) => ledger.need('subscription', id)),
-  post('/v1/subscriptions/:id', ({ ledger, params, id }) => update(ledger, params, ledger.need('subscription', id))),
-  del('/v1/subscriptions/:id', ({ ledger, params, id }) => {
-    const subscription = ledger.need('subscription', id);
-    if (over.includes(subscription.status)) return ledger.need('subscription', `${id}`.concat(' '));
+  get('/v1/subscriptions/:id', ({ account, id }) => account.need('subscription', id)),
+  post('/v1/subscriptions/:id', ({ account, params, id }) => update(account, params, account.need('subscription', id))),
+  del('/v1/subscriptions/:id', ({ account, params, id }) => {
+    const subscription = account.need('subscription', id);
+    if (over.includes(subscription.status)) return account.need('subscription', `${id}`.concat(' '));
     const prorate = params.bool('prorate') ?? false;
     const invoiceNow = params.bool('invoice_now') ?? false;
     const details = params.object('cancellation_details');
-    ledger.store.touch(subscription);
+    account.store.touch(subscription);
     if (details) {
       subscription.cancellation_details = {
         ...subscription.cancellation_details,
@@ -118,40 +118,40 @@ export const subscriptions: Route[] = [
         feedback: details.text('feedback') ?? null,
       };
     }
-    const now = ledger.now(subscription);
+    const now = account.now(subscription);
     if (prorate) {
-      for (const item of subscription.items.data) credit(ledger, subscription, item, now);
+      for (const item of subscription.items.data) credit(account, subscription, item, now);
     }
     if (invoiceNow) {
-      const customer = ledger.need('customer', subscription.customer);
-      const invoice = makeInvoice(ledger, { customer, subscription, reason: 'subscription_update' });
-      finalize(ledger, invoice);
+      const customer = account.need('customer', subscription.customer);
+      const invoice = makeInvoice(account, { customer, subscription, reason: 'subscription_update' });
+      finalize(account, invoice);
       if (invoice.amount_due === 0) invoice.status = 'paid';
     }
-    end(ledger, subscription, 'cancellation_requested');
+    end(account, subscription, 'cancellation_requested');
     return subscription;
   }),
-  del('/v1/subscriptions/:id/discount', ({ ledger, id }) => {
-    const subscription = ledger.need('subscription', id);
-    grantDiscounts(ledger, subscription, []);
+  del('/v1/subscriptions/:id/discount', ({ account, id }) => {
+    const subscription = account.need('subscription', id);
+    grantDiscounts(account, subscription, []);
     return { wire: { id, object: 'discount', deleted: true } };
   }),
-  get('/v1/subscription_items', ({ ledger, params }) =>
+  get('/v1/subscription_items', ({ account, params }) =>
     page(
       params,
       '/v1/subscription_items',
-      ledger.need('subscription', params.need('subscription'), 'subscription').items.data,
+      account.need('subscription', params.need('subscription'), 'subscription').items.data,
     ),
   ),
 ];
 
 export const schedules: Route[] = [
-  post('/v1/subscription_schedules', ({ ledger, params }) => {
+  post('/v1/subscription_schedules', ({ account, params }) => {
     params.allow('expand', 'billing_mode', 'default_settings', 'start_date');
     const from = params.text('from_subscription');
     if (!from)
       throw invalid('The sandbox makes schedules of subscriptions alone: pass from_subscription.', 'from_subscription');
-    const subscription = ledger.need('subscription', from, 'from_subscription');
+    const subscription = account.need('subscription', from, 'from_subscription');
     if (subscription.schedule) {
       throw invalid(
         `You cannot migrate a subscription that is already attached to a schedule: ${subscription.schedule}.`,
@@ -169,7 +169,7 @@ export const schedules: Route[] = [
       );
     }
     const phase = phaseOf(subscription);
-    const schedule = ledger.add(
+    const schedule = account.add(
       'subscription_schedule',
       {
         object: 'subscription_schedule',
@@ -209,24 +209,24 @@ export const schedules: Route[] = [
         subscription: subscription.id,
         test_clock: subscription.test_clock,
       },
-      ledger.need('customer', subscription.customer),
+      account.need('customer', subscription.customer),
     );
     subscription.schedule = schedule.id;
-    ledger.store.touch(subscription);
+    account.store.touch(subscription);
     return schedule;
   }),
-  get('/v1/subscription_schedules', ({ ledger, params }) =>
+  get('/v1/subscription_schedules', ({ account, params }) =>
     page(
       params,
       '/v1/subscription_schedules',
-      matching(ledger.store.all('subscription_schedule'), 'customer', params.text('customer')),
+      matching(account.store.all('subscription_schedule'), 'customer', params.text('customer')),
     ),
   ),
-  get('/v1/subscription_schedules/:id', ({ ledger, id }) => ledger.need('subscription_schedule', id)),
-  post('/v1/subscription_schedules/:id', ({ ledger, params, id }) => {
-    const schedule = ledger.need('subscription_schedule', id);
+  get('/v1/subscription_schedules/:id', ({ account, id }) => account.need('subscription_schedule', id)),
+  post('/v1/subscription_schedules/:id', ({ account, params, id }) => {
+    const schedule = account.need('subscription_schedule', id);
     params.allow('expand', 'default_settings');
-    ledger.store.touch(schedule);
+    account.store.touch(schedule);
     if (schedule.status !== 'active') {
       throw invalid(
         `You cannot update a subscription schedule that is currently in the \`${schedule.status}\` status.`,
@@ -237,38 +237,38 @@ export const schedules: Route[] = [
     const proration =
       params.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
     if (!params.has('phases')) return schedule;
-    const now = ledger.now(schedule);
-    schedule.phases = readPhases(ledger, params, schedule, now);
+    const now = account.now(schedule);
+    schedule.phases = readPhases(account, params, schedule, now);
     const running = phaseAt(schedule, now);
-    const subscription = ledger.need('subscription', schedule.subscription ?? '');
+    const subscription = account.need('subscription', schedule.subscription ?? '');
     if (!running) throw invalid('One phase has to hold now.', 'phases');
     schedule.current_phase = { start_date: running.start_date, end_date: running.end_date };
-    enter(ledger, subscription, running, proration);
+    enter(account, subscription, running, proration);
     return schedule;
   }),
-  post('/v1/subscription_schedules/:id/release', ({ ledger, params, id }) => {
+  post('/v1/subscription_schedules/:id/release', ({ account, params, id }) => {
     params.allow('preserve_cancel_date', 'expand');
-    const schedule = ledger.need('subscription_schedule', id);
+    const schedule = account.need('subscription_schedule', id);
     if (schedule.status !== 'active') {
       throw invalid(
         `You cannot release a subscription schedule that is currently in the \`${schedule.status}\` status.`,
       );
     }
-    release(ledger, schedule);
+    release(account, schedule);
     return schedule;
   }),
-  post('/v1/subscription_schedules/:id/cancel', ({ ledger, params, id }) => {
+  post('/v1/subscription_schedules/:id/cancel', ({ account, params, id }) => {
     params.allow('invoice_now', 'prorate', 'expand');
-    const schedule = ledger.need('subscription_schedule', id);
+    const schedule = account.need('subscription_schedule', id);
     if (schedule.status !== 'active') {
       throw invalid(
         `You cannot cancel a subscription schedule that is currently in the \`${schedule.status}\` status.`,
       );
     }
-    end(ledger, ledger.need('subscription', schedule.subscription ?? ''), 'cancellation_requested');
+    end(account, account.need('subscription', schedule.subscription ?? ''), 'cancellation_requested');
     schedule.status = 'canceled';
     schedule.current_phase = null;
-    ledger.emit('subscription_schedule.canceled', schedule);
+    account.emit('subscription_schedule.canceled', schedule);
     return schedule;
   }),
 ];

@@ -21,7 +21,7 @@ describe('an answer', () => {
   it('that Stripe would not send fails when the sandbox is stopped', async () => {
     const bench = await openBench();
     const { id } = await bench.payer();
-    const kept = bench.state.ledger.need('customer', id);
+    const kept = bench.state.account.need('customer', id);
     delete kept.livemode;
     await expect(bench.stripe.customers.retrieve(id)).rejects.toThrow();
     await expect(bench.stop()).rejects.toThrow(/livemode/);

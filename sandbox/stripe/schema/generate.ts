@@ -63,7 +63,7 @@ function requestsOf(source: string): Map<string, string> {
 
 const kinds = { ApiListPromise: 'page', ApiSearchResultPromise: 'search' } as const;
 
-/** `Promise<Response<Customer>>` → what is answered. */
+/** `Promise<Response<Customer>>` → the response. */
 function answerOf(node: ts.TypeNode | undefined, reader: Reader): ApiCallShape['answer'] {
   if (!node || !ts.isTypeReferenceNode(node)) throw new Error('A call without an answer.');
   const [inner] = node.typeArguments ?? [];
@@ -197,13 +197,13 @@ function readBrowser(): BrowserSchema {
       ...groupFunctions.map((name) => [`elements.${name}`, overloads(group, name)] as const),
     ].map(([name, all]) => [name, all.map((one) => argumentsOf(one).map(reader.shapeOf))]),
   );
-  /** What an element tells a page of, and the functions that it hands over with it. */
+  /** The events of an element, and the functions in their values. */
   const listenersOf = (name: string, element: ts.Type) => {
     const heard = overloads(element, 'on').map((one) => {
       const [event, handler] = argumentsOf(one);
-      const [told] = handler?.getCallSignatures().flatMap(argumentsOf) ?? [];
+      const [value] = handler?.getCallSignatures().flatMap(argumentsOf) ?? [];
       if (!event?.isStringLiteral()) throw new Error(`${name} has an event without a name.`);
-      for (const symbol of told?.getProperties() ?? []) {
+      for (const symbol of value?.getProperties() ?? []) {
         const calls = reader.checker.getTypeOfSymbol(symbol).getNonNullableType().getCallSignatures();
         if (calls.length > 0)
           functions[`${name}.${event.value}.${symbol.name}`] = calls.map((call) =>

@@ -29,7 +29,7 @@ export function checkRequest(call: string, form: Form, { browser }: { browser: b
   checkLimits(call, form);
 }
 
-/** Parameters that this API version has given up, each with an error of its own. */
+/** Parameters that this API version has removed, each with its own error. */
 function refuseRetired(call: string, form: Form): void {
   // docs.stripe.com/changelog/endive/2026-09-30/remove-payment-method-types
   if (/^POST \/v1\/(?:payment|setup)_intents(?:$|\/)/.test(call) && form.payment_method_types !== undefined) {
@@ -87,7 +87,7 @@ const isText = (shape: Shape): boolean => typeof shape === 'string' || 'is' in s
 function checkUnion(value: Value, shapes: readonly Shape[], path: string, name: string): void {
   if (value === '' && shapes.includes('null')) return;
   const fitting = shapes.filter((shape) => shape !== 'null' && isText(shape) === (typeof value === 'string'));
-  // Any text will do where a text is declared, whatever stands beside it.
+  // A union with `string` accepts any text.
   if (fitting.includes('string')) fitting.splice(0, fitting.length, 'string');
   if (fitting.length === 0) fitting.push(shapes.find((shape) => shape !== 'null') ?? 'any');
   // Words beside another type allow what either of them allows; the last of them says what is wrong.

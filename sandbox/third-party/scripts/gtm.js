@@ -1,4 +1,4 @@
-// Stands in for Google Tag Manager: tells of everything in the data layer, old and new.
+// Stands in for Google Tag Manager: reports every entry of the data layer, old and new.
 (() => {
   const { origin } = new URL(document.currentScript.src);
   const strict = makeStrict(shapes, (what, details) =>

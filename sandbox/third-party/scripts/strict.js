@@ -1,5 +1,5 @@
 // Holds a page to what a vendor declares or documents (vendor-shapes.json, documented-shapes.ts): an unknown name, a wrong type, or what
-// is missing is told to the sandbox, which fails the test that caused it, and throws. Stands before each of the scripts here.
+// is missing is reported to the sandbox, which fails the test that caused it, and throws. Stands before each of the scripts here.
 // biome-ignore lint/correctness/noUnusedVariables: the script behind this one uses it
 const makeStrict = ({ interfaces, types }, told) => {
   const print = (value) => {

@@ -1,5 +1,5 @@
 /** Who sees which ad slot, and which house ad an empty one shows. */
-import { seenBy } from '../../lib/accounts/visitor.ts';
+import { seenBy } from '../../lib/accounts/products.ts';
 import type { Publication } from '../../publication.ts';
 
 /** The house ads (HouseAd.astro). */

@@ -211,7 +211,7 @@ describe('a body', () => {
     expect(await body('<h4 id="x">a</h4>')).toBe('<h2 id="user-content-x">a</h2>');
   });
 
-  it('leads to the paper where WordPress leads to itself', async () => {
+  it('links to the site where WordPress links to itself', async () => {
     const html = await body(
       [
         '<a href="https://cms.example/articles/two/#part">article</a>',

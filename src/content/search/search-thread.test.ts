@@ -69,7 +69,7 @@ const outcomes = async (asked: readonly Promise<FoundArticles>[]): Promise<(numb
   );
 
 describe('a search in a thread of its own', () => {
-  it('finds what a search here finds, as the paper is at the moment', async () => {
+  it('finds what a search in this thread finds, in the present content', async () => {
     for (let id = 1; id <= 30; id++) put(id, id % 3 === 0 ? 'The bridge opens' : `Notice ${id}`);
     const reader = createReader(store, open({ local: here }));
     const both = async (query: string, filter = {}) => {

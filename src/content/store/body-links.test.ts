@@ -35,7 +35,7 @@ describe('a link to WordPress in a body', () => {
     ['an article', '/article/budget', `${cms}/articles/budget/`, '/article/budget'],
     ['a place in an article', '/article/budget#a', `${cms}/articles/budget/#a`, '/article/budget#a'],
     ['an article by its id', `${cms}/?p=12`, `${cms}/?p=12`, '/article/budget'],
-    ['an author of the paper', '/author/ada', `${cms}/author/ada/`, '/author/ada'],
+    ['an author of the site', '/author/ada', `${cms}/author/ada/`, '/author/ada'],
     ['a section', '/section/politics', `${cms}/category/politics/`, '/section/politics'],
     ['a section by its id', `${cms}/?cat=3`, `${cms}/?cat=3`, '/section/politics'],
     ['a page of the site', '/about', `${cms}/company/about/`, '/about'],

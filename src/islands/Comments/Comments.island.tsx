@@ -10,6 +10,7 @@ import { noteWaiting } from '../../lib/comments/drafts.ts';
 import { commentDone, commentLabels, type MineAnswer, type OwnComment } from '../../lib/comments/schema.ts';
 import { $commentAct, type CommentAct } from '../../stores/ui.ts';
 import { Notice } from '../shared/notice.tsx';
+import { useRequest } from '../shared/request.ts';
 import styles from './Comments.module.css';
 import { Composer } from './Composer.tsx';
 import { OwnComments } from './OwnComments.tsx';
@@ -22,7 +23,7 @@ interface Props {
   longest: number;
 }
 
-const nothing: MineAnswer = { name: '', mayWrite: true, comments: [], reported: [] };
+const none: MineAnswer = { name: '', mayWrite: true, comments: [], reported: [] };
 
 export default function Comments({ article, parent, longest }: Props) {
   const { mine, setMine, change } = useMine(article);
@@ -67,7 +68,7 @@ export default function Comments({ article, parent, longest }: Props) {
             key={beside.id}
             comment={beside.id}
             reported={reported.includes(beside.id)}
-            onReported={(id) => setMine((now) => ({ ...(now ?? nothing), reported: [...reported, id] }))}
+            onReported={(id) => setMine((now) => ({ ...(now ?? none), reported: [...reported, id] }))}
             onClose={close}
           />,
           beside.place,
@@ -84,10 +85,10 @@ function useMine(article: number) {
     let gone = false;
     void myComments(article).then((answer) => {
       if (gone || !answer.ok || !answer.value) return;
-      const found = answer.value;
+      const { value } = answer;
       // A comment that was posted during the request is newer than its answer.
-      setMine((now) => ({ ...found, comments: merged(now?.comments ?? [], found.comments) }));
-      noteWaiting(article, hasWaiting(found.comments));
+      setMine((now) => ({ ...value, comments: merged(now?.comments ?? [], value.comments) }));
+      noteWaiting(article, hasWaiting(value.comments));
     });
     return () => {
       gone = true;
@@ -96,9 +97,9 @@ function useMine(article: number) {
 
   const change = (make: (comments: readonly OwnComment[]) => readonly OwnComment[]) =>
     setMine((now) => {
-      const comments = make((now ?? nothing).comments);
+      const comments = make((now ?? none).comments);
       noteWaiting(article, hasWaiting(comments));
-      return { ...(now ?? nothing), comments };
+      return { ...(now ?? none), comments };
     });
 
   return { mine, setMine, change };
@@ -116,22 +117,22 @@ function merged(first: readonly OwnComment[], second: readonly OwnComment[]): re
 function useBeside() {
   const [beside, setBeside] = useState<(CommentAct & { readonly place: HTMLElement }) | null>(null);
   const opener = useRef<HTMLElement | null>(null);
-  const asked = useStore($commentAct);
+  const requested = useStore($commentAct);
 
   useEffect(() => {
-    if (asked === null) return;
+    if (requested === null) return;
     $commentAct.set(null);
-    const item = document.querySelector<HTMLElement>(`#comment-${asked.id} > article`);
+    const item = document.querySelector<HTMLElement>(`#comment-${requested.id} > article`);
     if (!item) return;
-    opener.current = item.querySelector<HTMLElement>(`[data-act="${asked.act}"]`);
+    opener.current = item.querySelector<HTMLElement>(`[data-act="${requested.act}"]`);
     const place = document.createElement('div');
     place.className = styles.place ?? '';
     item.append(place);
     setBeside((before) => {
       before?.place.remove();
-      return { ...asked, place };
+      return { ...requested, place };
     });
-  }, [asked]);
+  }, [requested]);
 
   // Another order or page of comments may have replaced the comment.
   useEffect(() => {
@@ -163,20 +164,16 @@ interface ReportProps {
 function Report({ comment, reported, onReported, onClose }: ReportProps) {
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { busy, problem, start, end } = useRequest();
   useEffect(() => box.current?.focus(), []);
 
   async function send() {
-    if (busy) return;
-    setBusy(true);
-    setProblem(null);
-    const answer = await reportComment(comment);
-    setBusy(false);
-    if (answer.ok) {
-      onReported(comment);
-      box.current?.focus();
-    } else setProblem(refusedMessage(answer));
+    const answer = await start(() => reportComment(comment));
+    if (!answer) return;
+    if (!answer.ok) return end(refusedMessage(answer));
+    end();
+    onReported(comment);
+    box.current?.focus();
   }
 
   return (

@@ -11,7 +11,7 @@ import {
 } from 'react';
 import { unconfirmed } from '../../lib/accounts/model.ts';
 import { postComment, refusedField, refusedMessage } from '../../lib/comments/client.ts';
-import { dropDraft, keepDraft, newDraftKey, readDraft } from '../../lib/comments/drafts.ts';
+import { newDraftKey, readDraft, removeDraft, storeDraft } from '../../lib/comments/drafts.ts';
 import { cleanComment, commentForm, lengthOf, longestName, nameProblem } from '../../lib/comments/model.ts';
 import {
   commentFailed,
@@ -23,6 +23,7 @@ import {
 } from '../../lib/comments/schema.ts';
 import { hasCode } from '../../lib/http/ask.ts';
 import { ConfirmLink, Notice, useScripted } from '../shared/notice.tsx';
+import { useRequest } from '../shared/request.ts';
 import styles from './Comments.module.css';
 
 interface Props {
@@ -43,64 +44,11 @@ interface Props {
 /** The form says how many characters are left from this number on. */
 const nearlyFull = 200;
 
-export function Composer({ article, parent, longest, name, label, focused = false, onPosted, onCancel }: Props) {
+export function Composer(props: Props) {
+  const { article, parent, label, name } = props;
   const id = useId();
-  const area = useRef<HTMLTextAreaElement>(null);
-  const nameField = useRef<HTMLInputElement>(null);
-  const draft = useDraft(article, parent, area);
-  const [naming, setNaming] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [confirms, setConfirms] = useState(false);
-  const [busy, setBusy] = useState(false);
+  const { area, nameField, draft, left, asksName, changeName, busy, problem, confirms, submit } = useComposer(props);
   const scripted = useScripted();
-  useEffect(() => {
-    if (focused) area.current?.focus();
-  }, [focused]);
-  useEffect(() => {
-    if (naming) nameField.current?.focus();
-  }, [naming]);
-
-  const left = longest - lengthOf(cleanComment(draft.text));
-  const asksName = naming || name === '';
-
-  /** What is wrong with the fields, and which of them to correct; `null`: nothing. */
-  function check(chosen: string | undefined): readonly [message: string, field: HTMLElement | null] | null {
-    if (cleanComment(draft.text) === '') return [commentInvalid.empty, area.current];
-    if (left < 0) return [tooLong(-left), area.current];
-    const wrongName = chosen === undefined ? null : nameProblem(chosen);
-    return wrongName === null ? null : [wrongName, nameField.current];
-  }
-
-  async function submit(event: SyntheticEvent<HTMLFormElement>) {
-    event.preventDefault();
-    if (busy) return;
-    setConfirms(false);
-    const chosen = asksName ? (nameField.current?.value ?? '').trim() : undefined;
-    const [wrong, field] = check(chosen) ?? [null, null];
-    setProblem(wrong);
-    if (wrong !== null) return field?.focus();
-    setBusy(true);
-    const answer = await postComment({
-      articleId: article,
-      parentId: parent,
-      content: draft.text,
-      draft: draft.key(),
-      ...(chosen !== undefined && { name: chosen }),
-    });
-    setBusy(false);
-    if (answer.ok && answer.value?.comment) {
-      draft.drop();
-      setNaming(false);
-      return onPosted(answer.value.comment);
-    }
-    if (answer.ok) return setProblem(commentFailed.wrong);
-    // The text stays in the form and in the browser's storage.
-    draft.write(draft.text);
-    if (refusedField(answer) === 'name') setNaming(true);
-    setProblem(refusedMessage(answer));
-    setConfirms(hasCode(answer, unconfirmed));
-  }
-
   return (
     <form
       className={styles.form}
@@ -128,27 +76,14 @@ export function Composer({ article, parent, longest, name, label, focused = fals
         onChange={(event) => draft.write(event.target.value)}
         aria-describedby={`${id}-problem ${id}-left`}
       />
-      {asksName && (
-        <div className={styles.name}>
-          <label htmlFor={`${id}-name`}>{commentLabels.displayName}</label>
-          <input
-            ref={nameField}
-            className="field"
-            id={`${id}-name`}
-            name={commentFields.name}
-            autoComplete="name"
-            maxLength={longestName}
-            defaultValue={name ?? ''}
-          />
-        </div>
-      )}
+      {asksName && <NameField id={`${id}-name`} input={nameField} name={name} />}
       <Notice id={`${id}-problem`} text={problem} />
       {confirms && <ConfirmLink />}
-      <Foot id={id} busy={busy} reply={parent !== 0} left={left} onCancel={onCancel}>
+      <Foot id={id} busy={busy} reply={parent !== 0} left={left} onCancel={props.onCancel}>
         {!asksName && name && (
           <>
             {commentLabels.postingAs} <strong>{name}</strong>.{' '}
-            <button type="button" className={styles.plain} onClick={() => setNaming(true)}>
+            <button type="button" className={styles.plain} onClick={changeName}>
               {commentLabels.changeName}
             </button>{' '}
           </>
@@ -157,6 +92,96 @@ export function Composer({ article, parent, longest, name, label, focused = fals
     </form>
   );
 }
+
+/** State of the form, and how it is sent. */
+function useComposer({ article, parent, longest, name, focused = false, onPosted }: Props) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const nameField = useRef<HTMLInputElement>(null);
+  const draft = useDraft(article, parent, area);
+  const [changesName, setChangesName] = useState(false);
+  const [confirms, setConfirms] = useState(false);
+  const { busy, problem, setProblem, start, end } = useRequest();
+  useEffect(() => {
+    if (focused) area.current?.focus();
+  }, [focused]);
+  useEffect(() => {
+    if (changesName) nameField.current?.focus();
+  }, [changesName]);
+  const asksName = changesName || name === '';
+
+  async function submit(event: SyntheticEvent<HTMLFormElement>) {
+    event.preventDefault();
+    setConfirms(false);
+    const newName = asksName ? (nameField.current?.value ?? '').trim() : undefined;
+    const wrong = wrongField(draft.text, longest, newName);
+    if (wrong) {
+      setProblem(wrong.message);
+      return (wrong.field === 'name' ? nameField : area).current?.focus();
+    }
+    const answer = await start(() =>
+      postComment({
+        articleId: article,
+        parentId: parent,
+        content: draft.text,
+        draft: draft.key(),
+        ...(newName !== undefined && { name: newName }),
+      }),
+    );
+    if (!answer) return;
+    setConfirms(!answer.ok && hasCode(answer, unconfirmed));
+    if (answer.ok) {
+      const { comment } = answer.value ?? {};
+      if (!comment) return end(commentFailed.failed);
+      end();
+      draft.remove();
+      setChangesName(false);
+      return onPosted(comment);
+    }
+    // The text stays in the form and in the browser's storage.
+    draft.write(draft.text);
+    if (refusedField(answer) === 'name') setChangesName(true);
+    end(refusedMessage(answer));
+  }
+
+  const left = longest - lengthOf(cleanComment(draft.text));
+  const changeName = () => setChangesName(true);
+  return { area, nameField, draft, left, asksName, changeName, busy, problem, confirms, submit };
+}
+
+/** The first field to correct; `null`: none. @param name `undefined` unless the form asks for it */
+export function wrongField(
+  text: string,
+  longest: number,
+  name: string | undefined,
+): { readonly field: 'text' | 'name'; readonly message: string } | null {
+  const content = cleanComment(text);
+  const over = lengthOf(content) - longest;
+  if (content === '') return { field: 'text', message: commentInvalid.empty };
+  if (over > 0) return { field: 'text', message: tooLong(over) };
+  const message = name === undefined ? null : nameProblem(name);
+  return message === null ? null : { field: 'name', message };
+}
+
+interface NameFieldProps {
+  id: string;
+  input: RefObject<HTMLInputElement | null>;
+  name: string | null;
+}
+
+const NameField = ({ id, input, name }: NameFieldProps) => (
+  <div className={styles.name}>
+    <label htmlFor={id}>{commentLabels.displayName}</label>
+    <input
+      ref={input}
+      className="field"
+      id={id}
+      name={commentFields.name}
+      autoComplete="name"
+      maxLength={longestName}
+      defaultValue={name ?? ''}
+    />
+  </div>
+);
 
 interface FootProps {
   id: string;
@@ -197,12 +222,12 @@ function useDraft(article: number, parent: number, area: RefObject<HTMLTextAreaE
   const key = useRef('');
   const [text, setText] = useState('');
 
-  // Before the click that started the hydration is repeated. Text that was typed before then wins over a kept draft.
+  // Before the click that started the hydration is repeated. Text that was typed before then wins over a stored draft.
   useLayoutEffect(() => {
     const typed = area.current?.value ?? '';
-    const kept = readDraft(article, parent);
-    key.current = kept?.key ?? newDraftKey();
-    setText(typed !== '' ? typed : (kept?.text ?? ''));
+    const stored = readDraft(article, parent);
+    key.current = stored?.key ?? newDraftKey();
+    setText(typed !== '' ? typed : (stored?.text ?? ''));
   }, [article, parent, area]);
 
   return {
@@ -210,10 +235,10 @@ function useDraft(article: number, parent: number, area: RefObject<HTMLTextAreaE
     key: () => key.current,
     write(value: string) {
       setText(value);
-      keepDraft(article, parent, { text: value, key: key.current });
+      storeDraft(article, parent, { text: value, key: key.current });
     },
-    drop() {
-      dropDraft(article, parent);
+    remove() {
+      removeDraft(article, parent);
       key.current = newDraftKey();
       setText('');
     },

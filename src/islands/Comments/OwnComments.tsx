@@ -1,10 +1,10 @@
 /** The user's own comments that others don't see yet, or that may still be edited. */
-
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { editComment, refusedMessage, removeComment } from '../../lib/comments/client.ts';
 import { commentLabels, commentStates, type OwnComment } from '../../lib/comments/schema.ts';
 import { ago } from '../../lib/relative-time.ts';
 import { Notice } from '../shared/notice.tsx';
+import { useRequest } from '../shared/request.ts';
 import styles from './Comments.module.css';
 
 interface Props {
@@ -47,30 +47,23 @@ function useNow(comments: readonly OwnComment[]): number {
 function Own({ comment, now, onChanged, onRemoved }: { comment: OwnComment; now: number } & Omit<Props, 'comments'>) {
   const id = useId();
   const [editing, setEditing] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-
-  async function attempt<T>(call: Promise<T>): Promise<T> {
-    setBusy(true);
-    setProblem(null);
-    const answer = await call;
-    setBusy(false);
-    return answer;
-  }
+  const { busy, problem, start, end } = useRequest();
 
   async function save(content: string) {
-    if (busy) return;
-    const answer = await attempt(editComment(comment.id, content));
-    if (!answer.ok || !answer.value) return setProblem(answer.ok ? null : refusedMessage(answer));
+    const answer = await start(() => editComment(comment.id, content));
+    if (!answer) return;
+    if (!answer.ok || !answer.value) return end(answer.ok ? null : refusedMessage(answer));
+    end();
     setEditing(false);
     onChanged(answer.value.comment);
   }
 
   async function remove() {
-    if (busy) return;
-    const answer = await attempt(removeComment(comment.id));
-    if (answer.ok || answer.status === 404) onRemoved(comment.id);
-    else setProblem(refusedMessage(answer));
+    const answer = await start(() => removeComment(comment.id));
+    if (!answer) return;
+    if (!answer.ok && answer.status !== 404) return end(refusedMessage(answer));
+    end();
+    onRemoved(comment.id);
   }
 
   return (

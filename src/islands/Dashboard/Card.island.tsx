@@ -1,5 +1,4 @@
 /** The form that replaces the card of a running subscription; the mail about a failed renewal links here. Only Stripe gets the number. */
-
 import { useStore } from '@nanostores/react';
 import { Elements, useElements, useStripe } from '@stripe/react-stripe-js';
 import type { Stripe, StripeElements, StripeExpressCheckoutElementConfirmEvent } from '@stripe/stripe-js';

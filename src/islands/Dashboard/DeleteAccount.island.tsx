@@ -1,13 +1,12 @@
-/**
- * The form that deletes the account after its address was typed. It works without JavaScript; with it, errors are shown in place.
- */
-import { type SyntheticEvent, useId, useRef, useState } from 'react';
+/** The form that deletes the account after its address was typed. It works without JavaScript; with it, errors are shown in place. */
+import { type SyntheticEvent, useId, useRef } from 'react';
 import { forgetMe } from '../../lib/accounts/client.ts';
 import { deletionMessages } from '../../lib/accounts/messages.ts';
 import { formActions, formFields, formPages } from '../../lib/accounts/model.ts';
-import { forgetProfileCopies } from '../../lib/accounts/profile-copies.ts';
-import { messages } from '../shared/messages.ts';
+import { forgetProfileCopies } from '../../lib/accounts/storage.ts';
+import { failureMessage } from '../../lib/http/messages.ts';
 import { Notice, useScripted } from '../shared/notice.tsx';
+import { useRequest } from '../shared/request.ts';
 import styles from './forms.module.css';
 
 interface Props {
@@ -19,35 +18,28 @@ interface Props {
 export default function DeleteAccount({ email, problem: first }: Props) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
-  const unheard = useRef(false);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(first ?? null);
+  /** Whether a call had no response: it may have deleted the account nevertheless. */
+  const unanswered = useRef(false);
+  const { busy, problem, setProblem, start, end } = useRequest(first);
   const scripted = useScripted();
 
   async function submit(event: SyntheticEvent) {
     event.preventDefault();
-    if (busy) return;
     const typed = input.current?.value.trim().toLowerCase() ?? '';
     if (typed !== email.toLowerCase()) {
       setProblem(deletionMessages.otherAddress);
       return input.current?.focus();
     }
-    setBusy(true);
-    setProblem(null);
-    const answer = await forgetMe(typed);
+    const answer = await start(() => forgetMe(typed));
+    if (!answer) return;
     if (answer.ok) {
       forgetProfileCopies();
       return location.assign(formPages.deleted);
     }
-    const { status } = answer;
-    setBusy(false);
-    unheard.current ||= status === 0;
-    if (status === 401 && unheard.current) setProblem(deletionMessages.unsure);
-    else if (status === 409) setProblem(answer.message ?? deletionMessages.failed);
-    else
-      setProblem(
-        status === 0 ? messages.offline : status === 401 ? deletionMessages.signedOut : deletionMessages.failed,
-      );
+    const { status, message } = answer;
+    unanswered.current ||= status === 0;
+    if (status === 401 && unanswered.current) return end(deletionMessages.unsure);
+    end(failureMessage(status, deletionMessages, status === 409 ? message : null));
   }
 
   return (

@@ -4,6 +4,7 @@
  */
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { ask } from '../../lib/http/ask.ts';
+import { failureMessage } from '../../lib/http/messages.ts';
 import {
   type ChoicesAnswer,
   choiceMessages,
@@ -12,6 +13,7 @@ import {
   mailFields,
 } from '../../lib/newsletters/schema.ts';
 import { Notice } from '../shared/notice.tsx';
+import { useRequest } from '../shared/request.ts';
 import styles from './forms.module.css';
 
 interface Choice {
@@ -47,18 +49,8 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   const [state, setState] = useState<State>(saved ? 'saved' : 'idle');
-  const [problem, setProblem] = useState<string | null>(first ?? null);
-  const [offline, setOffline] = useState(false);
-  useEffect(() => {
-    const look = () => setOffline(!navigator.onLine);
-    look();
-    addEventListener('online', look);
-    addEventListener('offline', look);
-    return () => {
-      removeEventListener('online', look);
-      removeEventListener('offline', look);
-    };
-  }, []);
+  const { problem, start, end } = useRequest(first);
+  const disconnected = useDisconnected();
 
   // A box may have been ticked before hydration.
   useEffect(() => {
@@ -68,37 +60,14 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
 
   async function submit(event: SyntheticEvent) {
     event.preventDefault();
-    if (state === 'saving') return;
+    const body: ChoicesAnswer = { choices: tickedIn(form.current) };
+    const call = start(() => ask<ChoicesAnswer>(choicesCall, { method: 'PUT', body }));
     setState('saving');
-    setProblem(null);
-    const answer = await ask<ChoicesAnswer>(choicesCall, { method: 'PUT', body: { choices: tickedIn(form.current) } });
-    if (answer.ok) return setState('saved');
-    setState('changed');
-    if (answer.status === 401) setProblem(choiceMessages.signedOut);
-    else if (answer.status === 0) setProblem(choiceMessages.unreachable);
-    else setProblem(choiceMessages.failed);
+    const answer = await call;
+    if (!answer) return;
+    setState(answer.ok ? 'saved' : 'changed');
+    end(answer.ok ? null : failureMessage(answer.status, choiceMessages));
   }
-
-  const list = (choices: readonly Choice[]) =>
-    choices.map(({ slug, name, when, description }) => (
-      <li key={slug}>
-        <input
-          type="checkbox"
-          id={`${id}-${slug}`}
-          name={mailFields.choice}
-          value={slug}
-          defaultChecked={chosen.includes(slug)}
-          aria-describedby={`${id}-${slug}-what`}
-        />
-        <div>
-          <label htmlFor={`${id}-${slug}`}>{name}</label>
-          {when && <span className={styles.when}>{when}</span>}
-          <p className={styles.what} id={`${id}-${slug}-what`}>
-            {description}
-          </p>
-        </div>
-      </li>
-    ));
 
   return (
     <form
@@ -112,23 +81,19 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
     >
       <fieldset>
         <legend>Newsletters</legend>
-        <ul>{list(letters)}</ul>
+        <ul>
+          {letters.map((choice) => (
+            <ChoiceItem key={choice.slug} id={id} choice={choice} chosen={chosen} />
+          ))}
+        </ul>
       </fieldset>
       <fieldset>
         <legend>Other mail</legend>
         <ul>
-          {list(others)}
-          <li>
-            <input type="checkbox" id={`${id}-due`} defaultChecked disabled aria-describedby={`${id}-due-what`} />
-            <div>
-              <label htmlFor={`${id}-due`}>Receipts and renewal notices</label>
-              <span className={styles.when}>Always</span>
-              <p className={styles.what} id={`${id}-due-what`}>
-                We email you before a subscription renews, when a payment fails, and what you were charged. The law
-                requires it, so you can’t turn it off.
-              </p>
-            </div>
-          </li>
+          {others.map((choice) => (
+            <ChoiceItem key={choice.slug} id={id} choice={choice} chosen={chosen} />
+          ))}
+          <ChoiceItem id={id} choice={alwaysSent} />
         </ul>
       </fieldset>
       <Notice id={`${id}-problem`} text={problem} />
@@ -136,8 +101,58 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
         <button className="button" type="submit" aria-disabled={state === 'saving' || undefined}>
           Save
         </button>
-        <p role="status">{offline ? choiceMessages.offline : messages[state]}</p>
+        <p role="status">{disconnected ? choiceMessages.disconnected : messages[state]}</p>
       </div>
     </form>
   );
+}
+
+const alwaysSent: Choice = {
+  slug: 'due',
+  name: 'Receipts and renewal notices',
+  when: 'Always',
+  description:
+    'We email you before a subscription renews, when a payment fails, and what you were charged. The law requires it, so you can’t turn it off.',
+};
+
+interface ChoiceItemProps {
+  /** Prefix of element ids. */
+  id: string;
+  choice: Choice;
+  /** Slugs; omitted for mail that is always sent. */
+  chosen?: readonly string[];
+}
+
+function ChoiceItem({ id, choice: { slug, name, when, description }, chosen }: ChoiceItemProps) {
+  const box = chosen
+    ? { name: mailFields.choice, value: slug, defaultChecked: chosen.includes(slug) }
+    : { defaultChecked: true, disabled: true };
+  return (
+    <li>
+      <input type="checkbox" id={`${id}-${slug}`} {...box} aria-describedby={`${id}-${slug}-what`} />
+      <div>
+        <label htmlFor={`${id}-${slug}`}>{name}</label>
+        {when && <span className={styles.when}>{when}</span>}
+        <p className={styles.what} id={`${id}-${slug}-what`}>
+          {description}
+        </p>
+      </div>
+    </li>
+  );
+}
+
+/** Whether the browser has no connection. */
+function useDisconnected(): boolean {
+  const [disconnected, setDisconnected] = useState(false);
+  useEffect(() => {
+    const look = () => setDisconnected(!navigator.onLine);
+    look();
+    addEventListener('online', look);
+    addEventListener('offline', look);
+    return () => {
+      removeEventListener('online', look);
+      removeEventListener('offline', look);
+    };
+  }, []);
+  return disconnected;
 }

@@ -36,42 +36,8 @@ interface Problem {
 
 export default function Profile({ profile, email, trackingId, returnTo, problem: first, saved = false }: ProfileProps) {
   const id = useId();
-  const [status, setStatus] = useState<keyof typeof profileMessages | null>(saved ? 'saved' : null);
-  const [problem, setProblem] = useState<Problem | null>(
-    first === undefined
-      ? null
-      : { field: profileFields.find(({ message }) => message === first) ?? null, message: first },
-  );
+  const { status, problem, submit, edited } = useProfile(email, trackingId, first, saved);
   const scripted = useScripted();
-
-  async function submit(event: SyntheticEvent<HTMLFormElement>) {
-    event.preventDefault();
-    if (status === 'saving') return;
-    const form = event.currentTarget;
-    const data = new FormData(form);
-    const read = readProfileForm((name) => String(data.get(name) ?? ''));
-    if ('refused' in read) {
-      const { refused: field } = read;
-      setProblem({ field, message: field.message ?? '' });
-      setStatus(null);
-      (form.elements.namedItem(field.name) as HTMLElement | null)?.focus();
-      return;
-    }
-    setProblem(null);
-    setStatus('saving');
-    const answer = await saveProfile(read.profile);
-    if (answer.ok) {
-      storeProfileCopies(read.profile, email, trackingId);
-      return setStatus('saved');
-    }
-    // Only errors that the reader can correct are shown as errors.
-    if (answer.status === 400 || answer.status === 429) {
-      setStatus(null);
-      return setProblem({ field: null, message: answer.message ?? accountMessages.failed });
-    }
-    setStatus(answer.status === 401 ? 'signedOut' : answer.status === 0 ? 'offline' : 'failed');
-  }
-
   return (
     <form
       className={styles.profile}
@@ -80,7 +46,7 @@ export default function Profile({ profile, email, trackingId, returnTo, problem:
       aria-label="Profile Information"
       noValidate={scripted}
       onSubmit={submit}
-      onInput={() => status !== null && status !== 'saving' && setStatus(null)}
+      onInput={edited}
     >
       <Notice id={`${id}-problem`} text={problem && !problem.field ? problem.message : null} />
       <div className={styles.fields}>
@@ -110,6 +76,49 @@ export default function Profile({ profile, email, trackingId, returnTo, problem:
   );
 }
 
+type Status = keyof typeof profileMessages | null;
+
+/** State of the form, and how it is saved. @param first a message that the server has rendered */
+function useProfile(email: string, trackingId: string, first: string | undefined, saved: boolean) {
+  const [status, setStatus] = useState<Status>(saved ? 'saved' : null);
+  const [problem, setProblem] = useState<Problem | null>(
+    first === undefined
+      ? null
+      : { field: profileFields.find(({ message }) => message === first) ?? null, message: first },
+  );
+
+  async function submit(event: SyntheticEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (status === 'saving') return;
+    const form = event.currentTarget;
+    const data = new FormData(form);
+    const read = readProfileForm((name) => String(data.get(name) ?? ''));
+    if ('refused' in read) {
+      const { refused: field } = read;
+      setProblem({ field, message: field.message ?? '' });
+      setStatus(null);
+      (form.elements.namedItem(field.name) as HTMLElement | null)?.focus();
+      return;
+    }
+    setProblem(null);
+    setStatus('saving');
+    const answer = await saveProfile(read.profile);
+    if (answer.ok) {
+      storeProfileCopies(read.profile, email, trackingId);
+      return setStatus('saved');
+    }
+    // Only errors that the user can correct are shown as errors.
+    if (answer.status === 400 || answer.status === 429) {
+      setStatus(null);
+      return setProblem({ field: null, message: answer.message ?? accountMessages.failed });
+    }
+    setStatus(answer.status === 401 ? 'signedOut' : answer.status === 0 ? 'offline' : 'failed');
+  }
+
+  const edited = () => status !== null && status !== 'saving' && setStatus(null);
+  return { status, problem, submit, edited };
+}
+
 function TextField({ id, field, value, error }: ProfileFieldProps) {
   const { name, label, kind = 'text', autoComplete, maxLength, half } = field;
   return (
@@ -135,8 +144,6 @@ function TextField({ id, field, value, error }: ProfileFieldProps) {
   );
 }
 
-/** A phone number of the United States (spec section 5): the country is fixed, and the number takes its form while it is typed. */
-
 export interface ProfileFieldProps {
   id: string;
   field: ProfileField;
@@ -152,6 +159,7 @@ function placeAfter(text: string, digits: number): number {
   return at;
 }
 
+/** A phone number of the United States (spec section 5): the country is fixed, and the number is formatted while it is typed. */
 export function PhoneField({ id, field, value, error }: ProfileFieldProps) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);

@@ -2,12 +2,13 @@
  * The reader's sessions, and a button that ends all of them (spec section 6, "Logout ends sessions everywhere"). It is a form that works
  * without JavaScript.
  */
-import { type SyntheticEvent, useId, useState } from 'react';
+import { type SyntheticEvent, useId } from 'react';
 import { sessionsMessages } from '../../lib/accounts/messages.ts';
 import { formActions, formPages } from '../../lib/accounts/model.ts';
+import { failureMessage } from '../../lib/http/messages.ts';
 import { signOut } from '../../stores/session.ts';
-import { messages } from '../shared/messages.ts';
 import { Notice } from '../shared/notice.tsx';
+import { useRequest } from '../shared/request.ts';
 import styles from './panels.module.css';
 
 interface Props {
@@ -24,18 +25,14 @@ interface Props {
 
 export default function Sessions({ sessions }: Props) {
   const id = useId();
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { busy, problem, start, end } = useRequest();
 
   async function submit(event: SyntheticEvent) {
     event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    setProblem(null);
-    const answer = await signOut('EVERYWHERE');
+    const answer = await start(() => signOut('EVERYWHERE'));
+    if (!answer) return;
     if (answer.ok || answer.status === 401) return location.assign(formPages.signedOut);
-    setBusy(false);
-    setProblem(answer.status === 0 ? messages.offline : sessionsMessages.failed);
+    end(failureMessage(answer.status, sessionsMessages));
   }
 
   return (

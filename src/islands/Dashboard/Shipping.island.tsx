@@ -128,14 +128,13 @@ interface FormProps {
   onCancel: (() => void) | null;
 }
 
-function ShippingForm({ values, focused, at, onSaved, onCancel, ...first }: FormProps) {
-  const id = useId();
+/** The state of the form, and what its events do. */
+function useShippingForm({ focused, onSaved, ...first }: Omit<FormProps, 'values' | 'at' | 'onCancel'>) {
   const form = useRef<HTMLFormElement>(null);
   const [errors, setErrors] = useState<ShippingErrors>(first.errors ?? {});
   const [problem, setProblem] = useState<string | null>(first.problem ?? null);
   const [needsConfirmation, setNeedsConfirmation] = useState(false);
   const [busy, setBusy] = useState(false);
-  const scripted = useScripted();
   useEffect(() => {
     if (focused) form.current?.querySelector('input')?.focus();
   }, [focused]);
@@ -168,6 +167,13 @@ function ShippingForm({ values, focused, at, onSaved, onCancel, ...first }: Form
     if (name in errors) setErrors({ ...errors, [name]: undefined });
   }
 
+  return { form, errors, problem, needsConfirmation, busy, submit, clearError };
+}
+
+function ShippingForm({ values, at, onCancel, ...rest }: FormProps) {
+  const id = useId();
+  const { form, errors, problem, needsConfirmation, busy, submit, clearError } = useShippingForm(rest);
+  const scripted = useScripted();
   return (
     <form
       ref={form}

@@ -7,7 +7,7 @@ import { subscription as fetchSubscription, resume } from '../../lib/billing/cli
 import type { Subscription } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { common } from '../../lib/http/messages.ts';
-import { subscriptionState } from '../../lib/plans/membership.ts';
+import { type SubscriptionState, subscriptionState } from '../../lib/plans/membership.ts';
 import { subscription as messages } from '../../lib/plans/messages.ts';
 import { PanelBoundary, PanelState, usePanel } from '../shared/Panel.tsx';
 import styles from './panels.module.css';
@@ -28,41 +28,45 @@ export default function SubscriptionPlan(props: Props) {
   );
 }
 
+/** Resumes the subscription or its plan, and keeps what to say about it. */
+function useResume(onResumed: (subscription: Subscription) => void, onGone: () => void) {
+  const [busy, setBusy] = useState(false);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const [done, setDone] = useState<string | null>(null);
+  const isSending = useRef(false);
+
+  async function submit(event: SyntheticEvent) {
+    event.preventDefault();
+    if (isSending.current) return;
+    isSending.current = true;
+    setBusy(true);
+    setTrouble(null);
+    setDone(null);
+    const answer = await resume();
+    isSending.current = false;
+    setBusy(false);
+    if (answer.ok && answer.value?.subscription) {
+      onResumed(answer.value.subscription);
+      setDone(messages.resumed);
+    } else if (!answer.ok && answer.status === 404) onGone();
+    else setTrouble(!answer.ok && answer.status === 0 ? common.offline : common.wrong);
+  }
+  return { busy, trouble, done, submit };
+}
+
 function Plan({ label, first, upgrade }: Props) {
   const panel = usePanel<{ readonly subscription: Subscription | null }>({
     load: fetchSubscription,
     first: { subscription: first },
   });
-  const [busy, setBusy] = useState(false);
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const [done, setDone] = useState<string | null>(null);
-  const going = useRef(false);
-  const said = useRef<HTMLParagraphElement>(null);
+  // Where it has ended, the panel shows the current state.
+  const resuming = useResume((subscription) => panel.set({ subscription }), panel.retry);
+  const { done, trouble } = resuming;
+  const message = useRef<HTMLParagraphElement>(null);
   // The pressed button is gone, so the message gets the focus.
   useEffect(() => {
-    if (done !== null) said.current?.focus();
+    if (done !== null) message.current?.focus();
   }, [done]);
-
-  async function resumePlan(event: SyntheticEvent) {
-    event.preventDefault();
-    if (going.current) return;
-    going.current = true;
-    setBusy(true);
-    setTrouble(null);
-    setDone(null);
-    const answer = await resume();
-    going.current = false;
-    setBusy(false);
-    if (answer.ok && answer.value?.subscription) {
-      panel.set({ subscription: answer.value.subscription });
-      setDone(messages.resumed);
-    } else if (!answer.ok && answer.status === 404) {
-      // It has ended: shows the current state.
-      panel.retry();
-    } else {
-      setTrouble(!answer.ok && answer.status === 0 ? common.offline : common.wrong);
-    }
-  }
 
   const subscription = panel.value?.subscription ?? null;
   const state = subscription && subscriptionState(subscription, longDayInZone);
@@ -71,7 +75,7 @@ function Plan({ label, first, upgrade }: Props) {
     <PanelState phase={panel.phase} error={messages.failed} onRetry={panel.retry} lines={4}>
       {label !== '' && <p className={styles.membership}>{label}</p>}
       {done && (
-        <p className={styles.done} role="status" ref={said} tabIndex={-1}>
+        <p className={styles.done} role="status" ref={message} tabIndex={-1}>
           {done}
         </p>
       )}
@@ -87,38 +91,51 @@ function Plan({ label, first, upgrade }: Props) {
         </dl>
       )}
       {(!state || kind === 'ended') && upgrade && <p className={styles.words}>{messages.free}</p>}
-      <div className={styles.actions}>
-        {kind === 'overdue' && (
-          <a className="button button-gold" href="/account/card">
-            {messages.updateCard}
-          </a>
-        )}
-        {(kind === 'ending' || kind === 'changing') && (
-          <form method="post" action="/account/subscription" onSubmit={resumePlan} aria-busy={busy}>
-            <button
-              type="submit"
-              className={`button ${kind === 'ending' ? 'button-gold' : 'button-plain'}`}
-              aria-disabled={busy}
-            >
-              {busy ? messages.wait : kind === 'ending' ? messages.resume : messages.keepPlan}
-            </button>
-          </form>
-        )}
-        {upgrade && (
-          <a className="button" href="/pricing">
-            {messages.upgrade}
-          </a>
-        )}
-        {state && kind !== 'ending' && kind !== 'ended' && (
-          <a className="button button-plain" href="/cancel">
-            {messages.cancel}
-            <span className="visually-hidden"> your subscription</span>
-          </a>
-        )}
-      </div>
+      <Actions kind={kind} upgrade={upgrade} resuming={resuming} />
       <div role="alert" className={styles.trouble}>
         {trouble && <p>{trouble}</p>}
       </div>
     </PanelState>
+  );
+}
+
+interface ActionsProps {
+  /** The state of the subscription; `undefined`: there is none. */
+  kind: SubscriptionState['kind'] | undefined;
+  upgrade: boolean;
+  resuming: ReturnType<typeof useResume>;
+}
+
+function Actions({ kind, upgrade, resuming: { busy, submit } }: ActionsProps) {
+  return (
+    <div className={styles.actions}>
+      {kind === 'overdue' && (
+        <a className="button button-gold" href="/account/card">
+          {messages.updateCard}
+        </a>
+      )}
+      {(kind === 'ending' || kind === 'changing') && (
+        <form method="post" action="/account/subscription" onSubmit={submit} aria-busy={busy}>
+          <button
+            type="submit"
+            className={`button ${kind === 'ending' ? 'button-gold' : 'button-plain'}`}
+            aria-disabled={busy}
+          >
+            {busy ? messages.wait : kind === 'ending' ? messages.resume : messages.keepPlan}
+          </button>
+        </form>
+      )}
+      {upgrade && (
+        <a className="button" href="/pricing">
+          {messages.upgrade}
+        </a>
+      )}
+      {kind && kind !== 'ending' && kind !== 'ended' && (
+        <a className="button button-plain" href="/cancel">
+          {messages.cancel}
+          <span className="visually-hidden"> your subscription</span>
+        </a>
+      )}
+    </div>
   );
 }

@@ -31,7 +31,7 @@ const subscription = {
   cancelAtPeriodEnd: false,
 };
 
-it('says what was bought, when it is billed, and where the paper goes', async () => {
+it('shows the plan, the billing date, and the address of the printed paper', async () => {
   answers(async () => Response.json({ subscription }));
   drawn = await draw(<YourPlan />);
   await vi.waitFor(() => expect(drawn.host.textContent).toContain('Sun Member with the print edition'));

@@ -1,16 +1,15 @@
+/**
+ * The popups to sign in: the auth popup, which `$ui` opens with its options, and the welcome popup (spec sections 2 and 4). No page
+ * includes them; `scripts/popups.ts` loads this module when one is first opened.
+ */
 import { useStore } from '@nanostores/react';
+import { createRoot } from 'react-dom/client';
+import { popupMessages } from '../../lib/accounts/messages.ts';
+import type { Provider } from '../../lib/accounts/service.ts';
+import { $ui, closeAuthPopup, setWelcomePopup } from '../../stores/ui.ts';
 import { SignInPanel } from '../SignIn/SignInPanel.tsx';
 import { useFlow } from '../SignIn/use-flow.ts';
 import { Dialog } from '../shared/Dialog.tsx';
-import type { Provider } from '../shared/social.ts';
-/**
- * Popups to sign in by: the auth popup, which `$ui` opens with its options, and the welcome popup (spec sections 2 and 4).
- * A page carries neither; `scripts/popups.ts` fetches this when one is opened first.
- */
-
-import { createRoot } from 'react-dom/client';
-import { popupMessages } from '../../lib/accounts/messages.ts';
-import { $ui, closeAuthPopup, setWelcomePopup } from '../../stores/ui.ts';
 
 export function Popups({ providers }: { providers: readonly Provider[] }) {
   const { authPopup, welcomePopup } = useStore($ui, { keys: ['authPopup', 'welcomePopup'] });
@@ -36,12 +35,10 @@ export function Popups({ providers }: { providers: readonly Provider[] }) {
   return null;
 }
 
-/** Draws the popups from now on. */
+/** Renders the popups into an element. */
 export function mount(host: HTMLElement, providers: readonly Provider[]): void {
   createRoot(host).render(<Popups providers={providers} />);
 }
-
-/** The sign-in panel on a sheet over the page. */
 
 interface Props {
   heading: string;
@@ -50,6 +47,7 @@ interface Props {
   onClose(): void;
 }
 
+/** The sign-in panel in a dialog. */
 export function SignInDialog({ heading, standfirst, providers, onClose }: Props) {
   const here = location.pathname + location.search;
   const flow = useFlow({
@@ -57,7 +55,7 @@ export function SignInDialog({ heading, standfirst, providers, onClose }: Props)
     surface: 'popup',
     onSignedIn: () => {
       onClose();
-      // What ends at the paywall for a stranger may go on for this reader; the server knows.
+      // The server may render the whole article for this user.
       if (document.querySelector('section[data-paywall]')) location.reload();
     },
   });

@@ -1,18 +1,32 @@
-import { type KeyboardEvent, type RefObject, type SyntheticEvent, type ToggleEvent, useRef, useState } from 'react';
-import { createTypeAhead } from '../../lib/type-ahead.ts';
 /**
  * The menu of a signed-in user (spec section 2, "Header"). It works without this script: a button, an HTML popover, links, and a form to
  * sign out. The island adds the keys of a menu and signs out in place. It is the same in every page; styles show it to signed-in users.
  */
-
-import { headerMessages } from '../../lib/accounts/header-messages.ts';
+import { type KeyboardEvent, type RefObject, type SyntheticEvent, type ToggleEvent, useRef } from 'react';
 import { formActions } from '../../lib/accounts/model.ts';
-import { visitorKinds } from '../../lib/accounts/visitor.ts';
+import { visitorKinds } from '../../lib/accounts/products.ts';
 import { forgetReader } from '../../lib/article/leaving.ts';
 import { common } from '../../lib/http/messages.ts';
+import { createTypeAhead } from '../../lib/type-ahead.ts';
 import { signOut } from '../../stores/session.ts';
 import { setDashMenu } from '../../stores/ui.ts';
+import { useRequest } from '../shared/request.ts';
 import styles from './HeaderAuth.module.css';
+
+/** Memberships as in spec section 4. */
+const messages = {
+  account: 'Account',
+  yourAccount: 'Your account',
+  signOut: 'Sign out',
+  signingOut: 'Signing out…',
+  membership: {
+    registered: 'Free Account',
+    subscriber: '',
+    reader: 'Sun Reader',
+    member: 'Sun Member',
+    founder: 'Sun Founder',
+  },
+} as const;
 
 interface Item {
   readonly name: string;
@@ -24,38 +38,12 @@ interface Props {
   items: readonly Item[];
 }
 
-/** Signs out without leaving the page first. */
-function useSignOut() {
-  const [leaving, setLeaving] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const asked = useRef(false);
-
-  async function leave(event: SyntheticEvent) {
-    event.preventDefault();
-    if (asked.current) return;
-    asked.current = true;
-    setLeaving(true);
-    const answer = await signOut();
-    if (answer.ok || answer.status === 401) {
-      await forgetReader();
-      // What a page shows may depend on the user: an article's full text, the dashboard.
-      location.reload();
-      return;
-    }
-    asked.current = false;
-    setLeaving(false);
-    setProblem(answer.message ?? common.wrong);
-  }
-
-  return { leaving, problem, leave, clear: () => setProblem(null) };
-}
-
 const MenuLabel = () => (
   <>
     <svg className={styles.person} viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false">
       <path d="M10 10a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM2.5 18.500c.6-4 3.500-6 7.500-6s6.900 2 7.500 6" />
     </svg>
-    <span className={styles.name}>{headerMessages.account}</span>
+    <span className={styles.name}>{messages.account}</span>
     <svg className={styles.chevron} viewBox="0 0 10 6" width="10" height="6" aria-hidden="true" focusable="false">
       <path d="M1 1l4 4 4-4" />
     </svg>
@@ -65,14 +53,14 @@ const MenuLabel = () => (
 export default function HeaderAuth({ items }: Props) {
   const button = useRef<HTMLButtonElement>(null);
   const popover = useRef<HTMLElement>(null);
-  const { leaving, problem, leave, clear } = useSignOut();
+  const { busy, problem, setProblem, start, end } = useRequest();
   const keys = useMenuKeys(popover);
 
   function toggled({ newState }: ToggleEvent) {
     const opened = newState === 'open';
     setDashMenu(opened);
     if (!opened) return;
-    clear();
+    setProblem(null);
     // When an arrow key opened the menu, an item has the focus already.
     if (!popover.current?.contains(document.activeElement)) keys.focus('first');
   }
@@ -82,6 +70,16 @@ export default function HeaderAuth({ items }: Props) {
     event.preventDefault();
     popover.current?.showPopover();
     keys.focus(event.key === 'ArrowDown' ? 'first' : 'last');
+  }
+
+  async function leave(event: SyntheticEvent) {
+    event.preventDefault();
+    const answer = await start(signOut);
+    if (!answer) return;
+    if (!answer.ok && answer.status !== 401) return end(answer.message ?? common.wrong);
+    await forgetReader();
+    // What a page shows may depend on the user: an article's full text, the dashboard.
+    location.reload();
   }
 
   function close() {
@@ -107,40 +105,47 @@ export default function HeaderAuth({ items }: Props) {
         ref={popover}
         id="user-menu"
         popover="auto"
-        aria-label={headerMessages.yourAccount}
+        aria-label={messages.yourAccount}
         className={styles.panel}
         onToggle={toggled}
       >
-        <p className={styles.standing}>
-          {visitorKinds.map((kind) => (
-            <span key={kind} data-for={kind}>
-              {headerMessages.membership[kind]}
-            </span>
-          ))}
-        </p>
-        <div
-          id="user-menu-items"
-          role="menu"
-          aria-label={headerMessages.account}
-          tabIndex={-1}
-          onKeyDown={(event) => keys.onKeyDown(event, close)}
-        >
-          {items.map(({ name, href }) => (
-            <a key={href} className={styles.item} role="menuitem" tabIndex={-1} rel="nofollow" href={href}>
-              {name}
-            </a>
-          ))}
-          <form role="none" method="post" action={formActions.signOut} onSubmit={leave}>
-            <button className={styles.item} role="menuitem" tabIndex={-1} type="submit" aria-disabled={leaving}>
-              {leaving ? headerMessages.signingOut : headerMessages.signOut}
-            </button>
-          </form>
-        </div>
+        <MenuItems items={items} busy={busy} onSignOut={leave} onKeyDown={(event) => keys.onKeyDown(event, close)} />
         <div role="alert">{problem !== null && <p className={styles.problem}>{problem}</p>}</div>
       </section>
     </div>
   );
 }
+
+interface MenuItemsProps extends Props {
+  busy: boolean;
+  onSignOut(event: SyntheticEvent): void;
+  onKeyDown(event: KeyboardEvent): void;
+}
+
+/** The membership, the links and the form to sign out. */
+const MenuItems = ({ items, busy, onSignOut, onKeyDown }: MenuItemsProps) => (
+  <>
+    <p className={styles.standing}>
+      {visitorKinds.map((kind) => (
+        <span key={kind} data-for={kind}>
+          {messages.membership[kind]}
+        </span>
+      ))}
+    </p>
+    <div id="user-menu-items" role="menu" aria-label={messages.account} tabIndex={-1} onKeyDown={onKeyDown}>
+      {items.map(({ name, href }) => (
+        <a key={href} className={styles.item} role="menuitem" tabIndex={-1} rel="nofollow" href={href}>
+          {name}
+        </a>
+      ))}
+      <form role="none" method="post" action={formActions.signOut} onSubmit={onSignOut}>
+        <button className={styles.item} role="menuitem" tabIndex={-1} type="submit" aria-disabled={busy}>
+          {busy ? messages.signingOut : messages.signOut}
+        </button>
+      </form>
+    </div>
+  </>
+);
 
 /** The keyboard of a menu (WAI-ARIA Authoring Practices, "Menu button"): arrows, Home, End, first letters, Tab. */
 

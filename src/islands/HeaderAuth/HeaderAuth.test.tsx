@@ -5,7 +5,7 @@ import { act } from 'react';
 import { hydrateRoot, type Root } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { keepDraft, readDraft } from '../../lib/comments/drafts.ts';
+import { readDraft, storeDraft } from '../../lib/comments/drafts.ts';
 import { $ui } from '../../stores/ui.ts';
 import HeaderAuth from './HeaderAuth.island.tsx';
 
@@ -117,7 +117,7 @@ describe('the reader’s menu', () => {
   });
 
   it('signs out everywhere, once however often it is asked, and leaves nothing that was being written', async () => {
-    keepDraft(7, 0, { text: 'To the editor only', key: 'key-one' });
+    storeDraft(7, 0, { text: 'To the editor only', key: 'key-one' });
     status = 500;
     await act(async () => {
       host.querySelector('form')?.requestSubmit();

@@ -5,15 +5,14 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import type * as client from '../../lib/accounts/client.ts';
 import * as calls from '../../lib/accounts/client.ts';
 import { formActions, formFields } from '../../lib/accounts/model.ts';
+import type { Provider } from '../../lib/accounts/service.ts';
 import { signUpMessages, webmail } from '../../lib/newsletters/schema.ts';
 import { $gaveAddress } from '../../stores/persisted.ts';
 import { useFlow, useSocialWindow } from '../SignIn/use-flow.ts';
-
 import { EmailField, useEmailField } from '../shared/form.tsx';
 import { complaintAbout, messages, wordsFor } from '../shared/messages.ts';
 import { Notice, useScripted } from '../shared/notice.tsx';
-import { SocialButtons } from '../shared/SocialButtons.tsx';
-import type { Provider } from '../shared/social.ts';
+import { SocialButtons } from '../shared/social.tsx';
 import styles from './Newsletters.module.css';
 
 interface Props {

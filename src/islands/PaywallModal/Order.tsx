@@ -12,12 +12,13 @@ import {
 
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatTaxed } from '../../lib/money.ts';
-import { order as messages } from '../../lib/plans/messages.ts';
+import { order as messages, paywall } from '../../lib/plans/messages.ts';
 import { dailyRate, intervalName, money, priceInWords, type Rate, rateOf, savingOf } from '../../lib/plans/model.ts';
 import { Notice } from '../shared/notice.tsx';
 import parts from '../shared/shared.module.css';
+import styles from './Order.module.css';
 import type { CouponState } from './order.ts';
-import styles from './PaywallModal.module.css';
+import sheet from './PaywallModal.module.css';
 import type { PaymentState } from './payment.ts';
 
 interface OfferProps {
@@ -119,8 +120,8 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: CouponPro
     if (!disabled) onApply(code);
   };
   return (
-    <div className={styles.fieldset}>
-      <label className={styles.label} htmlFor={`${id}-code`}>
+    <div className={sheet.fieldset}>
+      <label className={sheet.label} htmlFor={`${id}-code`}>
         {couponFields.code.label} <span className={styles.optional}>{messages.couponOptional}</span>
       </label>
       <div className={styles.couponRow}>
@@ -169,7 +170,7 @@ export function TaxPlace({ known, country: near, locked, onPlace }: TaxPlaceProp
   const [code, setCode] = useState(known?.postal_code ?? '');
   const needed = needsPostalCode(country);
 
-  function tell(place: { country: string; code: string }) {
+  function report(place: { country: string; code: string }) {
     const postal = place.code.trim();
     if (needsPostalCode(place.country) && postal === '') return;
     if (place.country === known?.country && postal === (known.postal_code ?? '')) return;
@@ -178,7 +179,7 @@ export function TaxPlace({ known, country: near, locked, onPlace }: TaxPlaceProp
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the fields appear
   useEffect(() => {
     // If tax is the same in the whole country, the country is enough.
-    if (!known && near) tell({ country: near, code: '' });
+    if (!known && near) report({ country: near, code: '' });
   }, []);
   // A wallet may have brought the address.
   useEffect(() => {
@@ -187,44 +188,48 @@ export function TaxPlace({ known, country: near, locked, onPlace }: TaxPlaceProp
     setCode(known.postal_code ?? '');
   }, [known]);
   // Only when the reader leaves both fields, so that no sum is fetched for half an address.
-  const left = ({ currentTarget, relatedTarget }: FocusEvent<HTMLFieldSetElement>) => {
-    if (!currentTarget.contains(relatedTarget)) tell({ country, code });
+  const reportOnLeave = ({ currentTarget, relatedTarget }: FocusEvent<HTMLFieldSetElement>) => {
+    if (!currentTarget.contains(relatedTarget)) report({ country, code });
   };
 
   return (
-    <fieldset className={styles.place} disabled={locked} onBlur={left}>
+    <fieldset className={styles.place} disabled={locked} onBlur={reportOnLeave}>
       <legend>{messages.place}</legend>
-      <p className={styles.hint}>{messages.placeNote}</p>
-      <label htmlFor={`${id}-country`}>{taxFields.country.label}</label>
-      <select
-        className="field"
-        id={`${id}-country`}
-        autoComplete={taxFields.country.autoComplete}
-        value={country}
-        onChange={({ target }) => {
-          setCountry(target.value);
-          if (!needsPostalCode(target.value)) tell({ country: target.value, code });
-        }}
-      >
-        {all.map((each) => (
-          <option key={each.code} value={each.code}>
-            {each.name}
-          </option>
-        ))}
-      </select>
-      <label htmlFor={`${id}-code`}>{country === 'US' ? messages.zip : taxFields.postal_code.label}</label>
-      <input
-        className="field"
-        id={`${id}-code`}
-        autoComplete={taxFields.postal_code.autoComplete}
-        maxLength={taxFields.postal_code.longest}
-        required={needed}
-        value={code}
-        onChange={({ target }) => {
-          setCode(target.value);
-          if (country === 'US' && /^\d{5}$/.test(target.value.trim())) tell({ country, code: target.value });
-        }}
-      />
+      <p className={sheet.hint}>{messages.placeNote}</p>
+      <div>
+        <label htmlFor={`${id}-country`}>{taxFields.country.label}</label>
+        <select
+          className="field"
+          id={`${id}-country`}
+          autoComplete={taxFields.country.autoComplete}
+          value={country}
+          onChange={({ target }) => {
+            setCountry(target.value);
+            if (!needsPostalCode(target.value)) report({ country: target.value, code });
+          }}
+        >
+          {all.map((each) => (
+            <option key={each.code} value={each.code}>
+              {each.name}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div>
+        <label htmlFor={`${id}-code`}>{country === 'US' ? messages.zip : taxFields.postal_code.label}</label>
+        <input
+          className="field"
+          id={`${id}-code`}
+          autoComplete={taxFields.postal_code.autoComplete}
+          maxLength={taxFields.postal_code.longest}
+          required={needed}
+          value={code}
+          onChange={({ target }) => {
+            setCode(target.value);
+            if (country === 'US' && /^\d{5}$/.test(target.value.trim())) report({ country, code: target.value });
+          }}
+        />
+      </div>
     </fieldset>
   );
 }
@@ -262,7 +267,7 @@ export function Totals({ price, quote, asking }: TotalsProps) {
         <span>{messages.dueToday}</span> <strong data-due="">{known ? inMoney(known.dueToday) : waiting}</strong>
       </p>
       {known?.tax?.today && (
-        <p className={styles.hint} data-tax="">
+        <p className={sheet.hint} data-tax="">
           {formatTaxed(known.dueToday, known.tax.today, currency)}
         </p>
       )}
@@ -277,7 +282,7 @@ export function Totals({ price, quote, asking }: TotalsProps) {
         </div>
       </dl>
       {known && (
-        <p className={styles.hint} data-renewal="">
+        <p className={sheet.hint} data-renewal="">
           {messages.renews(
             longDayInZone(known.renewalDate),
             formatTaxed(known.dueAfterRenewal, known.tax?.renewal, currency),
@@ -285,7 +290,21 @@ export function Totals({ price, quote, asking }: TotalsProps) {
           )}
         </p>
       )}
-      <p className={styles.hint}>{messages.cancelAnyTime}</p>
+      <p className={sheet.hint}>{messages.cancelAnyTime}</p>
+    </div>
+  );
+}
+
+/** Why there is no sum, and a button to try again. */
+export function NoSum({ error, onRetry }: { error: string | null; onRetry(): void }) {
+  return (
+    <div className={styles.noSum}>
+      <Notice id="paywall-sum-error" text={error} />
+      {error !== null && (
+        <button type="button" className="button button-plain" onClick={onRetry}>
+          {paywall.retry}
+        </button>
+      )}
     </div>
   );
 }
@@ -310,7 +329,7 @@ export function PayButton({ state, label, sum, disabled, notice }: PayButtonProp
       <Notice id="paywall-pay-error" text={error?.text ?? null} />
       <button
         type="submit"
-        className={`button button-gold ${styles.wide} ${styles.payButton}`}
+        className={`button button-gold ${sheet.wide} ${styles.payButton}`}
         disabled={disabled && busy === null}
         aria-disabled={busy !== null}
         aria-describedby="paywall-pay-error"

@@ -7,7 +7,7 @@ import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatSum } from '../../lib/money.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { Notice } from '../shared/notice.tsx';
-import { Coupon, PayButton, TaxPlace, Totals } from './Order.tsx';
+import { Coupon, NoSum, PayButton, TaxPlace, Totals } from './Order.tsx';
 import { type Order, type OrderState, purchaseOf, quotedPurchase } from './order.ts';
 import styles from './PaywallModal.module.css';
 import type { CardForm, Payment, PaymentState, Purchase } from './payment.ts';
@@ -192,20 +192,6 @@ function Wallets(props: WalletsProps) {
       onCancel={() => onWalletSheet(false)}
       onConfirm={(event) => void confirm(event)}
     />
-  );
-}
-
-/** Why there is no sum, and a button to try again. */
-export function NoSum({ error, onRetry }: { error: string | null; onRetry(): void }) {
-  return (
-    <div className={styles.noSum}>
-      <Notice id="paywall-sum-error" text={error} />
-      {error !== null && (
-        <button type="button" className="button button-plain" onClick={onRetry}>
-          {messages.retry}
-        </button>
-      )}
-    </div>
   );
 }
 

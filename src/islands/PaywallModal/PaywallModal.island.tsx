@@ -4,17 +4,7 @@ import { type ReactNode, useEffect, useId, useRef, useState, useSyncExternalStor
 import { createRoot } from 'react-dom/client';
 import { account, createAndEnter, verifyEmail } from '../../lib/accounts/client.ts';
 import { forgetReader } from '../../lib/article/leaving.ts';
-import {
-  confirmation,
-  coupon,
-  plans,
-  quote,
-  saveShipping,
-  shipping,
-  subscribe,
-  subscription,
-  switchPlan,
-} from '../../lib/billing/client.ts';
+import * as calls from '../../lib/billing/client.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { $draft, beginAttempt, dropDraft, endAttempt, keepDraft, openAttempt } from '../../stores/paywall.ts';
 import { $session, refreshSession, signOut } from '../../stores/session.ts';
@@ -28,7 +18,7 @@ import type { Order, OrderState } from './order.ts';
 import { PaymentBody, SwitchBody } from './PaymentStep.tsx';
 import styles from './PaywallModal.module.css';
 import { AccountBody, ShippingBody } from './Steps.tsx';
-import { type StripeScript, useStripeScript } from './StripeForm.tsx';
+import { Failure, type StripeScript, useStripeScript } from './StripeForm.tsx';
 import type { StepName } from './steps.ts';
 
 export function Paywall() {
@@ -40,18 +30,6 @@ export function Paywall() {
 export function mount(host: HTMLElement): void {
   createRoot(host).render(<Paywall />);
 }
-
-const calls = {
-  confirmation,
-  coupon,
-  plans,
-  quote,
-  saveShipping,
-  shipping,
-  subscribe,
-  subscription,
-  switchPlan,
-};
 
 export function PaywallDialog({ payload }: { payload: PaywallPayload }) {
   const [flow] = useState(() =>
@@ -115,14 +93,7 @@ export function Sheet({ flow }: { flow: PaywallFlow }) {
         </p>
       )}
       {state.phase === 'loading' && <StepSkeleton step={firstStep()} />}
-      {state.phase === 'failed' && (
-        <div className={styles.broken} role="alert">
-          <p>{state.trouble}</p>
-          <button type="button" className="button button-plain" onClick={() => void flow.start()}>
-            {messages.retry}
-          </button>
-        </div>
-      )}
+      {state.phase === 'failed' && <Failure text={state.trouble} onRetry={() => void flow.start()} />}
       {order && state.phase === 'ready' && <Accordion flow={flow} state={state} order={order} />}
       {state.phase === 'done' && (
         <p className={styles.thanks} role="status">

@@ -22,11 +22,7 @@ import { expressOptions, loadStripe } from './stripe.ts';
 export function FormPlaceholder({ isSettled, children }: { isSettled: boolean; children: ReactNode }) {
   return (
     <div className={styles.pending} data-form="" data-settled={isSettled || undefined}>
-      {!isSettled && (
-        <div className={styles.skeleton} role="status">
-          <span className="visually-hidden">{messages.loadingForm}</span>
-        </div>
-      )}
+      {!isSettled && <Skeleton />}
       <div className={styles.stack}>{children}</div>
     </div>
   );
@@ -37,19 +33,11 @@ const buttonsMs = { atMost: 8000, afterFields: 2000 };
 /** How long to wait for the fields once the buttons are known, milliseconds; then a skeleton shows in their place. */
 const fieldsMs = 400;
 
-export interface FormSettled {
-  readonly isSettled: boolean;
-  /** Whether the buttons stay in the page: they are there, or may still come. */
-  readonly hasButtons: boolean;
-  onButtons(hasAny: boolean): void;
-  onFields(): void;
-}
-
 /**
  * When a card form is shown. Stripe.js says late whether there are wallet buttons above the card: form and buttons appear together,
  * so that nothing moves under the reader's finger. A frame scrolled out of sight may never report ready, so waiting ends by itself.
  */
-export function useFormSettled(): FormSettled {
+export function useFormSettled() {
   const [fields, setFields] = useState(false);
   const [buttons, setButtons] = useState<'unknown' | 'some' | 'none'>('unknown');
   const isKnown = buttons !== 'unknown';
@@ -61,8 +49,10 @@ export function useFormSettled(): FormSettled {
   }, [isKnown, fields]);
   return {
     isSettled: fields && isKnown,
+    /** Whether the buttons stay in the page: they are there, or may still come. */
     hasButtons: buttons !== 'none',
-    onButtons: (hasAny) => setButtons((before) => (before === 'unknown' ? (hasAny ? 'some' : 'none') : before)),
+    onButtons: (hasAny: boolean) =>
+      setButtons((before) => (before === 'unknown' ? (hasAny ? 'some' : 'none') : before)),
     onFields: () => setFields(true),
   };
 }
@@ -125,23 +115,12 @@ export function CardFields({ options, onSettled, onChange }: CardFieldsProps) {
   const [broken, setBroken] = useState(false);
   const [isShown, setShown] = useState(false);
   const [turn, setTurn] = useState(0);
-  if (broken)
-    return (
-      <div className={styles.broken} role="alert">
-        <p>{messages.scriptFailed}</p>
-        <button
-          type="button"
-          className="button button-plain"
-          onClick={() => {
-            setBroken(false);
-            setShown(false);
-            setTurn(turn + 1);
-          }}
-        >
-          {messages.retry}
-        </button>
-      </div>
-    );
+  function loadAgain() {
+    setBroken(false);
+    setShown(false);
+    setTurn(turn + 1);
+  }
+  if (broken) return <Failure text={messages.scriptFailed} onRetry={loadAgain} />;
   return (
     <>
       {!isShown && <div className={`${styles.skeleton} ${styles.cover}`} aria-hidden="true" />}
@@ -166,21 +145,24 @@ export function CardFields({ options, onSettled, onChange }: CardFieldsProps) {
 
 /** In place of Stripe's fields until its script has loaded. */
 export function ScriptPlaceholder({ script }: { script: StripeScript }) {
-  if (!script.failed)
-    return (
-      <div className={styles.skeleton} role="status">
-        <span className="visually-hidden">{messages.loadingForm}</span>
-      </div>
-    );
-  return (
-    <div className={styles.broken} role="alert">
-      <p>{messages.scriptFailed}</p>
-      <button type="button" className="button button-plain" onClick={script.retry}>
-        {messages.retry}
-      </button>
-    </div>
-  );
+  return script.failed ? <Failure text={messages.scriptFailed} onRetry={script.retry} /> : <Skeleton />;
 }
+
+const Skeleton = () => (
+  <div className={styles.skeleton} role="status">
+    <span className="visually-hidden">{messages.loadingForm}</span>
+  </div>
+);
+
+/** What could not be loaded, and a button to try again. */
+export const Failure = ({ text, onRetry }: { text: string | null; onRetry(): void }) => (
+  <div className={styles.broken} role="alert">
+    <p>{text}</p>
+    <button type="button" className="button button-plain" onClick={onRetry}>
+      {messages.retry}
+    </button>
+  </div>
+);
 
 export interface StripeScript {
   readonly stripe: Stripe | null;
@@ -188,11 +170,7 @@ export interface StripeScript {
   retry(): void;
 }
 
-/**
- * Loads Stripe.js when it is wanted.
- *
- * @param wanted whether the reader is about to enter a card
- */
+/** Loads Stripe.js when it is wanted. @param wanted whether the reader is about to enter a card */
 export function useStripeScript(
   plans: Pick<PlansAnswer, 'scriptUrl' | 'publishableKey'> | null,
   wanted: boolean,

@@ -2,7 +2,7 @@
 import { geo } from '../../lib/accounts/client.ts';
 import type { GeoAnswer } from '../../lib/accounts/schema.ts';
 import { saveMetadata } from '../../lib/billing/client.ts';
-import type { Subscription } from '../../lib/billing/schema.ts';
+import { limits, type metadataFields, type Subscription } from '../../lib/billing/schema.ts';
 import type { Answer } from '../../lib/http/ask.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { $printPromoLastSeen } from '../../stores/persisted.ts';
@@ -43,17 +43,10 @@ async function note(subscriptionId: string, email: string | null): Promise<void>
   await saveMetadata(subscriptionId, metadataOf(new URL(location.href), email, window.innerWidth, place));
 }
 
-/** Longest value that is sent. */
-const longest = 500;
-
 /** `mobile`, `tablet` or `desktop`, by the width of the window (spec section 9, breakpoints). */
 export const deviceType = (width: number): string => (width < 768 ? 'mobile' : width < 1024 ? 'tablet' : 'desktop');
 
-/**
- * What is known, without what is empty.
- *
- * @param page address of the page that was joined on
- */
+/** What is known, without what is empty. @param page address of the page that was joined on */
 export function metadataOf(
   page: URL,
   email: string | null,
@@ -62,7 +55,7 @@ export function metadataOf(
 ): Record<string, string> {
   const utm = (name: string) => page.searchParams.get(`utm_${name}`) ?? '';
   const place = geo.ok ? geo.value : null;
-  const all: Record<string, string> = {
+  const all: Record<(typeof metadataFields)[number], string> = {
     created_with: 'web',
     customer_email: email ?? '',
     // Without the fragment, and without the reader's email address that newsletter links carry.
@@ -78,7 +71,7 @@ export function metadataOf(
   return Object.fromEntries(
     Object.entries(all)
       .filter(([, value]) => value !== '')
-      .map(([name, value]) => [name, value.slice(0, longest)]),
+      .map(([name, value]) => [name, value.slice(0, limits.metadata)]),
   );
 }
 
@@ -157,12 +150,7 @@ function put(opening: HTMLElement, full: readonly Element[], page: Document): vo
   if (next) next.before(note);
   else first?.before(note);
   // Keyboard and screen reader users continue where the excerpt ended.
-  const target = next ?? first;
-  if (target) {
-    target.tabIndex = -1;
-    target.focus({ preventScroll: true });
-    target.addEventListener('blur', () => target.removeAttribute('tabindex'), { once: true });
-  }
+  focusBlock(next ?? first);
   page.defaultView?.scrollTo({ top, behavior: 'instant' });
 }
 
@@ -172,10 +160,15 @@ function uncover(wall: HTMLElement, page: Document): void {
   const blocks = [...page.querySelectorAll<HTMLElement>('.story .body > .prose > *')];
   const here = blocks.find((block) => block.getBoundingClientRect().top > 0) ?? blocks[0];
   here?.before(noteFor(page));
-  if (!here) return;
-  here.tabIndex = -1;
-  here.focus({ preventScroll: true });
-  here.addEventListener('blur', () => here.removeAttribute('tabindex'), { once: true });
+  focusBlock(here);
+}
+
+/** Moves the focus to a block of text, which takes it only now. */
+function focusBlock(block: HTMLElement | null | undefined): void {
+  if (!block) return;
+  block.tabIndex = -1;
+  block.focus({ preventScroll: true });
+  block.addEventListener('blur', () => block.removeAttribute('tabindex'), { once: true });
 }
 
 /** The first block after as much text as the excerpt had. */

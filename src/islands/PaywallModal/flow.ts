@@ -32,13 +32,6 @@ export const placeOf = ({ address }: Shipping): TaxAddress => ({
   postal_code: address.postal_code,
 });
 
-export interface ShippingState {
-  /** The address saved on the server. */
-  readonly saved: Shipping | null;
-  readonly busy: boolean;
-  readonly error: string | null;
-}
-
 export interface PaywallState {
   readonly phase: 'loading' | 'failed' | 'ready' | 'done';
   /** Why it failed. */
@@ -50,7 +43,8 @@ export interface PaywallState {
   /** Of the signed-in reader. */
   readonly email: string | null;
   readonly leaving: boolean;
-  readonly shipping: ShippingState;
+  /** `saved`: the address on the server. */
+  readonly shipping: { readonly saved: Shipping | null; readonly busy: boolean; readonly error: string | null };
   /** Shown above a sum that has changed. */
   readonly sumNotice: string | null;
   /** Whether a wallet's sheet is open over the page. */
@@ -81,28 +75,7 @@ export interface FlowOptions {
   onDone(subscription: Subscription | null, email: string | null, kind: string): void;
 }
 
-export interface PaywallFlow {
-  readonly $state: ReadableAtom<PaywallState>;
-  readonly account: AccountStep;
-  readonly payment: Payment;
-  /** `null` until the prices are there. */
-  order(): Order | null;
-  start(): Promise<void>;
-  choose(price: Price): void;
-  change(): void;
-  toggle(step: StepName): void;
-  /** Goes on from a completed step. */
-  next(step: StepName): void;
-  logout(): Promise<void>;
-  /** Remembers an incomplete address. */
-  typeShipping(address: Partial<Shipping>): void;
-  saveShipping(address: Shipping): Promise<void>;
-  /** Notes whether a wallet's sheet is open over the page. */
-  setWalletSheet(isOpen: boolean): void;
-  /** Shows that the sum has changed. @param due minor units */
-  noteSum(due: number): void;
-  stop(): void;
-}
+export type PaywallFlow = ReturnType<typeof createPaywallFlow>;
 
 /** What the functions of a flow share. */
 interface Context extends FlowOptions {
@@ -122,30 +95,34 @@ const set = ({ $state }: Pick<Context, '$state'>, change: Partial<PaywallState>)
 const setSteps = (context: Pick<Context, '$state'>, move: (steps: Steps) => Steps) =>
   set(context, { steps: move(context.$state.get().steps) });
 
-export function createPaywallFlow(options: FlowOptions): PaywallFlow {
+export function createPaywallFlow(options: FlowOptions) {
   const context = createContext(options);
   const { $state, account, payment } = context;
+  const whileIdle = (move: (steps: Steps) => Steps) => {
+    if (payment.$state.get().busy === null) setSteps(context, move);
+  };
   return {
-    $state,
+    $state: $state as ReadableAtom<PaywallState>,
     account,
     payment,
+    /** `null` until the prices are there. */
     order: () => context.order,
     start: () => start(context),
-    choose: (price) => choose(context, price),
-    change() {
-      if (payment.$state.get().busy === null) setSteps(context, change);
-    },
-    toggle(step) {
-      if (payment.$state.get().busy === null) setSteps(context, (steps) => toggle(steps, step));
-    },
-    next: (step) => setSteps(context, (steps) => onward(steps, step)),
+    choose: (price: Price) => choose(context, price),
+    change: () => whileIdle(change),
+    toggle: (step: StepName) => whileIdle((steps) => toggle(steps, step)),
+    /** Goes on from a completed step. */
+    next: (step: StepName) => setSteps(context, (steps) => onward(steps, step)),
     logout: () => logout(context),
-    typeShipping: (shipping) => options.drafts.keep({ shipping }),
-    saveShipping: (address) => saveShipping(context, address),
-    setWalletSheet(walletSheet) {
+    /** Stores an incomplete address. */
+    typeShipping: (shipping: Partial<Shipping>) => options.drafts.keep({ shipping }),
+    saveShipping: (address: Shipping) => saveShipping(context, address),
+    /** Notes whether a wallet's sheet is open over the page. */
+    setWalletSheet(walletSheet: boolean) {
       if ($state.get().walletSheet !== walletSheet) set(context, { walletSheet });
     },
-    noteSum: (due) => noteSum(context, due),
+    /** Shows that the sum has changed. @param due minor units */
+    noteSum: (due: number) => noteSum(context, due),
     stop() {
       context.over = true;
       context.stopSession();
@@ -210,7 +187,7 @@ async function start(context: Context): Promise<void> {
   const { calls, session, drafts, payload } = context;
   set(context, { phase: 'loading', trouble: null });
   // The session decides which step opens: a signed-in reader never sees the first one.
-  const [answer] = await Promise.all([calls.plans(), known(session)]);
+  const [answer] = await Promise.all([calls.plans(), sessionLoaded(session)]);
   if (context.over) return;
   const { prices: sold = [], currency } = (answer.ok && answer.value) || {};
   const prices = sold.map((price) => priceIn(price, currency));
@@ -239,7 +216,7 @@ async function start(context: Context): Promise<void> {
 }
 
 /** Resolves once the session has loaded. */
-const known = (session: FlowOptions['session']) =>
+const sessionLoaded = (session: FlowOptions['session']) =>
   new Promise<void>((resolve) => {
     let stop = () => {};
     stop = session.subscribe(({ status }) => {

@@ -68,18 +68,7 @@ export interface OrderState {
 
 export type OrderCalls = Pick<typeof client, 'quote' | 'coupon'>;
 
-export interface Order {
-  readonly $state: ReadableAtom<OrderState>;
-  /** Fetches the first sum. @param code the stored coupon, or `''` */
-  begin(code: string): Promise<void>;
-  choose(price: Price): Promise<void>;
-  apply(code: string): Promise<void>;
-  remove(): Promise<void>;
-  /** Stores the address that tax depends on, and fetches the sum. */
-  setPlace(place: TaxAddress): Promise<void>;
-  /** Fetches the sum again. */
-  refresh(): Promise<void>;
-}
+export type Order = ReturnType<typeof createOrder>;
 
 /** The quoted order, perhaps without the tax of an unknown address; `null` without a quote. */
 export function quotedPurchase({ price, quote, asking, coupon, place }: OrderState): Purchase | null {
@@ -112,8 +101,7 @@ interface Context {
 const set = ({ $state }: Pick<Context, '$state'>, change: Partial<OrderState>) =>
   $state.set({ ...$state.get(), ...change });
 
-/** @param onCoupon stores the coupon that counts, or `undefined` */
-export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: string | undefined) => void): Order {
+export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: string | undefined) => void) {
   const $state = atom<OrderState>({
     price,
     coupon: { kind: 'none', code: '' },
@@ -124,10 +112,11 @@ export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: st
   });
   const context: Context = { calls, $state, onCoupon, quotes: 0, coupons: 0 };
   return {
-    $state,
-    begin: (code) => begin(context, code),
-    apply: (code) => apply(context, code),
-    async choose(next) {
+    $state: $state as ReadableAtom<OrderState>,
+    /** Fetches the first sum. @param code the stored coupon, or `''` */
+    begin: (code: string) => begin(context, code),
+    apply: (code: string) => apply(context, code),
+    async choose(next: Price) {
       context.coupons++;
       const { coupon } = $state.get();
       // A coupon may be for some plans only, so it is checked again.
@@ -140,10 +129,12 @@ export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: st
       set(context, { coupon: { kind: 'none', code: '' } });
       await refresh(context);
     },
-    async setPlace(place) {
+    /** Stores the address that tax depends on, and fetches the sum. */
+    async setPlace(place: TaxAddress) {
       set(context, { place });
       await refresh(context);
     },
+    /** Fetches the sum again. */
     refresh: () => refresh(context),
   };
 }

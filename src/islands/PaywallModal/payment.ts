@@ -67,14 +67,7 @@ export interface Options {
   onStale(): void;
 }
 
-export interface Payment {
-  readonly $state: ReadableAtom<PaymentState>;
-  buy(purchase: Purchase, card: CardForm): Promise<void>;
-  change(purchase: Purchase, card: Pick<CardForm, 'authenticate'>): Promise<void>;
-  /** Looks up how an attempt ended that was under way when the page was left. @returns whether it is paid */
-  recover(planId: string): Promise<boolean>;
-  clear(): void;
-}
+export type Payment = ReturnType<typeof createPayment>;
 
 /** What the steps of a payment share. */
 interface Context extends Options {
@@ -89,23 +82,24 @@ const fail = (context: Context, text: string, detail: string | null = null) =>
 /** Logs the kind of a failure and nothing about the reader (spec section 8, "Console-only"). */
 const log = (what: string) => console.error(`Paywall: ${what}`);
 
-export function createPayment(options: Options): Payment {
+export function createPayment(options: Options) {
   const { looks = [0, 400, 800, 1500, 3000, 5000] } = options;
   const $state = atom<PaymentState>({ busy: null, error: null, notice: null });
   const context: Context = { ...options, looks, $state };
   return {
-    $state,
-    async buy(purchase, card) {
+    $state: $state as ReadableAtom<PaymentState>,
+    async buy(purchase: Purchase, card: CardForm): Promise<void> {
       if (start(context)) await buy(context, purchase, card);
     },
-    async change(purchase, card) {
+    async change(purchase: Purchase, card: Pick<CardForm, 'authenticate'>): Promise<void> {
       if (!start(context)) return;
       const { planId, expected, prorationDate } = purchase;
       const attempt = options.attempts.begin(JSON.stringify(['switch', planId, expected]));
-      const answer = await options.calls.switchPlan({ planId, expected, prorationDate, attempt });
-      await handle(context, answer, purchase, card);
+      const ask = { planId, expected, prorationDate: prorationDate ?? undefined, attempt };
+      await handle(context, await options.calls.switchPlan(ask), purchase, card);
     },
-    async recover(planId) {
+    /** Looks up how an attempt ended that was under way when the page was left. @returns whether it is paid */
+    async recover(planId: string): Promise<boolean> {
       if (!start(context)) return false;
       set(context, { busy: 'checking' });
       const found = await findSubscription(context, planId);

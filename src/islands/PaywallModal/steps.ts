@@ -4,7 +4,7 @@
  */
 import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
-import { readPending } from '../../lib/accounts/pending.ts';
+import { readPending } from '../../lib/accounts/storage.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { complaintAbout, wordsFor } from '../shared/messages.ts';
 
@@ -68,15 +68,7 @@ export interface AccountState {
 
 export type AccountCalls = Pick<typeof client, 'verifyEmail' | 'createAndEnter'>;
 
-export interface AccountStep {
-  readonly $state: ReadableAtom<AccountState>;
-  submit(email: string): Promise<void>;
-  signIn(): void;
-  /** Returns from the sign-in to the address. */
-  back(): void;
-  /** After a sign-in or a sign-out. @param error a message about it */
-  reset(error?: string): void;
-}
+export type AccountStep = ReturnType<typeof createAccountStep>;
 
 interface Options {
   readonly calls: AccountCalls;
@@ -86,15 +78,15 @@ interface Options {
   onEntered(): Promise<void>;
 }
 
-export function createAccountStep({ calls, email, onTyped, onEntered }: Options): AccountStep {
+export function createAccountStep({ calls, email, onTyped, onEntered }: Options) {
   // Continues a sign-in that began before the page was reloaded.
   const signingIn = readPending('paywall') !== null;
   const $state = atom<AccountState>({ email, busy: false, error: null, exists: false, signingIn });
   const set = (change: Partial<AccountState>) => $state.set({ ...$state.get(), ...change });
 
   return {
-    $state,
-    async submit(typed) {
+    $state: $state as ReadableAtom<AccountState>,
+    async submit(typed: string): Promise<void> {
       if ($state.get().busy) return;
       const email = typed.trim();
       set({ email, busy: true, error: null, exists: false });
@@ -113,7 +105,9 @@ export function createAccountStep({ calls, email, onTyped, onEntered }: Options)
       });
     },
     signIn: () => set({ signingIn: true, error: null, exists: false }),
+    /** Returns from the sign-in to the address. */
     back: () => set({ signingIn: false }),
-    reset: (error) => set({ busy: false, error: error ?? null, exists: false, signingIn: false }),
+    /** After a sign-in or a sign-out. @param error a message about it */
+    reset: (error?: string) => set({ busy: false, error: error ?? null, exists: false, signingIn: false }),
   };
 }

@@ -83,11 +83,7 @@ const common = (currency: string) =>
     appearance: typeof document === 'undefined' ? {} : appearance(),
   }) satisfies Partial<StripeElementsOptionsMode>;
 
-/**
- * For a purchase. If nothing is due, the card is only saved.
- *
- * @param due minor units
- */
+/** For a purchase. If nothing is due, the card is only saved. @param due minor units */
 export const elementsOptions = (due: number, currency: string): StripeElementsOptionsMode =>
   due > 0 ? { ...common(currency), mode: 'subscription', amount: due } : { ...common(currency), mode: 'setup' };
 

@@ -5,6 +5,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { cancel, churnHash } from '../../lib/billing/client.ts';
 import { retention as messages } from '../../lib/billing/messages.ts';
+import { limits } from '../../lib/billing/schema.ts';
 import type { Answer } from '../../lib/http/ask.ts';
 import { common } from '../../lib/http/messages.ts';
 import { loadScriptOnce } from '../../lib/third-party/load-script.ts';
@@ -142,7 +143,7 @@ export async function openWidget(
       provider: 'stripe',
       async handleCancel(_customer, survey, words) {
         const reason = [survey, words].filter((one) => typeof one === 'string' && one !== '').join(': ');
-        const canceled = await calls.cancel(reason);
+        const canceled = await calls.cancel(reason.slice(0, limits.reason));
         if (!canceled.ok) throw new Error(canceled.message ?? common.wrong);
         onChange();
         return { message: messages.canceled };

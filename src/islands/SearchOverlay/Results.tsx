@@ -3,7 +3,7 @@ import type { CardsAnswer } from '../../lib/cards/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { searchPage } from '../../lib/search/client.ts';
 import { searchMessages } from '../../lib/search/messages.ts';
-import type { SearchAnswer } from '../../lib/search/schema.ts';
+import type { SearchAnswer } from '../../lib/search/model.ts';
 import styles from './SearchOverlay.module.css';
 
 /** @param stale whether the results belong to an earlier query */

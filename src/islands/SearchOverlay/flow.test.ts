@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Answer } from '../../lib/http/ask.ts';
-import type { SearchAnswer } from '../../lib/search/schema.ts';
+import type { SearchAnswer } from '../../lib/search/model.ts';
 import { createSearchFlow } from './flow.ts';
 
 const found = (query: string, hits = 1): Answer<SearchAnswer> => ({

@@ -2,7 +2,7 @@
 import { atom, type ReadableAtom } from 'nanostores';
 import type { Answer } from '../../lib/http/ask.ts';
 import type { Suggestions } from '../../lib/search/client.ts';
-import type { SearchAnswer } from '../../lib/search/schema.ts';
+import type { SearchAnswer } from '../../lib/search/model.ts';
 
 export interface SearchState {
   readonly phase: 'idle' | 'loading' | 'found' | 'none' | 'failed' | 'offline';

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backspace, boxesOf, codeLength, emptyBoxes, erase, insert, isComplete, moved } from './CodeBoxes.tsx';
+import { backspace, codeLength, emptyBoxes, erase, insert, isComplete, moved } from './CodeBoxes.tsx';
+
+const boxesOf = (text: string) => insert(emptyBoxes, 0, text);
 
 const text = (boxes: { digits: readonly string[] }) => boxes.digits.map((digit) => digit || '·').join('');
 

@@ -2,7 +2,6 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { codeMessages } from '../../lib/accounts/messages.ts';
 import { formFields } from '../../lib/accounts/model.ts';
-
 import styles from './SignIn.module.css';
 
 interface Props {
@@ -82,7 +81,7 @@ export function CodeBoxes({ describedBy, invalid, disabled, ...handlers }: Props
     <div role="group" aria-label={codeMessages.label} aria-describedby={describedBy} className={styles.boxes}>
       {boxes.digits.map((digit, index) => (
         <input
-          // biome-ignore lint/suspicious/noArrayIndexKey: a box is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: boxes have no other key
           key={index}
           ref={(element) => {
             inputs.current[index] = element;
@@ -112,19 +111,17 @@ export function CodeBoxes({ describedBy, invalid, disabled, ...handlers }: Props
 
 const ignore = () => {};
 
-/** The digit that was typed before or behind the one in a box: it replaces it. */
+/** A digit that is typed beside the one in a box replaces it. */
 function typedInto(before: string, value: string): string {
   return before !== '' && value.length === 2 ? value.replace(before, '') : value;
 }
-
-/** How six boxes of one character each behave as one field. Pure: boxes in, boxes and the place of the cursor out. */
 
 export const codeLength = 6;
 
 export interface Boxes {
   /** One digit or nothing each; always `codeLength` of them. */
   readonly digits: readonly string[];
-  /** Which box has the cursor. */
+  /** The box with the cursor. */
   readonly at: number;
 }
 
@@ -134,13 +131,7 @@ export const isComplete = ({ digits }: Boxes): boolean => digits.every((digit) =
 
 const within = (at: number) => Math.min(Math.max(at, 0), codeLength - 1);
 
-/** Boxes with what a text has of digits; for a code that is there from the start. */
-export const boxesOf = (text: string): Boxes => insert(emptyBoxes, 0, text);
-
-/**
- * Writes a text into the boxes from one on: a key, a paste or what a phone fills in. A whole code begins at the first box
- * wherever it was dropped. What is no digit is left out.
- */
+/** Writes the digits of a text into the boxes from one on: a key, a paste, or a phone's suggestion. A whole code begins at the first box. */
 export function insert(boxes: Boxes, at: number, text: string): Boxes {
   const typed = [...text].filter((character) => /[0-9]/.test(character)).slice(0, codeLength);
   if (typed.length === 0) return boxes;
@@ -149,16 +140,16 @@ export function insert(boxes: Boxes, at: number, text: string): Boxes {
   return { digits, at: within(from + typed.length) };
 }
 
-/** Backspace empties its own box, or the one before when its own is empty. */
+/** Backspace empties its box, or the previous one if its own is empty. */
 export function backspace(boxes: Boxes, at: number): Boxes {
   const target = boxes.digits[at] === '' ? within(at - 1) : at;
   return { digits: boxes.digits.with(target, ''), at: target };
 }
 
-/** Delete empties its own box and stays. */
+/** Delete empties its box. */
 export const erase = (boxes: Boxes, at: number): Boxes => ({ digits: boxes.digits.with(at, ''), at });
 
-/** Where a key takes the cursor; `null` for keys that do not move it. */
+/** The box that a key moves the cursor to; `null` for other keys. */
 export function moved(at: number, key: string): number | null {
   switch (key) {
     case 'ArrowLeft':

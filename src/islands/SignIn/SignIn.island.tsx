@@ -1,7 +1,5 @@
-/**
- * The sign-in page's panel. The server renders a form that works without JavaScript; once hydrated, the same steps happen in place.
- */
-import type { Provider } from '../shared/social.ts';
+/** The sign-in page's panel. The server renders a form that works without JavaScript; once hydrated, the same steps happen in place. */
+import type { Provider } from '../../lib/accounts/service.ts';
 import { SignInPanel } from './SignInPanel.tsx';
 import { useFlow } from './use-flow.ts';
 

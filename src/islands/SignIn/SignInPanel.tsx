@@ -1,15 +1,15 @@
-/** Draws the sign-in flow: one of three views for its state. */
+/** The sign-in flow as one of three views. */
 import { useStore } from '@nanostores/react';
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { codeKey } from '../../lib/accounts/client.ts';
 import { codeMessages, signInMessages } from '../../lib/accounts/messages.ts';
 import { formActions, formFields } from '../../lib/accounts/model.ts';
+import type { Provider } from '../../lib/accounts/service.ts';
 import { $gaveAddress } from '../../stores/persisted.ts';
 import { Consent, EmailField, Resend, useEmailField } from '../shared/form.tsx';
 import { Notice, useScripted } from '../shared/notice.tsx';
-import { SocialButtons } from '../shared/SocialButtons.tsx';
 import parts from '../shared/shared.module.css';
-import type { Provider } from '../shared/social.ts';
+import { SocialButtons } from '../shared/social.tsx';
 import { CodeBoxes } from './CodeBoxes.tsx';
 import type { Flow } from './flow.ts';
 import styles from './SignIn.module.css';
@@ -27,7 +27,6 @@ interface Props {
 export function SignInPanel({ flow, providers, returnTo, focused = false }: Props) {
   const state = useStore(flow.$state);
   const { step, email, busy, resent, error } = state;
-  // What the server has drawn must be drawn once more before it can differ.
   const scripted = useScripted();
   const edited = useRef(false);
   if (step !== 'email') edited.current = true;
@@ -38,13 +37,13 @@ export function SignInPanel({ flow, providers, returnTo, focused = false }: Prop
   }, [sent]);
 
   const choose = useSocialWindow(flow, returnTo);
-  const said = (...where: string[]) => (error && where.includes(error.where) ? error.text : null);
+  const errorAt = (...where: string[]) => (error && where.includes(error.where) ? error.text : null);
 
   if (step === 'sent')
     return (
       <SentView
         email={email}
-        error={said('email', 'form', 'code')}
+        error={errorAt('email', 'form', 'code')}
         busy={busy}
         resent={resent}
         onEdit={flow.edit}
@@ -56,8 +55,8 @@ export function SignInPanel({ flow, providers, returnTo, focused = false }: Prop
     return (
       <CodeView
         email={email}
-        error={said('code')}
-        trouble={said('email', 'form')}
+        error={errorAt('code')}
+        trouble={errorAt('email', 'form')}
         busy={busy}
         resent={resent}
         onConfirm={flow.confirm}
@@ -69,8 +68,8 @@ export function SignInPanel({ flow, providers, returnTo, focused = false }: Prop
     <>
       <EmailView
         email={email}
-        error={said('email', 'code')}
-        trouble={said('form')}
+        error={errorAt('email', 'code')}
+        trouble={errorAt('form')}
         busy={busy || step === 'done'}
         providers={providers}
         waiting={state.social}
@@ -85,25 +84,24 @@ export function SignInPanel({ flow, providers, returnTo, focused = false }: Prop
   );
 }
 
-/** The first step: an email address, or a social provider (spec section 2, "Email login panel"). */
-
 export interface EmailViewProps {
   email: string;
-  /** Said beside the field. */
+  /** Error of the field. */
   error: string | null;
-  /** Said above the form: what the address has nothing to do with. */
+  /** Error above the form, about anything but the address. */
   trouble: string | null;
   busy: boolean;
   providers: readonly Provider[];
   waiting: Provider | null;
   returnTo: string;
-  /** False in what the server draws: the browser then checks the form and sends it. */
+  /** Without a script, the browser checks the form and sends it. */
   scripted: boolean;
   focused: boolean;
   onSubmit(email: string): void;
   onProvider(provider: Provider): void;
 }
 
+/** The first step: an email address, or a social provider (spec section 2, "Email login panel"). */
 export function EmailView(props: EmailViewProps) {
   const { email, error, trouble, busy, providers, waiting, returnTo, scripted, focused, onSubmit, onProvider } = props;
   const id = useId();
@@ -151,8 +149,6 @@ export function EmailView(props: EmailViewProps) {
   );
 }
 
-/** A link was mailed (spec section 2, "Email login panel"): change the address, send the link again, or use a code. */
-
 export interface SentViewProps {
   email: string;
   error: string | null;
@@ -164,6 +160,7 @@ export interface SentViewProps {
   onUseCode: (() => void) | null;
 }
 
+/** A link was mailed (spec section 2, "Email login panel"): change the address, send the link again, or use a code. */
 export function SentView({ email, error, busy, resent, onEdit, onResend, onUseCode }: SentViewProps) {
   const id = useId();
   const heading = useRef<HTMLParagraphElement>(null);
@@ -203,13 +200,11 @@ export function SentView({ email, error, busy, resent, onEdit, onResend, onUseCo
   );
 }
 
-/** Entering the six digits of a mail (spec section 2, "Code view"). */
-
 export interface CodeViewProps {
   email: string;
-  /** Said about the code. */
+  /** Error of the code. */
   error: string | null;
-  /** Said about the rest. */
+  /** Any other error. */
   trouble: string | null;
   busy: boolean;
   resent: boolean;
@@ -218,16 +213,17 @@ export interface CodeViewProps {
   onEdit(): void;
 }
 
+/** Entering the six digits of a mail (spec section 2, "Code view"). */
 export function CodeView(props: CodeViewProps) {
   const { email, error, trouble, busy, resent } = props;
   const id = useId();
   const [code, setCode] = useState('');
-  // Once a code was wrong, the reader says when the next one is to be tried (spec section 2).
+  // After a wrong code, the user submits the next one with the button (spec section 2).
   const failed = useRef(false);
   useEffect(() => {
     if (error !== null) failed.current = true;
   }, [error]);
-  // The digits of an older code are of no use to a new one.
+  // A new code empties the boxes.
   const [sent, setSent] = useState(0);
   useEffect(() => {
     if (!resent) return;

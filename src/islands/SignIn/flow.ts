@@ -4,10 +4,10 @@
  */
 import { atom, type ReadableAtom, type WritableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
+import type { Provider } from '../../lib/accounts/service.ts';
 import type { Answer, Refused } from '../../lib/http/ask.ts';
 import { complaintAbout, messages, wordsFor } from '../shared/messages.ts';
-
-import type { Provider, SocialEnd } from '../shared/social.ts';
+import type { SocialEnd } from '../shared/social.tsx';
 
 export type Method = 'link' | 'code';
 

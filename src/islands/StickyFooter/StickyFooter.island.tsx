@@ -2,9 +2,9 @@
  * The newsletter form of the sticky footer (spec section 2, "Sticky subscribe footer"). The server renders a form that works without
  * JavaScript; it is hydrated at a touch.
  */
+import type { Provider } from '../../lib/accounts/service.ts';
 import { publication } from '../../publication.ts';
 import Newsletters from '../Newsletters/Newsletters.island.tsx';
-import type { Provider } from '../shared/social.ts';
 import styles from './StickyFooter.module.css';
 
 interface Props {

@@ -13,8 +13,8 @@ import {
   supportPath,
 } from '../../lib/support/schema.ts';
 import { Dialog } from '../shared/Dialog.tsx';
+import styles from '../shared/FieldForm.module.css';
 import { FieldForm, type FieldFormState } from '../shared/FieldForm.tsx';
-import styles from './Support.module.css';
 
 interface Props extends FieldFormState<SupportField> {
   /** In the page instead of behind the button. */

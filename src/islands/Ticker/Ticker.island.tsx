@@ -7,7 +7,6 @@ import { useStore } from '@nanostores/react';
 import { map, type ReadableAtom } from 'nanostores';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { asOfText, staleSince, type TickerItem, tickerRows } from '../../lib/ticker/model.ts';
-
 import styles from './Ticker.module.css';
 
 interface Props {

@@ -15,8 +15,14 @@ import {
   type Values,
 } from '../../lib/http/form-fields.ts';
 import styles from './FieldForm.module.css';
-import { fieldFormLabels } from './messages.ts';
 import { Notice, useScripted } from './notice.tsx';
+
+const labels = {
+  send: 'Send',
+  sending: 'Sending…',
+  /** Label of the field that people don't see. */
+  trap: 'Leave this empty',
+};
 
 /** What a page passes to a form's island. */
 export interface FieldFormState<Name extends string> {
@@ -89,13 +95,13 @@ export function FieldForm<Name extends string>(props: Props<Name>) {
       ))}
       <div className={styles.trap} aria-hidden="true">
         <label>
-          {fieldFormLabels.trap}
+          {labels.trap}
           <input type="text" name={hiddenFields.trap} tabIndex={-1} autoComplete="off" />
         </label>
       </div>
       {stamp !== undefined && <input type="hidden" name={hiddenFields.stamp} value={stamp} />}
       <button className="button" type="submit" aria-disabled={busy || undefined}>
-        {busy ? fieldFormLabels.sending : fieldFormLabels.send}
+        {busy ? labels.sending : labels.send}
       </button>
     </form>
   );

@@ -2,8 +2,13 @@
 import { Component, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import type { Answer } from '../../lib/http/ask.ts';
 import { common } from '../../lib/http/messages.ts';
-import { panelMessages } from './messages.ts';
 import styles from './Panel.module.css';
+
+const messages = {
+  loading: 'Loading…',
+  again: 'Try again',
+  offline: 'You’re offline. We’ll load this when you’re back online.',
+};
 
 export type PanelPhase = 'loading' | 'empty' | 'error' | 'offline' | 'ready';
 
@@ -29,8 +34,8 @@ interface PanelStateProps {
  * them all; it stays in the page, so that screen readers announce each change.
  */
 export function PanelState(props: PanelStateProps) {
-  const { phase, loading = panelMessages.loading, empty, onRetry, lines = 3, children } = props;
-  const { error = common.wrong, offline = panelMessages.offline } = props;
+  const { phase, loading = messages.loading, empty, onRetry, lines = 3, children } = props;
+  const { error = common.wrong, offline = messages.offline } = props;
   const region = useRef<HTMLDivElement>(null);
   const retried = useRef(false);
   // The pressed button disappears: keyboard users keep their place.
@@ -65,7 +70,7 @@ export function PanelState(props: PanelStateProps) {
                   onRetry();
                 }}
               >
-                {panelMessages.again}
+                {messages.again}
               </button>
             )}
           </div>

@@ -1,5 +1,4 @@
 /** Parts of the forms that take an email address: the field, the consent line, sending again. */
-
 import { type RefObject, type SyntheticEvent, useEffect, useRef } from 'react';
 import { formFields } from '../../lib/accounts/model.ts';
 import { publication } from '../../publication.ts';

@@ -1,6 +1,5 @@
 /** Sentences of the sign-in screens; those of spec section 8 word for word. */
 import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
-import type { Provider } from '../../lib/accounts/service.ts';
 import type { Answer, Refused } from '../../lib/http/ask.ts';
 import { common } from '../../lib/http/messages.ts';
 
@@ -47,25 +46,3 @@ export async function complaintAbout(
   const { suggestedEmail, message } = answer.value;
   return suggestedEmail ? messages.suggestion(suggestedEmail) : message || messages.emailInvalid;
 }
-
-/** Labels of forms with declared fields (FieldForm.tsx). */
-export const fieldFormLabels = {
-  send: 'Send',
-  sending: 'Sending…',
-  /** Label of the field that people don't see. */
-  trap: 'Leave this empty',
-} as const;
-
-const providerNames: Readonly<Record<Provider, string>> = { google: 'Google', facebook: 'Facebook' };
-
-export const socialLabels = {
-  choose: (provider: Provider): string => `Continue with ${providerNames[provider]}`,
-  waiting: (provider: Provider): string => `Waiting for ${providerNames[provider]}…`,
-} as const;
-
-/** States of a panel (Panel.tsx). */
-export const panelMessages = {
-  loading: 'Loading…',
-  again: 'Try again',
-  offline: 'You’re offline. We’ll load this when you’re back online.',
-} as const;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { openSocial, readMessage, type SocialEnd, socialPath } from './social.ts';
+import { openSocial, readMessage, type SocialEnd, socialPath } from './social.tsx';
 
 /** A page with a window, as far as openSocial looks at them. */
 class FakePage extends EventTarget {

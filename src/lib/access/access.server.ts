@@ -169,7 +169,7 @@ async function view(state: AccessState, question: Question): Promise<View> {
     const id = article?.id ?? null;
     // The decision table says whether this reading counts.
     const counts = count && ruleFor({ ...known, meter: { ...reading, state: 'left' } }).outcome.count;
-    reading = await state.meter.read(session.userId, id, counts);
+    reading = await state.meter.count(session.userId, id, counts);
   }
   return { ...known, meter: reading };
 }

@@ -3,8 +3,8 @@
  * the same answer.
  */
 
+import { productSlugs } from '../accounts/products.ts';
 import type { AccessDetails, DecisionEngineAnswer, FeatureDecisionsAnswer } from '../accounts/schema.ts';
-import { productSlugs } from '../accounts/session.ts';
 import { decide, type Rule, type Subject } from './decide.ts';
 import type { Entitlements, Trial } from './entitlements.ts';
 import type { MeterReading } from './meter.server.ts';
@@ -56,7 +56,7 @@ const isPaying = ({ entitlements }: View): boolean => entitlements.products.leng
  */
 const features: Readonly<Record<string, (view: View, rule: Rule) => string>> = {
   'article-access': (_, { outcome }) => (outcome.body === 'whole' ? 'FULL' : 'OPENING'),
-  paywall: (_, { outcome }) => `${outcome.wall === 'soft' ? 'SOFT_' : ''}${asks[outcome.ask]}`,
+  paywall: (_, { outcome }) => `${outcome.paywall === 'soft' ? 'SOFT_' : ''}${asks[outcome.ask]}`,
   meter: (view) => (isPaying(view) || view.entitlements.timed ? 'UNLIMITED' : String(view.meter.remaining)),
   'print-upsell': ({ entitlements, path }) =>
     yesNo(entitlements.products[0] === 'reader' && (path === '/' || path.includes('/article'))),

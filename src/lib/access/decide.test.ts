@@ -12,8 +12,8 @@ const anonymous: Facts = {
   meter: 'left',
 };
 const reader: Facts = { ...anonymous, authenticated: true };
-const whole: Outcome = { body: 'whole', wall: 'none', ask: 'nothing', count: false, by: null };
-const excerpt = { ...whole, body: 'excerpt', wall: 'hard' } as const;
+const whole: Outcome = { body: 'whole', paywall: 'none', ask: 'nothing', count: false, by: null };
+const excerpt = { ...whole, body: 'excerpt', paywall: 'hard' } as const;
 
 /** Rule to facts that meet it, and what must come of them, in words of the test's own. */
 const table: Record<string, [Partial<Facts>, Outcome]> = {
@@ -51,11 +51,11 @@ const table: Record<string, [Partial<Facts>, Outcome]> = {
   'a metered article is counted': [anonymous, { ...whole, count: true }],
   'beyond the meter a registered reader is asked to subscribe': [
     { ...reader, meter: 'over' },
-    { ...whole, wall: 'soft', ask: 'subscription' },
+    { ...whole, paywall: 'soft', ask: 'subscription' },
   ],
   'beyond the meter an anonymous reader is asked to register': [
     { ...anonymous, meter: 'over' },
-    { ...whole, wall: 'soft', ask: 'registration' },
+    { ...whole, paywall: 'soft', ask: 'registration' },
   ],
 };
 
@@ -109,17 +109,17 @@ describe('whatever the facts are', () => {
   test('a subscriber is never asked for anything, nor counted', () =>
     holds((given, then) => {
       if (given.authenticated && given.paying)
-        expect(then).toMatchObject({ body: 'whole', wall: 'none', ask: 'nothing', count: false });
+        expect(then).toMatchObject({ body: 'whole', paywall: 'none', ask: 'nothing', count: false });
     }));
   test('what was paid counts for nothing without a session', () =>
     holds((given, then) => {
       if (!given.authenticated) expect(then).toEqual(decide({ ...given, paying: !given.paying }).outcome);
     }));
-  test('a public text is never cut, and a wall always asks for something', () =>
+  test('a public text is never cut, and a paywall always asks for something', () =>
     holds((given, then) => {
       if (['none', 'free', 'default'].includes(given.subject)) expect(then.body).toBe('whole');
-      expect(then.wall === 'none').toBe(then.ask === 'nothing');
-      expect(then.wall === 'hard').toBe(then.body === 'excerpt');
+      expect(then.paywall === 'none').toBe(then.ask === 'nothing');
+      expect(then.paywall === 'hard').toBe(then.body === 'excerpt');
     }));
   test('more entitlements never opens less', () =>
     holds((given, then) => {

@@ -42,7 +42,7 @@ export interface Outcome {
   /** `whole` is all of it, `excerpt` the public part. */
   readonly body: 'whole' | 'excerpt';
   /** None, an overlay over the public text, or the end of the excerpt. */
-  readonly wall: 'none' | 'soft' | 'hard';
+  readonly paywall: 'none' | 'soft' | 'hard';
   /** What the paywall asks for. */
   readonly ask: 'nothing' | 'registration' | 'subscription';
   /** Whether this reading is to be counted. */
@@ -58,10 +58,10 @@ export interface Rule {
   readonly outcome: Outcome;
 }
 
-const open: Outcome = { body: 'whole', wall: 'none', ask: 'nothing', count: false, by: null };
+const open: Outcome = { body: 'whole', paywall: 'none', ask: 'nothing', count: false, by: null };
 const mostly: readonly Subject[] = ['default', 'registered', 'subscriber'];
-const over = (ask: Outcome['ask']): Outcome => ({ ...open, wall: 'soft', ask });
-const shut = (ask: Outcome['ask']): Outcome => ({ ...open, body: 'excerpt', wall: 'hard', ask });
+const over = (ask: Outcome['ask']): Outcome => ({ ...open, paywall: 'soft', ask });
+const shut = (ask: Outcome['ask']): Outcome => ({ ...open, body: 'excerpt', paywall: 'hard', ask });
 
 /** Exactly one rule applies to every situation; a test checks that. */
 export const rules: readonly Rule[] = [

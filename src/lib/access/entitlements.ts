@@ -1,6 +1,5 @@
 /** What a reader is entitled to read: paid products, trials, and what the access cookie says of them. */
-import { productSlugs, productsByRank } from '../accounts/session.ts';
-import type { Product, VisitorKind } from '../accounts/visitor.ts';
+import { type Product, productOf, productSlugs, products, type VisitorKind } from '../accounts/products.ts';
 import type { Entitlement } from '../billing/service.ts';
 import type { WalledLevel } from '../content/model.ts';
 
@@ -37,12 +36,7 @@ export interface Terms {
 export const trialEnd = (registeredAt: number, { trialHours }: Pick<Terms, 'trialHours'>): number | null =>
   trialHours > 0 ? registeredAt + trialHours * hour : null;
 
-/**
- * A reader's entitlements at a time.
- *
- * @param registeredAt epoch milliseconds
- * @param now epoch milliseconds
- */
+/** A reader's entitlements at a time. @param registeredAt epoch milliseconds @param now epoch milliseconds */
 export function entitlementsOf(paid: readonly Paid[], registeredAt: number, terms: Terms, now: number): Entitlements {
   const products = runningProducts(paid, now);
   const running = paid.filter(({ product, until }) => until > now && runningProducts([{ product, until }], now)[0]);
@@ -77,7 +71,9 @@ export const registeredGrant: Grant = { level: 'registered', until: Number.POSIT
 
 /** The paid products that are active at a time, the highest first, each once. Unknown products open nothing. */
 export const runningProducts = (paid: readonly Omit<Paid, 'trialing'>[], now: number): readonly Product[] =>
-  productsByRank.filter((product) => paid.some((one) => one.product === productSlugs[product] && one.until > now));
+  products
+    .toReversed()
+    .filter((product) => paid.some((one) => one.product === productSlugs[product] && one.until > now));
 
 /**
  * @param now epoch milliseconds
@@ -85,8 +81,7 @@ export const runningProducts = (paid: readonly Omit<Paid, 'trialing'>[], now: nu
  */
 export function grantOf(paid: readonly Paid[], now: number, trialUntil: number | null = null): Grant {
   const [highest] = runningProducts(paid, now);
-  const known = new Set<string>(Object.values(productSlugs));
-  const ends = paid.filter(({ product }) => known.has(product)).map(({ until }) => until);
+  const ends = paid.filter(({ product }) => productOf(product)).map(({ until }) => until);
   const until = Math.max(...ends, trialUntil ?? 0);
   return until > now ? { level: 'subscriber', until, visitor: highest ?? 'registered' } : registeredGrant;
 }

@@ -19,22 +19,12 @@ export interface MeterReading {
   readonly counted: boolean;
 }
 
-export interface Meter {
-  /**
-   * Where the meter stands for an article.
-   *
-   * @param articleId `null`: for none in particular
-   * @param count whether to count it, where there is anything left and it is not counted yet
-   */
-  read(userId: string, articleId: number | null, count: boolean): Promise<MeterReading>;
-  /** Articles that count now, for the reader's own copy of everything that is kept. */
-  list(userId: string): Promise<readonly { readonly article: number; readonly time: string }[]>;
-}
+export type Meter = ReturnType<typeof createMeter>;
 
 const day = 24 * 60 * 60 * 1000;
 
 /** @param now epoch milliseconds */
-export function createMeter(database: Database, rules: MeterRules, now: () => number): Meter {
+export function createMeter(database: Database, rules: MeterRules, now: () => number) {
   const total = rules.registered;
 
   async function look(queries: Database['db'], userId: string, articleId: number | null) {
@@ -51,7 +41,13 @@ export function createMeter(database: Database, rules: MeterRules, now: () => nu
   }
 
   return {
-    async read(userId, articleId, count) {
+    /**
+     * Counts a reading if `count` is set, and it isn't counted yet and an article is left.
+     *
+     * @param articleId `null`: only how many are left
+     * @returns where the meter stands for the article
+     */
+    async count(userId: string, articleId: number | null, count: boolean): Promise<MeterReading> {
       const seen = await look(database.db, userId, articleId);
       if (!count || articleId === null || seen.state !== 'left') return { ...seen, total, counted: false };
       return database.transaction(async (tx) => {
@@ -72,7 +68,8 @@ export function createMeter(database: Database, rules: MeterRules, now: () => nu
         return { state: 'left', total, remaining: again.remaining - (counted ? 1 : 0), counted };
       });
     },
-    async list(userId) {
+    /** Articles that count now, for the export. */
+    async list(userId: string) {
       const rows = await database.db
         .selectFrom('article_reads')
         .select(['article_id', 'at'])

@@ -81,7 +81,6 @@ describe('account calls of the browser (spec section 7)', () => {
     ],
     ['createUser', () => client.createUser(email), 'POST', '/api/zephr-create', { email }],
     ['account', () => client.account(), 'GET', '/blaize/account', null],
-    ['profile', () => client.profile(), 'GET', '/blaize/profile', null],
     [
       'saveProfile',
       () => client.saveProfile({ first_name: 'Ann', 'phone-number': '12125550183' }),
@@ -89,30 +88,15 @@ describe('account calls of the browser (spec section 7)', () => {
       '/blaize/profile',
       { first_name: 'Ann', 'phone-number': '12125550183' },
     ],
-    ['sessions', () => client.sessions(), 'GET', '/api/v1/me/sessions', null],
     ['logout, everywhere', () => client.logout(), 'POST', '/blaize/logout', { where: 'EVERYWHERE' }],
     ['logout, here', () => client.logout('THIS_DEVICE'), 'POST', '/blaize/logout', { where: 'THIS_DEVICE' }],
     ['forgetMe', () => client.forgetMe('a@example.com'), 'POST', '/blaize/forget-me', { email: 'a@example.com' }],
-    [
-      'beginSocial',
-      () => client.beginSocial('/a', '/b'),
-      'POST',
-      '/blaize/oauth/state',
-      { start_url: '/a', target_url: '/b' },
-    ],
     [
       'featureDecisions',
       () => client.featureDecisions({ featureIds: ['one'], path: '/' }),
       'POST',
       '/zephr/feature-decisions',
       { featureIds: ['one'], path: '/' },
-    ],
-    [
-      'decide',
-      () => client.decide({ sdkFeatureSlug: 'paywall', path: '/a' }),
-      'POST',
-      '/zephr/decision-engine',
-      { sdkFeatureSlug: 'paywall', path: '/a' },
     ],
     ['recogniseMe', () => client.recogniseMe(email), 'POST', '/zephr/recognise-me', { identifiers }],
     ['repair', () => client.repair(), 'GET', '/api/v1/me/repair', null],
@@ -133,10 +117,6 @@ describe('account calls of the browser (spec section 7)', () => {
     expect(await client.userExists(email)).toMatchObject({ ok: false, status: 500 });
     answer(200);
     expect(await client.userExists(email)).toMatchObject({ ok: true, value: true });
-  });
-
-  it('names the window of a social sign-in', () => {
-    expect(client.socialAddress('google')).toBe('/blaize/oauth/google?popup=1');
   });
 });
 

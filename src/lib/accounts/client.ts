@@ -9,21 +9,15 @@ import type {
   CreateAnswer,
   CreateBody,
   CredentialsBody,
-  DecisionEngineAnswer,
-  DecisionEngineBody,
   DeliveryBody,
   EmailBody,
   ForgetBody,
   GeoAnswer,
   IdentifiersBody,
   MessageAnswer,
-  OauthStateBody,
   OtpCheckBody,
-  ProfileAnswer,
   ProfileBody,
-  SessionsAnswer,
   SignedInAnswer,
-  SocialProvider,
   VerificationAnswer,
 } from './schema.ts';
 import { codeKeys, tokenExchangeKey } from './service.ts';
@@ -124,30 +118,13 @@ export const createAndEnter = (email: string): Promise<Answer<CreateAnswer>> =>
 /** The user who is signed in; 401 without a session. */
 export const account = (): Promise<Answer<AccountAnswer>> => ask('/blaize/account');
 
-export const profile = (): Promise<Answer<ProfileAnswer>> => ask('/blaize/profile');
-
 /** Keeps attributes that are not named. */
 export const saveProfile = (attributes: ProfileBody): Promise<Answer<MessageAnswer | null>> =>
   ask('/blaize/profile', { body: attributes });
 
-/** Where the reader is signed in. */
-export const sessions = (): Promise<Answer<SessionsAnswer>> => ask('/api/v1/me/sessions');
-
 /** Deletes the account of the user who is signed in. @param email typed to confirm; 409 when it is another account's */
 export const forgetMe = (email: string): Promise<Answer<MessageAnswer | null>> =>
   ask('/blaize/forget-me', { body: { email } satisfies ForgetBody });
-
-/** Address of the window of a social sign-in; its end is posted to the opener. */
-export const socialAddress = (provider: SocialProvider): string => `/blaize/oauth/${provider}?popup=1`;
-
-/** Says where a social sign-in begins and where it is to end; asked before the window opens (vendors.md 1.8). */
-export const beginSocial = (from: string, to: string): Promise<Answer<MessageAnswer | null>> =>
-  ask('/blaize/oauth/state', { body: { start_url: from, target_url: to } satisfies OauthStateBody });
-
-/** One decision by the name of its feature. */
-export const decide = (
-  question: Pick<DecisionEngineBody, 'sdkFeatureSlug' | 'path' | 'session'>,
-): Promise<Answer<DecisionEngineAnswer>> => ask('/zephr/decision-engine', { body: question });
 
 /** Where the reader is, as far as the network tells. */
 export const geo = (): Promise<Answer<GeoAnswer>> => ask('/api/geo');

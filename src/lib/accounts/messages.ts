@@ -164,8 +164,6 @@ export const tenantMessages = {
   unavailable: 'Sign-in is unavailable right now. Please try again in a minute.',
 } as const;
 
-/** Apart from messages.ts, because every page of a signed-out reader loads them. */
-
 /** The popups to sign in (spec section 2). */
 export const popupMessages = {
   signIn: 'Sign in or create a free account',

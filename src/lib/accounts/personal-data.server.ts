@@ -1,6 +1,6 @@
 /** What the accounts themselves store about a user, and the pruning of old rows and abandoned accounts. */
-import { setImmediate as turn } from 'node:timers/promises';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
+import { deleteInSteps } from '../jobs/queue.server.ts';
 import { repeat } from '../jobs/tasks.ts';
 import type { Owner, PersonalData } from '../personal-data.ts';
 import { audit, type Dependencies } from './dependencies.server.ts';
@@ -175,14 +175,7 @@ export async function prune(state: Pruned, keeping: Keeping, now: number, signal
     () => pruneAccounts(state, now - keeping.unconfirmedDays * day),
   ];
   let deleted = 0;
-  for (const remove of steps) {
-    for (let more = true; more && !signal?.aborted; ) {
-      const removed = Number((await remove()).numDeletedRows);
-      deleted += removed;
-      more = removed === step;
-      await turn();
-    }
-  }
+  for (const remove of steps) deleted += await deleteInSteps(step, remove, () => !signal?.aborted);
   return deleted;
 }
 

@@ -1,7 +1,8 @@
 /** The profile: its fields, their checks, phone numbers, and the copies in the browser (vendors.md 1.6; spec sections 3, 5, 7 and 9). */
+import { writeStored } from '../browser-storage.ts';
 import { profileProblems } from './messages.ts';
-import { forgetProfileCopies, type profileCopyKeys } from './profile-copies.ts';
 import type { Profile } from './service.ts';
+import { forgetProfileCopies, type profileCopyKeys } from './storage.ts';
 
 /** By kind: what a form's value becomes (`null`: it is refused), and what the account service takes. */
 const kinds = {
@@ -92,15 +93,10 @@ export function extendedText(value: unknown): { readonly text: string } | { read
 /** Extended profiles of one reader at most. */
 export const mostApps = bounds.apps;
 
-/** Phone numbers of the United States as readers type them (spec section 9: eleven digits, the country fixed). */
-
-/** What one digit more or less of a number looks like. */
+/** Area, exchange and line of an incomplete number. */
 const shape = /^1?(\d{0,3})(\d{0,3})(\d{0,4})$/;
 
-/**
- * A number as it is typed, in its form: `+1 (212) 555-0183`, or as much of that as there is. The country's 1 is put before it where it is
- * missing. What begins with another country's `+` is left alone, and is no number.
- */
+/** Formats a US number (spec section 9) while it is typed: `+1 (212) 555-0183`, or a part of that. Another country's `+` is left alone. */
 export function formatUsPhone(text: string): string {
   const digits = text.replace(/\D/g, '');
   if (/^\s*\+(?!\s*1)\s*\d/.test(text)) return text;
@@ -122,11 +118,6 @@ export function usPhoneDigits(text: string): string | null {
   return /^[\d\s().+-]*$/.test(text) && /^1\d{10}$/.test(digits) ? digits : null;
 }
 
-/**
- * The fields of a reader's profile: the one list of what the form asks for. The form, its checks, the account service and the browser's
- * copies read it.
- */
-
 export interface ProfileField {
   /** Name of the form's field. */
   readonly name: string;
@@ -146,6 +137,7 @@ export interface ProfileField {
   readonly message?: string;
 }
 
+/** The one list of the profile's fields: the form, its checks, the account service and the browser's copies read it. */
 export const profileFields: readonly ProfileField[] = [
   {
     name: 'first_name',
@@ -202,11 +194,8 @@ export const profileFields: readonly ProfileField[] = [
  * none; nothing depends on them.
  */
 export function storeProfileCopies(profile: Profile, email: string, trackingId: string): void {
-  try {
-    for (const { copy, attribute } of profileFields) localStorage.setItem(copy, String(profile[attribute] ?? ''));
-    const others = { email, username: String(profile.first_name ?? ''), token: trackingId, trackingId };
-    for (const [key, value] of Object.entries(others)) localStorage.setItem(key, value);
-  } catch {
-    forgetProfileCopies();
-  }
+  const fields = profileFields.map(({ copy, attribute }) => [copy, String(profile[attribute] ?? '')] as const);
+  const others = { email, username: String(profile.first_name ?? ''), token: trackingId, trackingId };
+  const stored = [...fields, ...Object.entries(others)].every(([key, value]) => writeStored(key, value));
+  if (!stored) forgetProfileCopies();
 }

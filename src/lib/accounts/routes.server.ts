@@ -1,3 +1,7 @@
+/**
+ * Routes of the account forms that work without JavaScript (model.ts), answers of the account calls, and page guards. A posted form ends
+ * in a 303, with cookies and without personal data in the address.
+ */
 import type { APIContext, APIRoute, AstroGlobal } from 'astro';
 import { z } from 'zod';
 import { type Answer, refuse, tooManyRequests, tooManyTries } from '../http/answer.ts';
@@ -9,20 +13,14 @@ import { accountMessages, type FormProblem, problemText, wireMessages } from './
 import { formPages, providers } from './model.ts';
 import { deliveryBody, deliveryOf, type SignedInAnswer } from './schema.ts';
 import type { Accounts, Caller, Failure, Outcome, Provider, Session, SignedIn } from './service.ts';
-
 import { visitorCookie } from './visitor.ts';
-
-/**
- * Routes of the account forms that work without JavaScript (see forms.ts). Every post ends in a 303, with cookies and without anything
- * personal in the address.
- */
 
 export interface FormCall {
   readonly accounts: Accounts;
   readonly form: URLSearchParams;
   readonly caller: Caller;
   readonly context: APIContext;
-  /** The sign-in that this browser has begun. */
+  /** The sign-in that this browser has started. */
   readonly state: SignInState | null;
   readonly stateCookie: SealedCookie<SignInState>;
   /** The field `return`, made safe. */
@@ -96,17 +94,17 @@ export async function mailAndShow(call: FormCall, wish: Wish): Promise<Next> {
   const { email, method, returnTo } = wish;
   const again = (failure: Failure): Next => {
     const { problem, words } = problemOf(failure);
-    // Cut, for a browser drops a cookie that is too long, and a proxy may drop the answer.
-    const kept: SignInState = {
+    // Cut, because a browser drops a cookie that is too long, and a proxy may drop the response.
+    const started: SignInState = {
       email: email.slice(0, longestEmail),
       purpose: 'login',
       returnTo,
       ...(words && { problem: words }),
     };
-    return { to: withQuery(wish.back, { problem }), cookies: [stateCookie.set(kept)] };
+    return { to: withQuery(wish.back, { problem }), cookies: [stateCookie.set(started)] };
   };
 
-  // First what is counted: the check may cost a look-up elsewhere. What is no address is not counted, and not looked up.
+  // Counted before the check, which may ask another service. An invalid address is neither counted nor checked.
   const known = await accounts.exists(email, caller);
   if (!known.ok && known.failure.kind !== 'invalid-email') return again(known.failure);
   const checked = await checkAddress(call, email);
@@ -136,10 +134,9 @@ const emailFailure = (message: string, suggestion: string | null): Failure => ({
   suggestion,
 });
 
-/** What the pages of a half-done sign-in are shown with: from the sealed cookie, and a word in the address. */
-
+/** What the pages of a started sign-in show: from the sealed cookie, and from the address. */
 export interface HalfDone<State extends string> {
-  /** `null` when it is not known (any more). */
+  /** `null` when it is unknown, or no longer known. */
   readonly email: string | null;
   readonly returnTo: string;
   /** A whole sentence. */
@@ -168,13 +165,11 @@ export function halfDone<const State extends string>(
   return {
     email: kept?.email ?? null,
     returnTo: named === null ? before : returnPath(named, locals.config.siteUrl),
-    // Only beside a problem in the address: what was wrong before is not wrong for ever.
+    // Only with a problem in the address: an earlier one may be solved.
     problem: general && (kept?.problem ?? general),
     state: states.find((state) => state === url.searchParams.get('state')),
   };
 }
-
-/** The sealed cookies of a sign-in that has begun. */
 
 const signInState = z.object({
   email: z.string(),
@@ -187,19 +182,19 @@ const signInState = z.object({
 });
 export type SignInState = z.infer<typeof signInState>;
 
-/** Who is signing in by a form, and where they came from. */
+/** The sign-in that was started by a form. */
 export const signIn = sealedCookie('sign_in', signInState, 15 * 60);
 
-/** Where a social sign-in is to end. */
+/** The page to return to after a social sign-in. */
 export const socialStart = sealedCookie('social_start', z.string(), 10 * 60);
 
 /** The number of an article to save once its reader has signed in. */
 export const saveLater = sealedCookie('save_later', z.int().positive(), 60 * 60);
 
-/** Answers of the account routes: a failure as status and sentence (spec section 8), and a successful sign-in. */
-
 /**
- * @param wrongCode status for a code that is not right: 401 at `/blaize/login` (vendors.md 1.1, "bad credentials"), else 400
+ * A failure as status and sentence (spec section 8).
+ *
+ * @param wrongCode status for a wrong code: 401 at `/blaize/login` (vendors.md 1.1, "bad credentials"), else 400
  */
 export function answerFailure(failure: Failure, wrongCode: 400 | 401 = 400): Answer {
   switch (failure.kind) {
@@ -260,37 +255,21 @@ export const mailLink = (
   context: Pick<APIContext, 'request' | 'locals' | 'url' | 'clientAddress'>,
 ): Promise<Response> => Promise.resolve(mailLinkRoute(context as APIContext));
 
-/**
- * Page guards for both directions, on the server (spec section 6). A page that uses one is personal: it is never stored, here
- * or on the way.
- *
- *     const reader = await requireReader(Astro);
- *     if (reader instanceof Response) return reader;
- */
-
-/** As much of `Astro` as is needed here. */
+/** The part of `Astro` that the page guards (spec section 6) use. A page with a guard is personal and never cached. */
 type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response'>;
 
 const personal = 'private, no-store';
 
-/**
- * Lets signed-in users through; redirects all others.
- *
- * @param to where to; the sign-in page unless given, which leads back here
- */
+/** Lets signed-in users through; redirects all others. @param to where to; the sign-in page unless given, which leads back here */
 export async function requireReader(page: Page, to?: string): Promise<Session | Response> {
   const { session, cookies, away } = await known(page);
-  // While the database does not answer, the sign-in page explains that, and trying again leads back here.
+  // While the database is unavailable, the sign-in page says so, and a retry leads back here.
   if (!session) return lead(to ?? signInPage(away ? 'off' : null, page.url.pathname + page.url.search), cookies);
   pass(page, cookies);
   return session;
 }
 
-/**
- * Lets anonymous readers through; redirects signed-in users.
- *
- * @param to where to; what the parameter `return` names unless given
- */
+/** Lets anonymous readers through; redirects signed-in users. @param to where to; what the parameter `return` names unless given */
 export async function requireAnonymous(page: Page, to?: string): Promise<Response | null> {
   const { session, cookies } = await known(page);
   if (session) {
@@ -331,15 +310,14 @@ function lead(to: string, cookies: readonly string[]): Response {
 }
 
 /** The ways to sign in on this site: the same for every reader, so that pages can be cached. */
-
 export interface SignInOffer {
-  /** Whether anybody can sign in here at all. */
+  /** Whether accounts are on. */
   readonly on: boolean;
   readonly providers: readonly Provider[];
 }
 
 export const signInOffer = ({ services }: Pick<App.Locals, 'services'>): SignInOffer => ({
   on: services.features.accounts.on,
-  // A Zephr tenant does not say which it has.
+  // A Zephr tenant doesn't say which it has.
   providers: services.accounts?.providers ?? (services.sessions ? providers : []),
 });

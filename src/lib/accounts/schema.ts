@@ -7,7 +7,6 @@
 import { z } from 'zod';
 import type { Verification } from '../email-verification/model.ts';
 import { returnPath } from '../http/origin.ts';
-import type { providers } from './model.ts';
 import {
   type Caller,
   type Credentials,
@@ -23,9 +22,7 @@ const address = z.string().trim().min(3).max(320);
 /** Where to come back to: a path, or a whole address under this site. What else comes is taken for `/` later. */
 const target = z.string().max(2048);
 const scalar = z.union([z.string().max(4000), z.number(), z.boolean()]);
-/** One level of scalars (vendors.md 1.6); what is nested is refused. */
-const flat = z.record(z.string().min(1).max(64), scalar);
-/** As {@link flat}; `null` is what a form's empty field becomes, and means the same as an empty text. */
+/** One level of scalars (vendors.md 1.6); nested values are refused. `null` is what a form's empty field becomes, and means the same as an empty text. */
 const attributes = z.record(z.string().min(1).max(64), scalar.nullable());
 const action = z.enum(['login', 'register', 'completeRegistration']) satisfies z.ZodType<Purpose>;
 
@@ -101,7 +98,6 @@ export type ForgetBody = z.infer<typeof forgetBody>;
 
 /** POST /blaize/oauth/state. */
 export const oauthStateBody = z.looseObject({ start_url: target.optional(), target_url: target.optional() });
-export type OauthStateBody = z.infer<typeof oauthStateBody>;
 
 /** POST /zephr/feature-decisions. */
 export const featureDecisionsBody = z.looseObject({
@@ -147,9 +143,6 @@ export interface AccountAnswer {
   readonly profile: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** 200 of GET /blaize/profile; 401 without a session. */
-export type ProfileAnswer = z.infer<typeof flat>;
-
 /** 200 of GET /zephr/media/user/session; 401 without a session. */
 export interface UserSessionAnswer {
   readonly identifiers: { readonly email_address: string };
@@ -162,7 +155,6 @@ export type SocialMessage =
   | { readonly action: 'login'; readonly cookie: string }
   | { readonly action: 'register'; readonly identifier: string; readonly stateKey: string }
   | { readonly action: 'failure'; readonly message: string };
-export type SocialProvider = (typeof providers)[number];
 
 /** 200 of POST /api/zephr-create. */
 export interface CreateAnswer {

@@ -2,6 +2,7 @@
  * What the account service does, as routes and pages see it (spec section 7). Failures that a visitor can cause are values;
  * what throws is a fault of ours or of the database.
  */
+import type { providers } from './model.ts';
 
 /** Keys of `validators` under which a six-digit code is taken; the first is the one that our own screens send. */
 export const codeKeys = ['code', 'email_otp', 'otp'] as const;
@@ -21,7 +22,7 @@ export interface Caller {
 /** What a link or a code was asked for; it is good for nothing else. */
 export type Purpose = 'login' | 'register' | 'completeRegistration';
 
-export type Provider = 'google' | 'facebook';
+export type Provider = (typeof providers)[number];
 
 export type Failure =
   | { readonly kind: 'unknown-user' }

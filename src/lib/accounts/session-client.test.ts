@@ -2,7 +2,8 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { forgetRepair, recogniseFromAddress, repairOnce } from './session-client.ts';
+import { recogniseFromAddress, repairOnce } from './session-client.ts';
+import { forgetRepair } from './storage.ts';
 
 let recognised: unknown[] = [];
 let repaired = 0;

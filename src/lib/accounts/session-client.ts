@@ -1,4 +1,5 @@
 /** The account calls that a page makes before a touch; apart from the others, so that a page loads no more than these. */
+import { readStored } from '../browser-storage.ts';
 import { type Answer, ask } from '../http/ask.ts';
 import type {
   FeatureDecisionsAnswer,
@@ -8,42 +9,35 @@ import type {
   MessageAnswer,
   RepairAnswer,
 } from './schema.ts';
-import type { AccessFacts } from './session.ts';
-import { sessionName, type VisitorKind } from './visitor.ts';
+import { takeRepair } from './storage.ts';
+import { sessionName } from './visitor.ts';
 
-/** What the reader may see: the one question of a page load. */
+/** What the user may read: the one call of a page load. */
 export const featureDecisions = (
   question: Pick<FeatureDecisionsBody, 'featureIds' | 'path'>,
 ): Promise<Answer<FeatureDecisionsAnswer>> =>
   // Other tabs wait for this answer.
   ask('/zephr/feature-decisions', { body: question, patience: 8000 });
 
-/** Ties this browser to a reader whom a newsletter's link names. The answer does not say whether there is one. */
+/** Ties this browser to the user that a newsletter's link names. The answer doesn't say whether there is one. */
 export const recogniseMe = (email: string): Promise<Answer<MessageAnswer | null>> =>
   ask('/zephr/recognise-me', { body: { identifiers: { email_address: email } } satisfies IdentifiersBody });
 
 /** Completes a payment or a sign-up that was interrupted; the answer is not used (spec section 4). */
 export const repair = (): Promise<Answer<RepairAnswer>> => ask('/api/v1/me/repair', { keepalive: true });
 
-/** Signs out, everywhere unless told otherwise (spec section 6). */
+/** Signs out, everywhere by default (spec section 6). */
 export const logout = (where: LogoutBody['where'] = 'EVERYWHERE'): Promise<Answer<MessageAnswer | null>> =>
   ask('/blaize/logout', { body: { where } satisfies LogoutBody });
 
-/** What a page does for a reader without being asked: the repair call, and a newsletter's hint who is coming. */
-
-/** Query parameter of a newsletter's links with the reader's email address. */
+/** Query parameter of a newsletter's links with the user's email address. */
 const recognised = 'recognized_email';
 
-/** When the repair call was made last is kept under this name. */
-const repairedName = 'broadsheet-repaired';
-/** The call is not made again in this browser for so long, in milliseconds. */
-const repairedFor = 12 * 60 * 60 * 1000;
-
 /**
- * Passes on who a newsletter's link says is coming (spec section 7), and takes the address out of the address bar at
- * once: it is personal, and a reader may pass the link on.
+ * Recognizes the user that a newsletter's link names (spec section 7), and removes the address from the address bar at once: it is
+ * personal, and a link may be passed on.
  *
- * @returns whether there was anybody to recognise
+ * @returns whether there was an address
  */
 export async function recogniseFromAddress(): Promise<boolean> {
   const url = new URL(location.href);
@@ -56,92 +50,29 @@ export async function recogniseFromAddress(): Promise<boolean> {
   return true;
 }
 
-/** Makes the repair call for a reader who is signed in (spec section 4), once in a while; the answer is not looked at. */
+/** Makes the repair call for a signed-in user (spec section 4), twice a day at most. */
 export function repairOnce(): void {
-  try {
-    const age = Date.now() - Number(localStorage.getItem(repairedName));
-    if (age >= 0 && age < repairedFor) return;
-    localStorage.setItem(repairedName, String(Date.now()));
-  } catch {
-    // Without storage it is once for each page.
-  }
-  void repair();
+  if (takeRepair()) void repair();
 }
 
-/** Another reader is signed in, or none. */
-export function forgetRepair(): void {
-  try {
-    localStorage.removeItem(repairedName);
-  } catch {
-    // Could not be written either.
-  }
-}
-
-/**
- * A browser's tabs ask who is reading once between them: the answer lies in local storage for a short while, and one tab asks
- * at a time. Each part may be missing or blocked; the tabs then ask for themselves.
- */
-
-/** How long an answer counts, in milliseconds. */
-export const sharedFor = 60_000;
-
-interface Kept {
-  /** Epoch milliseconds. */
-  readonly at: number;
-  /** The hint under which it was asked; another hint is another reader. */
-  readonly visitor: VisitorKind;
-  readonly facts: AccessFacts;
-}
-
-/** The answer that lies ready for this hint, or `null`. */
-export function takeShared(visitor: VisitorKind): AccessFacts | null {
-  try {
-    const kept = JSON.parse(localStorage.getItem(sessionName) ?? 'null') as Partial<Kept> | null;
-    const age = Date.now() - Number(kept?.at);
-    return kept?.visitor === visitor && age >= 0 && age < sharedFor ? (kept.facts ?? null) : null;
-  } catch {
-    return null;
-  }
-}
-
-export function putShared(visitor: VisitorKind, facts: AccessFacts): void {
-  try {
-    localStorage.setItem(sessionName, JSON.stringify({ at: Date.now(), visitor, facts } satisfies Kept));
-  } catch {
-    // Full or blocked: the next page asks again.
-  }
-}
-
-/** @returns whether there was an answer, however old: whether a reader was signed in here when it was last looked */
-export function dropShared(): boolean {
-  try {
-    const there = localStorage.getItem(sessionName) !== null;
-    localStorage.removeItem(sessionName);
-    return there;
-  } catch {
-    // What cannot be removed could not be written either.
-    return false;
-  }
-}
-
-/** Does something while no other tab does it. */
+/** Runs an action while no other tab runs it: tabs read the session once between them. */
 export async function oneTabAtATime<T>(action: () => Promise<T>): Promise<T> {
-  // There are no locks in old browsers and outside of secure contexts.
+  // Old browsers and insecure contexts have no locks.
   if (typeof navigator === 'undefined' || !navigator.locks) return action();
-  const asked = performance.now();
+  const requested = performance.now();
   return navigator.locks.request(sessionName, async () => {
-    if (performance.now() - asked > atOnce) await written();
+    if (performance.now() - requested > freeLockMs) await sharedSession();
     return action();
   });
 }
 
-/** Milliseconds within which a free lock is had. */
-const atOnce = 5;
-/** Milliseconds that another tab's writing takes to be seen here, at most. */
-const soon = 150;
+/** Milliseconds within which a free lock is granted. */
+const freeLockMs = 5;
+/** Longest time until another tab's write is seen here, milliseconds. */
+const soonMs = 150;
 
-/** Another tab had the lock: what it has written may be a moment away, for browsers hand storage on behind the locks. */
-const written = (): Promise<void> =>
+/** Waits for what the tab that had the lock has stored: browsers may pass on storage later than locks. */
+const sharedSession = (): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
@@ -149,13 +80,9 @@ const written = (): Promise<void> =>
       resolve();
     };
     const look = (): void => {
-      try {
-        if (localStorage.getItem(sessionName) !== null) done();
-      } catch {
-        done();
-      }
+      if (readStored(sessionName) !== null) done();
     };
-    const timer = setTimeout(done, soon);
+    const timer = setTimeout(done, soonMs);
     addEventListener('storage', look);
     look();
   });

@@ -1,22 +1,8 @@
 /** Who is reading, as the browser knows it (spec sections 3 and 6): made from the access details of a decision. */
-
+import { type Product, productSlugs, products, type VisitorKind } from './products.ts';
 import type { AccessDetails } from './schema.ts';
-import { type Product, products, type VisitorKind } from './visitor.ts';
 
 export type UserType = 'anonymous' | 'registered' | 'customer';
-/** The highest first. */
-export const productsByRank = products.toReversed();
-
-/** Names of the products in the account calls. */
-export const productSlugs = {
-  founder: 'sun-founder',
-  member: 'sun-member',
-  reader: 'sun-reader',
-} as const satisfies Record<Product, string>;
-
-/** Rank of a product by its name on the wire, from 0 for the lowest tier; -1 for what is none of ours. */
-export const tierRank = (slug: string): number => products.findIndex((product) => productSlugs[product] === slug);
-
 /** Free articles that are counted. */
 export interface Trial {
   readonly id: string;
@@ -103,7 +89,7 @@ export function sessionOf(facts: AccessFacts | null | undefined): Session {
   const activeProducts = Array.isArray(facts?.activeProducts) ? facts.activeProducts.map(String) : [];
   const has = (product: Product) => activeProducts.includes(productSlugs[product]);
   const [isFounder, isMember, isReader] = [has('founder'), has('member'), has('reader')];
-  const activeProduct = productsByRank.find(has) ?? null;
+  const activeProduct = products.findLast(has) ?? null;
   return {
     status: activeProduct === null ? 'registered' : 'customer',
     activeProduct,

@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { readVisitor, visitorKinds, visitorScript } from './visitor.ts';
+import { visitorKinds } from './products.ts';
+import { readVisitor, visitorScript } from './visitor.ts';
 
 /** What the script of the head makes of a `document.cookie`. */
 function mark(cookie: string): string | null {

@@ -3,13 +3,7 @@
  * `data-visitor` on `<html>` carries it to the styles. A hint and no proof: nothing is granted for it.
  */
 
-/** Paid products, the highest tier last (spec section 4): the one order of tiers. */
-export const products = ['reader', 'member', 'founder'] as const;
-export type Product = (typeof products)[number];
-
-/** Kinds beyond anonymous, the highest last (spec section 6). Without a hint a reader is anonymous. */
-export const visitorKinds = ['registered', 'subscriber', ...products] as const;
-export type VisitorKind = (typeof visitorKinds)[number];
+import { type VisitorKind, visitorKinds } from './products.ts';
 
 /** Under this name tabs share what they know of their reader: storage, lock and channel (session-client.ts). */
 export const sessionName = 'broadsheet-session';
@@ -30,44 +24,28 @@ export function readVisitor(cookies: string): VisitorKind | null {
  */
 export const visitorScript = `{const m=/${form}/.exec(document.cookie);if(m)document.documentElement.dataset.visitor=m[1]}`;
 
-/** Groups of readers that see the same furniture, as values of `data-for` (src/styles/base.css; spec section 6). */
-
-export const seenBy = {
-  /** Sign In. */
-  anonymous: 'anonymous',
-  /** User menu, dashboard. */
-  signedIn: 'registered subscriber reader member founder',
-  /** Join Today. */
-  joinable: 'anonymous registered',
-  /** Upgrade: who pays and is no founder. */
-  upgradable: 'subscriber reader member',
-  /** Who pays, for whatever it is. */
-  paying: 'subscriber reader member founder',
-} as const;
-
-/** A tab in which the reader signs in or out tells the browser's other tabs. */
-
+/** Notifies the browser's other tabs of a sign-in or sign-out. */
 export interface Tabs {
   tell(): void;
   close(): void;
 }
 
-/** @param onChange called when another tab has told, or another part of this page that holds tabs of its own */
+/** @param onChange called when another tab, or another instance in this page, has notified */
 export function tabs(onChange: () => void): Tabs {
   if (typeof BroadcastChannel === 'undefined') {
-    // An answer that is kept or dropped is heard by the others as a change of storage.
-    const heard = ({ key }: StorageEvent) => {
+    // The other tabs see a stored or removed session as a change of storage.
+    const listen = ({ key }: StorageEvent) => {
       if (key === sessionName) onChange();
     };
-    addEventListener('storage', heard);
-    return { tell() {}, close: () => removeEventListener('storage', heard) };
+    addEventListener('storage', listen);
+    return { tell() {}, close: () => removeEventListener('storage', listen) };
   }
   let channel: BroadcastChannel | null = null;
   const open = () => {
     channel ??= new BroadcastChannel(sessionName);
     channel.onmessage = () => onChange();
   };
-  // A page with an open channel is not kept for the way back.
+  // A page with an open channel can't enter the back/forward cache.
   const shut = () => {
     channel?.close();
     channel = null;

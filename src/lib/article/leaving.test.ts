@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { keepDraft, noteWaiting } from '../comments/drafts.ts';
+import { noteWaiting, storeDraft } from '../comments/drafts.ts';
 import { forgetReader } from './leaving.ts';
 
 beforeEach(() => localStorage.clear());
@@ -14,8 +14,8 @@ function kept(): Set<string> {
 
 it('leaves nothing that a reader wrote or could read, and what is the browser’s own', async () => {
   const caches = kept();
-  keepDraft(7, 0, { text: 'To the editor only', key: 'key-one' });
-  keepDraft(7, 3, { text: 'And an answer', key: 'key-two' });
+  storeDraft(7, 0, { text: 'To the editor only', key: 'key-one' });
+  storeDraft(7, 3, { text: 'And an answer', key: 'key-two' });
   noteWaiting(7, true);
   localStorage.setItem('text-size', 'large');
   await forgetReader();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { shareLinks } from './model.ts';
 import { piecesOf, voiceFor } from './speech.ts';
-import { readingScript, textSizeName } from './text-size.ts';
+import { readingScript, textSizeName } from './tools.ts';
 
 describe('what is read aloud', () => {
   it('is cut into sentences, and long ones between words', () => {

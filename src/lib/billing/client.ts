@@ -19,6 +19,7 @@ import type {
   SubscribeBody,
   SubscriptionAnswer,
   SwitchAnswer,
+  SwitchAsk,
   TaxAddress,
 } from './schema.ts';
 
@@ -56,19 +57,9 @@ export const subscribe = (body: SubscribeBody): Promise<Answer<SubscribeAnswer>>
 export const confirmation = (subscriptionId: string): Promise<Answer<ConfirmationAnswer>> =>
   ask('/blaize/payment/stripe/subscription/confirmation', { body: { subscriptionId }, patience });
 
-export interface Switch {
-  readonly planId: string;
-  readonly prorationDate: number | null;
-  readonly expected: number;
-  readonly attempt: string;
-}
-
 /** Changes the plan of a running subscription. */
-export const switchPlan = ({ planId, prorationDate, ...rest }: Switch): Promise<Answer<SwitchAnswer>> =>
-  ask('/api/v1/me/subscription/switch', {
-    body: { plan_id: planId, ...(prorationDate !== null && { prorationDate }), ...rest },
-    patience,
-  });
+export const switchPlan = ({ planId, ...rest }: SwitchAsk): Promise<Answer<SwitchAnswer>> =>
+  ask('/api/v1/me/subscription/switch', { body: { plan_id: planId, ...rest }, patience });
 
 /** The reader's subscription; 401 without a session. */
 export const subscription = (): Promise<Answer<SubscriptionAnswer>> => ask('/api/v1/me/subscription');
@@ -77,9 +68,9 @@ export const subscription = (): Promise<Answer<SubscriptionAnswer>> => ask('/api
 export const resume = (): Promise<Answer<SubscriptionAnswer>> =>
   ask('/api/v1/me/subscription/resume', { body: {}, patience });
 
-/** Cancels at the end of the paid time. @param reason the reader's words */
+/** Cancels at the end of the paid time. @param reason the reader's words, as long as `limits.reason` allows */
 export const cancel = (reason: string): Promise<Answer<SubscriptionAnswer>> =>
-  ask('/api/v1/me/subscription/cancel', { body: { reason: reason.slice(0, 500) }, patience });
+  ask('/api/v1/me/subscription/cancel', { body: { reason }, patience });
 
 /** The retention widget's signature for the reader's customer. */
 export const churnHash = (email: string): Promise<Answer<ChurnAnswer>> => ask('/api/churnkey', { body: { email } });

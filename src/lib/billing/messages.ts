@@ -11,7 +11,7 @@ export const messages = {
   taxPlace: 'We couldn’t work out the tax for this address. Check your country and ZIP or postal code.',
 
   planGone: 'We no longer offer this plan. Please choose another.',
-  address: 'Tell us first where to deliver the paper.',
+  address: 'Tell us first where to deliver your paper.',
   subscribed: 'You already have a subscription. You can switch plans in your account.',
   promotionUsed: 'You’ve already used this offer, and it’s good only once. Please choose another plan.',
   newSubscribers: 'This offer is for new subscribers. To change your plan, please choose another one.',

@@ -1,6 +1,7 @@
 /** The mail that follows from the state of a subscription, each under a key that is used once. Pure functions. */
-import type { Message } from '../mail/model.ts';
+import type { BillingMessage } from '../mail/model.ts';
 import {
+  type BillingRules,
   entitlementOf,
   isEnding,
   isInGoodStanding,
@@ -11,15 +12,11 @@ import {
   type StripeState,
 } from './subscription-model.ts';
 
-/** Mail goes to the reader's current address, so it isn't part of the message. */
-export type BillingMessage = Extract<
-  Message,
-  { readonly kind: 'receipt' | 'renewal-notice' | 'payment-failed' | 'cancelled' | 'welcome-tier' }
->;
 type Unaddressed<T> = T extends unknown ? Omit<T, 'to'> : never;
 
 export interface Notice {
   readonly key: string;
+  /** Without the reader's address: mail goes to the one that is current when it is sent. */
   readonly message: Unaddressed<BillingMessage>;
 }
 
@@ -27,13 +24,8 @@ const day = 24 * 60 * 60 * 1000;
 /** Older events aren't mailed: after a Stripe account with many subscriptions is connected, no reader gets mail about last year. */
 const newsMs = 3 * day;
 
-export interface NoticeRules {
-  readonly graceDays: number;
-  readonly renewalNoticeDays: number;
-}
-
 /** @param now epoch milliseconds @param announced whether Stripe has announced the next bill */
-export function noticesOf(state: StripeState, now: number, rules: NoticeRules, announced = false): readonly Notice[] {
+export function noticesOf(state: StripeState, now: number, rules: BillingRules, announced = false): readonly Notice[] {
   const open = entitlementOf(state, now, rules.graceDays);
   const until = paidUntil(state);
   return [

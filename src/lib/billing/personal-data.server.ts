@@ -2,7 +2,7 @@
 import type { AccountsTransaction } from '../database.ts';
 import type { PersonalData } from '../personal-data.ts';
 import type { BillingDependencies } from './engine/dependencies.ts';
-import { forgetLeaving, leavingOf } from './engine/retention.server.ts';
+import { cancellationsOf, forgetCancellations } from './engine/retention.server.ts';
 import { entitlementOf, type StripeState, subscriptionOf } from './subscription-model.ts';
 
 /** @param erase deletes what the site stores about a customer, and has Stripe delete it */
@@ -30,7 +30,7 @@ export async function forgetReader(dependencies: BillingDependencies, userId: st
   await database.transaction(async (tx) => {
     if (user) await promotions.keep(tx, user.email, states);
     await customers.forget(tx, userId);
-    await forgetLeaving(tx, userId);
+    await forgetCancellations(tx, userId);
     // Purchases and charges stay, without the user.
     await tx.updateTable('subscriptions').set({ user_id: null }).where('user_id', '=', userId).execute();
     await tx.updateTable('billing_notices').set({ user_id: null }).where('user_id', '=', userId).execute();
@@ -69,7 +69,7 @@ async function exportReader(
         created: iso(created),
       })),
     ),
-    cancellations: await leavingOf(db, userId),
+    cancellations: await cancellationsOf(db, userId),
     purchases: purchases.map(({ id, kind, plan, state, created }) => ({ id, kind, plan, state, time: iso(created) })),
   };
 }
@@ -84,5 +84,5 @@ async function disownReader(
   const states = rows.flatMap(({ state }) => (state === null ? [] : [JSON.parse(state) as StripeState]));
   const hasPrint = states.some((state) => entitlementOf(state, now(), rules.graceDays)?.print);
   if (!hasPrint) await customers.forgetShipping(tx, userId);
-  await forgetLeaving(tx, userId);
+  await forgetCancellations(tx, userId);
 }

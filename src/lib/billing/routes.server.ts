@@ -6,7 +6,14 @@ import type { Accounts, Session } from '../accounts/service.ts';
 import { type Answer, refuse } from '../http/answer.ts';
 import { accountRoute, type Call, getRoute, signedInRoute } from '../http/routes.server.ts';
 import { messages } from './messages.ts';
-import { limits, type Shipping, type SubscribeBody, type Subscription, type TaxAddress } from './schema.ts';
+import {
+  limits,
+  metadataFields,
+  type Shipping,
+  type SubscribeBody,
+  type Subscription,
+  type TaxAddress,
+} from './schema.ts';
 import type { Billed, Billing } from './service.ts';
 
 const id = z.string().min(1).max(limits.id);
@@ -48,31 +55,26 @@ export const switchBody = z.looseObject({
 
 export const cancelBody = z.looseObject({ reason: z.string().max(limits.reason).optional() });
 
-/** Metadata that the browser may write (spec section 3, "Subscription metadata"). */
-const metadataNames = [
-  ...(['created_with', 'customer_email', 'query_url', 'query_utm_campaign', 'query_utm_content'] as const),
-  ...(['query_utm_medium', 'query_utm_source', 'device_type', 'geo_city', 'geo_country'] as const),
-];
 const metadataValue = z.string().max(limits.metadata).optional();
 export const metadataBody = z.looseObject({
   subscriptionId: id,
-  metadata: z.looseObject(Object.fromEntries(metadataNames.map((name) => [name, metadataValue]))),
+  metadata: z.looseObject(Object.fromEntries(metadataFields.map((name) => [name, metadataValue]))),
 });
 
 const text = (longest: number) => z.string().trim().max(longest);
 const needed = (longest: number) => text(longest).min(1);
 /** Any address that Stripe takes; the form of the print edition is stricter (lib/plans/schema.ts). */
 export const shippingBody = z.looseObject({
-  name: needed(200),
+  name: needed(limits.line),
   address: z.looseObject({
-    line1: needed(200),
-    line2: text(200).nullish(),
-    city: needed(200),
-    state: needed(100),
-    postal_code: needed(20),
-    country: z.string().trim().length(2),
+    line1: needed(limits.line),
+    line2: text(limits.line).nullish(),
+    city: needed(limits.line),
+    state: needed(limits.region),
+    postal_code: needed(limits.postalCode),
+    country: z.string().trim().length(limits.country),
   }),
-  phone: text(40).nullish(),
+  phone: text(limits.phone).nullish(),
 }) satisfies z.ZodType<Shipping>;
 
 export const paymentMethodBody = z.looseObject({ payment_method: id });
@@ -80,20 +82,15 @@ export const paymentMethodBody = z.looseObject({ payment_method: id });
 /** The posted address is ignored: the session says whose hash it is. */
 export const churnBody = z.looseObject({ email: z.string().max(320).optional() });
 
-const retryWhenOff = 600;
-const whenOff = (): Answer => refuse(503, messages.off, { retryAfter: retryWhenOff });
+const whenOff = (): Answer => refuse(503, messages.off, { retryAfter: 600 });
 
 type BillingCall<Body> = Call<Body> & { readonly billing: Billing };
-
-interface Rules<Schema extends z.ZodType> {
-  readonly body?: Schema;
-}
 
 const billingOf = ({ locals }: Pick<APIContext, 'locals'>): Billing | null => locals.services.billing;
 
 /** A JSON route for signed-in readers; others get 401. 503 if billing is off. */
 export const signedInBillingRoute = <Schema extends z.ZodType = z.ZodUnknown>(
-  rules: Rules<Schema>,
+  rules: { readonly body?: Schema },
   handle: (call: BillingCall<z.output<Schema>> & { readonly session: Session }) => Promise<Answer>,
 ): APIRoute =>
   signedInRoute(rules, async (call) => {
@@ -103,7 +100,7 @@ export const signedInBillingRoute = <Schema extends z.ZodType = z.ZodUnknown>(
 
 /** A JSON route for all readers, with their session if they have one. */
 export const billingRoute = <Schema extends z.ZodType = z.ZodUnknown>(
-  rules: Rules<Schema>,
+  rules: { readonly body?: Schema },
   handle: (call: BillingCall<z.output<Schema>>) => Promise<Answer>,
 ): APIRoute =>
   accountRoute({ ...rules, session: 'optional', whenOff }, async (call) => {
@@ -149,7 +146,6 @@ export const webhookRoute: APIRoute = async ({ request, locals }) => {
 };
 
 /** A subscription as Zephr's API describes it (vendors.md 1.12). */
-
 export function zephrSubscription(one: Subscription): Readonly<Record<string, unknown>> {
   const { productId } = one;
   return {

@@ -5,8 +5,18 @@
 import { publication } from '../../publication.ts';
 import type { Fields } from '../http/form-fields.ts';
 
-/** Longest values, in characters. */
-export const limits = { id: 255, coupon: 100, country: 2, postalCode: 20, metadata: 500, reason: 500 } as const;
+/** Longest values, in characters. `line`: a name, a city, or a line of an address. */
+export const limits = {
+  id: 255,
+  coupon: 100,
+  line: 200,
+  region: 100,
+  country: 2,
+  postalCode: 20,
+  phone: 40,
+  metadata: 500,
+  reason: 500,
+} as const;
 
 /** As much of an address as tax depends on. */
 export interface TaxAddress {
@@ -182,6 +192,16 @@ export interface QuoteAnswer {
   readonly lines: readonly { readonly description: string; readonly amount: number }[];
 }
 
+/** A change of plan, as the reader agreed to it. */
+export interface SwitchAsk {
+  readonly planId: string;
+  /** As in the quote. */
+  readonly prorationDate?: number | undefined;
+  /** As in {@link SubscribeBody}. */
+  readonly expected?: number | undefined;
+  readonly attempt?: string | undefined;
+}
+
 /** Answer of POST /api/v1/me/subscription/switch; a downgrade takes effect at the renewal and asks for no payment. */
 export type SwitchAnswer = SubscribeAnswer & { readonly effective: 'now' | 'renewal' };
 
@@ -216,6 +236,20 @@ export interface Subscription {
   /** Set if a change is planned: the plan from the next bill on. */
   readonly next?: Pick<Subscription, 'planId' | 'planName' | 'productId' | 'print'>;
 }
+
+/** Metadata that the browser may write (spec section 3, "Subscription metadata"). */
+export const metadataFields = [
+  'created_with',
+  'customer_email',
+  'query_url',
+  'query_utm_campaign',
+  'query_utm_content',
+  'query_utm_medium',
+  'query_utm_source',
+  'device_type',
+  'geo_city',
+  'geo_country',
+] as const;
 
 /** GET /api/v1/me/invoices?after=in_…: a page of invoices, newest first. */
 export interface BillsAnswer {

@@ -23,6 +23,7 @@ import type {
   SubscribeBody,
   Subscription,
   SwitchAnswer,
+  SwitchAsk,
 } from './schema.ts';
 
 export type Billed<T> =
@@ -73,11 +74,7 @@ export interface Billing {
   /** @param address as with {@link quote} */
   confirm(session: Session, subscriptionId: string, address?: string | null): Promise<Billed<ConfirmationAnswer>>;
   /** @param address as with {@link quote} */
-  switchPlan(
-    session: Session,
-    ask: { planId: string; prorationDate?: number; expected?: number; attempt?: string },
-    address?: string | null,
-  ): Promise<Billed<SwitchAnswer>>;
+  switchPlan(session: Session, ask: SwitchAsk, address?: string | null): Promise<Billed<SwitchAnswer>>;
   /** Cancels at the end of the paid time. @param reason one of `cancelReasons`, or the reader's own words */
   cancel(session: Session, reason?: string | null): Promise<Billed<Subscription>>;
   /**
@@ -87,7 +84,7 @@ export interface Billing {
   resume(session: Session): Promise<Billed<Subscription>>;
 
   /** The first step of a cancellation: stores the reason and decides on the one offer (spec section 2, "retention"). */
-  beginCancellation(session: Session, farewell: CancelFeedback): Promise<Billed<null>>;
+  beginCancellation(session: Session, feedback: CancelFeedback): Promise<Billed<null>>;
   /** The offer that was made in the current cancellation; `null`: none. */
   retentionOffer(session: Session): Promise<RetentionOffer | null>;
   /** Accepts the offer; twice is the same as once. */
@@ -123,11 +120,7 @@ export interface Billing {
   /** Whether a payment of this reader is under way: a reader whose account is deleted meanwhile could be charged for nothing. */
   isPaying(userId: string): Promise<boolean>;
 
-  /**
-   * Receives a webhook: checks its signature, stores it and answers before it is handled.
-   *
-   * @param raw the body's bytes, unparsed
-   */
+  /** Receives a webhook: checks its signature, stores it and answers before it is handled. @param raw the body's bytes, unparsed */
   webhook(
     raw: Buffer,
     signature: string | null,

@@ -168,7 +168,7 @@ describe('what a subscription opens', () => {
     expect(entitlementOf(penny, at(61), 3)?.trialing).toBe(false);
   });
 
-  it('has no more than what is paid in a pause, where the paper says so', () => {
+  it('has only what is paid during a pause, if the publication says so', () => {
     const paused = state({ pause, periodEnd: at(60) });
     expect(entitlementOf(paused, at(40), 3, 'period')?.until).toBe(at(60));
     expect(entitlementOf(paused, at(32), 3, 'paid')?.until).toBe(at(33));
@@ -182,7 +182,7 @@ describe('what a subscription opens', () => {
     expect(entitlementOf(smaller, at(40), 3, 'period')).toMatchObject({ product: 'sun-reader', until: at(60) });
   });
 
-  it('has as many days of grace as the paper gives', () => {
+  it("has the publication's days of grace", () => {
     expect(entitlementOf(state({ status: 'past_due' }), at(30), 0)).toBeNull();
     expect(entitlementOf(state({ status: 'past_due' }), at(36), 7)?.until).toBe(at(37));
   });

@@ -3,26 +3,24 @@
  * alone never gives access: Stripe calls a subscription whose first bill is 0 active before a card is confirmed ({@link isSettled}).
  */
 import { publication } from '../../publication.ts';
-import { tierRank } from '../accounts/session.ts';
+import { tierRank } from '../accounts/products.ts';
 import type { Price, Subscription, Tax } from './schema.ts';
 import type { Entitlement } from './service.ts';
 
-export type StripeStatus =
-  | 'incomplete'
-  | 'incomplete_expired'
-  | 'trialing'
-  | 'active'
-  | 'past_due'
-  | 'canceled'
-  | 'unpaid'
-  | 'paused';
-
-interface HasStatus {
-  readonly status: string;
+export interface BillingRules {
+  /** Days of access after a failed renewal. */
+  readonly graceDays: number;
+  /** Days before a renewal when its notice is mailed. */
+  readonly renewalNoticeDays: number;
+  /** The offer to readers who cancel: a coupon of Stripe's, at most once in so many days; `null`: none. */
+  readonly stay?: { readonly coupon: string; readonly everyDays: number } | null;
 }
+
+export type StripeStatus = Subscription['status'] | 'incomplete_expired';
+
 const among =
   (...statuses: readonly StripeStatus[]) =>
-  ({ status }: HasStatus): boolean =>
+  ({ status }: { readonly status: string }): boolean =>
     (statuses as readonly string[]).includes(status);
 
 /** Whether Stripe may bill it again: it has not ended and doesn't wait for its first payment. */

@@ -76,11 +76,7 @@ const off: Cdn = {
   close: async () => 0,
 };
 
-/**
- * Opens the way to the CDN. Nothing is sent before the first purge.
- *
- * @param settings `null`: there is no CDN to purge
- */
+/** Opens the way to the CDN. Nothing is sent before the first purge. @param settings `null`: there is no CDN to purge */
 export function openCdn(settings: CdnSettings | null, log: Logger, tuning: CdnTuning = {}): Cdn {
   if (settings === null) return off;
   const timeoutMs = tuning.timeoutMs ?? 10_000;
@@ -141,11 +137,7 @@ export function openCdn(settings: CdnSettings | null, log: Logger, tuning: CdnTu
 export interface CdnVendor {
   /** Most keys in one request. */
   readonly batchSize: number;
-  /**
-   * Purges keys. Never throws.
-   *
-   * @param soft mark as stale instead of removing, where the vendor can
-   */
+  /** Purges keys. Never throws. @param soft mark as stale instead of removing, where the vendor can */
   purge(keys: readonly string[], soft: boolean, signal: AbortSignal): Promise<Outcome>;
 }
 

@@ -102,9 +102,7 @@ export function tagHeader(
   return { name, value: [...kept, ...[...collapsed].map(coarse)].join(separator), collapsed: [...collapsed] };
 }
 
-/**
- * The keys that a purge of these tags has to name, coarser ones included, each once. {@link everything} needs no other.
- */
+/** The keys that a purge of these tags has to name, coarser ones included, each once. {@link everything} needs no other. */
 export function purgeKeys(tags: Iterable<string>): string[] {
   const keys = new Set<string>();
   for (const tag of tags) {

@@ -1,5 +1,6 @@
 /** Calls of the comments in the browser. They return values and never throw. */
 import { type Answer, ask, type Refused } from '../http/ask.ts';
+import { failureMessage } from '../http/messages.ts';
 import { commentFailed, type EditBody, type MineAnswer, type OwnAnswer, type PostBody } from './schema.ts';
 
 /** Milliseconds; longer than the server waits for WordPress. */
@@ -20,11 +21,7 @@ export const removeComment = (id: string): Promise<Answer<unknown>> =>
 export const reportComment = (commentId: number): Promise<Answer<unknown>> =>
   ask(`/api/v1/comments/${commentId}/report`, { method: 'POST', body: {} });
 
-export function refusedMessage({ status, message }: Refused): string {
-  if (status === 0) return commentFailed.offline;
-  if (status === 401) return commentFailed.signedOut;
-  return message ?? commentFailed.wrong;
-}
+export const refusedMessage = ({ status, message }: Refused): string => failureMessage(status, commentFailed, message);
 
 /** The field that the server rejected, if it named one. */
 export function refusedField({ body }: Refused): 'name' | 'content' | null {

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { dropDraft, keepDraft, newDraftKey, noteWaiting, readDraft } from './drafts.ts';
+import { newDraftKey, noteWaiting, readDraft, removeDraft, storeDraft } from './drafts.ts';
 
 beforeEach(() => localStorage.clear());
 afterEach(() => vi.restoreAllMocks());
@@ -8,15 +8,15 @@ afterEach(() => vi.restoreAllMocks());
 const day = 86_400_000;
 
 it('keeps a text with its id for a week, separately for each reply', () => {
-  keepDraft(7, 0, { text: 'Well', key: 'key-one' }, 0);
-  keepDraft(7, 3, { text: 'Indeed', key: 'key-two' }, 0);
+  storeDraft(7, 0, { text: 'Well', key: 'key-one' }, 0);
+  storeDraft(7, 3, { text: 'Indeed', key: 'key-two' }, 0);
   expect(readDraft(7, 0, 6 * day)).toEqual({ text: 'Well', key: 'key-one' });
   expect(readDraft(7, 3, 0)?.text).toBe('Indeed');
   expect(readDraft(7, 0, 8 * day)).toBeNull();
   expect(readDraft(8, 0, 0)).toBeNull();
-  keepDraft(7, 0, { text: '  ', key: 'key-one' }, 0);
+  storeDraft(7, 0, { text: '  ', key: 'key-one' }, 0);
   expect(readDraft(7, 0, 0)).toBeNull();
-  dropDraft(7, 3);
+  removeDraft(7, 3);
   expect(localStorage.length).toBe(0);
 });
 
@@ -34,7 +34,7 @@ it('breaks nothing where storage is blocked', () => {
   vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
     throw new Error('full');
   });
-  expect(() => keepDraft(7, 0, { text: 'Well', key: 'key-one' })).not.toThrow();
+  expect(() => storeDraft(7, 0, { text: 'Well', key: 'key-one' })).not.toThrow();
   expect(readDraft(7, 0)).toBeNull();
   expect(() => noteWaiting(7, true)).not.toThrow();
 });

@@ -25,7 +25,7 @@ it.each([
   'Ｇrace Miller',
   'Jose Nunez',
   'José Núñez (official)',
-])('%j is taken for one of the paper', (name) => {
+])('%j counts as a name of the newspaper', (name) => {
   expect(impersonates(name, reserved)).toBe(true);
 });
 

@@ -48,11 +48,7 @@ export function skeletonOf(name: string): string {
     .replaceAll('vv', 'w');
 }
 
-/**
- * Whether a name is, or looks like, a reserved one.
- *
- * @param reserved names of the newspaper and its authors
- */
+/** Whether a name is, or looks like, a reserved one. @param reserved names of the newspaper and its authors */
 export function impersonates(name: string, reserved: Iterable<string>): boolean {
   const seen = skeletonOf(name);
   const bare = bareOf(seen);

@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { parseJson } from '../text.ts';
 
 export interface ModerationSettings {
   /** Address of WordPress, without a trailing slash. */
@@ -138,7 +139,7 @@ export function createModeration(settings: ModerationSettings): Moderation {
       return { ok: false, kind: 'unavailable', why: reason(error) };
     }
     if (text.length > longestAnswer) return { ok: false, kind: 'unavailable', why: 'the answer is too long' };
-    const json = parse(text);
+    const json = parseJson(text);
     if (response.ok) {
       const read = answered.safeParse(json);
       if (read.success) return { ok: true, ...read.data };
@@ -161,14 +162,6 @@ export function createModeration(settings: ModerationSettings): Moderation {
     report: (id, count, holdAt) => ask('POST', `/newsroom/v1/comments/${id}/reports`, { count, hold_at: holdAt }),
     erase: (id) => ask('DELETE', `/newsroom/v1/comments/${id}/author`),
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function reason(error: unknown): string {

@@ -14,7 +14,6 @@ import {
   ownOf,
   stateOf,
 } from './service.ts';
-
 import type { CommentPostsTable } from './tables.ts';
 
 const day = 24 * 60 * 60 * 1000;

@@ -2,7 +2,6 @@
  * The page on which comments are written, edited, deleted and reported without JavaScript: handles what was posted, and says what the
  * page shows. After any failure, the form is shown again with everything that was typed.
  */
-
 import type { AstroGlobal } from 'astro';
 import { requireReader } from '../accounts/routes.server.ts';
 import type { Session } from '../accounts/service.ts';

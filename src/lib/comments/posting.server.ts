@@ -2,7 +2,6 @@
  * Posting a comment: check it, store it, send it to WordPress, record the answer. A draft has an id, so that one that is sent again is
  * the same comment, even if WordPress took it and its answer was lost.
  */
-
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller, Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';

@@ -117,7 +117,7 @@ export const tooLong = (by: number): string =>
 export const commentFailed = {
   offline: 'We couldn’t reach the server. Your comment is saved here. Check your connection and try again.',
   signedOut: 'You’re signed out. Sign in in another tab, then send this again. Your comment is saved here.',
-  wrong: 'Something went wrong. Your comment is saved here. Please try again.',
+  failed: 'Something went wrong. Your comment is saved here. Please try again.',
 } as const;
 
 /** On the page and in the form. */

@@ -9,7 +9,6 @@ import { cleanComment } from './model.ts';
 import { createOwn } from './own.server.ts';
 import { claimMs, createPosting } from './posting.server.ts';
 import { type CommentDependencies, type CommentOutcome, type Comments, done, failed } from './service.ts';
-
 import { createTasks, type Tasks } from './tasks.server.ts';
 
 export interface CommentsOptions extends Omit<CommentDependencies, 'limiter' | 'now'> {

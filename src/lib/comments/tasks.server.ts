@@ -20,11 +20,7 @@ const step = 20;
 export type CommentJob = 'report' | 'erase' | 'erase-draft';
 
 export interface Tasks {
-  /**
-   * Adds a job within a transaction; {@link Tasks.nudge} after it.
-   *
-   * @param due not before, epoch milliseconds; at once unless given
-   */
+  /** Adds a job within a transaction; {@link Tasks.nudge} after it. @param due not before, epoch milliseconds; at once unless given */
   add(tx: AccountsTransaction, kind: CommentJob, subject: string | number, due?: number): Promise<void>;
   /** Runs the due jobs soon. */
   nudge(): void;

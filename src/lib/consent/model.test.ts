@@ -1,8 +1,11 @@
 // @vitest-environment jsdom
 import { describe, expect, it } from 'vitest';
-import { consentScript, consentValue, grantedBy, grantedByForm, optionalPurposes, readConsent } from './model.ts';
+import { consentScript, consentValue, grantedByForm, optionalPurposes, readConsent } from './model.ts';
 
-const granted = (cookies: string, gpc = false) => grantedBy(readConsent(cookies, gpc));
+const granted = (cookies: string, gpc = false) => {
+  const consent = readConsent(cookies, gpc);
+  return optionalPurposes.filter((purpose) => consent[purpose]);
+};
 
 describe('readConsent', () => {
   it('allows nothing before a choice, nor by a cookie of another version or of nonsense', () => {

@@ -57,10 +57,6 @@ export const consentValue = (granted: readonly OptionalPurpose[], gpc: boolean):
     '.',
   );
 
-/** The granted purposes. */
-export const grantedBy = (consent: Consent): OptionalPurpose[] =>
-  optionalPurposes.filter((purpose) => consent[purpose]);
-
 /**
  * The purposes that a posted form grants. Under Global Privacy Control, "all" leaves out the purposes that the signal covers: the
  * reader must tick those one by one.

@@ -3,6 +3,7 @@
  * that everything about one is refused as early as possible and none of it is believed: it is a hint for operators.
  */
 import type { IncomingMessage } from 'node:http';
+import { parseJson } from '../text.ts';
 
 export interface CspReportStats {
   /** Reports that were noted since the start. */
@@ -92,12 +93,8 @@ export function createCspReports({ siteUrl, admit, now = Date.now }: CspReportOp
       if (wait !== null) return refuse(429, wait);
       const text = await bodyOf(incoming, longestBody);
       if (text === null) return refuse(413);
-      let parsed: unknown;
-      try {
-        parsed = JSON.parse(text);
-      } catch {
-        return refuse(400);
-      }
+      const parsed = parseJson(text);
+      if (parsed === undefined) return refuse(400);
       const reports = Array.isArray(parsed) ? parsed.slice(0, mostReports) : [parsed];
       for (const report of reports) {
         const found = readReport(report, siteUrl);

@@ -14,8 +14,6 @@ export const dashboardTabs = [
   { slug: 'contact', name: 'Contact', heading: 'Contact' },
 ] as const;
 
-export type DashboardTab = (typeof dashboardTabs)[number]['slug'];
-
 /** The tab of an address, `null` when there is none. */
 export const dashboardTab = (slug: string | undefined): (typeof dashboardTabs)[number] | null =>
   dashboardTabs.find((tab) => tab.slug === slug) ?? null;
@@ -49,12 +47,11 @@ export async function settled<T>(
   }
 }
 
-/** What becomes of a running subscription when its account is deleted; said before, not after. */
-
+/** The warning about a running subscription before its account is deleted. */
 export interface Leaving {
   /** Paragraphs. */
   readonly words: readonly string[];
-  /** Whether there is a subscription that could be cancelled first, and kept until its end. */
+  /** Whether the subscription could be canceled first, and kept until its end. */
   readonly cancelFirst: boolean;
 }
 

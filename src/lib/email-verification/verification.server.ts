@@ -1,5 +1,4 @@
 /** The checks of an email address, cheap ones first. A check that gets no answer counts as passed, so that an outage keeps no user out. */
-
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 import type { ExternalAnswer, MailDomain } from './external.server.ts';
 import { type EmailVerification, mended, readEmail, type Verification, verificationMessages } from './model.ts';

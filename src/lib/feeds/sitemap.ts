@@ -155,11 +155,7 @@ export function adsTxt(siteUrl: string, sellers: readonly string[] = publication
 /** Days that a security.txt is valid; the standard recommends less than a year. */
 const validDays = 180;
 
-/**
- * security.txt (RFC 9116).
- *
- * @param now epoch milliseconds
- */
+/** security.txt (RFC 9116). @param now epoch milliseconds */
 export function securityTxt(siteUrl: string, now: number): string {
   const day = 86_400_000;
   const expires = new Date((Math.floor(now / day) + validDays) * day).toISOString().replace('.000Z', 'Z');

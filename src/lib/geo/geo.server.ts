@@ -1,6 +1,4 @@
-/**
- * A reader's approximate place (spec section 7, `GET /api/geo`), from the CDN's headers. Only headers that a setting names are trusted.
- */
+/** A reader's approximate place (spec section 7, `GET /api/geo`), from the CDN's headers. Only headers that a setting names are trusted. */
 import { BlockList, isIP } from 'node:net';
 
 export interface Place {

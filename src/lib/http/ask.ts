@@ -3,6 +3,7 @@
  * has a JSON body: gateways and vendors respond with pages (vendors.md 1.1).
  */
 import { retryAfter } from '../jobs/tasks.ts';
+import { parseJson } from '../text.ts';
 
 export interface Granted<T> {
   readonly ok: true;
@@ -73,7 +74,7 @@ export async function ask<T>(path: string, question: Question = {}): Promise<Ans
   } catch {
     return { ok: false, status: 0, message: null, retryAfter: null, suggestedEmail: null };
   }
-  const read = parse(text);
+  const read = parseJson(text) ?? null;
   if (response.ok) return { ok: true, status: response.status, value: read as T };
   return {
     ok: false,
@@ -83,14 +84,6 @@ export async function ask<T>(path: string, question: Question = {}): Promise<Ans
     suggestedEmail: textOf(read, 'suggestedEmail'),
     ...(read !== null && { body: read }),
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** A field of an error's body, if it can be shown. */

@@ -1,6 +1,7 @@
 /**
- * The pages whose address does not depend on published content: one row for each file `src/pages/<name>.astro`. The page cache, the
- * table of methods, robots.txt and the tests that visit every page read this list; a test compares it with the files.
+ * The pages whose address does not depend on published content: one row for each file `src/pages/<name>.astro`, and for each page of
+ * `src/pages/[page].astro`. The page cache, the table of methods, robots.txt and the tests that visit every page read this list; a test
+ * compares it with the files.
  */
 
 export interface FixedPage {

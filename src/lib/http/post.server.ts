@@ -3,6 +3,7 @@
  * credential that must not reach another host.
  */
 import { retryAfter } from '../jobs/tasks.ts';
+import { parseJson } from '../text.ts';
 
 export interface PostRequest {
   readonly url: string;
@@ -61,19 +62,10 @@ export async function postJson(request: PostRequest): Promise<PostResult> {
     answered: true,
     status: response.status,
     headers: response.headers,
-    json: text === null ? undefined : parsed(text),
+    json: text === null ? undefined : parseJson(text),
     form,
     retryAfterMs: retryAfter(response.headers.get('retry-after'), Date.now()),
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not JSON: the caller sees `undefined` and the media type.
-    return undefined;
-  }
 }
 
 async function bounded(response: Response): Promise<string | null> {

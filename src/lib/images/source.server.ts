@@ -8,9 +8,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Logger } from '../logging.ts';
 
-/**
- * Why a picture was refused, for the log. Only the message of a 400, which is about the parameters, is shown to the caller.
- */
+/** Why a picture was refused, for the log. Only the message of a 400, which is about the parameters, is shown to the caller. */
 export class ImageError extends Error {
   readonly status: number;
   /** Seconds after which to try again, where that is known. */

@@ -2,7 +2,6 @@
  * Delivers small notices to another service: equal ones are sent once, several are sent in one request, one request runs at a time, and
  * failed ones are retried. Memory is limited whatever the service does.
  */
-
 import type { Logger } from '../logging.ts';
 import { backOff } from './tasks.ts';
 

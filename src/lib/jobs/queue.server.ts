@@ -120,27 +120,46 @@ export function createJobQueue<Kind extends string>(
       return counts;
     },
     async prune(before, goOn) {
-      for (let more = true; more && goOn(); ) {
-        const { numDeletedRows } = await db
-          .deleteFrom('jobs')
-          .where('id', 'in', (from) =>
-            from
-              .selectFrom('jobs')
-              .select('id')
-              .where('queue', '=', queue)
-              .where('ended', '<', before)
-              .limit(pruneStep),
-          )
-          .executeTakeFirstOrThrow();
-        more = Number(numDeletedRows) === pruneStep;
-        await nextTurn();
-      }
+      const old = db
+        .selectFrom('jobs')
+        .select('id')
+        .where('queue', '=', queue)
+        .where('ended', '<', before)
+        .limit(pruneStep);
+      await deleteInSteps(
+        pruneStep,
+        () => db.deleteFrom('jobs').where('id', 'in', old).executeTakeFirstOrThrow(),
+        goOn,
+      );
     },
     async forget(transaction, subject) {
       await transaction.deleteFrom('jobs').where('queue', '=', queue).where('subject', '=', subject).execute();
     },
     waiting: () => countWaiting(db, queue),
   };
+}
+
+/**
+ * Deletes rows in steps, each a short write, so that no request waits long.
+ *
+ * @param step most rows of one step
+ * @param remove deletes one step's rows
+ * @param goOn asked before each step
+ * @returns number of rows
+ */
+export async function deleteInSteps(
+  step: number,
+  remove: () => Promise<{ readonly numDeletedRows: bigint }>,
+  goOn: () => boolean,
+): Promise<number> {
+  let deleted = 0;
+  for (let more = true; more && goOn(); ) {
+    const removed = Number((await remove()).numDeletedRows);
+    deleted += removed;
+    more = removed === step;
+    await nextTurn();
+  }
+  return deleted;
 }
 
 async function addJob<Kind extends string>(db: Db, queue: QueueName, job: NewJob<Kind>, now: number): Promise<void> {

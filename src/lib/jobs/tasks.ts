@@ -66,11 +66,7 @@ export function backOff(attempt: number, base: number, cap: number, random: () =
   return Math.round(step / 2 + (random() * step) / 2);
 }
 
-/**
- * `Retry-After` in milliseconds, in either of its forms (RFC 9110, section 10.2.3): seconds, or a date.
- *
- * @param now epoch milliseconds
- */
+/** `Retry-After` in milliseconds, in either of its forms (RFC 9110, section 10.2.3): seconds, or a date. @param now epoch milliseconds */
 export function retryAfter(header: string | null, now: number): number | null {
   if (header === null) return null;
   const value = header.trim();

@@ -131,6 +131,12 @@ type BillingMail =
       readonly print: boolean;
     };
 
+/** Mail about a subscription. */
+export type BillingMessage = Extract<
+  Message,
+  { readonly kind: 'receipt' | 'renewal-notice' | 'payment-failed' | 'cancelled' | 'welcome-tier' }
+>;
+
 export interface Outbox<Transaction> {
   /** Stores a message in the caller's transaction; it is sent soon after the commit. */
   enqueue(transaction: Transaction, message: Message): Promise<void>;

@@ -5,7 +5,6 @@
  * In normal operation each message is sent once. A process that dies between the mail server's receipt and the end of the job
  * leaves a message that is sent again, with the same `Message-ID`.
  */
-
 import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { createJobQueue, type Job, type JobQueue, type Waiting } from '../jobs/queue.server.ts';
@@ -13,7 +12,6 @@ import { backOff } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import { renderMessage } from './messages/messages.ts';
 import { isAddress, type Message, type Outbox, type Publisher } from './model.ts';
-
 import type { Delivered, MailTransport } from './smtp.server.ts';
 
 export interface MailStats {

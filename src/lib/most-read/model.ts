@@ -1,5 +1,6 @@
-/** The most read articles: the service as routes and pages see it, its parameters, and what the browser has counted. */
+/** The most read articles: the service as routes and pages see it, its parameters, what the browser has counted, and the table. */
 import type { Card, ContentReader } from '../content/model.ts';
+import { parseJson } from '../text.ts';
 
 export interface TopQuery {
   /** How many at most; 10 unless given (spec section 9), never more than 50. */
@@ -21,11 +22,7 @@ export type Counted =
   | 'unknown';
 
 export interface MostRead {
-  /**
-   * Counts one reading, in memory; it is written within a second.
-   *
-   * @param address network address of the reader
-   */
+  /** Counts one reading, in memory; it is written within a second. @param address network address of the reader */
   count(article: number, address: string): Promise<Counted>;
   /**
    * The most read articles, the first most. Every article starts with one reading at its publication, so that there is a list
@@ -52,13 +49,24 @@ const most = 500;
 
 /** @param text from the storage; an invalid one counts as an empty list */
 export function parseTracked(text: string | null): readonly number[] {
-  try {
-    const read: unknown = JSON.parse(text ?? '[]');
-    return Array.isArray(read) ? read.map(Number).filter((id) => Number.isSafeInteger(id) && id > 0) : [];
-  } catch {
-    return [];
-  }
+  const read = parseJson(text ?? '[]');
+  return Array.isArray(read) ? read.map(Number).filter((id) => Number.isSafeInteger(id) && id > 0) : [];
 }
 
 export const withTracked = (tracked: readonly number[], article: number): readonly number[] =>
   [...tracked.filter((one) => one !== article), article].slice(-most);
+
+/** Made by `src/server/migrations/reading.ts`. */
+export interface PopularityTable {
+  article_id: number;
+  /** The article's score, see scores.server.ts. */
+  heat: number;
+  /** Half-life under which `heat` was written, milliseconds. */
+  half_life: number;
+  /** All readings ever, undecayed. */
+  total: number;
+}
+
+export interface PopularityTables {
+  popularity: PopularityTable;
+}

@@ -24,9 +24,9 @@ export const choiceMessages = {
   saving: 'Saving…',
   saved: 'Your choices are saved.',
   signedOut: 'You’re signed out. Sign in in another tab, then save again.',
-  unreachable: 'We couldn’t reach the server. Your choices are still here. Please try again.',
+  offline: 'We couldn’t reach the server. Your choices are still here. Please try again.',
   failed: 'We couldn’t save your choices. They’re still here. Please try again.',
-  offline: 'You’re offline. You can save your choices when you’re connected again.',
+  disconnected: 'You’re offline. You can save your choices when you’re connected again.',
 } as const;
 
 /** The page that a newsletter's unsubscribe link opens. */

@@ -1,12 +1,10 @@
 /** The newsletters service: choices in the accounts' database, unsubscribe tokens, and sending an issue through the outbox. */
-
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Session } from '../accounts/service.ts';
 import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { dayInZone } from '../day-in-zone.ts';
 import { isAddress, type NewsletterIssue, type Outbox } from '../mail/model.ts';
-
 import type { PersonalData } from '../personal-data.ts';
 import { type Choice, knownChoices } from './model.ts';
 import { mailFields, unsubscribePath } from './schema.ts';

@@ -3,7 +3,7 @@
 import type { Subscription } from '../billing/schema.ts';
 import { isLive, isOverdue, mayRenew } from '../billing/subscription-model.ts';
 import { formatSum, formatTaxed } from '../money.ts';
-import { tiers } from './model.ts';
+import { findTier, tiers } from './model.ts';
 
 /** What is open to a reader now. */
 export interface Held {
@@ -11,7 +11,7 @@ export interface Held {
   readonly print: boolean;
 }
 
-/** "Sun Member (Digital Only)"; blank for who pays for something else; "Free Account" for who pays for nothing. */
+/** "Sun Member (Digital Only)"; blank for readers who pay for something else; "Free Account" for those who pay for nothing. */
 export function membershipLabel(held: readonly Held[]): string {
   const highest = tiers.findLast(({ id }) => held.some(({ product }) => product === id));
   if (!highest) return held.length > 0 ? '' : 'Free Account';
@@ -23,7 +23,7 @@ export function membershipLabel(held: readonly Held[]): string {
 export const mayUpgrade = (held: readonly Held[]): boolean => !held.some(({ product }) => product === 'sun-founder');
 
 const nameOf = ({ productId, planName, print }: Pick<Subscription, 'productId' | 'planName' | 'print'>): string => {
-  const name = tiers.find(({ id }) => id === productId)?.name;
+  const name = findTier(productId)?.name;
   return name ? `${name}${print ? ' with the print edition' : ''}, ${planName}` : planName;
 };
 
@@ -36,9 +36,7 @@ export interface SubscriptionState {
   readonly facts: readonly (readonly [string, string])[];
 }
 
-/**
- * @param day prints an instant as a day
- */
+/** @param day prints an instant as a day */
 export function subscriptionState(one: Subscription, day: (instant: string) => string): SubscriptionState {
   const { status, nextBillingDate, paidUntil, price, preDiscountPrice, currency } = one;
   const until = day(paidUntil);
@@ -93,15 +91,11 @@ export interface Bought {
   readonly print: boolean;
 }
 
-/**
- * Describes a subscription that runs; `null` when there is none.
- *
- * @param day prints an instant as a day
- */
+/** Describes a subscription that runs; `null` when there is none. @param day prints an instant as a day */
 export function boughtOf(subscription: Subscription | null, day: (instant: string) => string): Bought | null {
   if (!subscription || !mayRenew(subscription)) return null;
   const { productId, planName, print, price, currency, nextBillingDate, paidUntil, cancelAtPeriodEnd } = subscription;
-  const tier = tiers.find(({ id }) => id === productId)?.name ?? planName;
+  const tier = findTier(productId)?.name ?? planName;
   const ends = cancelAtPeriodEnd || (nextBillingDate === null && !subscription.paused);
   return {
     name: print ? `${tier} with the print edition` : tier,

@@ -1,11 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
-import { visitorKinds } from '../accounts/visitor.ts';
+import { productOf, visitorKinds } from '../accounts/products.ts';
 import {
   comparison,
   dailyRate,
   dueOnJoining,
   intervalName,
-  kindOf,
   kindsAbove,
   linksOf,
   money,
@@ -46,7 +45,7 @@ describe('the offer', () => {
     expect(plansOf(offer, 'sun-founder')).toEqual([]);
   });
 
-  it('leaves out what is no tier of the paper', () => {
+  it('leaves out products that are no tier of the publication', () => {
     const { plans } = offerOf([price('mug', 'coffee-mug'), price('reader-yearly', 'sun-reader')]);
     expect(plans.map(({ id }) => id)).toEqual(['reader-yearly']);
   });
@@ -181,7 +180,7 @@ describe('the way in', () => {
 });
 
 test('tiers and kinds of reader belong together', () => {
-  expect(kindOf('sun-member')).toBe('member');
+  expect(productOf('sun-member')).toBe('member');
   expect(kindsAbove('sun-reader')).toEqual(['member', 'founder']);
   expect(kindsAbove('sun-founder')).toEqual([]);
 });

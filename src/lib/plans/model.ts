@@ -3,13 +3,19 @@
  * without one the list prices here are shown, and nothing can be bought.
  */
 
-import { productSlugs, tierRank } from '../accounts/session.ts';
-import { type Product, type VisitorKind, visitorKinds } from '../accounts/visitor.ts';
+import {
+  type Product,
+  productSlugs,
+  products,
+  seenBy,
+  type TierId,
+  tierRank,
+  type VisitorKind,
+  visitorKinds,
+} from '../accounts/products.ts';
 import { currencies, priceIn } from '../billing/currency.ts';
 import type { Price } from '../billing/schema.ts';
 import { formatMoney, formatSum } from '../money.ts';
-
-export type TierId = (typeof productSlugs)[Product];
 
 export interface Tier {
   readonly id: TierId;
@@ -53,16 +59,13 @@ export interface Offer {
   readonly abroad?: Readonly<Record<string, Offer>>;
 }
 
-/** From the lowest to the highest. */
-export const tiers: readonly Tier[] = [
-  {
-    id: 'sun-reader',
+const texts: Readonly<Record<Product, Omit<Tier, 'id'>>> = {
+  reader: {
     name: 'Sun Reader',
     promise: 'Every story, every day, on every screen.',
     benefits: ['Every story in every section, without a limit', 'The whole archive', 'Pages without advertising'],
   },
-  {
-    id: 'sun-member',
+  member: {
     name: 'Sun Member',
     promise: 'For those who want a seat in the room, and the paper on the table.',
     benefits: [
@@ -72,8 +75,7 @@ export const tiers: readonly Tier[] = [
       'The weekly print edition by mail, if you like',
     ],
   },
-  {
-    id: 'sun-founder',
+  founder: {
     name: 'Sun Founder',
     promise: 'For the few who stand behind the paper.',
     benefits: [
@@ -83,7 +85,13 @@ export const tiers: readonly Tier[] = [
       'A line to the editor',
     ],
   },
-];
+};
+
+/** From the lowest to the highest. */
+export const tiers: readonly Tier[] = products.map((product) => ({ id: productSlugs[product], ...texts[product] }));
+
+/** The tier with a name on the wire; `undefined` for what is none of ours. */
+export const findTier = (slug: string): Tier | undefined => tiers.find(({ id }) => id === slug);
 
 /** Benefits side by side; `from` is the lowest tier with it, `null`: every reader has it. */
 export const comparison: readonly { readonly what: string; readonly from: TierId | null }[] = [
@@ -151,15 +159,15 @@ export function textsIn(offer: Offer, textOf: (offer: Offer) => string): readonl
 }
 
 function planOf(price: Price): Plan | null {
-  const tier = tiers.find(({ id }) => id === price.product.metadata.zephr_product_id)?.id;
+  const tier = findTier(price.product.metadata.zephr_product_id);
   if (!tier) return null;
-  const plain = { id: price.zephrPlanId, tier, ...rateOf(price) };
+  const plain = { id: price.zephrPlanId, tier: tier.id, ...rateOf(price) };
   const { promotion } = price;
   return {
     ...plain,
     print: price.print,
     promotion: promotion && {
-      heading: price.pennyHeading ?? tiers.find(({ id }) => id === tier)?.name ?? '',
+      heading: price.pennyHeading ?? tier.name,
       subheading: price.pennySubheading ?? promotionTerms(plain, promotion.days),
       days: promotion.days,
       amount: promotion.amount,
@@ -169,7 +177,7 @@ function planOf(price: Price): Plan | null {
 
 /** @throws RangeError for an unknown tier: a bug */
 export const tier = (id: TierId): Tier => {
-  const found = tiers.find((each) => each.id === id);
+  const found = findTier(id);
   if (!found) throw new RangeError(`tier: there is no ${id}`);
   return found;
 };
@@ -198,6 +206,18 @@ export const planBy = (offer: Offer, of: TierId, interval: 'month' | 'year', pri
 
 /** "$120", and "$0.60" where there are cents (spec section 9). */
 export const money = formatSum;
+
+/**
+ * A function that prints a sum of a plan, for `InCurrency.astro`: the plan's amount unless `sum` says another; empty without the plan.
+ *
+ * @param find finds the plan in the offer of a currency
+ */
+export const sumOf =
+  (find: (offer: Offer) => Plan | null, sum: (plan: Plan) => number = ({ amount }) => amount) =>
+  (offer: Offer): string => {
+    const plan = find(offer);
+    return plan ? money(sum(plan), plan.currency) : '';
+  };
 
 /** What is billed, and how often. */
 export type Rate = Pick<Plan, 'amount' | 'currency' | 'interval' | 'count'>;
@@ -261,11 +281,8 @@ export interface PlanLink {
   readonly waits: boolean;
 }
 
-/** Higher tiers have higher ranks. */
+/** The tier of each kind of reader. */
 const own: Readonly<Partial<Record<VisitorKind, TierId>>> = productSlugs;
-
-/** Kind of reader that has a tier. */
-export const kindOf = (of: TierId): VisitorKind => of.replace('sun-', '') as VisitorKind;
 
 /** Kinds of reader that have more than a tier. */
 export const kindsAbove = (of: TierId): readonly VisitorKind[] =>
@@ -273,7 +290,7 @@ export const kindsAbove = (of: TierId): readonly VisitorKind[] =>
 
 /** The links into a plan, each for other kinds of readers; founders get none. */
 export function linksOf({ tier, print }: Pick<Plan, 'tier' | 'print'>): readonly PlanLink[] {
-  const links: PlanLink[] = [{ words: 'Join Today', seenBy: 'anonymous registered', waits: false }];
+  const links: PlanLink[] = [{ words: 'Join Today', seenBy: seenBy.joinable, waits: false }];
   const isUpgrade = (kind: VisitorKind): boolean => {
     const has = own[kind];
     // A subscriber of an unknown plan: the quote says what it comes to.

@@ -1,5 +1,5 @@
 /** The forms of the shipping address (spec sections 3 and 5) and of a change of plan: fields, limits, checks. */
-import type { Shipping } from '../billing/schema.ts';
+import { limits, type Shipping, type SwitchAsk } from '../billing/schema.ts';
 import { checkFields, type FieldErrors, type Fields, type Values } from '../http/form-fields.ts';
 import { shipping as messages } from './messages.ts';
 
@@ -9,10 +9,10 @@ export type ShippingErrors = FieldErrors<ShippingField>;
 
 /** In the order of the form. */
 export const shippingFields: Fields<ShippingField> = {
-  name: { label: 'Name', autoComplete: 'name', longest: 200, missing: messages.name },
-  line1: { label: 'Address', autoComplete: 'address-line1', longest: 200, missing: messages.line1 },
-  line2: { label: 'Apartment, floor', autoComplete: 'address-line2', longest: 200 },
-  city: { label: 'City', autoComplete: 'address-level2', longest: 200, missing: messages.city },
+  name: { label: 'Name', autoComplete: 'name', longest: limits.line, missing: messages.name },
+  line1: { label: 'Address', autoComplete: 'address-line1', longest: limits.line, missing: messages.line1 },
+  line2: { label: 'Apartment, floor', autoComplete: 'address-line2', longest: limits.line },
+  city: { label: 'City', autoComplete: 'address-level2', longest: limits.line, missing: messages.city },
   state: {
     label: 'State',
     autoComplete: 'address-level1',
@@ -33,7 +33,7 @@ export const shippingFields: Fields<ShippingField> = {
     label: 'Phone',
     kind: 'tel',
     autoComplete: 'tel',
-    longest: 40,
+    longest: limits.phone,
     check: (value) => (phoneOf(value) === null ? messages.phone : null),
   },
 };
@@ -176,14 +176,8 @@ const zipBelongsTo = (zip: string, state: string): boolean =>
 /** The hidden fields of a change of plan: the decision's id, and the quote that was shown. */
 export const switchFields = { attempt: 'attempt', expected: 'expected', prorationDate: 'prorationDate' } as const;
 
-export interface SwitchValues {
-  readonly attempt?: string;
-  readonly expected?: number;
-  readonly prorationDate?: number;
-}
-
 /** Reads a change of plan; malformed values are left out. */
-export function readSwitch(read: (name: string) => string | null): SwitchValues {
+export function readSwitch(read: (name: string) => string | null): Omit<SwitchAsk, 'planId'> {
   const whole = (name: string) => (/^\d{1,15}$/.test(read(name) ?? '') ? Number(read(name)) : undefined);
   const attempt = read(switchFields.attempt) ?? '';
   return {

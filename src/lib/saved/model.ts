@@ -1,4 +1,4 @@
-/** Saved articles and the reading history: the service as routes see it, a page of a list, and the bodies of the calls. */
+/** Saved articles and the reading history: the service as routes see it, a page of a list, the bodies of the calls, messages and tables. */
 import { z } from 'zod';
 import { cardsAnswer } from '../cards/wire.ts';
 import type { Card, ContentReader } from '../content/model.ts';
@@ -95,3 +95,26 @@ export type ReadingAnswer = z.infer<typeof readingAnswer>;
 /** PUT /api/v1/me/history turns the history on or off; off deletes it. The response is the same. */
 export const historySetting = z.looseObject({ on: z.boolean() });
 export type HistorySetting = z.infer<typeof historySetting>;
+
+/** What is refused, and why. */
+export const savedMessages = {
+  noArticle: 'We couldn’t find that article.',
+  full: (most: number): string =>
+    `You’ve saved ${most} stories, the most there’s room for. Remove one to save another.`,
+} as const;
+
+/** A row of its tables, made by `src/server/migrations/reading.ts`. */
+interface KeptTable {
+  user_id: string;
+  article_id: number;
+  /** When it was saved, or read last, epoch milliseconds. */
+  at: number;
+}
+
+export interface SavedStoriesTables {
+  saved_articles: KeptTable;
+  /** What is older than the history's days is deleted. */
+  reading_history: KeptTable;
+  /** Readers who want no history kept. */
+  history_refusals: { user_id: string; at: number };
+}

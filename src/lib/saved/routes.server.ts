@@ -5,10 +5,8 @@ import type { Session } from '../accounts/service.ts';
 import { articleCardOf } from '../cards/wire.ts';
 import type { ContentReader } from '../content/model.ts';
 import { type Answer, refuse, signInFirst, tooManyRequests, unavailable } from '../http/answer.ts';
-
 import { accountRoute, type Call } from '../http/routes.server.ts';
-import { savedMessages } from './messages.ts';
-import { type Kept, type SavedAnswer, type SavedStories, savedPage } from './model.ts';
+import { type Kept, type SavedAnswer, type SavedStories, savedMessages, savedPage } from './model.ts';
 
 type SavedStoriesCall<Body> = Call<Body> & {
   readonly session: Session;

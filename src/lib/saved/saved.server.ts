@@ -1,6 +1,6 @@
 /** Saved articles and the reading history, in the accounts' database. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
+import { deleteInSteps } from '../jobs/queue.server.ts';
 import { repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import type { Kept, SavedStories, SavedStoriesRules } from './model.ts';
@@ -168,29 +168,25 @@ async function noteReading(
   return true;
 }
 
-async function prune(state: State, signal?: AbortSignal): Promise<number> {
-  let gone = 0;
-  for (let more = true; more && !signal?.aborted; ) {
-    // In steps: each statement is a write to the disk, for which all requests wait.
-    const { numDeletedRows } = await state.database.db
-      .deleteFrom('reading_history')
-      .where(({ eb, refTuple, selectFrom }) =>
-        eb(
-          refTuple('user_id', 'article_id'),
-          'in',
-          selectFrom('reading_history')
-            .select(['user_id', 'article_id'])
-            .where('at', '<=', oldest(state))
-            .limit(step)
-            .$asTuple('user_id', 'article_id'),
-        ),
-      )
-      // It may have been read again since the selection.
-      .where('at', '<=', oldest(state))
-      .executeTakeFirstOrThrow();
-    gone += Number(numDeletedRows);
-    more = Number(numDeletedRows) === step;
-    await nextTurn();
-  }
-  return gone;
-}
+/** A reading may have been repeated since it was selected, so its time is compared again. */
+const prune = (state: State, signal?: AbortSignal): Promise<number> =>
+  deleteInSteps(
+    step,
+    () =>
+      state.database.db
+        .deleteFrom('reading_history')
+        .where(({ eb, refTuple, selectFrom }) =>
+          eb(
+            refTuple('user_id', 'article_id'),
+            'in',
+            selectFrom('reading_history')
+              .select(['user_id', 'article_id'])
+              .where('at', '<=', oldest(state))
+              .limit(step)
+              .$asTuple('user_id', 'article_id'),
+          ),
+        )
+        .where('at', '<=', oldest(state))
+        .executeTakeFirstOrThrow(),
+    () => !signal?.aborted,
+  );

@@ -10,7 +10,7 @@ import type { BatchWriteParams } from 'algoliasearch';
 import { publication } from '../../publication.ts';
 import type { ContentReader } from '../content/model.ts';
 import { postJson } from '../http/post.server.ts';
-import { createDeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
+import { createDeliveryQueue, type DeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
 import type { AlgoliaAccess, HostedFeed } from './model.ts';
 import { type Action, actionFor, recordVersion } from './record.ts';
@@ -90,21 +90,57 @@ function changedArticles(content: ContentReader, tags: Iterable<string>): string
   return [...ids];
 }
 
+interface State {
+  readonly options: FeedOptions;
+  /** The rules that apply now. */
+  readonly rules: string;
+  /** File that exists once the index has got every article; it holds the rules that applied then. */
+  readonly filledFile: string;
+  /** File of the ids that were queued since the queue was last empty. */
+  readonly openFile: string;
+  readonly queue: DeliveryQueue;
+  started: boolean;
+  filling: boolean;
+  settling: Promise<void> | null;
+  stopped: boolean;
+}
+
 /** Opens the feed. Nothing is sent before `start`. */
 export function openFeed(options: FeedOptions): HostedFeed {
-  const { access, reader, dataDir, log, tuning = {} } = options;
+  const { access, reader, dataDir } = options;
   const name = join(dataDir, `search-feed-${access.appId}-${access.index}`);
-  /** Exists once the index has got every article; it holds the rules that applied then. */
-  const filled = `${name}-filled`;
-  const rules = rulesOf(publication.access.sections);
-  /** Ids that were queued since the queue was last empty. */
-  const open = `${name}-open`;
-  let started = false;
-  let filling = false;
-  let settling: Promise<void> | null = null;
-  let stopped = false;
+  const queue = openQueue(options);
+  const state: State = {
+    options,
+    rules: rulesOf(publication.access.sections),
+    filledFile: `${name}-filled`,
+    openFile: `${name}-open`,
+    queue,
+    started: false,
+    filling: false,
+    settling: null,
+    stopped: false,
+  };
+  return {
+    changed: (tags) => add(state, changedArticles(reader(), tags)),
+    stats() {
+      const { pending, failed, problem } = queue.stats();
+      return { pending, failed, problem };
+    },
+    start: () => start(state),
+    async idle() {
+      while (state.filling || state.settling) await (state.settling ?? nextTurn());
+    },
+    async stop() {
+      if ((await queue.close()) === 0) await state.settling;
+      state.stopped = true;
+    },
+  };
+}
 
-  const queue = createDeliveryQueue({
+const openQueue = (options: FeedOptions): DeliveryQueue => {
+  const { log, tuning = {} } = options;
+  return createDeliveryQueue({
     name: 'Search feed',
     batchSize: tuning.batchSize ?? 50,
     collectMs: tuning.collectMs ?? 1000,
@@ -119,62 +155,56 @@ export function openFeed(options: FeedOptions): HostedFeed {
     log,
     send: (ids, signal) => send(options, ids, signal),
   });
+};
 
-  /** Records that nothing waits, so that the next start has nothing to repeat. */
-  async function settle(): Promise<void> {
-    await queue.idle();
-    settling = null;
-    if (filling || stopped) return;
-    const { pending, failed } = queue.stats();
-    if (pending > 0 || failed > 0) return;
-    rmSync(open, { force: true });
-    writeFileSync(filled, rules);
-  }
+function start(state: State): void {
+  if (state.started) return;
+  state.started = true;
+  const { filledFile, openFile, rules, options } = state;
+  // An article that has not arrived may have been withdrawn since, and is then missing among all articles.
+  const unsent = existsSync(openFile) ? readFileSync(openFile, 'utf8').split('\n') : [];
+  add(
+    state,
+    unsent.filter((id) => /^\d+$/.test(id)),
+  );
+  // Under other rules the index may hold text that is for subscribers now.
+  if (existsSync(filledFile) && readFileSync(filledFile, 'utf8') === rules) return;
+  fill(state).catch((error: unknown) =>
+    options.log.error({ err: error }, 'Search feed: not every article could be queued'),
+  );
+}
 
-  function add(ids: readonly string[]): void {
-    if (ids.length === 0 || stopped) return;
-    appendFileSync(open, `${ids.join('\n')}\n`);
-    queue.add(ids);
-    settling ??= settle().catch((error: unknown) =>
-      log.error({ err: error }, 'Search feed: its files in the data folder could not be written'),
+function add(state: State, ids: readonly string[]): void {
+  if (ids.length === 0 || state.stopped) return;
+  appendFileSync(state.openFile, `${ids.join('\n')}\n`);
+  state.queue.add(ids);
+  state.settling ??= settle(state).catch((error: unknown) =>
+    state.options.log.error({ err: error }, 'Search feed: its files in the data folder could not be written'),
+  );
+}
+
+/** Queues every article, some at a time so that requests of readers come first. */
+async function fill(state: State): Promise<void> {
+  state.filling = true;
+  for (let offset = 0; !state.stopped; offset += portion) {
+    const { items } = state.options.reader().articles({ offset, limit: portion });
+    if (items.length < portion) state.filling = false;
+    add(
+      state,
+      items.map(({ id }) => String(id)),
     );
+    if (items.length < portion) break;
+    await nextTurn();
   }
+}
 
-  /** Queues every article, some at a time so that requests of readers come first. */
-  async function fill(): Promise<void> {
-    filling = true;
-    for (let offset = 0; !stopped; offset += portion) {
-      const { items } = reader().articles({ offset, limit: portion });
-      if (items.length < portion) filling = false;
-      add(items.map(({ id }) => String(id)));
-      if (items.length < portion) break;
-      await nextTurn();
-    }
-  }
-
-  return {
-    changed: (tags) => add(changedArticles(reader(), tags)),
-    stats() {
-      const { pending, failed, problem } = queue.stats();
-      return { pending, failed, problem };
-    },
-    start() {
-      if (started) return;
-      started = true;
-      // An article that has not arrived may have been withdrawn since, and is then missing among all articles.
-      const unsent = existsSync(open) ? readFileSync(open, 'utf8').split('\n') : [];
-      add(unsent.filter((id) => /^\d+$/.test(id)));
-      // Under other rules the index may hold text that is for subscribers now.
-      if (!existsSync(filled) || readFileSync(filled, 'utf8') !== rules) {
-        fill().catch((error: unknown) => log.error({ err: error }, 'Search feed: not every article could be queued'));
-      }
-    },
-    async idle() {
-      while (filling || settling) await (settling ?? nextTurn());
-    },
-    async stop() {
-      if ((await queue.close()) === 0) await settling;
-      stopped = true;
-    },
-  };
+/** Records that nothing waits, so that the next start has nothing to repeat. */
+async function settle(state: State): Promise<void> {
+  await state.queue.idle();
+  state.settling = null;
+  if (state.filling || state.stopped) return;
+  const { pending, failed } = state.queue.stats();
+  if (pending > 0 || failed > 0) return;
+  rmSync(state.openFile, { force: true });
+  writeFileSync(state.filledFile, state.rules);
 }

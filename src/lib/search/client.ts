@@ -1,8 +1,7 @@
 /** Calls of the search from the browser. */
-
 import type { CardsAnswer } from '../cards/wire.ts';
 import { type Answer, ask } from '../http/ask.ts';
-import type { SearchAnswer } from './schema.ts';
+import type { SearchAnswer } from './model.ts';
 
 /** Results in the overlay. */
 export const shownAtOnce = 8;

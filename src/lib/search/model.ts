@@ -1,4 +1,5 @@
-/** The search as routes see it (`search.server.ts`), and a hosted engine as the search sees it. */
+/** The search as routes see it (`search.server.ts`), a hosted engine as the search sees it, and the response (spec section 3, "Search hit"). */
+import { z } from 'zod';
 import type { ContentReader, SearchFilter, SearchHit } from '../content/model.ts';
 
 export interface Found {
@@ -91,3 +92,40 @@ export const busyFor = 5;
 
 /** Compares the name, because the build of the pages has its own copy of the class. */
 export const isSearchBusy = (error: unknown): boolean => error instanceof Error && error.name === 'SearchBusy';
+
+/** A result of `GET /api/v1/articles/search`, the same for all engines. */
+export const searchHit = z.object({
+  slug: z.string(),
+  post_id: z.number().int(),
+  post_title: z.string(),
+  /** Path of the picture service: originals may say where they were taken. */
+  image_url: z.string().nullable(),
+  /** The author's name, `''` where there is none. */
+  author: z.object({ post_title: z.string() }),
+
+  // Beyond the specification.
+  /** Public text around a match, in parts: those with `match` are highlighted. Plain text. */
+  snippet: z.array(z.object({ text: z.string(), match: z.boolean() })),
+  section: z.object({ slug: z.string(), label: z.string() }).nullable(),
+  /** First published, UTC. */
+  date: z.string(),
+  /** Path on this site. */
+  url: z.string(),
+});
+export type SearchHitAnswer = z.infer<typeof searchHit>;
+
+export const searchAnswer = z.object({
+  /** Number of all results. */
+  nbHits: z.number().int(),
+  hits: z.array(searchHit),
+
+  // Beyond the specification.
+  /** From 0. */
+  page: z.number().int(),
+  nbPages: z.number().int(),
+  hitsPerPage: z.number().int(),
+  query: z.string(),
+  /** Words that were searched for beside the typed ones, because these had too few results. */
+  instead: z.array(z.string()),
+});
+export type SearchAnswer = z.infer<typeof searchAnswer>;

@@ -5,9 +5,8 @@ import type { ContentReader, SearchHit } from '../content/model.ts';
 import { leadStory } from '../fronts/front-page.ts';
 import { snippetOf, snippetParts } from '../text.ts';
 import { searchMessages } from './messages.ts';
-import type { Found } from './model.ts';
+import type { Found, SearchAnswer, SearchHitAnswer } from './model.ts';
 import { pictureOf } from './record.ts';
-import type { SearchAnswer, SearchHitAnswer } from './schema.ts';
 
 const hitOf = (hit: SearchHit): SearchHitAnswer => ({
   slug: hit.slug,

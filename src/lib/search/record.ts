@@ -1,5 +1,4 @@
 /** An article as a record of a hosted engine. */
-
 import { isWalled } from '../access/model.ts';
 import type { Article, ContentReader, Picture } from '../content/model.ts';
 import { imageUrl } from '../images/url.ts';

@@ -1,10 +1,11 @@
+/** Tags in the head for search engines and social networks, and structured data (schema.org as JSON-LD). */
 import { publication } from '../../publication.ts';
 import { isFree, walledClass } from '../article/model.ts';
 import type { Article, Author, Card, Picture, Section, Video } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
 import { imageUrl, socialImageUrl } from '../images/url.ts';
 import { truncateAtWord } from '../text.ts';
-/** Tags in the head for search engines and social networks, and structured data (schema.org as JSON-LD). */
+
 export interface PageMeta {
   /** Without the newspaper's name. */
   readonly title: string;
@@ -66,14 +67,7 @@ export function socialTags(meta: PageMeta, siteUrl: string): MetaTag[] {
   ];
 }
 
-/**
- * Structured data (schema.org as JSON-LD) for search engines. Objects are plain; {@link jsonLdText} writes them so that
- * no content can close the script element they stand in.
- *
- * Access is marked truthfully: what anonymous readers cannot read is `isAccessibleForFree: false`, with the class of the
- * element that holds it, or stands in its place. A metered article is public, and marked so: what is laid over it is no wall.
- */
-
+/** Structured data (schema.org) for search engines; {@link jsonLdText} writes it. */
 export type JsonLd = Readonly<Record<string, unknown>>;
 
 const context = 'https://schema.org';

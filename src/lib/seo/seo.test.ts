@@ -126,7 +126,7 @@ describe('the head', () => {
     expect(get('article:published_time')).toBe('2026-11-21T07:00:00-05:00');
     expect(get('article:author')).toBe(`${site}/author/clara`);
   });
-  test('a page without a picture has the paper’s own', () =>
+  test('a page without a picture has the site’s own', () =>
     expect(
       socialTags({ title: 'About', path: '/about' }, site).find((tag) => tag.name === 'twitter:image')?.content,
     ).toBe(`${site}/social.png`));

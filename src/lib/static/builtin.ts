@@ -1,5 +1,4 @@
 /** Default texts of the newspaper's own pages, until editors write them in WordPress, and the messages of a failed preview. */
-
 import { publication } from '../../publication.ts';
 import type { StaticPage } from '../content/model.ts';
 
@@ -118,11 +117,19 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
 /** Slugs of the pages whose text editors can write in WordPress. */
 export const editorialSlugs: readonly string[] = Object.keys(pages);
 
-/**
- * A page's text: the editors', with the default for each part that they left empty.
- *
- * @param kept the page in the content store
- */
+/** The fixed pages that `src/pages/[page].astro` shows, by slug, with what is special about each (`src/layouts/Editorial.astro`). */
+export const textPages: ReadonlyMap<
+  string,
+  { readonly dated?: true; readonly fixed?: Readonly<Record<string, string>> }
+> = new Map([
+  ['accessibility', { dated: true }],
+  ['community', {}],
+  ['events', {}],
+  ['oped-guidelines', {}],
+  ['privacy-policy', { dated: true, fixed: { 'terms of use': 'Terms-of-use' } }],
+]);
+
+/** A page's text: the editors', with the default for each part that they left empty. @param kept the page in the content store */
 export function pageText(
   slug: string,
   kept: StaticPage | null,
@@ -151,11 +158,7 @@ export interface PreviewTrouble {
   readonly advice: string;
 }
 
-/**
- * The message for the status of a preview.
- *
- * @param status as `Content.preview` answers it (src/content/service.ts)
- */
+/** The message for the status of a preview. @param status as `Content.preview` answers it (src/content/service.ts) */
 export function previewTrouble(status: number): PreviewTrouble {
   switch (status) {
     case 400:

@@ -1,5 +1,4 @@
 /** Support hours: weekdays 9 a.m. to 5 p.m. in New York (spec section 9), without holidays. Browsers load it. */
-
 import { supportHoursMessages } from './schema.ts';
 
 export interface Hours {

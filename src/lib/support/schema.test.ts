@@ -68,7 +68,7 @@ describe('what looks as if no person had written it', () => {
     expect(of({}, { trap: 'x', known: true })).toBe('trap');
   });
 
-  it('was quicker than anybody can read', () => {
+  it('was sent faster than a person can read', () => {
     expect(of({}, { drawn: now - 2999 })).toBe('hasty');
     expect(of({}, { drawn: now - 3000 })).toBeNull();
     expect(of({}, { drawn: now - 10, known: true })).toBeNull();

@@ -1,10 +1,9 @@
-/** The support form (spec sections 3, 5 and 8): its fields, checks and messages. The page, the island and the route use these. */
-import type { FieldErrors, Fields, Values } from '../http/form-fields.ts';
+/** The support form (spec sections 3, 5 and 8): its fields, checks, messages and table. The page, the island and the route use these. */
+import type { Fields, Values } from '../http/form-fields.ts';
 import { isAddress } from '../mail/model.ts';
 
 export type SupportField = 'name' | 'email' | 'phone' | 'message';
 export type SupportFields = Values<SupportField>;
-export type SupportErrors = FieldErrors<SupportField>;
 
 export const supportPath = '/api/forms/support';
 /** The page of the form, for readers without JavaScript or an account. */
@@ -60,3 +59,22 @@ export const supportHoursMessages = {
   /** @param when `tomorrow` or `Monday` */
   opens: (when: string): string => `We’re offline until ${when} at 9 a.m. ET.`,
 } as const;
+
+/** Made by `src/server/migrations/mail.ts`. */
+export interface SupportMessagesTable {
+  id: string;
+  created: number;
+  /** Account of the sender; `null` when not signed in. */
+  user_id: string | null;
+  name: string;
+  /** In its normal form. */
+  email: string;
+  phone: string;
+  message: string;
+  /** Why it was not mailed, one of `Held`; `null` when it was. */
+  held: string | null;
+}
+
+export interface SupportTables {
+  support_messages: SupportMessagesTable;
+}

@@ -1,17 +1,15 @@
 /** The support inbox: messages are stored, mailed to the inbox unless they look like spam, and deleted after the retention time. */
-
 import { randomUUID } from 'node:crypto';
 import { normalEmail } from '../accounts/model.ts';
-import { createHmacs, createSealer } from '../crypto.server.ts';
+import { createHmacs, createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { Delivery, FieldForm, Sender } from '../http/field-form.server.ts';
-import { createLimiter } from '../http/limiter.server.ts';
+import { createLimiter, type Limiter } from '../http/limiter.server.ts';
 import type { Limits } from '../http/limits.ts';
 import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/model.ts';
 import type { Owner, PersonalData } from '../personal-data.ts';
-
 import { contactPage, type SupportField, type SupportFields, supportFields, supportMessages } from './schema.ts';
 
 /** Why a message was stored and not mailed; the database stores these words. */
@@ -207,54 +205,25 @@ async function deleteMessages(database: Database, user: Owner): Promise<void> {
     .execute();
 }
 
+interface State {
+  readonly options: SupportOptions;
+  readonly sealer: Sealer;
+  readonly limiter: Limiter;
+  readonly now: () => number;
+  /** Messages that are held; `null` before they were counted. */
+  held: number | null;
+}
+
 export function createSupport(options: SupportOptions): Support {
-  const { database, keepDays, log, now = Date.now } = options;
+  const { database, outbox, log, now = Date.now } = options;
   const sealer = createSealer({ secrets: [options.secret], now });
   const limiter = createLimiter(database, createHmacs(options.secret), options.limits, now);
+  const state: State = { options, sealer, limiter, now, held: null };
   const tasks: RepeatedTask[] = [];
-  let heldCount: number | null = null;
-
-  function renderedAt(stamp: string): number | null {
-    const value = sealer.open(purpose, stamp);
-    return typeof value === 'number' ? value : null;
-  }
-
-  const prune = () =>
-    database.db
-      .deleteFrom('support_messages')
-      .where('created', '<', now() - keepDays * dayMs)
-      .execute();
-
-  async function count(): Promise<void> {
-    const row = await heldRows(database)
-      .select((is) => is.fn.countAll<number | string | bigint>().as('count'))
-      .executeTakeFirstOrThrow();
-    heldCount = Number(row.count);
-  }
 
   return {
     stamp: () => sealer.seal(purpose, now(), stampSeconds),
-    async take(fields, { caller, session, trap, stamp }) {
-      const email = normalEmail(fields.email) ?? fields.email.toLowerCase();
-      // Anyone can type any address, so a signed-in user is counted apart from what others write under that user's address.
-      const over = await limiter.count('support', { address: caller.address, email: session?.userId ?? email });
-      if (over) {
-        log.info({ limit: 'support', scope: over.scope }, 'A rate limit of the support form is reached');
-        return { ok: false, retryAfter: over.retryAfter };
-      }
-      const at = now();
-      const reason = held(fields, { trap, drawn: renderedAt(stamp), known: session !== null }, at);
-      const known = session?.emailVerified === true && session.email === email;
-      const userId = session?.userId ?? null;
-      const fresh = await store(database, options, { fields: { ...fields, email }, userId, known, held: reason, at });
-      if (!fresh) return { ok: true };
-      if (reason === null) options.outbox.nudge();
-      else {
-        log.info({ reason }, 'A support message looks like spam: it is stored and not mailed');
-        if (heldCount !== null) heldCount++;
-      }
-      return { ok: true };
-    },
+    take: (fields, sender) => take(state, fields, sender),
     async heldMessages() {
       const columns = ['id', 'created', 'name', 'email', 'phone', 'message', 'held'] as const;
       const rows = await heldRows(database).select(columns).orderBy('created', 'desc').execute();
@@ -262,12 +231,12 @@ export function createSupport(options: SupportOptions): Support {
     },
     async release(id) {
       if (!(await releaseHeld(database, options, id))) return false;
-      options.outbox.nudge();
+      outbox.nudge();
       // The release succeeded; the database reports its own faults.
-      await count().catch(() => {});
+      await countHeld(state).catch(() => {});
       return true;
     },
-    stats: () => ({ held: heldCount }),
+    stats: () => ({ held: state.held }),
     personalData: {
       tables: { support_messages: 'gone' },
       export: (user) => exportMessages(database, user),
@@ -278,11 +247,17 @@ export function createSupport(options: SupportOptions): Support {
     },
     start() {
       tasks.push(
-        repeat(pruneEveryMs, prune, (error) =>
-          log.warn({ err: error }, 'Deleting old support messages failed and will be retried'),
+        repeat(
+          pruneEveryMs,
+          () => prune(state),
+          (error) => log.warn({ err: error }, 'Deleting old support messages failed and will be retried'),
         ),
         // The database reports its own faults.
-        repeat(countEveryMs, count, () => {}),
+        repeat(
+          countEveryMs,
+          () => countHeld(state),
+          () => {},
+        ),
       );
       for (const task of tasks) task.runNow();
     },
@@ -290,6 +265,49 @@ export function createSupport(options: SupportOptions): Support {
       await Promise.all(tasks.map((task) => task.stop()));
     },
   };
+}
+
+/** See {@link Support.take}. */
+async function take(state: State, fields: SupportFields, { caller, session, trap, stamp }: Sender): Promise<Delivery> {
+  const { options, limiter, now } = state;
+  const { database, outbox, log } = options;
+  const email = normalEmail(fields.email) ?? fields.email.toLowerCase();
+  // Anyone can type any address, so a signed-in user is counted apart from what others write under that user's address.
+  const over = await limiter.count('support', { address: caller.address, email: session?.userId ?? email });
+  if (over) {
+    log.info({ limit: 'support', scope: over.scope }, 'A rate limit of the support form is reached');
+    return { ok: false, retryAfter: over.retryAfter };
+  }
+  const at = now();
+  const reason = held(fields, { trap, drawn: renderedAt(state, stamp), known: session !== null }, at);
+  const known = session?.emailVerified === true && session.email === email;
+  const userId = session?.userId ?? null;
+  const isNew = await store(database, options, { fields: { ...fields, email }, userId, known, held: reason, at });
+  if (!isNew) return { ok: true };
+  if (reason === null) outbox.nudge();
+  else {
+    log.info({ reason }, 'A support message looks like spam: it is stored and not mailed');
+    if (state.held !== null) state.held++;
+  }
+  return { ok: true };
+}
+
+function renderedAt({ sealer }: State, stamp: string): number | null {
+  const value = sealer.open(purpose, stamp);
+  return typeof value === 'number' ? value : null;
+}
+
+const prune = ({ options: { database, keepDays }, now }: State) =>
+  database.db
+    .deleteFrom('support_messages')
+    .where('created', '<', now() - keepDays * dayMs)
+    .execute();
+
+async function countHeld(state: State): Promise<void> {
+  const row = await heldRows(state.options.database)
+    .select((is) => is.fn.countAll<number | string | bigint>().as('count'))
+    .executeTakeFirstOrThrow();
+  state.held = Number(row.count);
 }
 
 export const supportForm: FieldForm<SupportField> = {

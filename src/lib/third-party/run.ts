@@ -2,6 +2,7 @@
  * Starts third parties when their reader has allowed them and the browser is idle, each at most once and independently: one that fails,
  * or never loads, affects neither the others nor the page.
  */
+import { storedNames, writeStored } from '../browser-storage.ts';
 import type { Consent } from '../consent/model.ts';
 import type { Adapter, VisitorType } from './model.ts';
 import type { ThirdPartyName } from './settings.ts';
@@ -24,6 +25,17 @@ export interface Running {
   route(): void;
 }
 
+interface State {
+  readonly party: Startable;
+  readonly report: (error: unknown) => void;
+  /** The reader's last choice; `null` before it is known. */
+  consent: Consent | null;
+  type: VisitorType | null;
+  adapter: Adapter | null;
+  loading: boolean;
+  on: boolean;
+}
+
 /**
  * @param idle calls back when the browser is idle
  * @param report called with each error, for the console
@@ -33,75 +45,84 @@ export function runThirdParties(
   idle: (action: () => void) => void,
   report: (name: ThirdPartyName, error: unknown) => void,
 ): Running {
-  let type: VisitorType | null = null;
-  let consent: Consent | null = null;
-  const states = parties.map((party) => ({ party, adapter: null as Adapter | null, asked: false, on: false }));
-  type State = (typeof states)[number];
-
-  const safely = (state: State, action: (adapter: Adapter) => void | Promise<void>) => {
-    if (!state.adapter) return;
-    try {
-      Promise.resolve(action(state.adapter)).catch((error: unknown) => report(state.party.name, error));
-    } catch (error) {
-      report(state.party.name, error);
-    }
-  };
-  const wanted = (state: State) => consent !== null && state.party.allowed(consent);
-
-  const turn = (state: State) => {
-    const now = consent;
-    if (now === null) return;
-    if (wanted(state)) {
-      state.on = true;
-      safely(state, (adapter) => adapter.allow(now));
-      const known = type;
-      if (known) safely(state, (adapter) => adapter.visitor?.(known));
-    } else if (state.on) {
-      state.on = false;
-      safely(state, (adapter) => adapter.withdraw());
-    }
-  };
-
-  const fetchAdapter = (state: State) => {
-    if (state.asked) return;
-    state.asked = true;
-    idle(() => {
-      // The consent may have been withdrawn while the browser was busy.
-      if (!wanted(state)) {
-        state.asked = false;
-        return;
-      }
-      state.party.load().then(
-        (adapter) => {
-          state.adapter = adapter;
-          turn(state);
-        },
-        (error: unknown) => {
-          state.asked = false;
-          report(state.party.name, error);
-        },
-      );
-    });
-  };
-
+  const states = parties.map(
+    (party): State => ({
+      party,
+      report: (error) => report(party.name, error),
+      consent: null,
+      type: null,
+      adapter: null,
+      loading: false,
+      on: false,
+    }),
+  );
   return {
     consent(next) {
-      consent = next;
       for (const state of states) {
-        if (state.adapter) turn(state);
-        else if (wanted(state)) fetchAdapter(state);
+        state.consent = next;
+        if (state.adapter) applyConsent(state);
+        else if (isAllowed(state)) loadWhenIdle(state, idle);
         // Removes data of this page, or of a page before the choice changed.
         if (!state.party.remembers(next)) state.party.forget();
       }
     },
     visitor(next) {
-      type = next;
-      for (const state of states) if (state.on) safely(state, (adapter) => adapter.visitor?.(next));
+      for (const state of states) {
+        state.type = next;
+        if (state.on) safely(state, (adapter) => adapter.visitor?.(next));
+      }
     },
     route() {
       for (const state of states) if (state.on) safely(state, (adapter) => adapter.route?.());
     },
   };
+}
+
+const isAllowed = ({ party, consent }: State): boolean => consent !== null && party.allowed(consent);
+
+/** Reports an adapter's error instead of throwing it. */
+function safely({ adapter, report }: State, action: (adapter: Adapter) => void | Promise<void>): void {
+  if (!adapter) return;
+  try {
+    Promise.resolve(action(adapter)).catch(report);
+  } catch (error) {
+    report(error);
+  }
+}
+
+function applyConsent(state: State): void {
+  const { consent, type } = state;
+  if (consent === null) return;
+  if (isAllowed(state)) {
+    state.on = true;
+    safely(state, (adapter) => adapter.allow(consent));
+    if (type) safely(state, (adapter) => adapter.visitor?.(type));
+  } else if (state.on) {
+    state.on = false;
+    safely(state, (adapter) => adapter.withdraw());
+  }
+}
+
+function loadWhenIdle(state: State, idle: (action: () => void) => void): void {
+  if (state.loading) return;
+  state.loading = true;
+  idle(() => {
+    // The consent may have been withdrawn while the browser was busy.
+    if (!isAllowed(state)) {
+      state.loading = false;
+      return;
+    }
+    state.party.load().then(
+      (adapter) => {
+        state.adapter = adapter;
+        applyConsent(state);
+      },
+      (error: unknown) => {
+        state.loading = false;
+        state.report(error);
+      },
+    );
+  });
 }
 
 // Removes the data that third parties store under this site's own origin: cookies, local storage, and the worker for notifications.
@@ -126,11 +147,7 @@ export function forgetThirdParty(name: ThirdPartyName): void {
     const cookie = pair.split('=', 1)[0] ?? '';
     if (trace.test(cookie)) expire(cookie);
   }
-  try {
-    for (const key of Object.keys(localStorage)) if (trace.test(key)) localStorage.removeItem(key);
-  } catch {
-    // Unavailable storage is empty.
-  }
+  for (const key of storedNames()) if (trace.test(key)) writeStored(key, null);
   if (name !== 'webPush') return;
   void dropPushWorker();
   try {

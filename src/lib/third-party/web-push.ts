@@ -4,6 +4,8 @@
  * the calls.
  */
 import type { IInitObject, IOneSignalOneSignal } from 'react-onesignal';
+import { payingKinds } from '../accounts/products.ts';
+import { readStored, writeStored } from '../browser-storage.ts';
 import { loadScriptOnce } from './load-script.ts';
 import type { Adapter, AdapterContext, VisitorType } from './model.ts';
 
@@ -19,7 +21,7 @@ type Action = (sdk: IOneSignalOneSignal) => void | Promise<void>;
 
 /** Folder of the worker, below the site's root; src/pages has the same folder. */
 const folder = 'push/onesignal/';
-const paying: readonly VisitorType[] = ['subscriber', 'reader', 'member', 'founder'];
+const paying: readonly VisitorType[] = payingKinds;
 /** Set while this reader's notifications are off because consent was withdrawn, and not by the reader's own choice at OneSignal. */
 const pausedKey = 'notifications-paused';
 
@@ -100,11 +102,6 @@ async function optInAgain(sdk: IOneSignalOneSignal): Promise<void> {
 
 /** Reads or writes the flag in this browser; without storage it is off. */
 function paused(next?: boolean): boolean {
-  try {
-    if (next === true) localStorage.setItem(pausedKey, '1');
-    else if (next === false) localStorage.removeItem(pausedKey);
-    return localStorage.getItem(pausedKey) !== null;
-  } catch {
-    return false;
-  }
+  if (next !== undefined) writeStored(pausedKey, next ? '1' : null);
+  return readStored(pausedKey) !== null;
 }

@@ -27,11 +27,7 @@ export interface Quote {
 
 /** A source of prices: one for each vendor. */
 export interface QuoteProvider {
-  /**
-   * Prices by symbol, without the symbols that the provider doesn't know.
-   *
-   * @throws QuotesUnavailable
-   */
+  /** Prices by symbol, without the symbols that the provider doesn't know. @throws QuotesUnavailable */
   quotes(symbols: readonly string[]): Promise<ReadonlyMap<string, Quote>>;
 }
 

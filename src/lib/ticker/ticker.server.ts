@@ -13,7 +13,6 @@ import {
   type TickerItem,
   type TickerRules,
 } from './model.ts';
-
 import { type QuotesAccess, twelveData } from './twelve-data.server.ts';
 
 export interface TickerOptions {
@@ -43,81 +42,102 @@ export const openTicker = (
   options: Omit<TickerOptions, 'provider'>,
 ): RunningTicker | null => access && createTicker({ ...options, provider: twelveData(access) });
 
-export function createTicker({ provider, rules, log, onChange, now = Date.now }: TickerOptions): RunningTicker {
-  const everyMs = rules.everySeconds * 1000;
-  const symbols = rules.symbols.map(({ symbol }) => symbol);
-  const last = new Map<string, Quote & { readonly at: number }>();
-  let askAt = Number.NEGATIVE_INFINITY;
-  let failures = 0;
-  let asking: Promise<void> | null = null;
+interface State extends Required<Pick<TickerOptions, 'provider' | 'rules' | 'log' | 'now'>> {
+  readonly onChange: TickerOptions['onChange'];
+  readonly everyMs: number;
+  /** The last known prices by symbol. */
+  readonly last: Map<string, Quote & { readonly at: number }>;
+  nextRequestAt: number;
+  failures: number;
+  request: Promise<void> | null;
   /** The prices that pages were last rendered with. */
-  let onPages = '[]';
+  onPages: string;
+}
+
+export function createTicker({ provider, rules, log, onChange, now = Date.now }: TickerOptions): RunningTicker {
+  const state: State = {
+    provider,
+    rules,
+    log,
+    onChange,
+    now,
+    everyMs: rules.everySeconds * 1000,
+    last: new Map(),
+    nextRequestAt: Number.NEGATIVE_INFINITY,
+    failures: 0,
+    request: null,
+    onPages: '[]',
+  };
   let refreshing: RepeatedTask | undefined;
-
-  async function ask(): Promise<void> {
-    try {
-      const quotes = await provider.quotes(symbols);
-      const at = now();
-      for (const [symbol, quote] of quotes) last.set(symbol, { ...quote, at });
-      if (failures > 0) log.info({}, 'The provider of prices responds again');
-      failures = 0;
-      askAt = at + everyMs;
-    } catch (error) {
-      failures++;
-      const rest = error instanceof QuotesUnavailable ? (error.restMs ?? 0) : 0;
-      askAt = now() + Math.min(longestRest, Math.max(rest, everyMs * 2 ** Math.min(failures - 1, 10)));
-      // The message names neither the key nor the address.
-      const problem = error instanceof QuotesUnavailable ? error.message : (error as Error).name;
-      if (failures === 1) log.warn({ problem }, 'The provider of prices does not respond; the last known prices stay');
-    }
-  }
-
-  /** Asks unless the provider was asked within the interval. */
-  function askIfDue(): void {
-    const wait = askAt - now();
-    // A longer wait than the longest means that the clock was set back.
-    if (asking || (wait > 0 && wait <= longestRest + everyMs)) return;
-    asking = ask().finally(() => {
-      asking = null;
-    });
-  }
-
-  function known(): TickerItem[] {
-    return rules.symbols.flatMap(({ symbol, name }) => {
-      const quote = last.get(symbol);
-      if (!quote) return [];
-      const { price, change, percent, at } = quote;
-      const changePercent = percentText(percent);
-      const stale = now() - at > staleAfter * everyMs;
-      return { name, price, change, symbol, changePercent, asOf: new Date(at).toISOString(), stale };
-    });
-  }
-
-  async function refreshPages(): Promise<void> {
-    askIfDue();
-    await asking;
-    const newest = JSON.stringify([...last].map(([symbol, { price, change }]) => [symbol, price, change]));
-    if (newest === onPages) return;
-    onPages = newest;
-    onChange?.();
-  }
-
   return {
-    known,
+    known: () => known(state),
     async quotes() {
-      askIfDue();
-      const items = known();
+      requestIfDue(state);
+      const items = known(state);
       // Readers wait for the provider only if there are no fresh prices.
-      if (!asking || (items.length > 0 && !items.some(({ stale }) => stale))) return items;
-      await asking;
-      return known();
+      if (!state.request || (items.length > 0 && !items.some(({ stale }) => stale))) return items;
+      await state.request;
+      return known(state);
     },
     start() {
-      refreshing ??= repeat(rules.pageMinutes * 60_000, refreshPages, (error) =>
-        log.error({ err: error }, 'Rendering pages with new prices failed'),
+      refreshing ??= repeat(
+        rules.pageMinutes * 60_000,
+        () => refreshPages(state),
+        (error) => log.error({ err: error }, 'Rendering pages with new prices failed'),
       );
       refreshing.runNow();
     },
     stop: () => void refreshing?.stop(),
   };
+}
+
+/** Requests prices unless they were requested within the interval. */
+function requestIfDue(state: State): void {
+  const wait = state.nextRequestAt - state.now();
+  // A longer wait than the longest means that the clock was set back.
+  if (state.request || (wait > 0 && wait <= longestRest + state.everyMs)) return;
+  state.request = requestQuotes(state).finally(() => {
+    state.request = null;
+  });
+}
+
+async function requestQuotes(state: State): Promise<void> {
+  const { provider, rules, log, now, everyMs, last } = state;
+  try {
+    const quotes = await provider.quotes(rules.symbols.map(({ symbol }) => symbol));
+    const at = now();
+    for (const [symbol, quote] of quotes) last.set(symbol, { ...quote, at });
+    if (state.failures > 0) log.info({}, 'The provider of prices responds again');
+    state.failures = 0;
+    state.nextRequestAt = at + everyMs;
+  } catch (error) {
+    state.failures++;
+    const rest = error instanceof QuotesUnavailable ? (error.restMs ?? 0) : 0;
+    const backOffMs = everyMs * 2 ** Math.min(state.failures - 1, 10);
+    state.nextRequestAt = now() + Math.min(longestRest, Math.max(rest, backOffMs));
+    // The message names neither the key nor the address.
+    const problem = error instanceof QuotesUnavailable ? error.message : (error as Error).name;
+    if (state.failures === 1)
+      log.warn({ problem }, 'The provider of prices does not respond; the last known prices stay');
+  }
+}
+
+function known({ rules, last, now, everyMs }: State): TickerItem[] {
+  return rules.symbols.flatMap(({ symbol, name }) => {
+    const quote = last.get(symbol);
+    if (!quote) return [];
+    const { price, change, percent, at } = quote;
+    const changePercent = percentText(percent);
+    const stale = now() - at > staleAfter * everyMs;
+    return { name, price, change, symbol, changePercent, asOf: new Date(at).toISOString(), stale };
+  });
+}
+
+async function refreshPages(state: State): Promise<void> {
+  requestIfDue(state);
+  await state.request;
+  const newest = JSON.stringify([...state.last].map(([symbol, { price, change }]) => [symbol, price, change]));
+  if (newest === state.onPages) return;
+  state.onPages = newest;
+  state.onChange?.();
 }

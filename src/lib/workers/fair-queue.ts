@@ -20,11 +20,7 @@ export interface FairQueueOptions {
 }
 
 export interface FairQueue {
-  /**
-   * Runs a job when it is the client's turn.
-   *
-   * @throws QueueFull at once, where too many wait
-   */
+  /** Runs a job when it is the client's turn. @throws QueueFull at once, where too many wait */
   run<T>(client: string, job: () => Promise<T>): Promise<T>;
   /** Jobs that wait. */
   readonly length: number;

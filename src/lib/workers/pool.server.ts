@@ -247,11 +247,7 @@ function port(): NonNullable<typeof parentPort> {
   return parentPort;
 }
 
-/**
- * Performs the tasks that the pool sends.
- *
- * @param transfer memory that moves to the main thread with a result instead of being copied
- */
+/** Performs the tasks that the pool sends. @param transfer memory that moves to the main thread with a result instead of being copied */
 export function serveTasks<Task, Result>(
   perform: (task: Task) => Result | Promise<Result>,
   transfer: (result: Result) => readonly Transferable[] = () => [],

@@ -1,4 +1,4 @@
-/** The code form's other end: signs in, or makes the account. */
+/** Handles the code form: signs in, or makes the account. */
 
 import { formFields, formPages } from '../../lib/accounts/model.ts';
 import { accountForm, type FormCall, problemOf, signInPage } from '../../lib/accounts/routes.server.ts';

@@ -1,4 +1,4 @@
-/** The other end of the forms about the reading history: `do` = `remove` (with `article`), `clear`, `off`, `on`. */
+/** Handles the forms of the reading history: `do` = `remove` (with `article`), `clear`, `off`, `on`. */
 import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import { articleIdOf } from '../../lib/saved/routes.server.ts';

@@ -1,4 +1,4 @@
-/** The other end of the form of all mail choices, for readers who are signed in. What is not ticked is not wanted. */
+/** Handles the form of all mail choices, for readers who are signed in. A box that isn't ticked unsubscribes. */
 import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import { mailFields } from '../../lib/newsletters/schema.ts';

@@ -1,5 +1,5 @@
 /**
- * The newsletter form's other end. The choice travels in the address that the link comes back to, which is kept with the link:
+ * Handles the newsletter form. The choice travels in the address that the link comes back to, which is kept with the link:
  * it is written down when the link is used, on whichever device that is. For readers who are signed in it is written down at once.
  */
 

@@ -1,8 +1,8 @@
 /** A page in memory: header lists, and the bytes of each requested encoding, ready to send. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';
+import { createBoundedMap } from './bounded-map.ts';
 import { decode } from './compressor.server.ts';
-import { createBoundedMap } from './lru.ts';
 
 /** Response headers of a page, whatever its encoding; called once for each rendering. */
 export type HeadersOf = (page: StoredPage) => Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { WalledLevel } from '../../lib/content/model.ts';
-import { createBoundedMap } from '../cache/lru.ts';
+import { createBoundedMap } from '../cache/bounded-map.ts';
 
 /** A signing key. */
 export interface AccessKey {

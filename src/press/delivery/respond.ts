@@ -1,7 +1,7 @@
 /** Sends a page of the press over HTTP. This is the hot path: nothing is created here that could have been created before. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createBoundedMap } from '../cache/bounded-map.ts';
 import { ageAt, type CachedPage, type EncodedResponse, timingAt } from '../cache/cached-page.ts';
-import { createBoundedMap } from '../cache/lru.ts';
 import { type CachedResponse, type FastPathHeaders, secondNow } from '../fast-path/fast-path.ts';
 import type { Press } from '../press.server.ts';
 import { type Encoding, encodings, type Variant } from '../store/stored-page.ts';

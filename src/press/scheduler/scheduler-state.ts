@@ -68,7 +68,7 @@ export interface SchedulerState {
   startIsDue: boolean;
   /** Called when the last running render has ended. */
   onIdle: (() => void) | null;
-  /** Runs a job; see render.server.ts. */
+  /** Runs a job; see run-job.ts. */
   readonly run: (state: SchedulerState, job: RenderJob, slot: RenderSlot) => Promise<void>;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { CachedPage } from '../cache/cached-page.ts';
 import { nameOf, type PageRef } from '../store/stored-page.ts';
-import { runJob } from './render.server.ts';
+import { runJob } from './run-job.ts';
 import {
   createJob,
   createQueue,

@@ -3,8 +3,8 @@
  * remembers the place, because phones don't resume a paused voice reliably.
  */
 import './listen.css';
-import { toolMessages } from '../../lib/article/messages.ts';
 import { type Piece, piecesOf, voiceFor } from '../../lib/article/speech.ts';
+import { toolMessages } from '../../lib/article/tools.ts';
 import { showStatus } from './story.ts';
 
 interface ReaderState {

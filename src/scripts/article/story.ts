@@ -1,6 +1,6 @@
 /** The story of a page for the scripts that work on it: what it is, whether it is saved, when it counts as read, and the status line of its tools. */
 
-import { toolMessages } from '../../lib/article/messages.ts';
+import { toolMessages } from '../../lib/article/tools.ts';
 import { isSaved, noteReading } from '../../lib/saved/client.ts';
 
 export interface Story {

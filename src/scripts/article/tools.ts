@@ -1,8 +1,7 @@
 /** The tools of a story, by the name in their button's `data-tool`. Loaded at the first click. */
 import { type GiftsLeft, giftsLeft, giveArticle } from '../../lib/access/client.ts';
 import { confirmPage, unconfirmed } from '../../lib/accounts/model.ts';
-import { failureText, toolMessages } from '../../lib/article/messages.ts';
-import { textSizeName } from '../../lib/article/text-size.ts';
+import { failureText, textSizeName, toolMessages } from '../../lib/article/tools.ts';
 import { hasCode } from '../../lib/http/ask.ts';
 import { saveArticle, unsaveArticle } from '../../lib/saved/client.ts';
 import { $session } from '../../stores/session.ts';

@@ -25,6 +25,8 @@ describe('settings', () => {
       databaseUrl: null,
       databaseListenUrl: null,
       databasePool: 3,
+      backupDir: null,
+      backupDays: 30,
       trustedProxies: 0,
       zephrUrl: null,
       zephr: { codeKey: null, codeCheckPath: null, userInfoPath: null },
@@ -66,6 +68,8 @@ describe('settings', () => {
       DATABASE_URL: 'postgresql://paper:secret@db.example.com/paper',
       DATABASE_LISTEN_URL: 'postgresql://paper:secret@db.example.com:6432/paper',
       DATABASE_POOL: '7',
+      BACKUP_DIR: '/srv/backup',
+      BACKUP_DAYS: '7',
       TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1',
       CONSENT_PLATFORM_URL: 'https://cmp.example.com/choice.js?id=1',
       CONSENT_PLATFORM_HOSTS: '*.example.net',
@@ -146,6 +150,8 @@ describe('settings', () => {
       databaseUrl: 'postgresql://paper:secret@db.example.com/paper',
       databaseListenUrl: 'postgresql://paper:secret@db.example.com:6432/paper',
       databasePool: 7,
+      backupDir: '/srv/backup',
+      backupDays: 7,
       trustedProxies: ['10.0.0.0/8', '2001:db8::1'],
       zephrUrl: 'https://paper.cdn.zephr.example',
       zephr: { codeKey: 'email_otp', codeCheckPath: '/zephr/paper/code', userInfoPath: '/zephr/paper/known' },
@@ -405,11 +411,11 @@ describe('settings', () => {
     const shown = Object.fromEntries(
       [
         ...readFileSync('.env.example', 'utf8').matchAll(
-          /^#(HOST|PORT|DATA_DIR|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB|PRESS_MEMORY_MB)=(.*)$/gm,
+          /^#(HOST|PORT|DATA_DIR|BACKUP_DAYS|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB|PRESS_MEMORY_MB)=(.*)$/gm,
         ),
       ].map((match) => [match[1], match[2]]),
     );
-    expect(Object.keys(shown)).toHaveLength(7);
+    expect(Object.keys(shown)).toHaveLength(8);
     expect(parseConfig(shown)).toEqual(parseConfig({}));
   });
 });

@@ -79,6 +79,10 @@ export interface Config
   readonly databaseListenUrl: string | null;
   /** Most connections of this process to PostgreSQL, beside the listening one. */
   readonly databasePool: number;
+  /** Folder of `npm run backup`; `null`: none is set. */
+  readonly backupDir: string | null;
+  /** Days that backups are kept. */
+  readonly backupDays: number;
   readonly accounts: AccountsConfig;
   /** Trusted proxies, whose `X-Forwarded-For` counts: their number, or their addresses. */
   readonly trustedProxies: TrustedProxies;
@@ -167,6 +171,8 @@ const schema = z.object({
   DATABASE_URL: postgresAddress(),
   DATABASE_LISTEN_URL: postgresAddress(),
   DATABASE_POOL: whole(3, 2, 100, 'the most connections to PostgreSQL'),
+  BACKUP_DIR: z.string().optional(),
+  BACKUP_DAYS: whole(30, 1, 3650, 'the days that backups are kept'),
   ...accountsFields,
   ...mailFields,
   ...billingFields,
@@ -271,6 +277,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     databaseUrl: values.DATABASE_URL ?? null,
     databaseListenUrl: values.DATABASE_LISTEN_URL ?? null,
     databasePool: values.DATABASE_POOL,
+    backupDir: values.BACKUP_DIR ?? null,
+    backupDays: values.BACKUP_DAYS,
     accounts: accountsOf(values),
     ...mailOf(values),
     ...billingOf(values),

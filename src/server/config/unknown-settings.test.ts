@@ -25,6 +25,7 @@ it('says nothing of our own settings and of other programs’', () => {
     NODE_ENV: 'production',
     NODE_OPTIONS: '',
     LOG_FORMAT: 'json',
+    BACKUP_BUCKET: 's3://backups',
     WORDPRESS_SERVICE_HOST: '10.0.0.1',
     WORDPRESS_PORT_80_TCP_ADDR: '10.0.0.1',
     WORDPRESS_PORT: 'tcp://10.0.0.1:80',

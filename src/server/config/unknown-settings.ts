@@ -8,7 +8,17 @@ export interface UnknownSetting {
 }
 
 /** Prefixes that other programs use, too. */
-const shared: ReadonlySet<string> = new Set(['GOOGLE', 'LOG', 'HOST', 'PORT', 'DATA', 'DATABASE', 'SITE', 'MAIL']);
+const shared: ReadonlySet<string> = new Set([
+  'GOOGLE',
+  'LOG',
+  'HOST',
+  'PORT',
+  'DATA',
+  'DATABASE',
+  'BACKUP',
+  'SITE',
+  'MAIL',
+]);
 /** Variables that Kubernetes and Docker set for a service with a name such as `wordpress`. */
 const ofContainers = /_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT(?:_\d+_.*)?|NAME|ENV_.*)$/;
 const form = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;

@@ -179,7 +179,7 @@ describe('SQLite', () => {
     expect(await counts(database)).toEqual({});
   });
 
-  it('waits for another process that holds the lock, without holding up anybody', async () => {
+  it('waits for another process that holds the lock, without delaying queries', async () => {
     const place = await engines.place();
     const database = await engines.open(place);
     const other = new DatabaseSync(join(place.dataDir, 'accounts.sqlite'));

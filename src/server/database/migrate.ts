@@ -20,8 +20,8 @@ export class NewerDatabase extends Error {
   }
 }
 
-/** Any number; the same in every process of the site. */
-const lockNumber = 7_260_413_589;
+/** Number of PostgreSQL's advisory lock: any number, the same in every process of the site. */
+export const migrationLock = 7_260_413_589;
 
 /**
  * Runs the migrations that are due, all in one transaction: after an error the database is as before.
@@ -40,7 +40,7 @@ export async function migrate(
   return db.transaction().execute(async (tx) => {
     if (engine === 'postgres') {
       await sql`set local statement_timeout = 0`.execute(tx);
-      await sql`select pg_advisory_xact_lock(${sql.lit(lockNumber)})`.execute(tx);
+      await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(tx);
     }
     await sql`create table if not exists migrations (name text primary key, at bigint not null)`.execute(tx);
     const rows = await sql<{ name: string }>`select name from migrations`.execute(tx);

@@ -5,10 +5,10 @@ import { PressBusy } from '../../press/scheduler/scheduler.server.ts';
 import { freshAlways } from '../press/render-page.ts';
 import { answerWithPage, sendNotCopied } from './cached-pages.ts';
 import { brokenPage, goneForGoodPage, noEditionPage } from './fallback-pages.ts';
-import type { Exchange, OperatorRoutes, ServerState } from './http-server.ts';
 import { callMethods, methodsOf, refusedMethod } from './methods.ts';
 import { publicAddress, RefusedRequest, renderWhole, toRequest } from './page-renderer.ts';
 import { retryAfter, send, sendPage, sendRendered, sendText } from './send.ts';
+import type { Exchange, OperatorRoutes, ServerState } from './server-options.ts';
 
 /** Addresses that work without an edition: API calls, pictures and operators. */
 const ungated = /^\/(?:api\/|blaize\/|zephr\/|-\/|image$)/;

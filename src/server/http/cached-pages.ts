@@ -8,8 +8,8 @@ import { respondUncached, respondWithPage, responseFromCache, type Source } from
 import type { FastPathHeaders, ServeFromCache } from '../../press/fast-path/fast-path.ts';
 import type { Variant } from '../../press/store/stored-page.ts';
 import { notCopiedPage } from './fallback-pages.ts';
-import type { Exchange, RenewAccess, RenewedAccess, ServerState, StoredPages } from './http-server.ts';
 import { sendPage } from './send.ts';
+import type { Exchange, RenewAccess, RenewedAccess, ServerState, StoredPages } from './server-options.ts';
 
 /** Look-ups for one request: a page may be replaced between look-up and response. */
 const mostAttempts = 5;

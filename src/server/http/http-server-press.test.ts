@@ -13,10 +13,10 @@ import { openStore, type PageStore } from '../../press/store/page-store.server.t
 import { tempDir } from '../../press/testing.ts';
 import { pageKeys } from '../press/page-keys.ts';
 import { pageHeaders, pressRender } from '../press/render-page.ts';
-import type { HttpServer, HttpServerOptions } from './http-server.ts';
 import { createHttpServer } from './http-server.ts';
 import type { RenderPage } from './page-renderer.ts';
 import { securityHeaders } from './security-headers.ts';
+import type { HttpServer, HttpServerOptions } from './server-options.ts';
 import { shutDown } from './shutdown.ts';
 import { earlierFiles, openStatics } from './static-files.ts';
 

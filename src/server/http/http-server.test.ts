@@ -9,9 +9,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { answerWith } from '../../../tests/fixtures/answer.ts';
 import { silent } from '../../lib/logging.ts';
 import { noThirdParties } from '../../lib/third-party/settings.ts';
-import type { HttpServerOptions } from './http-server.ts';
 import { createHttpServer } from './http-server.ts';
 import { securityHeaders } from './security-headers.ts';
+import type { HttpServerOptions } from './server-options.ts';
 import { shutDown } from './shutdown.ts';
 import { openStatics } from './static-files.ts';
 
@@ -238,7 +238,7 @@ describe('pages', () => {
     },
   );
 
-  it('cuts off what is longer than anybody would send', async () => {
+  it('cuts off a request that is longer than a browser sends', async () => {
     const { port } = await front();
     const socket = connect(port, '127.0.0.1').on('error', () => {});
     socket.write('POST /contact HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');

@@ -13,10 +13,10 @@ import { openStore, type PageStore } from '../../press/store/page-store.server.t
 import { tempDir } from '../../press/testing.ts';
 import { isUnknownDocument, pageKeys } from '../press/page-keys.ts';
 import { pageHeaders, pressRender } from '../press/render-page.ts';
-import type { HttpServer } from './http-server.ts';
 import { createHttpServer } from './http-server.ts';
 import { callPaths, methodRules, methodsOf } from './methods.ts';
 import { securityHeaders } from './security-headers.ts';
+import type { HttpServer } from './server-options.ts';
 import { shutDown } from './shutdown.ts';
 import { openStatics } from './static-files.ts';
 

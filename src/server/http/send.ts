@@ -4,8 +4,8 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { freshAlways } from '../press/render-page.ts';
-import type { Exchange, ServerState } from './http-server.ts';
 import type { Rendered } from './page-renderer.ts';
+import type { Exchange, ServerState } from './server-options.ts';
 import { bestEncoding, etagMatches, isCompressible } from './static-files.ts';
 
 const brotli = promisify(brotliCompress);

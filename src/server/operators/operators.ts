@@ -13,8 +13,8 @@ import type { IndexNow, IndexNowStats } from '../../lib/indexnow/indexnow.server
 import type { Logger } from '../../lib/logging.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import type { Press, PressStats } from '../../press/press.server.ts';
-import type { OperatorRoutes } from '../http/http-server.ts';
 import { reportPath } from '../http/security-headers.ts';
+import type { OperatorRoutes } from '../http/server-options.ts';
 import type { Metrics, ServerCounts } from './metrics.ts';
 import { createOperatorAccess, type OperatorAccessOptions, sessionSeconds, type Tried } from './operator-access.ts';
 

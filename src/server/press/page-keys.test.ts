@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ContentReader } from '../../lib/content/model.ts';
 import { fixedPages } from '../../lib/http/fixed-pages.ts';
+import { textPages } from '../../lib/static/builtin.ts';
 import { isBelow } from '../commands/prerender.ts';
 import { isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 
@@ -142,5 +143,6 @@ it('lists every page with an address of its own, and no other', () => {
   const paths = globSync('**/*.astro', { cwd: pages })
     .map((file) => `/${file.replace(/\.astro$/, '').replace(/(?:^|\/)index$/, '')}`)
     .filter((path) => !elsewhere.test(path));
-  expect(fixedPages.map(({ path }) => path).toSorted()).toEqual(paths.toSorted());
+  const text = [...textPages.keys()].map((slug) => `/${slug}`);
+  expect(fixedPages.map(({ path }) => path).toSorted()).toEqual([...paths, ...text].toSorted());
 });

@@ -317,7 +317,7 @@ describe('the e-mail verifier', () => {
   afterAll(() => verifier.stop());
   const settings = () => ({ vendor: 'kickbox', url: verifier.access.kickboxUrl, key: verifier.access.key }) as const;
 
-  it('knows the address of the paper', async () => {
+  it('knows the address of the site', async () => {
     const lines = await run(verifierCheck(settings(), 'news@example.com'));
     expect(lines.map(({ result }) => result)).toEqual(['deliverable']);
   });

@@ -34,7 +34,7 @@ const failures = (lines: readonly Line[]): Line[] => lines.filter(({ outcome }) 
 describe('the account', () => {
   it('needs an enabled webhook endpoint for this site, of our version, with the events that billing needs', async () => {
     expect(failures(await runChecks(checks().account))).toEqual([]);
-    const [endpoint] = [...running.state.ledger.store.all('webhook_endpoint')];
+    const [endpoint] = [...running.state.account.store.all('webhook_endpoint')];
     if (!endpoint) throw new Error('the stand-in announces no endpoint');
     for (const [changes, result] of [
       [{ url: 'https://other.example.com/hook' }, `none of 1 endpoints is ${siteUrl}/api/v1/stripe/webhook`],
@@ -52,20 +52,22 @@ describe('the account', () => {
   });
 
   it('needs the domain for wallets: it is registered, and what Stripe has against it is said (S6)', async () => {
-    const { ledger } = running.state;
-    unregisterDomain(ledger, 'www.example.com');
+    const { account } = running.state;
+    unregisterDomain(account, 'www.example.com');
     const ours = (lines: readonly Line[]) => lines.find(({ asks }) => asks.includes('for wallets'));
     expect(ours(await runChecks(checks().account))?.result).toBe(
       'www.example.com is now registered for Apple Pay, Google Pay, Link',
     );
-    const domain = [...ledger.store.all('payment_method_domain')].find(({ domain_name: n }) => n === 'www.example.com');
+    const domain = [...account.store.all('payment_method_domain')].find(
+      ({ domain_name: n }) => n === 'www.example.com',
+    );
     if (!domain) throw new Error('nothing was registered');
     domain.apple_pay = { status: 'inactive', status_details: { error_message: 'The file was not found.' } };
     expect(ours(await runChecks(checks().account))).toMatchObject({
       outcome: 'failed',
       result: 'Apple Pay: The file was not found.',
     });
-    unregisterDomain(ledger, 'www.example.com');
+    unregisterDomain(account, 'www.example.com');
   });
 
   it('says which plans the catalog lacks', async () => {

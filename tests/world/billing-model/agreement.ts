@@ -54,7 +54,7 @@ const ms = (seconds: number | null): number | null => (seconds === null ? null :
 
 /** Price of the phase after the present one. */
 function plannedPrice({ stripe }: Environment, { schedule: id }: Subscription): string | null {
-  const schedule = id ? stripe.ledger.store.find('subscription_schedule', id) : undefined;
+  const schedule = id ? stripe.account.store.find('subscription_schedule', id) : undefined;
   const running = schedule?.status === 'active' ? schedule.current_phase : null;
   if (!schedule || !running) return null;
   return schedule.phases.find(({ start_date: start }) => start >= running.end_date)?.items[0]?.price ?? null;
@@ -122,7 +122,7 @@ async function nextCharge(
   const running = runningOf(environment, { session, ...reader });
   const shown = await billing.subscription(session);
   if (!running || shown?.id !== running.id) return [];
-  const { ledger } = environment.stripe;
+  const { account } = environment.stripe;
   const charged = ['active', 'trialing'].includes(running.status) && running.cancel_at === null && !pauseOf(running);
   if (!charged) {
     const bills = running.status === 'past_due' && running.cancel_at === null && !pauseOf(running);
@@ -131,7 +131,7 @@ async function nextCharge(
       : [`a charge on ${shown.nextBillingDate} is shown, and none comes`];
   }
   const date = new Date(periodEnd(running) * 1000).toISOString();
-  const due = ledger.dry(() => nextInvoice(ledger, running)?.amount_due ?? null);
+  const due = account.dryRun(() => nextInvoice(account, running)?.amount_due ?? null);
   const wrong = [];
   if (shown.nextBillingDate !== date)
     wrong.push(`the next charge is shown for ${shown.nextBillingDate}, it comes on ${date}`);
@@ -149,7 +149,7 @@ async function invoiceList(
   billing: Process['billing'],
 ): Promise<readonly string[]> {
   const own = customersOf(environment, reader);
-  const page = [...environment.stripe.ledger.store.all('invoice')]
+  const page = [...environment.stripe.account.store.all('invoice')]
     .filter(({ customer }) => own.includes(customer))
     .toSorted((a, b) => (b._n ?? 0) - (a._n ?? 0))
     .slice(0, 12)
@@ -167,7 +167,7 @@ async function cardOnFile(
   reader: Reader,
   billing: Process['billing'],
 ): Promise<readonly string[]> {
-  const { store } = environment.stripe.ledger;
+  const { store } = environment.stripe.account;
   const [customer] = customersOf(environment, reader);
   if (customer === undefined) return [];
   const id =

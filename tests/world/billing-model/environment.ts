@@ -192,7 +192,7 @@ export async function prepareEnvironments(database: Database): Promise<Environme
           clock.now += minutes * 60_000;
           stripe.advanceTo(Math.floor(clock.now / 1000));
         },
-        charges: () => [...stripe.ledger.store.all('charge')].filter(({ status }) => status === 'succeeded'),
+        charges: () => [...stripe.account.store.all('charge')].filter(({ status }) => status === 'succeeded'),
       };
     },
   };

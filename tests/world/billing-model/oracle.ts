@@ -21,20 +21,20 @@ const day = 24 * 60 * 60;
 export const living = ['trialing', 'active', 'past_due', 'unpaid', 'paused'];
 
 export function customersOf({ stripe }: Environment, { session }: Reader): readonly string[] {
-  return [...stripe.ledger.store.all('customer')].filter(({ email }) => email === session.email).map(({ id }) => id);
+  return [...stripe.account.store.all('customer')].filter(({ email }) => email === session.email).map(({ id }) => id);
 }
 export function subscriptionsOf(environment: Environment, reader: Reader): readonly Subscription[] {
   const own = customersOf(environment, reader);
-  return [...environment.stripe.ledger.store.all('subscription')].filter(({ customer }) => own.includes(customer));
+  return [...environment.stripe.account.store.all('subscription')].filter(({ customer }) => own.includes(customer));
 }
 export const invoicesOf = ({ stripe }: Environment, { id }: Subscription): readonly Invoice[] =>
-  [...stripe.ledger.store.all('invoice')].filter(({ parent }) => parent?.subscription_details.subscription === id);
+  [...stripe.account.store.all('invoice')].filter(({ parent }) => parent?.subscription_details.subscription === id);
 export const chargesOf = (environment: Environment, { _intent: intent }: Invoice): readonly Charge[] =>
   environment.charges().filter((charge) => intent !== null && charge.payment_intent === intent);
 /** Refunded in full, or lost in a dispute. */
 export const wentBack = ({ stripe }: Environment, charge: Charge): boolean =>
   charge.refunded ||
-  [...stripe.ledger.store.all('dispute')].some(({ charge: of, status }) => of === charge.id && status === 'lost');
+  [...stripe.account.store.all('dispute')].some(({ charge: of, status }) => of === charge.id && status === 'lost');
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** What must hold after every step. */
@@ -90,7 +90,7 @@ async function openForNothing({ db }: Database, environment: Environment, reader
     .where('user_id', '=', reader.session.userId)
     .execute();
   return rows.flatMap(({ id, state }) => {
-    const subscription = environment.stripe.ledger.store.find('subscription', id);
+    const subscription = environment.stripe.account.store.find('subscription', id);
     if (!state || !subscription) return [];
     const open = entitlementOf(JSON.parse(state) as StripeState, environment.clock.now, rules.graceDays);
     const bought = hasMoneyOrCard(environment, subscription, invoicesOf(environment, subscription));
@@ -99,7 +99,7 @@ async function openForNothing({ db }: Database, environment: Environment, reader
 }
 
 function isSettled(environment: Environment, id: string): boolean {
-  const subscription = environment.stripe.ledger.store.find('subscription', id);
+  const subscription = environment.stripe.account.store.find('subscription', id);
   return subscription !== undefined && invoicesOf(environment, subscription).some(({ status }) => status === 'paid');
 }
 
@@ -147,8 +147,8 @@ interface Standing {
 
 /** Of a price, by its metadata. */
 function tierOf({ stripe }: Environment, id: string): number {
-  const price = stripe.ledger.need('price', id);
-  const product = stripe.ledger.need('product', price.product).metadata.zephr_product_id;
+  const price = stripe.account.need('price', id);
+  const product = stripe.account.need('product', price.product).metadata.zephr_product_id;
   return (product === 'sun-member' ? 2 : 0) + (price.metadata.print === 'true' ? 1 : 0);
 }
 
@@ -219,7 +219,7 @@ export function hasMoneyOrCard(
   invoices: readonly Invoice[],
 ): boolean {
   if (invoices.some((invoice) => invoice.status === 'paid' && !isFree(invoice))) return true;
-  const card = [...stripe.ledger.store.all('payment_method')].some(
+  const card = [...stripe.account.store.all('payment_method')].some(
     ({ customer, _setUp: isSetUp, _number: number }) =>
       customer === subscription.customer && (isSetUp || behaviourOf(number).authentication === 'never'),
   );

@@ -40,8 +40,8 @@ export async function play(
   }
   await comeToRest(environment);
   for (const charge of environment.charges()) note(charge.refunded ? 'a charge that was refunded' : 'a charge');
-  for (const { status } of environment.stripe.ledger.store.all('dispute')) note(`a dispute: ${status}`);
-  for (const { status, items, metadata } of environment.stripe.ledger.store.all('subscription')) {
+  for (const { status } of environment.stripe.account.store.all('dispute')) note(`a dispute: ${status}`);
+  for (const { status, items, metadata } of environment.stripe.account.store.all('subscription')) {
     note(`a subscription: ${status}`);
     if (metadata.promotion && status === 'active')
       note(items.data.some(({ current_trial: trial }) => trial) ? 'an offer: running' : 'an offer: over');
@@ -303,11 +303,11 @@ async function chore(
 }
 
 const customersOf = ({ stripe }: Environment, { session }: Reader): readonly string[] =>
-  [...stripe.ledger.store.all('customer')].filter(({ email }) => email === session.email).map(({ id }) => id);
+  [...stripe.account.store.all('customer')].filter(({ email }) => email === session.email).map(({ id }) => id);
 
 const running = (environment: Environment, reader: Reader): readonly string[] => {
   const own = customersOf(environment, reader);
-  return [...environment.stripe.ledger.store.all('subscription')]
+  return [...environment.stripe.account.store.all('subscription')]
     .filter(({ customer, status }) => own.includes(customer) && ['active', 'trialing', 'past_due'].includes(status))
     .map(({ id }) => id);
 };
@@ -348,27 +348,27 @@ function dispute(
   reason: DisputeReason,
   ends: 'open' | 'answered' | 'won' | 'lost',
 ): void {
-  const { ledger } = environment.stripe;
+  const { account } = environment.stripe;
   const own = customersOf(environment, reader);
-  ledger.run(() => {
-    const mine = (id: string) => own.includes(ledger.need('charge', id).customer ?? '');
-    const open = [...ledger.store.all('dispute')].find(
+  account.run(() => {
+    const mine = (id: string) => own.includes(account.need('charge', id).customer ?? '');
+    const open = [...account.store.all('dispute')].find(
       ({ status, charge }) => !['won', 'lost', 'warning_closed'].includes(status) && mine(charge),
     );
     const charge = environment.charges().findLast(({ id, refunded, disputed }) => mine(id) && !refunded && !disputed);
-    const one = open ?? (charge && openDispute(ledger, charge, reason));
+    const one = open ?? (charge && openDispute(account, charge, reason));
     if (!one || ends === 'open') return;
     // A bank that decides against the publisher has made a dispute of its inquiry.
-    if (ends === 'lost' && one.is_charge_refundable) escalateInquiry(ledger, one);
-    if (ends === 'answered') reviewDispute(ledger, one);
-    else endDispute(ledger, one, ends === 'won');
+    if (ends === 'lost' && one.is_charge_refundable) escalateInquiry(account, one);
+    if (ends === 'answered') reviewDispute(account, one);
+    else endDispute(account, one, ends === 'won');
   });
 }
 
 async function changeCard(environment: Environment, reader: Reader, token: string): Promise<void> {
   for (const id of running(environment, reader)) {
     const { id: card } = await environment.outside.paymentMethods.create({ type: 'card', card: { token } });
-    const customer = environment.stripe.ledger.need('subscription', id).customer;
+    const customer = environment.stripe.account.need('subscription', id).customer;
     try {
       await environment.outside.paymentMethods.attach(card, { customer });
       await environment.outside.subscriptions.update(id, { default_payment_method: card });

@@ -13,7 +13,7 @@ if ( ! defined( 'ABSPATH' ) ) {
  * The opening of a post's body, as markup of plain paragraphs.
  *
  * Two paragraphs or about 80 words, whichever comes first, and never more than half of the text: a short article must
- * not be given away whole. Pictures, embeds, notes and everything that is no paragraph are left out.
+ * not be given away whole. Pictures, embeds, notes and all other blocks but paragraphs are left out.
  *
  * @param WP_Post $post Post or revision.
  * @return string

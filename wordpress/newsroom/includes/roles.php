@@ -36,7 +36,7 @@ function newsroom_add_role() {
 }
 
 /**
- * Takes away the role and the capability.
+ * Removes the role and the capability.
  */
 function newsroom_remove_role() {
 	remove_role( 'newsroom_site' );

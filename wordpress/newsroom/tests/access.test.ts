@@ -92,7 +92,7 @@ const routes = (): [string, string][] => {
 const leaks = (answer: Answer) => answer.text.includes(CANARY);
 
 describe('to strangers', () => {
-  it('no address gives a restricted body away', async () => {
+  it('no address reveals a restricted body', async () => {
     const free = await newsroom.php(
       `wp_update_post( array( 'ID' => $input['free'], 'post_status' => 'draft' ) ); wp_update_post( array( 'ID' => $input['default'], 'post_status' => 'draft' ) ); return 1;`,
       ids,

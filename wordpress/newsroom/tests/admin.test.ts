@@ -411,7 +411,7 @@ describe('roles and removal', () => {
     expect([administrator, editor]).toEqual([true, false]);
   });
 
-  it('takes away its own things and leaves the content', async () => {
+  it('deletes its own settings and tables and leaves the content', async () => {
     const left = await newsroom.php(
       `define( 'WP_UNINSTALL_PLUGIN', 'newsroom/newsroom.php' );
       require WP_PLUGIN_DIR . '/newsroom/uninstall.php';

@@ -346,7 +346,7 @@ describe('when the site does not take it', () => {
     expect(byId[gone.id]).toMatchObject({ event: 'delete', slug: 'gone' });
   });
 
-  it('tells a doubled delivery from a wrong clock, and says in the log which it was', async () => {
+  it('distinguishes a duplicate delivery from a wrong clock, and logs which it was', async () => {
     receiver.reply = () => ({ status: 409, body: { ok: false, reason: 'duplicate', error: 'known' } });
     const known = await publish('Known already');
     await idle();

@@ -36,7 +36,7 @@ export const reviewedRelease: ReviewedRelease = {
   breaking: [
     {
       change: 'endive/2026-09-30/remove-elements-deferred-intent-payment-method-types',
-      done: 'elements-options.ts sends allowedPaymentMethodTypes from publication.billing.paymentMethodTypes.',
+      done: 'islands/PaywallModal/stripe.ts sends allowedPaymentMethodTypes from publication.billing.paymentMethodTypes.',
     },
     { change: 'endive/2026-09-30/deprecate-payment-request-button', done: 'Wallets are the ExpressCheckoutElement.' },
     {

@@ -15,13 +15,14 @@ import { messages } from '../messages.ts';
 import { billingData, forgetReader } from '../personal-data.server.ts';
 import type { CouponAnswer, Price, QuoteAnswer, QuoteAsk, Shipping } from '../schema.ts';
 import type { Billed, Billing } from '../service.ts';
+import type { BillingRules } from '../subscription-model.ts';
 import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../subscription-model.ts';
 import { callerOf, countRefusedCards, withinCardLimit, withinLimit } from './card-attempts.server.ts';
 import { createCatalog } from './catalog.server.ts';
 import { abandon, confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
-import { findCoupon } from './coupons.server.ts';
+import { tryCoupon } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
-import type { BillingDependencies, BillingJobKind, BillingRules } from './dependencies.ts';
+import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { createInvoices } from './invoices.server.ts';
 import { createWorker, type WorkerStats } from './jobs.server.ts';
 import { createMaintenance } from './maintenance.server.ts';
@@ -32,10 +33,10 @@ import { createQuoteCache, quoteNew, quoteOpen } from './quotes.server.ts';
 import {
   acceptOffer,
   beginCancellation,
+  cancelAndRecord,
   countCancellations,
-  leave,
-  noteResumed,
-  openOffer,
+  findOffer,
+  recordResumed,
 } from './retention.server.ts';
 import { asResult, no, ok, openStripe, overLimit } from './stripe.server.ts';
 import { cancelSubscription, changeCard, resumeSubscription, saveMetadata } from './subscription-changes.server.ts';
@@ -152,10 +153,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
 }
 
 /** Plans, quotes and purchases. */
-function selling(
-  dependencies: BillingDependencies,
-  { publishableKey, scriptUrl }: BillingOptions['access'],
-): Pick<Billing, 'prices' | 'plans' | 'quote' | 'coupon' | 'subscribe' | 'confirm'> {
+function selling(dependencies: BillingDependencies, { publishableKey, scriptUrl }: BillingOptions['access']) {
   const { catalog, limiter, tax, now, withLock } = dependencies;
   const cache = createQuoteCache(now);
   return {
@@ -185,25 +183,11 @@ function selling(
       withinCardLimit(limiter, callerOf(session, address), () =>
         withLock(session.userId, () => asResult(() => confirm(dependencies, session, id))),
       ),
-  };
+  } satisfies Partial<Billing>;
 }
 
 /** Changes of a subscription. */
-function changing(
-  dependencies: BillingDependencies,
-): Pick<
-  Billing,
-  | 'switchPlan'
-  | 'cancel'
-  | 'resume'
-  | 'beginCancellation'
-  | 'retentionOffer'
-  | 'stay'
-  | 'saveMetadata'
-  | 'setupIntent'
-  | 'usePaymentMethod'
-  | 'saveShipping'
-> {
+function changing(dependencies: BillingDependencies) {
   const { limiter, customers, withLock } = dependencies;
   /** One change of a reader's subscription at a time. */
   const change = <T>({ userId }: Session, work: () => Promise<Billed<T>>): Promise<Billed<T>> =>
@@ -217,17 +201,17 @@ function changing(
     },
     cancel: (session, reason = null) =>
       withLock(`leaving ${session.userId}`, () =>
-        leave(dependencies, session, reason, (details) =>
+        cancelAndRecord(dependencies, session, reason, (details) =>
           change(session, () => cancelSubscription(dependencies, session, details)),
         ),
       ),
     async resume(session) {
       const resumed = await change(session, () => resumeSubscription(dependencies, session));
-      if (resumed.ok) await noteResumed(dependencies, session.userId, resumed.value.id);
+      if (resumed.ok) await recordResumed(dependencies, session.userId, resumed.value.id);
       return resumed;
     },
-    beginCancellation: (session, farewell) => change(session, () => beginCancellation(dependencies, session, farewell)),
-    retentionOffer: (session) => openOffer(dependencies, session),
+    beginCancellation: (session, feedback) => change(session, () => beginCancellation(dependencies, session, feedback)),
+    retentionOffer: (session) => findOffer(dependencies, session),
     stay: (session) => change(session, () => acceptOffer(dependencies, session)),
     saveMetadata: (session, id, metadata) => asResult(() => saveMetadata(dependencies, session, id, metadata)),
     setupIntent: (session, address = null) => {
@@ -246,16 +230,11 @@ function changing(
         ),
       ),
     saveShipping: (session, shipping) => asResult(() => saveShipping(dependencies, session, shipping)),
-  };
+  } satisfies Partial<Billing>;
 }
 
 /** Reads what a reader has. */
-function reading(
-  dependencies: BillingDependencies,
-): Pick<
-  Billing,
-  'currency' | 'entitlements' | 'subscription' | 'shipping' | 'repair' | 'isPaying' | 'cancellationCounts'
-> {
+function reading(dependencies: BillingDependencies) {
   const { database, customers, purchases, subscriptions, rules, now } = dependencies;
   const statesOf = async (userId: string) => (await subscriptions.ofUser(userId)).map(({ state }) => state);
   const repairedAt = new Map<string, number>();
@@ -287,7 +266,7 @@ function reading(
       return open !== null && open.updated > now() - payingMs;
     },
     cancellationCounts: (since) => countCancellations(database.db, since),
-  };
+  } satisfies Partial<Billing>;
 }
 
 async function limitedQuote(
@@ -323,7 +302,7 @@ async function quote(
   dependencies: BillingDependencies,
   session: Session | null,
   price: Price,
-  { couponCode, address: lives }: QuoteAsk,
+  { couponCode, address: taxAddress }: QuoteAsk,
   address: string | null,
   isFresh: boolean,
 ): Promise<Billed<QuoteAnswer>> {
@@ -335,12 +314,12 @@ async function quote(
   if (session && price.promotion) await refuseUsedPromotion(dependencies, session, price);
   const open = session && (await openWith(dependencies, session.userId, price, couponCode));
   const caller = { session, address, customer, redeemed: open?.coupon ?? null };
-  const coupon = couponCode === undefined ? null : await findCoupon(dependencies, couponCode, price, caller);
+  const coupon = couponCode === undefined ? null : await tryCoupon(dependencies, couponCode, price, caller);
   const attempt = open?.subscription && coupon ? await fetchAttempt(dependencies, open.subscription) : null;
   if (attempt && attempt.subscription.currency === price.currency && awaitsPayment(attempt.subscription)) {
     return ok(await quoteOpen(stripe, attempt, price));
   }
-  return ok(await quoteNew(stripe, price, coupon, { customer, address: lives ?? null, tax }, now()));
+  return ok(await quoteNew(stripe, price, coupon, { customer, address: taxAddress ?? null, tax }, now()));
 }
 
 /** The running subscription, unless its purchase is still open: then it is bought again, or resumed. */
@@ -389,7 +368,7 @@ async function checkCoupon(
   const over = await limiter.count('quote', callerOf(session, address));
   if (over) return overLimit(over);
   const caller = { session, address, customer, redeemed: open?.coupon ?? null };
-  const { amount_off, percent_off } = (await findCoupon(dependencies, code, price, caller)).coupon;
+  const { amount_off, percent_off } = (await tryCoupon(dependencies, code, price, caller)).coupon;
   return ok({ discount_code: code, amount_off, percent_off });
 }
 

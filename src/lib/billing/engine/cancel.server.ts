@@ -2,8 +2,7 @@
 import Stripe from 'stripe';
 import type { Logger } from '../../logging.ts';
 import { isLive, type StripeState } from '../subscription-model.ts';
-
-import { isMissing, withIdempotencyKey } from './stripe.server.ts';
+import { ifMissing, withIdempotencyKey } from './stripe.server.ts';
 
 async function retrieve(stripe: Stripe, id: string) {
   const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
@@ -29,11 +28,7 @@ export async function cancelNow(
   id: string,
   params: Stripe.SubscriptionCancelParams = {},
 ): Promise<void> {
-  try {
-    await stripe.subscriptions.cancel(id, params);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
+  await stripe.subscriptions.cancel(id, params).catch(ifMissing(null));
 }
 
 /** Takes a cancellation back. */

@@ -5,12 +5,13 @@
 import { sql } from 'kysely';
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
-import type { AccountsTransaction } from '../../database.ts';
+import type { AccountsTransaction, Queries } from '../../database.ts';
 import type { Limiter, Who } from '../../http/limiter.server.ts';
 import type { LimitName } from '../../http/limits.ts';
 import type { Billed } from '../service.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
+import { findNote, pruneNotes, storeNote } from './notes.server.ts';
 import type { PaymentAttempt } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { isMissing, overLimit } from './stripe.server.ts';
@@ -98,13 +99,8 @@ export async function countRefusedCards(
 ): Promise<void> {
   const { stripe, database, customers, purchases, limiter, log, now, withLock } = dependencies;
   const { db } = database;
-  const noted = await db
-    .selectFrom('billing_notes')
-    .select(['key', 'value'])
-    .where('key', 'in', [noteKey(id), countedKey(id)])
-    .execute();
-  const noteOf = (key: string): number => Number(noted.find((note) => note.key === key)?.value ?? 0);
-  const refused = noteOf(noteKey(id));
+  const countOf = async (key: string): Promise<number> => Number((await findNote(db, key))?.value ?? 0);
+  const refused = await countOf(noteKey(id));
   const intent = id.startsWith('seti_')
     ? await stripe.setupIntents.retrieve(id)
     : await stripe.paymentIntents.retrieve(id);
@@ -114,15 +110,10 @@ export async function countRefusedCards(
   const open = userId ? await purchases.open(userId) : null;
   // Cards that our own call tried were counted there.
   if (user && (open === null || open.payment_method !== refusedMethod(intent))) {
-    for (let count = noteOf(countedKey(id)); count < refused; count++)
+    for (let count = await countOf(countedKey(id)); count < refused; count++)
       await limiter.count('card', { email: user.email });
   }
-  const counted = { value: String(refused), at: now() };
-  await db
-    .insertInto('billing_notes')
-    .values({ key: countedKey(id), ...counted })
-    .onConflict((conflict) => conflict.column('key').doUpdateSet(counted))
-    .execute();
+  await storeNote(db, countedKey(id), String(refused), now());
   if (refused < mostPerIntent || intent.status === 'succeeded' || intent.status === 'canceled') return;
   log.warn({ intent: id, refused }, 'Too many cards were refused through one intent; it is canceled');
   if (open?.subscription && (await ending.fetchAttempt(open.subscription)).intent?.value.id === id) {
@@ -145,13 +136,6 @@ async function cancelSetup(stripe: Stripe, id: string): Promise<void> {
 }
 
 /** Deletes notes of intents without a recent refusal. @param before epoch milliseconds */
-export async function pruneRefusedCards(
-  { database: { db } }: Pick<BillingDependencies, 'database'>,
-  before: number,
-): Promise<void> {
-  await db
-    .deleteFrom('billing_notes')
-    .where((is) => is.or([is('key', 'like', noteKey('%')), is('key', 'like', countedKey('%'))]))
-    .where('at', '<', before)
-    .execute();
+export async function pruneRefusedCards(db: Queries, before: number): Promise<void> {
+  for (const key of [noteKey(''), countedKey('')]) await pruneNotes(db, key, before);
 }

@@ -8,23 +8,8 @@ import type { Logger } from '../../logging.ts';
 import type { Price } from '../schema.ts';
 import { type KnownPrice, rankOf } from '../subscription-model.ts';
 import { idOf } from './fetch-subscription.server.ts';
-import { isMissing } from './stripe.server.ts';
-
-export interface Catalog {
-  prices(): readonly Price[];
-  /** A price that is sold now. @param plan `zephrPlanId` */
-  plan(plan: string): Price | null;
-  /** Any price or Trial Offer that was looked up before; `null`: not looked up yet, or not a plan of this site. */
-  known(id: string): KnownPrice | null;
-  /** Looks up prices that have left the catalog. */
-  learn(ids: readonly string[]): Promise<void>;
-  /** Loads the stored catalog, which another process may have fetched. */
-  load(): Promise<void>;
-  /** Fetches it. @throws StripeError */
-  refresh(): Promise<void>;
-  /** When it was fetched last, by any process; epoch milliseconds, `null`: never. */
-  fetchedAt(): number | null;
-}
+import { findNote, storeNote } from './notes.server.ts';
+import { ifMissing } from './stripe.server.ts';
 
 export interface CatalogOptions {
   readonly stripe: Stripe;
@@ -35,10 +20,12 @@ export interface CatalogOptions {
   readonly now: () => number;
 }
 
+export type Catalog = ReturnType<typeof createCatalog>;
+
 /** Not the name of releases without Trial Offers: such a process, still running, would sell this promotion for nothing. */
 const noteKey = 'catalogue with trial offers';
 
-export function createCatalog({ stripe, database, onPrices, log, now }: CatalogOptions): Catalog {
+export function createCatalog({ stripe, database, onPrices, log, now }: CatalogOptions) {
   const { db } = database;
   let prices: readonly Price[] = [];
   let shown = '[]';
@@ -59,25 +46,23 @@ export function createCatalog({ stripe, database, onPrices, log, now }: CatalogO
 
   return {
     prices: () => prices,
-    plan: (plan) => prices.find(({ zephrPlanId }) => zephrPlanId === plan) ?? null,
-    known: (id) => known.get(id) ?? null,
+    /** A price that is sold now. @param plan `zephrPlanId` */
+    plan: (plan: string): Price | null => prices.find(({ zephrPlanId }) => zephrPlanId === plan) ?? null,
+    /** Any price or Trial Offer that was looked up before; `null`: not looked up yet, or not a plan of this site. */
+    known: (id: string): KnownPrice | null => known.get(id) ?? null,
+    /** When it was fetched last, by any process; epoch milliseconds, `null`: never. */
     fetchedAt: () => fetchedAt,
-    async learn(ids) {
-      for (const id of ids) {
-        if (known.has(id)) continue;
-        try {
-          known.set(id, await fetchKnown(stripe, id));
-        } catch (error) {
-          if (!isMissing(error)) throw error;
-          known.set(id, null);
-        }
-      }
+    /** Looks up prices that have left the catalog. */
+    async learn(ids: readonly string[]): Promise<void> {
+      for (const id of ids) if (!known.has(id)) known.set(id, await fetchKnown(stripe, id).catch(ifMissing(null)));
     },
-    async load() {
-      const row = await db.selectFrom('billing_notes').selectAll().where('key', '=', noteKey).executeTakeFirst();
-      if (row && row.at !== fetchedAt) take(row.value, row.at);
+    /** Loads the stored catalog, which another process may have fetched. */
+    async load(): Promise<void> {
+      const note = await findNote(db, noteKey);
+      if (note && note.at !== fetchedAt) take(note.value, note.at);
     },
-    async refresh() {
+    /** Fetches it. @throws StripeError */
+    async refresh(): Promise<void> {
       const { sold, unsold } = plansOf(await listPrices(stripe), await listOffers(stripe, log));
       const value = JSON.stringify(sold.toSorted(inOrder));
       const at = now();
@@ -85,11 +70,7 @@ export function createCatalog({ stripe, database, onPrices, log, now }: CatalogO
         log.info({ prices: sold.length }, 'Stripe’s prices have changed');
         for (const { plan, why } of unsold) log.warn({ plan }, `A promotion is not on sale: ${why}`);
       }
-      await db
-        .insertInto('billing_notes')
-        .values({ key: noteKey, value, at })
-        .onConflict((conflict) => conflict.column('key').doUpdateSet({ value, at }))
-        .execute();
+      await storeNote(db, noteKey, value, at);
       take(value, at);
     },
   };
@@ -119,10 +100,11 @@ async function listOffers(stripe: Stripe, log: Logger): Promise<readonly Offer[]
 /** @param id of a price, or of a Trial Offer */
 async function fetchKnown(stripe: Stripe, id: string): Promise<KnownPrice | null> {
   const whole = (of: string) => stripe.prices.retrieve(of, { expand: ['product', 'currency_options'] });
-  if (!id.startsWith('to_')) return knownOrNull(readPlan(await whole(id)));
+  const known = (price: Price | null): KnownPrice | null => price && knownPrice(price);
+  if (!id.startsWith('to_')) return known(readPlan(await whole(id)));
   const offer = await stripe.productCatalog.trialOffers.retrieve(id);
   const [first, next] = await Promise.all([whole(idOf(offer.price) ?? ''), whole(nextOf(offer) ?? '')]);
-  return knownOrNull(readPromotion(first, next, offer));
+  return known(readPromotion(first, next, offer));
 }
 
 const nextOf = ({ end_behavior: { transition } }: Offer): string | null => idOf(transition?.price);
@@ -236,8 +218,6 @@ const knownPrice = (price: Price): KnownPrice => ({
   count: price.recurring.interval_count,
   productId: price.product.id,
 });
-
-const knownOrNull = (price: Price | null): KnownPrice | null => price && knownPrice(price);
 
 /** By tier, then by what it costs; promotions behind the price that they lead to. */
 function inOrder(a: Price, b: Price): number {

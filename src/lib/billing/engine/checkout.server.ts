@@ -11,7 +11,7 @@ import type { ConfirmationAnswer, Price, SubscribeAnswer, SubscribeBody } from '
 import type { Billed } from '../service.ts';
 import { isLive, isOver } from '../subscription-model.ts';
 import { cancelUnpaid, voidSwitch } from './cancel.server.ts';
-import { type FoundCoupon, findCoupon } from './coupons.server.ts';
+import { type FoundCoupon, tryCoupon } from './coupons.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { fetchAttempt, finish, type PaymentAttempt, pay, setUpCard } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
@@ -55,7 +55,7 @@ export async function subscribe(
   let purchase = await resumable(dependencies, open, body, price);
   if (!purchase?.subscription) {
     const code = body.discount_code ?? null;
-    const coupon = code === null ? null : await findCoupon(dependencies, code, price, { session, address, customer });
+    const coupon = code === null ? null : await tryCoupon(dependencies, code, price, { session, address, customer });
     const { dueToday: due } = await quoteNew(stripe, price, coupon, { customer, address: null, tax }, now());
     if (body.expected !== undefined && due !== body.expected) {
       refuse(409, messages.amountChanged, { due, code: 'amount_changed' });

@@ -31,12 +31,8 @@ export interface CouponCaller {
   readonly redeemed?: string | null;
 }
 
-/**
- * The coupon of a code, for this plan and this reader. Wrong codes are counted.
- *
- * @throws Refused, StripeError
- */
-export async function findCoupon(
+/** The coupon of a code, for this plan and this reader. Wrong codes are counted. @throws Refused, StripeError */
+export async function tryCoupon(
   dependencies: Dependencies,
   code: string,
   price: Price | null,
@@ -48,7 +44,7 @@ export async function findCoupon(
   const over = await limiter.count('coupon', counted);
   if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
   try {
-    const found = await checkCoupon(dependencies, code, price, caller);
+    const found = await findCoupon(dependencies, code, price, caller);
     await limiter.giveBack('coupon', counted);
     return found;
   } catch (error) {
@@ -57,7 +53,7 @@ export async function findCoupon(
   }
 }
 
-async function checkCoupon(
+async function findCoupon(
   { stripe, rules, now }: Dependencies,
   code: string,
   price: Price | null,

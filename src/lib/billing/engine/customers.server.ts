@@ -8,34 +8,10 @@ import { createKeyedMutex } from '../../jobs/tasks.ts';
 import { messages } from '../messages.ts';
 import type { Shipping, TaxAddress } from '../schema.ts';
 import type { BillingJobs } from './dependencies.ts';
-import { isMissing, refuse, withIdempotencyKey } from './stripe.server.ts';
+import { addNote, deleteNote, findNote } from './notes.server.ts';
+import { ifMissing, refuse, withIdempotencyKey } from './stripe.server.ts';
 
-export interface Customers {
-  /** `cus_…`; `null`: there is none yet. */
-  find(userId: string): Promise<string | null>;
-  /**
-   * Creates the reader's customer unless there is one. A reader has one customer, however many calls and processes ask at once.
-   *
-   * @throws Refused if the account is deleted: a call that was under way must not restore it
-   */
-  ensure(reader: Pick<Session, 'userId' | 'email'>): Promise<string>;
-  userOf(customer: string): Promise<string | null>;
-  /** Whether the customer was a reader's whose account is deleted. */
-  isForgotten(customer: string): Promise<boolean>;
-  /** From when on a deleted reader is charged for nothing, epoch milliseconds; `null`: the account exists. */
-  chargeableUntil(customer: string): Promise<number | null>;
-  /** Deletes what is stored of a reader, and adds the job that deletes the customer at Stripe. */
-  forget(tx: AccountsTransaction, userId: string): Promise<void>;
-  shipping(userId: string): Promise<Shipping | null>;
-  /** Deletes the shipping address here, and adds the job that deletes it at Stripe. */
-  forgetShipping(tx: AccountsTransaction, userId: string): Promise<void>;
-  /** @throws Refused as {@link ensure} */
-  saveShipping(userId: string, shipping: Shipping): Promise<void>;
-  /** Sends an address that Stripe doesn't have yet. @throws StripeError */
-  sendShipping(userId: string): Promise<void>;
-  /** Sends the address that tax depends on. @throws StripeError if Stripe finds no such place */
-  sendTaxAddress(customer: string, address: TaxAddress): Promise<void>;
-}
+export type Customers = ReturnType<typeof createCustomers>;
 
 interface State {
   readonly stripe: Stripe;
@@ -50,32 +26,37 @@ const meanwhileMs = 60_000;
 /** Key of the note that a customer's account is deleted. */
 const forgottenKey = (customer: string): string => `forgotten:${customer}`;
 
-export function createCustomers(
-  stripe: Stripe,
-  database: Database,
-  jobs: Pick<BillingJobs, 'add'>,
-  now: () => number,
-): Customers {
+export function createCustomers(stripe: Stripe, database: Database, jobs: State['jobs'], now: () => number) {
   const state: State = { stripe, database, jobs, now };
   const { db } = database;
   const withLock = createKeyedMutex();
   return {
-    find: (userId) => find(db, userId),
-    ensure: (reader) => withLock(reader.userId, () => ensure(state, reader)),
-    userOf: (customer) => userOf(db, customer),
-    isForgotten: (customer) => isForgotten(db, customer),
-    chargeableUntil: (customer) => chargeableUntil(db, customer),
-    forget: (tx, userId) => forget(state, tx, userId),
-    shipping: async (userId) => (await shippingRow(db, userId))?.shipping ?? null,
-    forgetShipping: (tx, userId) => forgetShipping(state, tx, userId),
-    saveShipping: (userId, shipping) => saveShipping(state, userId, shipping),
-    sendShipping: (userId) => sendShipping(state, userId),
-    async sendTaxAddress(customer, address) {
-      const params: Stripe.CustomerUpdateParams = {
-        address: stripeAddress(address),
-        tax: { validate_location: 'immediately' },
-      };
-      await stripe.customers.update(customer, params);
+    /** `cus_…`; `null`: there is none yet. */
+    find: (userId: string) => find(db, userId),
+    /**
+     * Creates the reader's customer unless there is one. A reader has one customer, however many calls and processes ask at once.
+     *
+     * @throws Refused if the account is deleted: a call that was under way must not restore it
+     */
+    ensure: (reader: Pick<Session, 'userId' | 'email'>) => withLock(reader.userId, () => ensure(state, reader)),
+    userOf: (customer: string) => userOf(db, customer),
+    /** Whether the customer was a reader's whose account is deleted. */
+    isForgotten: (customer: string) => isForgotten(db, customer),
+    /** From when on a deleted reader is charged for nothing, epoch milliseconds; `null`: the account exists. */
+    chargeableUntil: (customer: string) => chargeableUntil(db, customer),
+    /** Deletes what is stored of a reader, and adds the job that deletes the customer at Stripe. */
+    forget: (tx: AccountsTransaction, userId: string) => forget(state, tx, userId),
+    shipping: async (userId: string): Promise<Shipping | null> => (await shippingRow(db, userId))?.shipping ?? null,
+    /** Deletes the shipping address here, and adds the job that deletes it at Stripe. */
+    forgetShipping: (tx: AccountsTransaction, userId: string) => forgetShipping(state, tx, userId),
+    /** @throws Refused as `ensure` */
+    saveShipping: (userId: string, shipping: Shipping) => saveShipping(state, userId, shipping),
+    /** Sends an address that Stripe doesn't have yet. @throws StripeError */
+    sendShipping: (userId: string) => sendShipping(state, userId),
+    /** Sends the address that tax depends on. @throws StripeError if Stripe finds no such place */
+    async sendTaxAddress(customer: string, address: TaxAddress): Promise<void> {
+      const tax = { validate_location: 'immediately' } as const;
+      await stripe.customers.update(customer, { address: stripeAddress(address), tax });
     },
   };
 }
@@ -91,9 +72,8 @@ async function userOf(db: Queries, customer: string): Promise<string | null> {
 }
 
 async function chargeableUntil(db: Queries, customer: string): Promise<number | null> {
-  const key = forgottenKey(customer);
-  const row = await db.selectFrom('billing_notes').select('at').where('key', '=', key).executeTakeFirst();
-  return row ? Number(row.at) - meanwhileMs : null;
+  const note = await findNote(db, forgottenKey(customer));
+  return note && note.at - meanwhileMs;
 }
 
 const isForgotten = async (db: Queries, customer: string): Promise<boolean> =>
@@ -171,12 +151,8 @@ async function forget({ jobs, now }: State, tx: AccountsTransaction, userId: str
     const user = await tx.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
     const at = user ? now() : Math.min(now(), Number(row.updated));
     await jobs.add(tx, { kind: 'erase-customer', subject: row.customer, once: true });
-    await tx.deleteFrom('billing_notes').where('key', '=', setupKey(row.customer)).execute();
-    await tx
-      .insertInto('billing_notes')
-      .values({ key: forgottenKey(row.customer), value: '', at })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    await deleteNote(tx, setupKey(row.customer));
+    await addNote(tx, forgottenKey(row.customer), '', at);
   }
   await tx.deleteFrom('customers').where('user_id', '=', userId).execute();
 }
@@ -216,11 +192,8 @@ async function saveShipping(state: State, userId: string, shipping: Shipping): P
 async function sendShipping({ stripe, database: { db } }: State, userId: string): Promise<void> {
   const row = await shippingRow(db, userId);
   if (!row?.customer || !row.shipping || row.shipping_sent === 1) return;
-  try {
-    await stripe.customers.update(row.customer, { shipping: stripeShipping(row.shipping) });
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
+  const params = { shipping: stripeShipping(row.shipping) };
+  await stripe.customers.update(row.customer, params).catch(ifMissing(null));
   await db
     .updateTable('customers')
     .set({ shipping_sent: 1 })

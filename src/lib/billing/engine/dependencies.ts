@@ -6,6 +6,7 @@ import type { JobQueue } from '../../jobs/queue.server.ts';
 import type { WithLock } from '../../jobs/tasks.ts';
 import type { Logger } from '../../logging.ts';
 import type { Outbox } from '../../mail/model.ts';
+import type { BillingRules } from '../subscription-model.ts';
 import type { Catalog } from './catalog.server.ts';
 import type { Customers } from './customers.server.ts';
 import type { Promotions, Purchases } from './purchases.server.ts';
@@ -39,15 +40,6 @@ export interface BillingJob {
   readonly subject: string;
 }
 export type BillingJobs = JobQueue<BillingJobKind>;
-
-export interface BillingRules {
-  /** Days of access after a failed renewal. */
-  readonly graceDays: number;
-  /** Days before a renewal when its notice is mailed. */
-  readonly renewalNoticeDays: number;
-  /** The offer to readers who cancel: a coupon of Stripe's, at most once in so many days; `null`: none. */
-  readonly stay?: { readonly coupon: string; readonly everyDays: number } | null;
-}
 
 export interface BillingDependencies {
   readonly stripe: Stripe;

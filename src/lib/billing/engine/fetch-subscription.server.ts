@@ -12,8 +12,7 @@ import {
   type PaidTime,
   type StripeState,
 } from '../subscription-model.ts';
-
-import { isMissing } from './stripe.server.ts';
+import { ifMissing } from './stripe.server.ts';
 
 interface Source {
   readonly stripe: Stripe;
@@ -31,10 +30,7 @@ const { StripeAPIError, StripeConnectionError, StripeError, StripePermissionErro
 /** Stripe's errors that go away by themselves. */
 const temporary = [StripeAPIError, StripeConnectionError, StripeRateLimitError];
 
-/**
- * @param needsAmount whether it fails where the amount of the next bill can't be read at the moment
- * @throws StripeError
- */
+/** @param needsAmount whether it fails where the amount of the next bill can't be read at the moment @throws StripeError */
 export async function fetchSubscription(source: Source, id: string, needsAmount = false): Promise<FetchedSubscription> {
   const { stripe } = source;
   const subscription = await stripe.subscriptions.retrieve(id, { expand: ['schedule'] });
@@ -115,13 +111,9 @@ async function fetchDisputes(
 async function hasCard(stripe: Stripe, subscription: Stripe.Subscription, customer: string): Promise<boolean> {
   const { default_payment_method: own, collection_method: collection, metadata } = subscription;
   if (own !== null || collection !== 'charge_automatically' || metadata.purchase === undefined) return true;
-  try {
-    return (await stripe.paymentMethods.list({ customer, limit: 1 })).data.length > 0;
-  } catch (error) {
-    // A customer who was deleted has none.
-    if (isMissing(error)) return false;
-    throw error;
-  }
+  // A customer who was deleted has none.
+  const methods = await stripe.paymentMethods.list({ customer, limit: 1 }).catch(ifMissing(null));
+  return methods !== null && methods.data.length > 0;
 }
 
 /** Stripe's answers about one subscription. */

@@ -2,86 +2,71 @@
 
 import type Stripe from 'stripe';
 import { messages } from '../messages.ts';
-import type { Bill, SavedCard } from '../schema.ts';
+import type { Bill, BillsAnswer, SavedCard } from '../schema.ts';
 import type { Billing } from '../service.ts';
-import { isRunning } from '../subscription-model.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf, taxOf } from './fetch-subscription.server.ts';
-import { asResult, isMissing, no, ok } from './stripe.server.ts';
+import { asResult, ifMissing, no, ok } from './stripe.server.ts';
 
 /** Invoices on one page. */
 const pageSize = 12;
 
 const isInvoice = (id: string): boolean => /^in_\w{1,250}$/.test(id);
 
-export function createInvoices(
-  dependencies: BillingDependencies,
-): Pick<Billing, 'bills' | 'billAddress' | 'card' | 'customerOf'> {
-  const { stripe, customers, subscriptions } = dependencies;
+export const createInvoices = (dependencies: BillingDependencies) =>
+  ({
+    bills: ({ userId }, after = null) => asResult(() => listBills(dependencies, userId, after)),
+    billAddress: ({ userId }, id, as) => asResult(() => findBillAddress(dependencies, userId, id, as)),
+    card: ({ userId }) => asResult(() => findCard(dependencies, userId)),
+  }) satisfies Partial<Billing>;
 
-  /** The subscription's card comes before the customer's. */
-  async function cardOf(userId: string, customer: string): Promise<Stripe.PaymentMethod | null> {
-    const expand = ['default_payment_method'];
-    const running = (await subscriptions.ofUser(userId)).find(({ state }) => isRunning(state));
-    const subscription = running && (await stripe.subscriptions.retrieve(running.state.id, { expand }));
-    if (typeof subscription?.default_payment_method === 'object' && subscription.default_payment_method) {
-      return subscription.default_payment_method;
-    }
-    const owner = await stripe.customers.retrieve(customer, { expand: ['invoice_settings.default_payment_method'] });
-    if (owner.deleted) return null;
-    const method = owner.invoice_settings.default_payment_method;
-    return typeof method === 'object' ? method : null;
+async function listBills({ stripe, customers }: BillingDependencies, userId: string, after: string | null) {
+  if (after !== null && !isInvoice(after)) return no(404, messages.unknownInvoice);
+  const nothing = { bills: [], next: null };
+  const customer = await customers.find(userId);
+  if (customer === null) return ok(nothing);
+  const params = { customer, limit: pageSize, starting_after: after ?? undefined };
+  const page = await stripe.invoices.list(params).catch(ifMissing(null));
+  if (page === null) return after === null ? ok(nothing) : no(404, messages.unknownInvoice);
+  const bills = page.data.flatMap((invoice) => billOf(invoice) ?? []);
+  return ok<BillsAnswer>({ bills, next: page.has_more ? (page.data.at(-1)?.id ?? null) : null });
+}
+
+async function findBillAddress(
+  { stripe, customers }: BillingDependencies,
+  userId: string,
+  id: string,
+  as: 'pdf' | 'page',
+) {
+  const customer = await customers.find(userId);
+  if (customer === null || !isInvoice(id)) return no(404, messages.unknownInvoice);
+  const invoice = await stripe.invoices.retrieve(id).catch(ifMissing(null));
+  const address = as === 'pdf' ? invoice?.invoice_pdf : invoice?.hosted_invoice_url;
+  return idOf(invoice?.customer) === customer && address ? ok(address) : no(404, messages.unknownInvoice);
+}
+
+async function findCard(dependencies: BillingDependencies, userId: string) {
+  const customer = await dependencies.customers.find(userId);
+  if (customer === null) return ok(null);
+  return ok(savedCard(await fetchMethod(dependencies, userId, customer).catch(ifMissing(null))));
+}
+
+/** The subscription's card comes before the customer's. */
+async function fetchMethod(
+  { stripe, subscriptions }: BillingDependencies,
+  userId: string,
+  customer: string,
+): Promise<Stripe.PaymentMethod | null> {
+  const expand = ['default_payment_method'];
+  const running = await subscriptions.running(userId);
+  const subscription = running && (await stripe.subscriptions.retrieve(running.id, { expand }));
+  if (typeof subscription?.default_payment_method === 'object' && subscription.default_payment_method) {
+    return subscription.default_payment_method;
   }
-
-  return {
-    customerOf: ({ userId }) => customers.find(userId),
-    bills: ({ userId }, after = null) =>
-      asResult(async () => {
-        if (after !== null && !isInvoice(after)) return no(404, messages.unknownInvoice);
-        const customer = await customers.find(userId);
-        if (customer === null) return ok({ bills: [], next: null });
-        try {
-          const page = await stripe.invoices.list({
-            customer,
-            limit: pageSize,
-            starting_after: after ?? undefined,
-          });
-          const last = page.data.at(-1)?.id ?? null;
-          return ok({
-            bills: page.data.flatMap((invoice) => billOf(invoice) ?? []),
-            next: page.has_more ? last : null,
-          });
-        } catch (error) {
-          if (isMissing(error))
-            return after === null ? ok({ bills: [], next: null }) : no(404, messages.unknownInvoice);
-          throw error;
-        }
-      }),
-    billAddress: ({ userId }, id, as) =>
-      asResult(async () => {
-        const customer = await customers.find(userId);
-        if (customer === null || !isInvoice(id)) return no(404, messages.unknownInvoice);
-        try {
-          const invoice = await stripe.invoices.retrieve(id);
-          const address = as === 'pdf' ? invoice.invoice_pdf : invoice.hosted_invoice_url;
-          return idOf(invoice.customer) === customer && address ? ok(address) : no(404, messages.unknownInvoice);
-        } catch (error) {
-          if (isMissing(error)) return no(404, messages.unknownInvoice);
-          throw error;
-        }
-      }),
-    card: ({ userId }) =>
-      asResult(async () => {
-        const customer = await customers.find(userId);
-        if (customer === null) return ok(null);
-        try {
-          return ok(savedCard(await cardOf(userId, customer)));
-        } catch (error) {
-          if (isMissing(error)) return ok(null);
-          throw error;
-        }
-      }),
-  };
+  const owner = await stripe.customers.retrieve(customer, { expand: ['invoice_settings.default_payment_method'] });
+  if (owner.deleted) return null;
+  const method = owner.invoice_settings.default_payment_method;
+  return typeof method === 'object' ? method : null;
 }
 
 /** Leaves out drafts, voided invoices, and the first one of a purchase until it is paid. */

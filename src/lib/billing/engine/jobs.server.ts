@@ -12,19 +12,9 @@ export interface WorkerStats {
   /** Jobs that were tried since the start, and tries that failed. */
   readonly tried: number;
   readonly failed: number;
-  /** Waiting jobs, as counted a few seconds ago. */
+  /** Waiting jobs and open disputes, as counted a few seconds ago. */
   readonly waiting: number;
-  /** Open disputes, as counted a few seconds ago. */
   readonly disputes: number;
-}
-
-export interface Worker {
-  nudge(): void;
-  start(): void;
-  stop(): Promise<void>;
-  /** Works until no job is due; for tests and the first start. */
-  drain(): Promise<void>;
-  stats(): WorkerStats;
 }
 
 export interface BackgroundTask {
@@ -41,16 +31,16 @@ const concurrency = 4;
 /** First and longest wait after a failure, milliseconds. */
 const backOffMs = [1000, 5 * 60_000] as const;
 
-type Work = (kind: BillingJobKind, subject: string) => Promise<unknown>;
+type Works = Readonly<Record<BillingJobKind, (subject: string) => Promise<unknown>>>;
 
 /** @param countRefusedCards of an intent, see card-attempts.server.ts */
 export function createWorker(
   dependencies: BillingDependencies,
   tasks: readonly BackgroundTask[],
   countRefusedCards: (intent: string) => Promise<void>,
-): Worker {
+) {
   const { database, jobs, log } = dependencies;
-  const perform = createWork(dependencies, countRefusedCards);
+  const works = worksOf(dependencies, countRefusedCards);
   const runTasks = createTaskRunner(tasks, dependencies);
   const counts = { tried: 0, failed: 0, waiting: 0, disputes: 0 };
   let isRunning = false;
@@ -59,25 +49,12 @@ export function createWorker(
   let again = false;
   let unavailable = false;
 
-  async function work(job: Job<BillingJobKind>): Promise<void> {
-    counts.tried++;
-    try {
-      await perform(job.kind, job.subject);
-    } catch (error) {
-      if (!isMissing(error)) {
-        counts.failed++;
-        log.warn({ err: error, kind: job.kind, tries: job.tries }, 'A Stripe job failed and will be retried');
-        return jobs.release(job, dependencies.now() + backOff(job.tries, ...backOffMs));
-      }
-    }
-    await jobs.complete(job);
-  }
-
+  /** Works until no job is due. */
   async function drain(): Promise<void> {
     for (;;) {
       const due = await jobs.claim(concurrency);
       if (due.length === 0) break;
-      await Promise.all(due.map(work));
+      await Promise.all(due.map((job) => work(dependencies, works, counts, job)));
     }
     counts.waiting = (await jobs.waiting()).count;
     counts.disputes = await countOpenDisputes(database.db);
@@ -113,7 +90,7 @@ export function createWorker(
   return {
     nudge,
     drain,
-    stats: () => ({ ...counts }),
+    stats: (): WorkerStats => ({ ...counts }),
     start() {
       isRunning = true;
       nudge();
@@ -129,9 +106,9 @@ export function createWorker(
 /** Runs each task at its interval, the first time at once. */
 function createTaskRunner(tasks: readonly BackgroundTask[], { log }: Pick<BillingDependencies, 'log'>) {
   const ranAt = new Map<string, number>();
-  return async (goesOn: () => boolean): Promise<void> => {
+  return async (mayContinue: () => boolean): Promise<void> => {
     for (const { name, everyMs, run } of tasks) {
-      if (!goesOn() || performance.now() - (ranAt.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) continue;
+      if (!mayContinue() || performance.now() - (ranAt.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) continue;
       ranAt.set(name, performance.now());
       await run().catch((error: unknown) => {
         if (!(error instanceof DatabaseUnavailable))
@@ -141,9 +118,30 @@ function createTaskRunner(tasks: readonly BackgroundTask[], { log }: Pick<Billin
   };
 }
 
-function createWork(dependencies: BillingDependencies, countRefusedCards: (intent: string) => Promise<void>): Work {
+/** Works on a job, and releases one that failed, for another try. */
+async function work(
+  { jobs, log, now }: BillingDependencies,
+  works: Works,
+  counts: { tried: number; failed: number },
+  job: Job<BillingJobKind>,
+): Promise<void> {
+  const { kind, subject, tries } = job;
+  counts.tried++;
+  try {
+    await works[kind](subject);
+  } catch (error) {
+    if (!isMissing(error)) {
+      counts.failed++;
+      log.warn({ err: error, kind, tries }, 'A Stripe job failed and will be retried');
+      return jobs.release(job, now() + backOff(tries, ...backOffMs));
+    }
+  }
+  await jobs.complete(job);
+}
+
+function worksOf(dependencies: BillingDependencies, countRefusedCards: (intent: string) => Promise<void>): Works {
   const { stripe, subscriptions, catalog } = dependencies;
-  const works: Readonly<Record<BillingJobKind, (subject: string) => Promise<unknown>>> = {
+  return {
     catalogue: () => catalog.refresh(),
     subscription: (id) => subscriptions.reconcile(id),
     announced: (id) => subscriptions.reconcile(id, 'announced'),
@@ -158,7 +156,6 @@ function createWork(dependencies: BillingDependencies, countRefusedCards: (inten
     'erase-shipping': (id) => eraseShipping(dependencies, id),
     'refused-card': countRefusedCards,
   };
-  return (kind, subject) => works[kind](subject);
 }
 
 /** Deletes a customer's shipping address at Stripe, unless there is a new one. */

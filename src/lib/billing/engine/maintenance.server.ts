@@ -7,10 +7,11 @@ import { abandon, adopt, isOurs } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { digest } from './fetch-subscription.server.ts';
 import type { BackgroundTask } from './jobs.server.ts';
+import { addNote } from './notes.server.ts';
 import { prunePromotions } from './purchases.server.ts';
 import { pruneDisputes } from './subscriptions.server.ts';
 import { findWalletProblem } from './wallets.server.ts';
-import { jobOf } from './webhooks.server.ts';
+import { jobOf, storeEvent } from './webhooks.server.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -125,9 +126,7 @@ async function queueRenewals({ database: { db }, jobs, rules, now }: BillingDepe
   }
 }
 
-async function prune(dependencies: BillingDependencies): Promise<void> {
-  const { database, now } = dependencies;
-  const { db } = database;
+async function prune({ database: { db }, now }: BillingDependencies): Promise<void> {
   await db
     .deleteFrom('stripe_events')
     .where('received', '<', now() - eventsKeptMs)
@@ -138,7 +137,7 @@ async function prune(dependencies: BillingDependencies): Promise<void> {
     .execute();
   await prunePromotions(db, now());
   await pruneDisputes(db, now());
-  await pruneRefusedCards(dependencies, now() - eventsKeptMs);
+  await pruneRefusedCards(db, now() - eventsKeptMs);
 }
 
 /** Adds the jobs of events that never arrived and that don't show in the list of subscriptions. @returns how many */
@@ -148,17 +147,7 @@ async function queueMissedEvents({ stripe, database, jobs, now }: BillingDepende
   for await (const event of stripe.events.list({ types: [...unlisted], created: { gte: since }, limit: 100 })) {
     const job = jobOf(event.type, event.data.object as Parameters<typeof jobOf>[1]);
     if (job === null) continue;
-    const isNew = await database.transaction(async (tx) => {
-      const row = await tx
-        .insertInto('stripe_events')
-        .values({ id: event.id, type: event.type, received: now() })
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .returning('id')
-        .executeTakeFirst();
-      if (row) await jobs.add(tx, { ...job, once: true });
-      return row !== undefined;
-    });
-    if (isNew) count++;
+    if (await database.transaction((tx) => storeEvent({ jobs, now }, tx, event, job))) count++;
   }
   return count;
 }
@@ -201,14 +190,8 @@ async function compareAll(dependencies: BillingDependencies): ReturnType<Billing
 /** Whether this process is the one that compares tonight. */
 async function claimComparison({ database: { db }, now }: BillingDependencies): Promise<boolean> {
   const at = now();
-  const first = await db
-    .insertInto('billing_notes')
-    .values({ key: 'compared', value: '', at })
-    .onConflict((conflict) => conflict.column('key').doNothing())
-    .returning('key')
-    .executeTakeFirst();
   // A new site has nothing to compare.
-  if (first) return false;
+  if (await addNote(db, 'compared', '', at)) return false;
   const hours = new Date(at).getUTCHours();
   const { numUpdatedRows } = await db
     .updateTable('billing_notes')

@@ -12,7 +12,8 @@ import { isOver, isSettled, type StripeState } from '../subscription-model.ts';
 import { setupKey } from './customers.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
-import { cardRefusal, isMissing, no, ok, overLimit, withIdempotencyKey } from './stripe.server.ts';
+import { findNote, storeNote } from './notes.server.ts';
+import { cardRefusal, ifMissing, no, ok, overLimit, withIdempotencyKey } from './stripe.server.ts';
 import type { StoredSubscription } from './subscriptions.server.ts';
 
 type Dependencies = Pick<BillingDependencies, 'stripe' | 'subscriptions' | 'siteUrl'>;
@@ -83,11 +84,7 @@ export async function fetchAttempt({ stripe }: Pick<Dependencies, 'stripe'>, id:
   return { subscription, due, intent: { kind: 'setup', value } };
 }
 
-/**
- * Confirms what is open with a payment method.
- *
- * @param purchase part of the idempotency key
- */
+/** Confirms what is open with a payment method. @param purchase part of the idempotency key */
 export async function pay(
   dependencies: Dependencies,
   attempt: PaymentAttempt,
@@ -182,15 +179,6 @@ export function paymentIntentOf(invoice: Stripe.Invoice | null): string | null {
   return idOf(own?.payment.payment_intent) ?? secret?.split('_secret_')[0] ?? null;
 }
 
-async function retrieveSetup(stripe: Stripe, id: string | undefined): Promise<Stripe.SetupIntent | null> {
-  try {
-    return id === undefined ? null : await stripe.setupIntents.retrieve(id);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-}
-
 /** The client secret with which a customer sets a card up. A customer has one, which is given again until it is used. */
 export async function offerCardSetup(
   { stripe, database: { db }, limiter, now }: BillingDependencies,
@@ -198,8 +186,8 @@ export async function offerCardSetup(
   who: Who,
 ): Promise<Billed<{ readonly clientSecret: string }>> {
   const key = setupKey(customer);
-  const note = await db.selectFrom('billing_notes').select('value').where('key', '=', key).executeTakeFirst();
-  const before = await retrieveSetup(stripe, note?.value);
+  const note = await findNote(db, key);
+  const before = note && (await stripe.setupIntents.retrieve(note.value).catch(ifMissing(null)));
   if (before?.client_secret && waitingStatuses.includes(before.status)) {
     return ok({ clientSecret: before.client_secret });
   }
@@ -214,11 +202,6 @@ export async function offerCardSetup(
   const made = await withIdempotencyKey(`setup:${customer}:${note?.value ?? 'first'}`, (options) =>
     stripe.setupIntents.create(params, options),
   );
-  const values = { value: made.id, at: now() };
-  await db
-    .insertInto('billing_notes')
-    .values({ key, ...values })
-    .onConflict((conflict) => conflict.column('key').doUpdateSet(values))
-    .execute();
+  await storeNote(db, key, made.id, now());
   return made.client_secret === null ? no(503, messages.wrong) : ok({ clientSecret: made.client_secret });
 }

@@ -7,7 +7,7 @@ import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import { knownIn } from '../currency.ts';
 import { messages } from '../messages.ts';
-import type { Price, QuoteAnswer, SwitchAnswer } from '../schema.ts';
+import type { Price, QuoteAnswer, SwitchAnswer, SwitchAsk } from '../schema.ts';
 import type { Billed } from '../service.ts';
 import {
   isEnding,
@@ -28,13 +28,6 @@ import { quoteSwitch, upgradeParams } from './quotes.server.ts';
 import { isUncertain, no, ok, refuse, withIdempotencyKey } from './stripe.server.ts';
 import type { StoredSubscription } from './subscriptions.server.ts';
 
-export interface SwitchBody {
-  readonly planId: string;
-  readonly prorationDate?: number;
-  readonly expected?: number;
-  readonly attempt?: string;
-}
-
 /** Seconds for which a quoted proration is valid. */
 const quoteSeconds = 3600;
 
@@ -42,7 +35,7 @@ const quoteSeconds = 3600;
 export async function switchPlan(
   dependencies: BillingDependencies,
   session: Session,
-  body: SwitchBody,
+  body: SwitchAsk,
 ): Promise<Billed<SwitchAnswer>> {
   const { stripe, catalog, customers, purchases, subscriptions } = dependencies;
   const price = catalog.plan(body.planId);
@@ -152,7 +145,7 @@ async function beginSwitch(
   session: Session,
   state: StripeState,
   price: Price,
-  body: SwitchBody,
+  body: SwitchAsk,
 ): Promise<Purchase> {
   const { purchases } = dependencies;
   const open = await purchases.open(session.userId);
@@ -178,7 +171,7 @@ async function upgrade(
   session: Session,
   state: StripeState,
   price: Price,
-  body: SwitchBody,
+  body: SwitchAsk,
 ): Promise<Billed<SwitchAnswer>> {
   const { stripe, database, purchases, subscriptions } = dependencies;
   const quote = await quotePlanSwitch(dependencies, state, price, body.prorationDate ?? null);
@@ -216,7 +209,7 @@ async function downgrade(
   session: Session,
   state: StripeState,
   price: Price,
-  body: SwitchBody,
+  body: SwitchAsk,
 ): Promise<Billed<SwitchAnswer>> {
   const { stripe, database, purchases, subscriptions } = dependencies;
   const purchase = await beginSwitch(dependencies, session, state, price, body);

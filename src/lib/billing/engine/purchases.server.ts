@@ -11,6 +11,7 @@ import { messages } from '../messages.ts';
 import type { Price } from '../schema.ts';
 import { awaitsCard, isUnpaid, type StripeState } from '../subscription-model.ts';
 import type { PurchaseState, PurchasesTable } from '../tables.ts';
+import { findNote, pruneNotes, storeNote } from './notes.server.ts';
 import { refuse } from './stripe.server.ts';
 
 export type Purchase = PurchasesTable;
@@ -22,52 +23,40 @@ export type NewPurchase = Pick<PurchasesTable, 'kind' | 'plan' | 'price' | 'atte
   readonly known?: number;
 };
 
-export interface Purchases {
-  /** How many purchases a reader has begun, with any outcome. */
-  count(userId: string): Promise<number>;
-  /**
-   * @returns `null` if the reader has another open purchase (a unique index), or more than the caller knew
-   * @throws Refused if the account is deleted
-   */
-  begin(purchase: NewPurchase): Promise<Purchase | null>;
-  open(userId: string): Promise<Purchase | null>;
-  get(id: string): Promise<Purchase | null>;
-  /** Newest one of a decision. */
-  ofAttempt(userId: string, attempt: string): Promise<Purchase | null>;
-  /** The newest one of a reader, with any outcome. */
-  newest(userId: string): Promise<Purchase | null>;
-  change(
-    id: string,
-    what: Partial<Pick<Purchase, 'subscription' | 'payment_method' | 'round' | 'attempt'>>,
-  ): Promise<void>;
-  /** Ends an open purchase. @returns whether this call ended it */
-  end(db: Queries | AccountsTransaction, id: string, state: Exclude<PurchaseState, 'open'>): Promise<boolean>;
-  /** Ids of deleted accounts that still have customers or purchases, because the deletion was interrupted. */
-  left(most: number): Promise<readonly string[]>;
-  /** Open purchases without activity since then. @param before epoch milliseconds */
-  idle(before: number, most: number): Promise<readonly Purchase[]>;
-}
+export type Purchases = ReturnType<typeof createPurchases>;
 
-export function createPurchases(database: Database, now: () => number): Purchases {
+export function createPurchases(database: Database, now: () => number) {
   const { db } = database;
   const of = (userId: string) => db.selectFrom('purchases').selectAll().where('user_id', '=', userId);
   const first = async (query: ReturnType<typeof of>): Promise<Purchase | null> =>
     (await query.orderBy('created', 'desc').executeTakeFirst()) ?? null;
   return {
-    count: (userId) => countPurchases(db, userId),
-    begin: (purchase) => begin(database, now(), purchase),
-    open: (userId) => first(of(userId).where('state', '=', 'open')),
-    get: async (id) => (await db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()) ?? null,
-    ofAttempt: (userId, attempt) => first(of(userId).where('attempt', '=', attempt)),
-    newest: (userId) => first(of(userId)),
-    async change(id, what) {
+    /** How many purchases a reader has begun, with any outcome. */
+    count: (userId: string) => countPurchases(db, userId),
+    /**
+     * @returns `null` if the reader has another open purchase (a unique index), or more than the caller knew
+     * @throws Refused if the account is deleted
+     */
+    begin: (purchase: NewPurchase) => begin(database, now(), purchase),
+    open: (userId: string) => first(of(userId).where('state', '=', 'open')),
+    get: async (id: string): Promise<Purchase | null> =>
+      (await db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()) ?? null,
+    /** Newest one of a decision. */
+    ofAttempt: (userId: string, attempt: string) => first(of(userId).where('attempt', '=', attempt)),
+    /** The newest one of a reader, with any outcome. */
+    newest: (userId: string) => first(of(userId)),
+    async change(
+      id: string,
+      what: Partial<Pick<Purchase, 'subscription' | 'payment_method' | 'round' | 'attempt'>>,
+    ): Promise<void> {
       await db
         .updateTable('purchases')
         .set({ ...what, updated: now() })
         .where('id', '=', id)
         .execute();
     },
-    async end(queries, id, state) {
+    /** Ends an open purchase. @returns whether this call ended it */
+    async end(queries: Queries, id: string, state: Exclude<PurchaseState, 'open'>): Promise<boolean> {
       const { numUpdatedRows } = await queries
         .updateTable('purchases')
         .set({ state, payment_method: null, updated: now() })
@@ -76,8 +65,10 @@ export function createPurchases(database: Database, now: () => number): Purchase
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    left: (most) => usersOfDeletedAccounts(db, most),
-    idle: (before, most) =>
+    /** Ids of deleted accounts that still have customers or purchases, because the deletion was interrupted. */
+    left: (most: number) => usersOfDeletedAccounts(db, most),
+    /** Open purchases without activity since then. @param before epoch milliseconds */
+    idle: (before: number, most: number): Promise<readonly Purchase[]> =>
       db
         .selectFrom('purchases')
         .selectAll()
@@ -138,7 +129,7 @@ async function usersOfDeletedAccounts(db: Queries, most: number): Promise<readon
   return [...new Set(rows.flatMap(({ user_id: id }) => id ?? []))];
 }
 
-async function countPurchases(db: Queries | AccountsTransaction, userId: string): Promise<number> {
+async function countPurchases(db: Queries, userId: string): Promise<number> {
   const { count } = await db
     .selectFrom('purchases')
     .select(({ fn }) => fn.countAll<number | string>().as('count'))
@@ -147,22 +138,13 @@ async function countPurchases(db: Queries | AccountsTransaction, userId: string)
   return Number(count);
 }
 
-export interface Promotions {
-  /**
-   * @param email in its normal form
-   * @param all the reader's subscriptions at Stripe
-   * @param open number of the purchase that is being made
-   */
-  had(email: string, price: Price, all: readonly Stripe.Subscription[], open: string | null): Promise<boolean>;
-  /** Stores the promotions of an account that is being deleted. */
-  keep(tx: AccountsTransaction, email: string, states: readonly StripeState[]): Promise<void>;
-}
+export type Promotions = ReturnType<typeof createPromotions>;
 
 const noted = 'promotion:';
 /** How long it is kept, in milliseconds. */
 const keptMs = 730 * 24 * 60 * 60 * 1000;
 
-export function createPromotions({ db }: Database, keyed: Pick<Hmacs, 'sign'>, now: () => number): Promotions {
+export function createPromotions({ db }: Database, keyed: Pick<Hmacs, 'sign'>, now: () => number) {
   const keyOf = (plan: string, email: string): string => `${noted}${keyed.sign('promotion', `${plan}\n${email}`)}`;
 
   /** Purchases that were abandoned before the card was set up or the first bill was paid don't count. */
@@ -179,7 +161,14 @@ export function createPromotions({ db }: Database, keyed: Pick<Hmacs, 'sign'>, n
   }
 
   return {
-    async had(email, price, all, open) {
+    /**
+     * Whether the reader has had the promotion of a price.
+     *
+     * @param email in its normal form
+     * @param all the reader's subscriptions at Stripe
+     * @param open id of the purchase that is being made
+     */
+    async had(email: string, price: Price, all: readonly Stripe.Subscription[], open: string | null): Promise<boolean> {
       if (!price.promotion) return false;
       const { zephrPlanId: plan } = price;
       const { offer } = price.promotion;
@@ -192,29 +181,19 @@ export function createPromotions({ db }: Database, keyed: Pick<Hmacs, 'sign'>, n
           (metadata.promotion === plan || items.data.some(({ current_trial: trial }) => trial?.trial_offer === offer)),
       );
       if (bought) return true;
-      const key = keyOf(plan, email);
-      const note = await db.selectFrom('billing_notes').select('at').where('key', '=', key).executeTakeFirst();
-      return note !== undefined && note.at > now() - keptMs;
+      const note = await findNote(db, keyOf(plan, email));
+      return note !== null && note.at > now() - keptMs;
     },
-    async keep(tx, email, states) {
+    /** Stores the promotions of an account that is being deleted. */
+    async keep(tx: AccountsTransaction, email: string, states: readonly StripeState[]): Promise<void> {
       for (const state of states) {
         const { promotion } = state;
         if (promotion === null || isUnpaid(state) || awaitsCard(state)) continue;
-        await tx
-          .insertInto('billing_notes')
-          .values({ key: keyOf(promotion, email), value: '', at: now() })
-          .onConflict((conflict) => conflict.column('key').doUpdateSet({ at: now() }))
-          .execute();
+        await storeNote(tx, keyOf(promotion, email), '', now());
       }
     },
   };
 }
 
 /** Deletes notes of promotions after that time. @param now epoch milliseconds */
-export async function prunePromotions(db: Queries, now: number): Promise<void> {
-  await db
-    .deleteFrom('billing_notes')
-    .where('key', 'like', `${noted}%`)
-    .where('at', '<', now - keptMs)
-    .execute();
-}
+export const prunePromotions = (db: Queries, now: number): Promise<void> => pruneNotes(db, noted, now - keptMs);

@@ -48,7 +48,7 @@ export async function beginCancellation(
 }
 
 /** The offer of the current cancellation. */
-export async function openOffer(
+export async function findOffer(
   dependencies: BillingDependencies,
   { userId }: Session,
 ): Promise<RetentionOffer | null> {
@@ -83,7 +83,7 @@ export async function acceptOffer(
 }
 
 /** Cancels and stores the reason. Runs within its own lock around the reader's, so that two presses are one cancellation. */
-export async function leave(
+export async function cancelAndRecord(
   dependencies: BillingDependencies,
   session: Session,
   reason: string | null,
@@ -109,7 +109,7 @@ function cancellationDetails({ reason, words }: CancelFeedback): CancellationDet
 }
 
 /** Stores that a cancellation was taken back. */
-export async function noteResumed({ database, now }: BillingDependencies, userId: string, id: string): Promise<void> {
+export async function recordResumed({ database, now }: BillingDependencies, userId: string, id: string): Promise<void> {
   await database.db
     .updateTable('cancellations')
     .set({ outcome: 'resumed', updated: now() })
@@ -137,7 +137,10 @@ export async function countCancellations(db: Queries, since: number): Promise<re
 }
 
 /** A reader's cancellations, for the export. */
-export async function leavingOf(db: Queries, userId: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+export async function cancellationsOf(
+  db: Queries,
+  userId: string,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const rows = await db.selectFrom('cancellations').selectAll().where('user_id', '=', userId).execute();
   return rows.map(({ plan, reason, words, offer, outcome, created }) => ({
     plan,
@@ -150,7 +153,7 @@ export async function leavingOf(db: Queries, userId: string): Promise<readonly R
 }
 
 /** Removes name and words; the counts stay. */
-export async function forgetLeaving(tx: AccountsTransaction, userId: string): Promise<void> {
+export async function forgetCancellations(tx: AccountsTransaction, userId: string): Promise<void> {
   await tx.updateTable('cancellations').set({ user_id: null, words: null }).where('user_id', '=', userId).execute();
 }
 
@@ -203,6 +206,7 @@ async function endRow(
   await database.db.updateTable('cancellations').set({ outcome, updated: now() }).where('id', '=', id).execute();
 }
 
+/** The offer by Stripe's preview of the next bill; `null` if the coupon takes nothing off, or an offer was made not long ago. */
 async function makeOffer(
   { stripe, database, rules: { stay }, log, now }: BillingDependencies,
   userId: string,
@@ -222,23 +226,19 @@ async function makeOffer(
     const bills = billsOffered(state, coupon, now());
     if (bills === 0) return null;
     const discounts = [{ coupon: coupon.id }];
-    return offerOf(state, coupon, bills, await stripe.invoices.createPreview({ subscription: state.id, discounts }));
+    const preview = await stripe.invoices.createPreview({ subscription: state.id, discounts });
+    const { nextAmount: from, periodEnd: at, price } = state;
+    const { amount_due: to } = preview;
+    if (to >= from) return null;
+    return { coupon: coupon.id, currency: price.currency, from, to, tax: taxOf(preview), at, bills };
   } catch (error) {
     log.warn({ err: error, coupon: stay.coupon }, 'The offer for a reader who cancels could not be made');
     return null;
   }
 }
 
-type OfferedCoupon = Pick<
-  Stripe.Coupon,
-  'id' | 'valid' | 'duration' | 'duration_in_months' | 'amount_off' | 'currency' | 'currency_options'
->;
-
-/**
- * The number of bills that the coupon would reduce, `null` for all; 0 if it isn't offered, for instance because the reader has a
- * discount.
- */
-function billsOffered(state: StripeState, coupon: OfferedCoupon, now: number): number | null {
+/** The number of bills that the coupon would reduce, `null` for all; 0 if it isn't offered, such as to a reader with a discount. */
+function billsOffered(state: StripeState, coupon: Stripe.Coupon, now: number): number | null {
   const { price, nextAmount, status } = state;
   const running = status === 'active' && !isInTrial(state, now) && !isPaused(state);
   const plain = running && !isEnding(state) && state.schedule === null;
@@ -248,19 +248,8 @@ function billsOffered(state: StripeState, coupon: OfferedCoupon, now: number): n
   return billsWithin(state, coupon, now);
 }
 
-/** The offer by Stripe's preview of the next bill; `null` if it takes nothing off. */
-function offerOf(
-  { price, nextAmount: from, periodEnd }: StripeState,
-  { id: coupon }: Pick<OfferedCoupon, 'id'>,
-  bills: number | null,
-  preview: Pick<Stripe.Invoice, 'amount_due' | 'total_taxes'>,
-): RetentionOffer | null {
-  const { amount_due: to } = preview;
-  return to >= from ? null : { coupon, currency: price.currency, from, to, tax: taxOf(preview), at: periodEnd, bills };
-}
-
 /** The number of bills while a coupon that begins now lasts. */
-function billsWithin({ price, periodEnd }: StripeState, coupon: OfferedCoupon, now: number): number | null {
+function billsWithin({ price, periodEnd }: StripeState, coupon: Stripe.Coupon, now: number): number | null {
   if (coupon.duration === 'forever') return null;
   if (coupon.duration === 'once') return 1;
   const end = later(now, 'month', coupon.duration_in_months ?? 0);

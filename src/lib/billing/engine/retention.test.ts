@@ -36,7 +36,7 @@ onBothEngines('leaving', (engines) => {
     const [one, two] = await Promise.all([billing.stay(session), billing.stay(session)]);
     expect(paid(one)).toMatchObject({ price: 6000, preDiscountPrice: 12_000, cancelAtPeriodEnd: false });
     expect(paid(two)).toMatchObject({ price: 6000 });
-    expect(site.stripe.ledger.store.find('coupon', 'stay')?.times_redeemed).toBe(1);
+    expect(site.stripe.account.store.find('coupon', 'stay')?.times_redeemed).toBe(1);
     expect(await kept()).toMatchObject([{ outcome: 'stayed', reason: 'too-expensive', words: 'Too dear for me.' }]);
     // A reader who cancels all the same is not asked again.
     paid(await billing.beginCancellation(session, { reason: null, words: null }));
@@ -61,7 +61,7 @@ onBothEngines('leaving', (engines) => {
   });
 
   it.each([
-    ['the paper offers nothing', 'reader-yearly', null],
+    ['the publication makes no offer', 'reader-yearly', null],
     ['Stripe has no such coupon', 'reader-yearly', { coupon: 'gone', everyDays: 365 }],
     ['it is a first cheap time', 'reader-penny', stay],
   ])('has no offer where %s', async (_where, plan, offered) => {
@@ -81,7 +81,7 @@ onBothEngines('leaving', (engines) => {
     // Once more changes nothing.
     paid(await billing.cancel(session));
     paid(await billing.beginCancellation(session, { reason: 'too-expensive', words: null }));
-    expect(site.stripe.ledger.store.find('subscription', id)?.cancellation_details).toMatchObject({
+    expect(site.stripe.account.store.find('subscription', id)?.cancellation_details).toMatchObject({
       comment: 'The other paper has more chess.',
       feedback: 'switched_service',
       reason: 'cancellation_requested',

@@ -1,6 +1,7 @@
 /**
- * Access to Stripe: one client, one API version, bounded waits, and idempotency keys; and Stripe's errors as answers (spec section 8). Stripe replays the first answer under a key for a
- * day, its own failures (5xx) included (docs.stripe.com/api/idempotent_requests), so a call that met one is tried again under another key.
+ * Access to Stripe: one client, one API version, bounded waits, and idempotency keys; and Stripe's errors as answers (spec section 8).
+ * Stripe replays the first answer under a key for a day, its own failures (5xx) included (docs.stripe.com/api/idempotent_requests), so a
+ * call that met one is tried again under another key.
  */
 import Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
@@ -11,17 +12,12 @@ import type { CheckoutError } from '../schema.ts';
 import type { Billed } from '../service.ts';
 import { apiVersion } from './api-version.ts';
 
-export interface StripeAccess {
-  readonly secretKey: string;
-  /** Without a slash at its end. */
-  readonly apiUrl: string;
-}
-
 /** Milliseconds for one request; a second try under the same key follows. */
 const patienceMs = 10_000;
 
+/** @param apiUrl without a slash at its end */
 export function openStripe(
-  { secretKey, apiUrl }: StripeAccess,
+  { secretKey, apiUrl }: { readonly secretKey: string; readonly apiUrl: string },
   timeout = patienceMs,
   throughFetch?: typeof globalThis.fetch,
 ): Stripe {
@@ -97,6 +93,14 @@ const { StripeCardError, StripeInvalidRequestError, StripeIdempotencyError, Stri
 export const isMissing = (error: unknown): boolean =>
   error instanceof StripeInvalidRequestError && (error.code === 'resource_missing' || error.statusCode === 404);
 
+/** For `.catch`: the value where Stripe does not know the object; other errors are thrown. */
+export const ifMissing =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    if (isMissing(error)) return value;
+    throw error;
+  };
+
 /** Whether it is unknown if Stripe has done what it was asked: no answer came, or a failure of its own. */
 export const isUncertain = (error: unknown): boolean =>
   error instanceof StripeError &&
@@ -116,9 +120,7 @@ export const cardRefusal = (error: {
     declineCode: error.decline_code || undefined,
   });
 
-/**
- * Runs a call of the service: refusals become values, an unavailable Stripe or database becomes 503. Everything else is thrown.
- */
+/** Runs a call of the service: refusals become values, an unavailable Stripe or database becomes 503. Everything else is thrown. */
 export async function asResult<T>(work: () => Promise<Billed<T>>): Promise<Billed<T>> {
   try {
     return await work();

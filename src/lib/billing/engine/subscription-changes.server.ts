@@ -2,7 +2,7 @@
 import Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import { messages } from '../messages.ts';
-import type { SavedCardAnswer, Subscription } from '../schema.ts';
+import { metadataFields, type SavedCardAnswer, type Subscription } from '../schema.ts';
 import type { Billed } from '../service.ts';
 import { isEnding, isInGoodStanding, isRunning, subscriptionOf } from '../subscription-model.ts';
 import { cancelNow, resume } from './cancel.server.ts';
@@ -13,19 +13,6 @@ import { abandonOpenSwitch, releaseSchedule, restorePlannedSwitch } from './plan
 import { no, ok } from './stripe.server.ts';
 
 const { StripeCardError, StripeInvalidRequestError } = Stripe.errors;
-
-/** Metadata that the browser may write (spec section 3, "Subscription metadata"); ours stays as it is. */
-const metadataFields = [
-  'created_with',
-  'query_url',
-  'query_utm_campaign',
-  'query_utm_content',
-  'query_utm_medium',
-  'query_utm_source',
-  'device_type',
-  'geo_city',
-  'geo_country',
-];
 
 /** Cancels at the end of the paid time. Runs within the lock of the reader. @param details the reason, for Stripe */
 export async function cancelSubscription(
@@ -75,7 +62,7 @@ export async function saveMetadata(
   if ((await subscriptions.get(id))?.userId !== session.userId) return no(404, messages.unknownSubscription);
   const metadata = Object.fromEntries(metadataFields.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
   // The account's address, not the one that was typed.
-  if (given.customer_email) metadata.customer_email = session.email;
+  if (metadata.customer_email) metadata.customer_email = session.email;
   if (Object.keys(metadata).length > 0) await stripe.subscriptions.update(id, { metadata });
   return ok(null);
 }

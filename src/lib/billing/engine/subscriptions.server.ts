@@ -29,6 +29,7 @@ import {
   pricesIn,
   readState,
 } from './fetch-subscription.server.ts';
+import { addNote, deleteNote, pruneNotes } from './notes.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { isMissing, refuse } from './stripe.server.ts';
 
@@ -376,16 +377,10 @@ async function noteDisputes(
   for (const { id: dispute, outcome, due } of disputes) {
     const key = disputeKey(dispute);
     if (outcome !== 'open') {
-      await tx.deleteFrom('billing_notes').where('key', '=', key).execute();
+      await deleteNote(tx, key);
       continue;
     }
-    const made = await tx
-      .insertInto('billing_notes')
-      .values({ key, value: JSON.stringify({ subscription: id, due }), at: now })
-      .onConflict((conflict) => conflict.column('key').doNothing())
-      .returning('key')
-      .executeTakeFirst();
-    if (made) fresh.push(dispute);
+    if (await addNote(tx, key, JSON.stringify({ subscription: id, due }), now)) fresh.push(dispute);
   }
   return fresh;
 }
@@ -403,10 +398,5 @@ export async function countOpenDisputes(db: Queries): Promise<number> {
 const disputeKeptMs = 365 * 24 * 60 * 60 * 1000;
 
 /** Deletes disputes whose end was never reported, for instance of a deleted customer. @param now epoch milliseconds */
-export async function pruneDisputes(db: Queries, now: number): Promise<void> {
-  await db
-    .deleteFrom('billing_notes')
-    .where('key', 'like', disputeKey('%'))
-    .where('at', '<', now - disputeKeptMs)
-    .execute();
-}
+export const pruneDisputes = (db: Queries, now: number): Promise<void> =>
+  pruneNotes(db, disputeKey(''), now - disputeKeptMs);

@@ -130,9 +130,9 @@ onBothEngines('a first bill of 0', (engines) => {
     const { pending_setup_intent: setup } = await site.dashboard.subscriptions.retrieve(subscriptionId);
     await site.dashboard.setupIntents.cancel(setup as string);
     // Stripe then waits for nothing any more, and has no card all the same.
-    const { ledger } = site.stripe;
-    ledger.run(() => {
-      ledger.need('subscription', subscriptionId).pending_setup_intent = null;
+    const { account } = site.stripe;
+    account.run(() => {
+      account.need('subscription', subscriptionId).pending_setup_intent = null;
     });
     await neverOpens(session);
   });
@@ -143,9 +143,9 @@ onBothEngines('a first bill of 0', (engines) => {
       await site.billing.subscribe(session, { ...yearly, payment_method: 'pm_card_visa' }),
     );
     const { id } = await site.dashboard.setupIntents.create({});
-    const { ledger } = site.stripe;
-    ledger.run(() => {
-      ledger.need('subscription', subscriptionId).pending_setup_intent = id;
+    const { account } = site.stripe;
+    account.run(() => {
+      account.need('subscription', subscriptionId).pending_setup_intent = id;
     });
     await site.billing.repair(session);
     expect(await opens(session)).toHaveLength(1);

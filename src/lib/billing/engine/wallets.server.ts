@@ -28,11 +28,7 @@ const problemsOf = (domain: Stripe.PaymentMethodDomain): readonly string[] =>
     return status === 'active' ? [] : [`${name}: ${details?.error_message ?? status}`];
   });
 
-/**
- * Why readers see no wallet buttons, or not all, with the remedy; `null`: all are shown. Changes nothing at Stripe.
- *
- * @throws StripeError
- */
+/** Why readers see no wallet buttons, or not all, with the remedy; `null`: all are shown. Changes nothing at Stripe. @throws StripeError */
 export async function findWalletProblem(stripe: Domains, siteUrl: string): Promise<string | null> {
   const { hostname: domain, protocol } = new URL(siteUrl);
   // Browsers offer wallets on secure pages only.
@@ -46,11 +42,7 @@ export async function findWalletProblem(stripe: Domains, siteUrl: string): Promi
   return problems.length === 0 ? null : `${problems.join('; ')}: let Stripe reach ${domain}, and validate it ${remedy}`;
 }
 
-/**
- * Registers and enables the site's domain, and lets Stripe validate it.
- *
- * @throws StripeError
- */
+/** Registers and enables the site's domain, and lets Stripe validate it. @throws StripeError */
 export async function registerDomain(stripe: Domains, siteUrl: string): Promise<DomainStatus> {
   const domain = new URL(siteUrl).hostname;
   const { data } = await stripe.paymentMethodDomains.list({ domain_name: domain, limit: 1 });

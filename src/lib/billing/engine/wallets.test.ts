@@ -22,9 +22,9 @@ it('a domain that is not registered is found by the running site, which sells by
 });
 
 it('a wallet that Stripe refuses there is named, with what Stripe says', async () => {
-  const { ledger } = site.stripe;
-  registerDomain(ledger, new URL(siteUrl).hostname);
-  const domain = [...ledger.store.all('payment_method_domain')].find((one) => one.domain_name === 'paper.example');
+  const { account } = site.stripe;
+  registerDomain(account, new URL(siteUrl).hostname);
+  const domain = [...account.store.all('payment_method_domain')].find((one) => one.domain_name === 'paper.example');
   if (!domain) throw new Error('nothing was registered');
   domain.apple_pay = { status: 'inactive', status_details: { error_message: 'The file was not found.' } };
   site.billing.start();

@@ -4,6 +4,7 @@
  * comparison.
  */
 import type Stripe from 'stripe';
+import type { AccountsTransaction } from '../../database.ts';
 import type { Billing } from '../service.ts';
 import { noteRefusedCard, refusedIntent } from './card-attempts.server.ts';
 import type { BillingDependencies, BillingJob } from './dependencies.ts';
@@ -52,6 +53,23 @@ export function jobOf(type: string, object: EventObject, before: object = {}): B
   return charge === null ? null : { kind: 'charge', subject: charge };
 }
 
+/** Stores an event's id and its job. @returns whether it is new */
+export async function storeEvent(
+  { jobs, now }: Pick<BillingDependencies, 'jobs' | 'now'>,
+  tx: AccountsTransaction,
+  { id, type }: Pick<Stripe.Event, 'id' | 'type'>,
+  job: BillingJob | null,
+): Promise<boolean> {
+  const row = await tx
+    .insertInto('stripe_events')
+    .values({ id, type, received: now() })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (row && job) await jobs.add(tx, { ...job, once: true });
+  return row !== undefined;
+}
+
 /** @param secret `whsec_…` @param nudge called when there is a job */
 export function createWebhooks(
   { stripe, database, jobs, log, now }: BillingDependencies,
@@ -78,15 +96,9 @@ export function createWebhooks(
     const refused = refusedIntent(event.type, (event.data?.object ?? {}) as EventObject);
     try {
       const fresh = await database.transaction(async (tx) => {
-        const row = await tx
-          .insertInto('stripe_events')
-          .values({ id: event.id, type: event.type, received: now() })
-          .onConflict((conflict) => conflict.column('id').doNothing())
-          .returning('id')
-          .executeTakeFirst();
-        if (row && job) await jobs.add(tx, { ...job, once: true });
-        if (row && refused !== null) await noteRefusedCard({ jobs, now }, tx, refused);
-        return row !== undefined;
+        const isNew = await storeEvent({ jobs, now }, tx, event, job);
+        if (isNew && refused !== null) await noteRefusedCard({ jobs, now }, tx, refused);
+        return isNew;
       });
       if (fresh && (job || refused !== null)) nudge();
       return { status: 200, message: fresh ? 'Received.' : 'Received before.' };

@@ -1,10 +1,11 @@
 /** Mail about a subscription: welcome, receipt, renewal, failed payment, cancellation. */
+import type { TierId } from '../../accounts/products.ts';
 import { formatMoney, formatReceipt as taxed } from '../../money.ts';
-import type { Message, Publisher } from '../model.ts';
+import { findTier } from '../../plans/model.ts';
+import type { BillingMessage, Message, Publisher } from '../model.ts';
 import type { MailContent } from './layout.ts';
 
 type Of<Kind extends Message['kind']> = Extract<Message, { kind: Kind }>;
-export type BillingMessage = Of<'receipt' | 'renewal-notice' | 'payment-failed' | 'cancelled' | 'welcome-tier'>;
 
 const host = (paper: Publisher): string => new URL(paper.siteUrl).host;
 const because = (paper: Publisher): string =>
@@ -108,20 +109,16 @@ function cancelled({ plan, until, over = false }: Of<'cancelled'>, paper: Publis
 }
 
 /** What each tier includes. */
-const tiers: Readonly<Record<string, { readonly name: string; readonly brings: string }>> = {
-  'sun-reader': { name: 'Sun Reader', brings: 'You can now read every story, on all of your devices.' },
-  'sun-member': {
-    name: 'Sun Member',
-    brings: 'You can now read every story, come to our events and join conversations with our editors.',
-  },
-  'sun-founder': {
-    name: 'Sun Founder',
-    brings: 'You can now read every story. Founders make this newspaper possible, and we’re grateful.',
-  },
+const included: Readonly<Record<TierId, string>> = {
+  'sun-reader': 'You can now read every story, on all of your devices.',
+  'sun-member': 'You can now read every story, come to our events and join conversations with our editors.',
+  'sun-founder': 'You can now read every story. Founders make this newspaper possible, and we’re grateful.',
 };
 
 function welcome({ product, plan, print }: Of<'welcome-tier'>, paper: Publisher): MailContent {
-  const { name, brings } = tiers[product] ?? { name: plan, brings: 'You can now read every story.' };
+  const tier = findTier(product);
+  const name = tier?.name ?? plan;
+  const brings = tier ? included[tier.id] : 'You can now read every story.';
   return {
     subject: `Welcome to ${paper.name}: you’re a ${name}`,
     preview: brings,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { GiftAnswer, GiftBody, GiftsLeft } from '../../../lib/access/client.ts';
 import { isWalled } from '../../../lib/access/model.ts';
 import { unconfirmed } from '../../../lib/accounts/model.ts';
-import { giftMessages } from '../../../lib/article/messages.ts';
+import { giftMessages } from '../../../lib/article/tools.ts';
 import { refuse, unavailable } from '../../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 import { publication } from '../../../publication.ts';

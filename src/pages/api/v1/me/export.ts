@@ -1,4 +1,4 @@
-/** Everything kept about the reader who is signed in, as a file to keep. */
+/** Everything stored about the signed-in reader, as a file to download. */
 import { allowOnly, signedInRoute } from '../../../../lib/http/routes.server.ts';
 
 export const GET = signedInRoute({}, async ({ accounts, session }) => ({

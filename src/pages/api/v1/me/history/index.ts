@@ -1,4 +1,4 @@
-/** The articles that the reader has read, unless the reader wants no history kept. */
+/** The articles that the reader has read, unless the reader has turned the history off. */
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import {
   type HistoryAnswer,

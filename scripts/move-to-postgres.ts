@@ -1,0 +1,50 @@
+/**
+ * `npm run move-to-postgres`: copies the accounts from DATA_DIR/accounts.sqlite into the PostgreSQL of DATABASE_URL while the site is
+ * stopped. A run that was killed continues where it was. docs/operations.md, "Moving to PostgreSQL".
+ */
+import { parseArgs } from 'node:util';
+import type { Moved } from '../src/server/backup/move.ts';
+import { asTable } from './restore.ts';
+import { checkSettings, readSettings, siteFolder } from './settings.ts';
+import { Stop } from './setup/explain.mjs';
+import { step } from './setup/steps.mjs';
+
+/** @returns whether to start over @throws Stop with how it should look */
+export function readStartOver(args: readonly string[]): boolean {
+  try {
+    const options = { 'start-over': { type: 'boolean', default: false } } as const;
+    return parseArgs({ args: [...args], options }).values['start-over'];
+  } catch (error) {
+    throw new Stop(`${(error as Error).message}\nUse: npm run move-to-postgres -- [--start-over]`);
+  }
+}
+
+export async function run(args: readonly string[]): Promise<number> {
+  const startOver = readStartOver(args);
+  const settings = readSettings();
+  const { databaseUrl, wordpress, accounts, accessKeys } = checkSettings(settings);
+  if (databaseUrl === null) throw new Stop('Set DATABASE_URL to the empty PostgreSQL database to move to.');
+  const dataDir = siteFolder(settings, wordpress !== null);
+  const { moveToPostgres } = await import('../src/server/backup/move.ts');
+  const number = new Intl.NumberFormat('en-US');
+  const { tables, already }: Moved = await step('Moving the accounts', (progress) =>
+    moveToPostgres({
+      dataDir,
+      databaseUrl,
+      startOver,
+      onProgress: (table, rows) => progress(`${table}, ${number.format(rows)} rows`),
+    }).catch((error: Error) => {
+      throw new Stop(error.message, { cause: error });
+    }),
+  );
+  console.log(asTable(tables));
+  console.log(already ? 'They were moved already; nothing changed.' : 'Moved and compared: every row is the same.');
+  console.log('Next: keep DATABASE_URL in the settings of the site, and start it.');
+  if (accounts.secret === null || accessKeys === null) {
+    console.log(
+      `For several processes also set ACCOUNTS_SECRET and ACCESS_KEYS, to the content of accounts-secret and access-key in ${dataDir}.`,
+    );
+  }
+  console.log('Keep accounts.sqlite until you have a backup of PostgreSQL (npm run backup), then delete it.');
+  return 0;
+}

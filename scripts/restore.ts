@@ -1,0 +1,75 @@
+/**
+ * `npm run restore -- <backup>`: puts a backup in the place of the accounts while the site is stopped; what was there is kept.
+ * `-- --check <backup>` restores into a temporary place and compares, and changes nothing. docs/operations.md, "Backup and restore".
+ */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Manifest } from '../src/server/backup/manifest.ts';
+import { checkSettings, readSettings, siteFolder } from './settings.ts';
+import { Stop } from './setup/explain.mjs';
+import { root } from './setup/places.mjs';
+import { step } from './setup/steps.mjs';
+
+interface Wish {
+  readonly backup: string;
+  readonly check: boolean;
+}
+
+/** @throws Stop with how it should look */
+export function readRestore(args: readonly string[]): Wish {
+  const usage = 'Use: npm run restore -- [--check] <path of a backup, its name in BACKUP_DIR, or latest>';
+  try {
+    const options = { check: { type: 'boolean', default: false } } as const;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const [backup, ...more] = positionals;
+    if (backup && more.length === 0) return { backup, check: values.check };
+  } catch (error) {
+    throw new Stop(`${(error as Error).message}\n${usage}`);
+  }
+  throw new Stop(usage);
+}
+
+const number = new Intl.NumberFormat('en-US');
+
+/** The rows of each table with any. */
+export const asTable = (tables: Readonly<Record<string, number>>): string =>
+  Object.entries(tables)
+    .filter(([, rows]) => rows > 0)
+    .map(([table, rows]) => `  ${table.padEnd(20)} ${number.format(rows).padStart(12)}`)
+    .join('\n');
+
+const heading = ({ made, engine }: Manifest): string =>
+  `Backup of ${made} (${engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'})`;
+
+export async function run(args: readonly string[]): Promise<number> {
+  const { backup, check } = readRestore(args);
+  const settings = readSettings();
+  const config = checkSettings(settings);
+  process.umask(0o077);
+  const dataDir = siteFolder(settings, config.wordpress !== null);
+  const { databaseUrl } = config;
+  const options = { dataDir, databaseUrl, path: process.env.PATH ?? '', now: Date.now() };
+  const { findBackup, rehearse, restore } = await import('../src/server/backup/restore.ts');
+  try {
+    const from = findBackup(backup, config.backupDir === null ? null : resolve(root, config.backupDir));
+    if (check) {
+      const manifest = await step('Restoring into a temporary place', () => rehearse(from, options));
+      console.log(`${heading(manifest)}\n${asTable(manifest.tables)}\nIt is complete and can be restored: ${from}`);
+      return 0;
+    }
+    const { manifest, aside } = await step('Restoring', () => restore(from, options));
+    console.log(`${heading(manifest)}\n${asTable(manifest.tables)}\nRestored: ${from}`);
+    if (aside !== null) {
+      const where = databaseUrl === null ? `in ${aside}` : `in the schema ${aside}`;
+      console.log(`What was there before is ${where}. Delete it when you don't need it any more.`);
+    }
+    const hasSecret = manifest.files.some(({ name }) => name === 'accounts-secret');
+    if (!hasSecret) console.log('ACCOUNTS_SECRET must be that of the backup, or every reader has to sign in again.');
+    console.log(
+      'Next: start the site, and see that /readyz answers 200. Stripe is compared with the accounts every night.',
+    );
+    return 0;
+  } catch (error) {
+    throw new Stop((error as Error).message, { cause: error });
+  }
+}

@@ -1,0 +1,38 @@
+/** A bounded map of recently used values. */
+export interface BoundedMap<T> {
+  get(key: string): T | undefined;
+  set(key: string, value: T): void;
+  clear(): void;
+}
+
+/**
+ * Two generations: when the young one is full, it becomes the old one, and values that are read again move over. A look-up in the young
+ * generation writes nothing, which makes it cheap on a hot path; the map holds at most `2 × limit` values.
+ */
+export function createBoundedMap<T>(limit: number): BoundedMap<T> {
+  let young = new Map<string, T>();
+  let old = new Map<string, T>();
+
+  function set(key: string, value: T): void {
+    if (young.size >= limit) {
+      old = young;
+      young = new Map();
+    }
+    young.set(key, value);
+  }
+
+  return {
+    get(key) {
+      const value = young.get(key);
+      if (value !== undefined) return value;
+      const older = old.get(key);
+      if (older !== undefined) set(key, older);
+      return older;
+    },
+    set,
+    clear() {
+      young = new Map();
+      old = new Map();
+    },
+  };
+}

@@ -1,0 +1,226 @@
+/** Backups of SQLite: consistent beside writers, complete or not there, and restored as they were. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { prepare } from '../../../tests/world/databases.ts';
+import { fillAccounts } from '../../../tests/world/filled-accounts.ts';
+import { sharedSqliteFile } from '../../../tests/world/shared-databases.ts';
+import { silent } from '../../lib/logging.ts';
+import { openDatabase } from '../database/open.ts';
+import { type BackupOptions, keepBackingUp, type MadeBackup, makeBackup } from './backup.ts';
+import { listBackups, outdated } from './backup-folder.ts';
+import { findBackup, rehearse, restore } from './restore.ts';
+
+const fixture = join(import.meta.dirname, '../../../tests/fixtures/backing-up.ts');
+const hour = 3_600_000;
+
+describe('outdated backups', () => {
+  it('are those beyond all of the last hour, one of each hour of a day, and one of each day', () => {
+    const now = Date.parse('2026-03-10T12:30:00Z');
+    const times: number[] = [];
+    for (let age = 0; age < 40 * 24 * hour; age += 10 * 60_000) times.push(now - age);
+    const old = new Set(outdated(times, now, 30));
+    const kept = times.filter((time) => !old.has(time)).map((time) => (now - time) / hour);
+    expect(kept.filter((age) => age < 1)).toHaveLength(6);
+    expect(kept.filter((age) => age >= 1 && age < 24).length).toBeGreaterThanOrEqual(23);
+    expect(kept.filter((age) => age >= 1 && age < 24).length).toBeLessThanOrEqual(24);
+    expect(kept.filter((age) => age >= 24).length).toBeGreaterThanOrEqual(29);
+    expect(kept.filter((age) => age >= 24).length).toBeLessThanOrEqual(30);
+    expect(Math.max(...kept)).toBeLessThan(30 * 24);
+    // What is kept now is still enough after the next run.
+    expect(
+      outdated(
+        times.filter((time) => !old.has(time)),
+        now,
+        30,
+      ),
+    ).toEqual([]);
+  });
+
+  it('never include the newest', () => {
+    expect(outdated([1], 1e12, 30)).toEqual([]);
+    expect(outdated([2, 1], 1e12, 30)).toEqual([1]);
+  });
+});
+
+describe('a backup of SQLite', () => {
+  const engines = prepare('sqlite');
+
+  async function site(rows = 40) {
+    const { dataDir } = await engines.place();
+    copyFileSync(await sharedSqliteFile(), join(dataDir, 'accounts.sqlite'));
+    fillAccounts(join(dataDir, 'accounts.sqlite'), rows);
+    writeFileSync(join(dataDir, 'accounts-secret'), 'the secret of the accounts, long enough\n');
+    const { dataDir: backupDir } = await engines.place();
+    const base = { dataDir, databaseUrl: null, path: '' };
+    const options: BackupOptions = { ...base, backupDir, days: 30, now: Date.now };
+    return { dataDir, backupDir, options, restoring: { ...base, now: Date.now() } };
+  }
+
+  const names = (dataDir: string): string[] => {
+    const database = new DatabaseSync(join(dataDir, 'accounts.sqlite'), { readOnly: true });
+    const rows = database.prepare('select name from users order by id').all();
+    database.close();
+    return rows.map(({ name }) => String(name));
+  };
+
+  const rename = (dataDir: string, name: string): void => {
+    const database = new DatabaseSync(join(dataDir, 'accounts.sqlite'));
+    database.prepare('update users set name = ?').run(name);
+    database.close();
+  };
+
+  it('is of one moment while the site writes, and the site goes on writing', async () => {
+    const { dataDir, backupDir, options, restoring } = await site(400);
+    const database = await openDatabase({ dataDir, databaseUrl: null, log: silent, durable: false });
+    const stopping = new AbortController();
+    let written = 0;
+    const writing = (async () => {
+      while (!stopping.signal.aborted) {
+        const id = `during ${written++}`;
+        await database.transaction(async (tx) => {
+          const times = { createdAt: '', updatedAt: '' };
+          const user = { id, name: id, email: id, emailVerified: 0, image: null, trackingId: id };
+          await tx
+            .insertInto('users')
+            .values({ ...user, ...times })
+            .execute();
+          await tx.insertInto('profiles').values({ user_id: id, data: '{}', updated: 1 }).execute();
+        });
+        await wait(1);
+      }
+    })();
+    let seen = 0;
+    const made = await makeBackup({ ...options, pagesAtOnce: 5, onProgress: () => void seen++ });
+    stopping.abort();
+    await writing;
+    await database.close();
+    expect(seen).toBeGreaterThan(10);
+    expect(written).toBeGreaterThan(10);
+    const { users = 0, profiles } = made.manifest.tables;
+    expect(users).toBeGreaterThanOrEqual(400);
+    expect(users).toBeLessThan(400 + written);
+    expect(profiles).toBe(users);
+    expect(readdirSync(made.path).sort()).toEqual(['accounts-secret', 'accounts.sqlite', 'manifest.json']);
+    for (const name of readdirSync(made.path)) expect(statSync(join(made.path, name)).mode & 0o777, name).toBe(0o600);
+    expect(statSync(made.path).mode & 0o777).toBe(0o700);
+
+    expect((await rehearse(made.path, restoring)).tables).toEqual(made.manifest.tables);
+    const { aside } = await restore(findBackup('latest', backupDir), restoring);
+    expect(names(dataDir)).toHaveLength(users);
+    expect(names(String(aside))).toHaveLength(400 + written);
+    const reopened = await openDatabase({ dataDir, databaseUrl: null, log: silent });
+    await reopened.close();
+  });
+
+  it('that is killed leaves the last good one', async () => {
+    const { dataDir, backupDir, options, restoring } = await site();
+    const good = await makeBackup(options);
+    rename(dataDir, 'Later');
+    for (const step of ['first', 'last']) {
+      const child = spawn(process.execPath, [fixture, dataDir, backupDir, step], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      await once(child.stdout, 'data');
+      child.kill('SIGKILL');
+      expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+      expect(readdirSync(backupDir).filter((name) => name.startsWith('.unfinished'))).toHaveLength(1);
+      expect(listBackups(backupDir).map(({ path }) => path)).toEqual([good.path]);
+      expect(await rehearse(findBackup('latest', backupDir), restoring)).toEqual(good.manifest);
+    }
+    const next = await makeBackup(options);
+    expect(readdirSync(backupDir).filter((name) => name.startsWith('.unfinished'))).toEqual([]);
+    expect(listBackups(backupDir).map(({ path }) => path)).toEqual([next.path, good.path]);
+  }, 240_000);
+
+  it('that is damaged is refused with the name of the file, and nothing changes', async () => {
+    const { dataDir, options, restoring } = await site();
+    const damage: Record<string, (path: string) => void> = {
+      'accounts.sqlite': (path) => appendFileSync(path, 'x'),
+      'accounts-secret': (path) => writeFileSync(path, readFileSync(path, 'utf8').toUpperCase()),
+      'manifest.json': (path) => writeFileSync(path, readFileSync(path, 'utf8').slice(0, -9)),
+    };
+    const before = readdirSync(dataDir);
+    for (const [name, spoil] of Object.entries(damage)) {
+      const { path } = await makeBackup(options);
+      spoil(join(path, name));
+      await expect(restore(path, restoring), name).rejects.toThrow(join(path, name));
+      rmSync(join(path, name));
+      await expect(rehearse(path, restoring), name).rejects.toThrow(`${join(path, name)} is missing`);
+    }
+    expect(readdirSync(dataDir)).toEqual(before);
+  });
+
+  it('is not restored while a process has the accounts or the content open', async () => {
+    const { dataDir, options, restoring } = await site();
+    const { path } = await makeBackup(options);
+    rename(dataDir, 'Later');
+    for (const name of ['accounts.sqlite', 'content.sqlite']) {
+      const open = new DatabaseSync(join(dataDir, name));
+      open.exec('pragma journal_mode = wal; create table if not exists a (b)');
+      await expect(restore(path, restoring), name).rejects.toThrow(/is in use\. Stop the site/);
+      open.close();
+    }
+    expect(new Set(names(dataDir))).toEqual(new Set(['Later']));
+    expect(readdirSync(dataDir).filter((name) => name.includes('restor'))).toEqual([]);
+  });
+
+  it('takes the place of accounts that are damaged', async () => {
+    const { dataDir, options, restoring } = await site();
+    const { path } = await makeBackup(options);
+    const before = names(dataDir);
+    for (const name of ['accounts.sqlite', 'accounts.sqlite-wal'])
+      writeFileSync(join(dataDir, name), 'no database '.repeat(999));
+    const { aside } = await restore(path, restoring);
+    expect(names(dataDir)).toEqual(before);
+    expect(readdirSync(String(aside))).toEqual(expect.arrayContaining(['accounts-secret', 'accounts.sqlite']));
+    expect(existsSync(join(dataDir, 'accounts.sqlite-wal'))).toBe(false);
+  });
+
+  it('is refused when it is for another engine or from a newer version', async () => {
+    const { dataDir, options, restoring } = await site();
+    const { path } = await makeBackup(options);
+    const other = { ...restoring, databaseUrl: 'postgres://127.0.0.1:9/none' };
+    await expect(restore(path, other)).rejects.toThrow('The backup is of SQLite');
+    const database = new DatabaseSync(join(dataDir, 'accounts.sqlite'));
+    database.exec(`insert into migrations (name, at) values ('9999-later', 1)`);
+    database.close();
+    const { path: newer } = await makeBackup(options);
+    await expect(restore(newer, restoring)).rejects.toThrow('9999-later');
+  });
+
+  it('is made at each interval in which the accounts changed', async () => {
+    const { dataDir, options } = await site();
+    const made: MadeBackup[] = [];
+    const failed: Error[] = [];
+    const stopping = new AbortController();
+    const running = keepBackingUp(options, {
+      seconds: 0.05,
+      signal: stopping.signal,
+      onMade: (backup) => void made.push(backup),
+      onFailed: (error) => void failed.push(error),
+    });
+    await expect.poll(() => made.length).toBe(1);
+    await wait(500);
+    expect(made).toHaveLength(1);
+    rename(dataDir, 'Later');
+    await expect.poll(() => made.length).toBe(2);
+    stopping.abort();
+    await running;
+    expect(failed).toEqual([]);
+    expect(listBackups(options.backupDir)).toHaveLength(2);
+  });
+});

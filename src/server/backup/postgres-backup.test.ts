@@ -1,0 +1,81 @@
+/** Backups of PostgreSQL with its own programs; the round trip needs a server and programs of one version on this machine. */
+import { chmodSync, globSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { prepare } from '../../../tests/world/databases.ts';
+import { fillAccounts } from '../../../tests/world/filled-accounts.ts';
+import { type Cluster, startPostgres } from '../../../tests/world/postgres.ts';
+import { silent } from '../../lib/logging.ts';
+import { openDatabase } from '../database/open.ts';
+import { makeBackup } from './backup.ts';
+import { moveToPostgres } from './move.ts';
+import { withPostgres } from './postgres-connection.ts';
+import { findTools } from './postgres-tools.ts';
+import { rehearse, restore } from './restore.ts';
+
+/** A server of the system with its programs, such as Debian's; the npm package of the tests has no pg_dump. */
+const installed = globSync('/usr/lib/postgresql/*/bin/{pg_dump,initdb}').map(dirname);
+const bin = installed.find((folder, at) => installed.indexOf(folder) !== at);
+
+describe('the programs of PostgreSQL', () => {
+  const engines = prepare('sqlite');
+
+  async function fake(version: string): Promise<string> {
+    const { dataDir } = await engines.place();
+    for (const name of ['pg_dump', 'pg_restore']) {
+      writeFileSync(join(dataDir, name), `#!/bin/sh\necho "${name} (PostgreSQL) ${version}"\n`);
+      chmodSync(join(dataDir, name), 0o755);
+    }
+    return dataDir;
+  }
+
+  it('are named when they are missing or of the wrong version, with what to install', async () => {
+    const { dataDir: empty } = await engines.place();
+    await expect(findTools(16, empty)).rejects.toThrow(/pg_dump isn't on the PATH.*postgresql-client-16/);
+    await expect(findTools(16, await fake('15.4 (Debian)'))).rejects.toThrow('of version 15, and the server of 16');
+    await expect(findTools(16, await fake('17.1'))).rejects.toThrow(/pg_restore of version 17 can't restore.*16/);
+    await findTools(16, `${empty}:${await fake('16.2')}`);
+    await findTools(17, await fake('18.0'));
+  });
+});
+
+describe.skipIf(!bin)('a backup of PostgreSQL', () => {
+  const engines = prepare('sqlite');
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await startPostgres({ native: dirname(bin ?? '') });
+  });
+  afterAll(() => cluster.remove());
+
+  it('is checked in a database of its own, and restored while the earlier tables are kept', async () => {
+    const { dataDir } = await engines.place();
+    const { dataDir: backupDir } = await engines.place();
+    const databaseUrl = await cluster.database();
+    await (await openDatabase({ dataDir, databaseUrl: null, log: silent })).close();
+    fillAccounts(join(dataDir, 'accounts.sqlite'), 20);
+    await moveToPostgres({ dataDir, databaseUrl });
+    const options = { dataDir, databaseUrl, path: bin ?? '' };
+    const made = await makeBackup({ ...options, backupDir, days: 30, now: Date.now });
+    expect(readdirSync(made.path).sort()).toEqual(['accounts.dump', 'manifest.json']);
+    expect(made.manifest.tables).toMatchObject({ users: 20, jobs: 20 });
+
+    const site = await openDatabase({ dataDir: '', databaseUrl, log: silent });
+    await site.db.deleteFrom('users').execute();
+    const restoring = { ...options, now: Date.now() };
+    expect(await rehearse(made.path, restoring)).toEqual(made.manifest);
+    await expect(restore(made.path, restoring)).rejects.toThrow('is in use');
+    await site.close();
+
+    const { aside } = await restore(made.path, restoring);
+    await withPostgres(databaseUrl, async (client) => {
+      const count = async (table: string) => (await client.query(`select count(*)::int as n from ${table}`)).rows[0].n;
+      expect([await count('users'), await count('profiles'), await count(`${aside}.users`)]).toEqual([20, 20, 0]);
+      const { rows } = await client.query(`select datname from pg_database where datname like 'restore_check%'`);
+      expect(rows).toEqual([]);
+    });
+    await (await openDatabase({ dataDir: '', databaseUrl, log: silent })).close();
+
+    writeFileSync(join(made.path, 'accounts.dump'), 'no dump');
+    await expect(restore(made.path, restoring)).rejects.toThrow(join(made.path, 'accounts.dump'));
+  });
+});

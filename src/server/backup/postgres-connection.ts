@@ -1,0 +1,84 @@
+/** A connection of the operators' commands to the accounts in PostgreSQL, and the check that no site uses them. */
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { migrationLock } from '../database/migrate.ts';
+import { told } from '../database/postgres.ts';
+import { InUse, quoted } from './sqlite-file.ts';
+
+/** Runs `work` on one connection without time limits. @throws Error with a sentence for the operator when it can't connect */
+export async function withPostgres<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    application_name: 'broadsheet-command',
+  });
+  // A connection that breaks fails the query, too.
+  client.on('error', () => {});
+  try {
+    await client.connect().catch((error: unknown) => {
+      throw told(error);
+    });
+    await client.query('set statement_timeout = 0');
+    return await work(client);
+  } catch (error) {
+    // Errors of files and programs have codes, too, that mean something else.
+    throw error instanceof pg.DatabaseError ? told(error) : error;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Major version of the server, such as 16. */
+export async function serverMajor(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`);
+  return Math.floor(Number(rows[0]?.version) / 10_000);
+}
+
+export async function currentSchema(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ name: string | null }>('select current_schema() as name');
+  const name = rows[0]?.name;
+  if (!name) throw new Error('The user of DATABASE_URL has no schema in its search_path: see DATABASE_URL.');
+  return name;
+}
+
+/** Names of the tables in the site's schema, sorted. */
+export async function postgresTables(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ tablename: string }>(
+    'select tablename from pg_tables where schemaname = current_schema() order by tablename',
+  );
+  return rows.map(({ tablename }) => tablename);
+}
+
+/** The number of rows of each table. */
+export async function countPostgresRows(client: pg.Client): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of await postgresTables(client)) {
+    const { rows } = await client.query<{ n: string }>(`select count(*) as n from ${quoted(table)}`);
+    counts[table] = Number(rows[0]?.n);
+  }
+  return counts;
+}
+
+/**
+ * Checks that no process of the site is connected. Each has at least the connection that listens.
+ *
+ * @param patienceMs a process that has just ended may be listed for a moment
+ * @throws InUse
+ */
+export async function refuseSites(client: pg.Client, patienceMs = 1500): Promise<void> {
+  for (const until = performance.now() + patienceMs; ; await wait(50)) {
+    const { rows } = await client.query<{ n: string }>(
+      `select count(*) as n from pg_stat_activity where datname = current_database() and application_name = 'broadsheet'`,
+    );
+    if (Number(rows[0]?.n) === 0) return;
+    if (performance.now() > until) throw new InUse('The PostgreSQL database of DATABASE_URL');
+  }
+}
+
+/** Makes a site that starts now wait until this connection ends: its migrations need the same lock. */
+export async function holdStarts(client: pg.Client): Promise<void> {
+  await client.query(`set lock_timeout = '30s'`);
+  await client.query('select pg_advisory_lock($1)', [migrationLock]);
+  await client.query('set lock_timeout = 0');
+}

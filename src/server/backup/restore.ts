@@ -1,0 +1,69 @@
+/** `npm run restore`: puts a backup in the place of the accounts, or rehearses it. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { NewerDatabase } from '../database/migrate.ts';
+import { migrations } from '../migrations/all.ts';
+import { listBackups } from './backup-folder.ts';
+import { type Manifest, readManifest } from './manifest.ts';
+import { rehearsePostgres, restorePostgres } from './postgres-backup.ts';
+import { type Restored, rehearseSqlite, restoreSqlite } from './sqlite-backup.ts';
+
+export interface RestoreOptions {
+  readonly dataDir: string;
+  /** `null`: the accounts are in SQLite. */
+  readonly databaseUrl: string | null;
+  /** Folders of PostgreSQL's programs, as in the environment variable PATH. */
+  readonly path: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Finds a backup by its path, its name in the backup folder, or `latest`.
+ *
+ * @returns its folder
+ * @throws Error with a sentence for the operator
+ */
+export function findBackup(text: string, backupDir: string | null): string {
+  if (text === 'latest') {
+    if (backupDir === null) throw new Error('Set BACKUP_DIR, or give the path of a backup.');
+    const [latest] = existsSync(backupDir) ? listBackups(backupDir) : [];
+    if (!latest) throw new Error(`There is no backup in ${backupDir}.`);
+    return latest.path;
+  }
+  const found = [...(backupDir === null ? [] : [join(backupDir, text)]), resolve(text)].find((path) =>
+    existsSync(path),
+  );
+  if (!found) throw new Error(`There is no backup ${text}: give its path, its name in BACKUP_DIR, or "latest".`);
+  return found;
+}
+
+/** @throws Error when the backup isn't for this engine or is of a newer version of the site */
+function refuseOther(from: string, { databaseUrl }: RestoreOptions): void {
+  const manifest = readManifest(from);
+  if (manifest.engine === 'sqlite' && databaseUrl !== null) {
+    throw new Error(
+      'The backup is of SQLite, and DATABASE_URL is set: restore it without DATABASE_URL, then run "npm run move-to-postgres".',
+    );
+  }
+  if (manifest.engine === 'postgres' && databaseUrl === null) {
+    throw new Error('The backup is of PostgreSQL: set DATABASE_URL to the database to restore it into.');
+  }
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = manifest.migrations.filter((name) => !known.has(name));
+  if (unknown.length > 0) throw new NewerDatabase(unknown);
+}
+
+/** Restores a backup into a temporary place and compares it; nothing of the site changes. @throws Error that names the damage */
+export async function rehearse(from: string, options: RestoreOptions): Promise<Manifest> {
+  refuseOther(from, options);
+  const { databaseUrl, path } = options;
+  return databaseUrl === null ? rehearseSqlite(from) : rehearsePostgres(from, { databaseUrl, path });
+}
+
+/** Restores a backup. @throws InUse while the site runs, or Error that says what to do */
+export async function restore(from: string, options: RestoreOptions): Promise<Restored> {
+  refuseOther(from, options);
+  const { dataDir, databaseUrl, path, now } = options;
+  return databaseUrl === null ? restoreSqlite(from, dataDir, now) : restorePostgres(from, now, { databaseUrl, path });
+}

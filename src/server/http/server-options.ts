@@ -1,0 +1,101 @@
+/** What the HTTP server is given, and the state that its parts share. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Tenant } from '../../lib/accounts/zephr.server.ts';
+import type { WalledLevel } from '../../lib/content/model.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { AccessCookie, PassCookie } from '../../press/delivery/access-cookie.ts';
+import type { KeyOf } from '../../press/delivery/cache-key.ts';
+import type { Press } from '../../press/press.server.ts';
+import type { ServerCounts } from '../operators/metrics.ts';
+import type { CopyGate } from './copy-gate.ts';
+import type { Crawlers } from './crawlers.ts';
+import type { RenderPage } from './page-renderer.ts';
+import type { SecurityHeaders } from './security-headers.ts';
+import type { StaticAnswer, Statics } from './static-files.ts';
+
+export interface RenewedAccess {
+  /** The reader's access level; `null`: only what is public. */
+  readonly level: WalledLevel | null;
+  /** Whole `Set-Cookie` values, for responses to this reader only. */
+  readonly cookies: readonly string[];
+}
+
+/** @param header the request's `Cookie` header. @returns `null` where it holds no session */
+export type RenewAccess = (header: string | undefined) => Promise<RenewedAccess> | null;
+
+/** The press as the HTTP server uses it. */
+export interface StoredPages {
+  readonly press: Pick<Press, 'peek' | 'peekFull' | 'get' | 'encoded' | 'variantFor'>;
+  readonly keyOf: KeyOf;
+  readonly access: Pick<AccessCookie, 'levelFor'>;
+  /** Opens single pages that were given away. */
+  readonly passes?: Pick<PassCookie, 'opens'>;
+}
+
+/** The routes `/-/…` and `/metrics`. */
+export interface OperatorRoutes {
+  /** @returns `false` when the address is left to the pages */
+  answer(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    url: URL,
+    readBody: () => Promise<string>,
+  ): Promise<boolean>;
+  /** What the operators' page is given; `undefined` for anyone who may not see it. */
+  view(incoming: IncomingMessage, url: URL): Promise<App.Locals['operators']>;
+}
+
+export interface HttpServerOptions {
+  /** Public origin, no slash at its end. */
+  readonly siteUrl: string;
+  readonly statics: Statics;
+  readonly security: SecurityHeaders;
+  readonly render: RenderPage;
+  /** Stored pages; without them every page is rendered for each reader. */
+  readonly pages?: StoredPages;
+  readonly operators?: OperatorRoutes | undefined;
+  /** Asks the accounts for a new access cookie, for a page whose variant depends on one. */
+  readonly renewAccess?: RenewAccess | undefined;
+  /** Search engines that may read what is behind the paywall. */
+  readonly crawlers?: Crawlers | undefined;
+  /** A Zephr tenant that keeps the accounts. */
+  readonly tenant?: Pick<Tenant, 'owns' | 'pass'> | undefined;
+  /** Network address of the client; that of the connection by default. */
+  readonly clientAddress?: (incoming: IncomingMessage) => string;
+  /** Files of earlier builds, by their path. */
+  readonly earlier?: (pathname: string, headers: IncomingMessage['headers']) => Promise<StaticAnswer | null>;
+  /** Fixed texts by path, such as the key file of IndexNow. */
+  readonly texts?: ReadonlyMap<string, string>;
+  /** Whether every response is logged. */
+  readonly traced?: boolean;
+  /** What a request gets as `Astro.locals`. */
+  readonly locals: () => App.Locals;
+  /** Whether there is an edition to serve. */
+  readonly editionReady: () => boolean;
+  /** What readers get while the archive is being copied. */
+  readonly copy?: CopyGate;
+  /** What `/readyz` says beside `ready`. */
+  readonly readiness: () => Readonly<Record<string, unknown>>;
+  readonly log: Logger;
+  /** Where responses are counted; counts of its own by default. */
+  readonly counts?: ServerState['counts'];
+  /** Bounds on slow clients, milliseconds. */
+  readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number; readonly checkEveryMs?: number };
+}
+
+export interface HttpServer extends Server {
+  readonly counts: ServerCounts;
+}
+
+/** State of one server, handed to the functions that answer. */
+export interface ServerState {
+  readonly options: HttpServerOptions;
+  readonly counts: { -readonly [name in keyof ServerCounts]: ServerCounts[name] };
+  readonly addressOf: (incoming: IncomingMessage) => string;
+}
+
+/** One request and its response. */
+export interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
