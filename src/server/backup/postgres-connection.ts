@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { migrationLock } from '../database/migrate.ts';
-import { told } from '../database/postgres.ts';
+import { described } from '../database/postgres.ts';
 import { InUse, quoted } from './sqlite-file.ts';
 
 /** Runs `work` on one connection without time limits. @throws Error with a sentence for the operator when it can't connect */
@@ -17,13 +17,13 @@ export async function withPostgres<T>(url: string, work: (client: pg.Client) => 
   client.on('error', () => {});
   try {
     await client.connect().catch((error: unknown) => {
-      throw told(error);
+      throw described(error);
     });
     await client.query('set statement_timeout = 0');
     return await work(client);
   } catch (error) {
     // Errors of files and programs have codes, too, that mean something else.
-    throw error instanceof pg.DatabaseError ? told(error) : error;
+    throw error instanceof pg.DatabaseError ? described(error) : error;
   } finally {
     await client.end();
   }
