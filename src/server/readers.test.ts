@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunningBilling } from '../lib/billing/engine/billing.server.ts';
-import { DatabaseUnavailable } from '../lib/database.ts';
+import { type Database, DatabaseUnavailable } from '../lib/database.ts';
 import { silent } from '../lib/logging.ts';
 import { parseConfig } from './config/config.ts';
 import { openDatabase } from './database/open.ts';
