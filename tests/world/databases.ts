@@ -16,6 +16,8 @@ export interface Engines {
   readonly engine: Engine;
   /** A new place without tables; it is removed after the test. */
   place(): Promise<Place>;
+  /** A place with the tables, and nothing in them; the tests of a suite have the same PostgreSQL database, one after the other. */
+  migratedPlace(): Promise<Place>;
   /** Opens a new database, or that of a place; closed after the test. */
   open(options?: Partial<DatabaseOptions>): Promise<Database>;
   /** The PostgreSQL of this suite alone. @throws Error without `ownServer`, and on SQLite */
@@ -93,6 +95,7 @@ export function prepare(engine: Engine, { ownServer = false }: PrepareOptions = 
   return {
     engine,
     place,
+    migratedPlace,
     async open(options = {}) {
       let where: Partial<Place> = {};
       if (options.dataDir === undefined) where = options.migrations ? await place() : await migratedPlace();

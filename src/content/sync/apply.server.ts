@@ -178,7 +178,7 @@ function replay(apply: ApplyState): void {
 /** Applies entries at once, or through the content log. A listener that fails doesn't undo the change. */
 async function commit(apply: ApplyState, entries: readonly ContentEntry[], onStored?: () => void): Promise<Applied> {
   const { journal } = apply;
-  if (!journal) {
+  if (!journal || entries.length === 0) {
     const { summary, refreshed } = applyNow(apply, entries, null);
     onStored?.();
     return { ...summary, refreshed: await refreshed };

@@ -28,6 +28,8 @@ export interface ClusterLog {
   readonly journal: ContentJournal;
   /** Tells the journal that this node has applied the log up to a revision. */
   applied(revision: number, refreshed: Promise<readonly string[]>): void;
+  /** Ends every wait of the journal; what was appended is applied at the next start. */
+  close(): void;
 }
 
 export interface ClusterLogOptions {
@@ -54,6 +56,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     refreshed: Promise.resolve([]),
   };
   const waiting = new Set<() => void>();
+  const closing = new AbortController();
 
   async function reached(revision: number): Promise<{ refreshed: Promise<readonly string[]> }> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -61,6 +64,9 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
       if (last.revision >= revision) resolve();
     };
     const timer = setTimeout(() => reject(new Error("The content log can't be read")), applyMs);
+    const stop = (): void => reject(new Error('The site is stopping'));
+    if (closing.signal.aborted) stop();
+    closing.signal.addEventListener('abort', stop, { once: true });
     waiting.add(look);
     look();
     try {
@@ -68,6 +74,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
       return { refreshed: last.refreshed };
     } finally {
       clearTimeout(timer);
+      closing.signal.removeEventListener('abort', stop);
       waiting.delete(look);
     }
   }
@@ -80,7 +87,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     lease,
     journal: {
       async append(entries, tags) {
-        if (lease.epoch === null) throw new Error('Another node syncs with WordPress');
+        if (lease.epoch === null || closing.signal.aborted) throw new Error('Another node syncs with WordPress');
         const written = entries.map((entry) => ({ ...entryName(entry), payload: JSON.stringify(entry) }));
         return reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], lease.epoch));
       },
@@ -89,6 +96,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
       last = { revision, refreshed };
       for (const look of [...waiting]) look();
     },
+    close: () => closing.abort(),
   };
 }
 
@@ -185,7 +193,10 @@ export function createCluster(options: ClusterOptions): Cluster {
       return pages;
     },
     start: () => node.start(),
-    stop: () => node.stop(),
+    stop() {
+      clusterLog.close();
+      return node.stop();
+    },
     stats: () => ({ ...node.stats(), ...state.counts, pages: sumOf([...state.shares.values()]) }),
   };
 }

@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 async function shop() {
-  const place = await engines.place();
+  const place = await engines.migratedPlace();
   const { db } = await engines.open(place);
   const log = openContentLog({ db, version: 1 });
   const session = async (): Promise<pg.Client> => {

@@ -195,14 +195,14 @@ const send = async ({ db }: State, message: Message): Promise<void> => {
 /** Reads the log to its end; a call during a read causes one more read. */
 function follow(state: State): Promise<void> {
   state.followAgain = true;
-  state.following ??= readLog(state).finally(() => {
-    state.following = null;
-  });
+  state.following ??= readLog(state);
   return state.following;
 }
 
 async function readLog(state: State): Promise<void> {
   const { contentLog, follower, log } = state;
+  // In the next turn, so that the caller has the promise.
+  await Promise.resolve();
   try {
     while (state.followAgain && !state.stopping.signal.aborted) {
       state.followAgain = false;
@@ -224,6 +224,8 @@ async function readLog(state: State): Promise<void> {
     const { message } = error as Error;
     if (message !== state.problem) log.warn({ problem: message }, "Changes of the cluster don't arrive; retrying");
     state.problem = message;
+  } finally {
+    state.following = null;
   }
 }
 
@@ -243,9 +245,7 @@ function apply(state: State, batch: LogBatch): void {
 /** Reports how far this node is; a call during a report causes one more. */
 function report(state: State): void {
   state.reportAgain = true;
-  state.reporting ??= writeReport(state).finally(() => {
-    state.reporting = null;
-  });
+  state.reporting ??= writeReport(state);
 }
 
 async function writeReport(state: State): Promise<void> {
@@ -261,6 +261,7 @@ async function writeReport(state: State): Promise<void> {
       .execute(db)
       .catch(() => {});
   }
+  state.reporting = null;
 }
 
 async function reached(state: State, revision: number, ms: number): Promise<boolean> {
