@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
 import { type AccountsDatabase, type Database, DatabaseUnavailable } from '../../lib/database.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { migrations as all } from '../migrations/all.ts';
@@ -17,6 +18,8 @@ export interface DatabaseOptions extends SqliteOptions {
   readonly log: Logger;
   /** For tests. */
   readonly migrations?: readonly Migration[];
+  /** For tests: connections to a PostgreSQL that is migrated; `close` leaves them open. */
+  readonly pool?: pg.Pool;
 }
 
 /** Milliseconds between two attempts to reach an unavailable PostgreSQL. */
@@ -57,8 +60,8 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
 
 async function onPostgres(options: DatabaseOptions, url: string): Promise<Database> {
   const { log } = options;
-  const pool = openPool(url, { log, patienceMs: options.patienceMs });
-  let ready = false;
+  const pool = options.pool ?? openPool(url, { log, patienceMs: options.patienceMs });
+  let ready = options.pool !== undefined;
   let closed = false;
   let problem: string | null = null;
   let asking: Promise<void> | null = null;
@@ -85,6 +88,7 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
   }
 
   async function gate(): Promise<void> {
+    if (closed) throw new DatabaseUnavailable('The database is closed.');
     if (ready) return;
     if (!asking && performance.now() - askedAt < askAgainMs) throw new DatabaseUnavailable(problem ?? 'Not ready yet.');
     asking ??= ask().finally(() => {
@@ -99,7 +103,7 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
   }
 
   try {
-    await ask();
+    if (!ready) await ask();
   } catch (error) {
     if (error instanceof NewerDatabase || !(error instanceof DatabaseUnavailable)) {
       await pool.end();
@@ -128,7 +132,7 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
       if (closed) return;
       closed = true;
       clearInterval(timer);
-      await pool.end();
+      if (!options.pool) await pool.end();
     },
   };
 }
