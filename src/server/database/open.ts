@@ -98,7 +98,10 @@ interface Availability extends Watch {
 }
 
 /** Whether PostgreSQL is available and migrated. While it isn't, queries try the migrations again, once a second at most. */
-function createAvailability({ log, patienceMs, migrations = all, pool: migrated }: DatabaseOptions, url: string): Availability {
+function createAvailability(
+  { log, patienceMs, migrations = all, pool: migrated }: DatabaseOptions,
+  url: string,
+): Availability {
   let ready = migrated !== undefined;
   let problem: string | null = null;
   let migrating: Promise<void> | null = null;
