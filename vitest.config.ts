@@ -1,21 +1,6 @@
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { runs } from './tests/world/runs.ts';
-
-/** These take longest: they begin first, so that no core waits for one of them at the end. */
-const longest = [
-  ...['sandbox/wordpress/kept-data.test.ts', 'src/lib/billing/model.test.ts', 'src/lib/billing/engine/coupons.test.ts'],
-  ...['tests/fault/two-builds.test.ts', 'tests/fault/press-restarts.test.ts', 'tests/fault/kill-site.test.ts'],
-  ...['tests/fault/billing-crash.test.ts', 'tests/fault/clock.test.ts'],
-];
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => longest.some((name) => moduleId.endsWith(name));
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
-  }
-}
+import { Sequencer, sharedPool } from './tests/world/shared-pool.ts';
 
 /**
  * Four projects: `unit` stands beside the code and touches nothing outside its process but temporary folders; `contract`
@@ -33,7 +18,7 @@ export default defineConfig({
     setupFiles: ['tests/world/patience.ts'],
     // Every core: by itself vitest leaves one free, which on two is half of the machine.
     maxWorkers: '100%',
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: Sequencer },
     projects: [
       {
         extends: true,
@@ -43,6 +28,9 @@ export default defineConfig({
           // It asks the built site.
           exclude: ['**/node_modules/**', 'tests/security/{accounts,paid-body,reader-tools}.test.ts'],
           globalSetup: ['tests/world/shared-databases.ts'],
+          setupFiles: ['tests/world/shared-worker.ts'],
+          pool: sharedPool,
+          isolate: false,
         },
       },
       {
@@ -60,6 +48,7 @@ export default defineConfig({
         test: {
           name: 'plugin',
           include: ['wordpress/newsroom/tests/**/*.test.ts'],
+          globalSetup: ['wordpress/newsroom/tests/harness.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

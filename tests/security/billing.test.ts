@@ -353,7 +353,7 @@ describe('secrets and people', () => {
     const { session } = await reader();
     paid(await bench.billing.subscribe(session, yearly));
     for (const path of ['customers', 'subscriptions', 'charges', 'invoices', 'payment_intents', 'prices', 'events']) {
-      const answer = await fetch(`http://stripe.test/v1/${path}`, {
+      const answer = await bench.fetch(`http://stripe.test/v1/${path}`, {
         headers: { authorization: `Bearer ${publishableKey}` },
       });
       expect(answer.status, path).toBeGreaterThanOrEqual(401);

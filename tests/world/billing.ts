@@ -2,9 +2,8 @@
  * The billing service over a fresh database, and the sandbox's Stripe in this process: the real SDK asks it, and what it has to tell
  * comes back as signed webhooks when a test lets it.
  */
-import { type SetupServer, setupServer } from 'msw/node';
 import Stripe from 'stripe';
-import { stripeHandlers } from '../../sandbox/stripe/handlers.ts';
+import { stripeFetch } from '../../sandbox/stripe/handlers.ts';
 import { openState, type StripeState } from '../../sandbox/stripe/state.ts';
 import type { Session } from '../../src/lib/accounts/service.ts';
 import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
@@ -45,6 +44,8 @@ export interface BillingBench {
   readonly database: Database;
   readonly accounts: Bench;
   readonly mail: Message[];
+  /** Asks this Stripe, as its clients do. */
+  readonly fetch: typeof fetch;
   /** What Stripe was asked to write, the oldest first. */
   readonly requests: StripeRequest[];
   readonly readers: { join(email: string): Promise<Session> };
@@ -61,23 +62,13 @@ export interface BillingBench {
   stop(): Promise<void>;
 }
 
-let server: SetupServer | null = null;
-
 export async function billingBench(database: Database, options: Partial<BillingOptions> = {}): Promise<BillingBench> {
-  server?.close();
   const accounts = await bench(database);
   const { clock } = accounts;
   const stripe = openState({ wall: () => clock.now });
-  // The sandbox has an msw of its own, which TypeScript takes for another library.
-  server = setupServer(...(stripeHandlers(stripe) as never[]));
-  server.listen();
   const requests: StripeRequest[] = [];
-  server.events.on('request:start', ({ request }) => {
-    if (request.method !== 'POST') return;
-    const copy = request.clone();
-    const asked = { method: copy.method, path: new URL(copy.url).pathname, form: {} as Record<string, string> };
-    requests.push(asked);
-    void copy.text().then((text) => Object.assign(asked.form, Object.fromEntries(new URLSearchParams(text))));
+  const fetch = stripeFetch(stripe, (method, path, body) => {
+    if (method === 'POST') requests.push({ method, path, form: Object.fromEntries(new URLSearchParams(body)) });
   });
   const events: SandboxEvent[] = [];
   stripe.onEvents((told) => void events.push(...(told as readonly SandboxEvent[])));
@@ -104,6 +95,7 @@ export async function billingBench(database: Database, options: Partial<BillingO
       protocol: 'http',
       maxNetworkRetries: 0,
       timeout: 30_000,
+      httpClient: Stripe.createFetchHttpClient(fetch),
     });
   const another = (more: Partial<BillingOptions> = {}) =>
     createBilling({
@@ -139,6 +131,7 @@ export async function billingBench(database: Database, options: Partial<BillingO
     mail,
     events,
     requests,
+    fetch,
     another,
     send,
     // Each from a network of their own: many of them come in a row.
@@ -154,8 +147,6 @@ export async function billingBench(database: Database, options: Partial<BillingO
     async stop() {
       await billing.stop();
       await accounts.stop();
-      server?.close();
-      server = null;
       stripe.close();
     },
   };

@@ -2,11 +2,14 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, vi } from 'vitest';
 import type { Database, Engine } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { type DatabaseOptions, openDatabase } from '../../src/server/database/open.ts';
-import { type Cluster, runSql, startPostgres } from './postgres.ts';
+import { openPool } from '../../src/server/database/postgres.ts';
+import { type Cluster, startPostgres } from './postgres.ts';
 import { type SharedPostgres, sharedPostgres, sharedSqliteFile } from './shared-databases.ts';
 
 /** Where a database is: an empty folder, and for PostgreSQL an empty database. */
@@ -41,13 +44,51 @@ export function onBothEnginesAlone(name: string, suite: (engines: Engines) => vo
   );
 }
 
-/** Empties every table and keeps the migrations; far quicker than `truncate`, which makes new files for each table. */
-const emptyTables = `do $$ declare each record; begin
-  set local session_replication_role = replica;
-  for each in select tablename from pg_tables where schemaname = 'public' and tablename <> 'migrations' loop
-    execute format('delete from %I', each.tablename);
-  end loop;
-end $$`;
+/** A database that the tests of a suite use one after the other. */
+interface Reused {
+  readonly address: string;
+  /** Connections that stay open from test to test. */
+  readonly pool: pg.Pool;
+  /** Waits for what the last test has begun, and empties every table but the one of the migrations. */
+  empty(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param address of a migrated database */
+async function openReused(address: string): Promise<Reused> {
+  const pool = openPool(address, { log: silent, patienceMs: 60_000 });
+  const cleaner = await openCleaner(address);
+  return {
+    address,
+    pool,
+    async empty() {
+      while (pool.idleCount < pool.totalCount || pool.waitingCount > 0) await setImmediate();
+      await cleaner.empty();
+    },
+    async close() {
+      await cleaner.end();
+      await pool.end();
+    },
+  };
+}
+
+/** Empties tables; far quicker than `truncate`, which makes new files for each of them. */
+async function openCleaner(address: string): Promise<{ empty(): Promise<void>; end(): Promise<void> }> {
+  const client = new pg.Client(address);
+  await client.connect();
+  // Without the checks of foreign keys the order of the tables does not matter.
+  await client.query('set session_replication_role = replica');
+  const { rows } = await client.query<{ name: string }>(
+    `select quote_ident(tablename) as name from pg_tables where schemaname = 'public' and tablename <> 'migrations'`,
+  );
+  // It has a name, so that PostgreSQL reads it once.
+  const deletes = rows.map(({ name }, index) => `d${index} as (delete from ${name})`);
+  const statement = { name: 'empty', text: `with ${deletes.join(', ')} select` };
+  return {
+    empty: async () => void (await client.query(statement)),
+    end: () => client.end(),
+  };
+}
 
 /** For suites of one engine; call it inside `describe`. */
 export function prepare(engine: Engine, { ownServer = false }: PrepareOptions = {}): Engines {
@@ -55,8 +96,9 @@ export function prepare(engine: Engine, { ownServer = false }: PrepareOptions = 
   vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
   let cluster: Cluster | null = null;
   let postgres: SharedPostgres | null = null;
-  /** Most tests of a suite share one database, emptied before each. */
-  let reused: string | null = null;
+  /** Most tests of a suite share one database, emptied before each; of a server that may stop only its address is kept. */
+  let reused: Reused | null = null;
+  let reusedAlone: string | null = null;
   const folders: string[] = [];
   const opened: Database[] = [];
   if (engine === 'postgres') {
@@ -65,6 +107,7 @@ export function prepare(engine: Engine, { ownServer = false }: PrepareOptions = 
       else postgres = await sharedPostgres();
     }, 120_000);
     afterAll(async () => {
+      await reused?.close();
       await cluster?.remove();
       await postgres?.removeDatabases();
     });
@@ -81,15 +124,25 @@ export function prepare(engine: Engine, { ownServer = false }: PrepareOptions = 
     return { dataDir, databaseUrl };
   }
 
-  async function migratedPlace(): Promise<Place> {
+  async function migratedPlace(): Promise<Place & Pick<DatabaseOptions, 'pool'>> {
     if (engine === 'sqlite') {
       const where = await place();
       copyFileSync(await sharedSqliteFile(), join(where.dataDir, 'accounts.sqlite'));
       return where;
     }
-    if (reused !== null) await runSql(emptyTables, reused);
-    reused ??= (await cluster?.database()) ?? (await postgres?.database('migrated')) ?? null;
-    return { dataDir: '', databaseUrl: reused };
+    if (cluster) {
+      if (reusedAlone !== null) {
+        const cleaner = await openCleaner(reusedAlone);
+        await cleaner.empty();
+        await cleaner.end();
+      }
+      reusedAlone ??= await cluster.database();
+      return { dataDir: '', databaseUrl: reusedAlone };
+    }
+    if (!postgres) throw new Error('Databases are there when the tests of a suite have begun.');
+    if (reused) await reused.empty();
+    reused ??= await openReused(await postgres.database('migrated'));
+    return { dataDir: '', databaseUrl: reused.address, pool: reused.pool };
   }
 
   return {
@@ -97,7 +150,7 @@ export function prepare(engine: Engine, { ownServer = false }: PrepareOptions = 
     place,
     migratedPlace,
     async open(options = {}) {
-      let where: Partial<Place> = {};
+      let where: Partial<DatabaseOptions> = {};
       if (options.dataDir === undefined) where = options.migrations ? await place() : await migratedPlace();
       const database = await openDatabase({
         // A test waits as long as it takes: how busy the machine is must not decide.

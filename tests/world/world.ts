@@ -140,6 +140,8 @@ export async function startWorld(options: {
         OPERATOR_TOKEN: operatorToken,
         // Each test may come from an address of its own (readers.ts).
         TRUSTED_PROXIES: '1',
+        // WordPress tells the site of each change; a poll each half minute would take time from the tests.
+        SYNC_POLL_SECONDS: '3600',
         ...sandboxEnvironment(access, {}),
       },
       join(data, 'logs', 'site.log'),

@@ -1,5 +1,5 @@
 /** Backups of PostgreSQL with its own programs; the round trip needs a server and programs of one version on this machine. */
-import { chmodSync, globSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepare } from '../../../tests/world/databases.ts';
@@ -74,6 +74,17 @@ describe.skipIf(!bin)('a backup of PostgreSQL', () => {
       expect(rows).toEqual([]);
     });
     await (await openDatabase({ dataDir: '', databaseUrl, log: silent })).close();
+
+    // A restore that fails puts the tables back that were there.
+    const manifest = join(made.path, 'manifest.json');
+    writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"users": 20', '"users": 21'));
+    const later = { ...restoring, now: restoring.now + 5000 };
+    await expect(restore(made.path, later)).rejects.toThrow('users has 20 rows instead of 21');
+    await withPostgres(databaseUrl, async (client) => {
+      expect((await client.query('select count(*)::int as n from users')).rows[0].n).toBe(20);
+      const { rows } = await client.query(`select nspname from pg_namespace where nspname like 'before_restore%'`);
+      expect(rows).toEqual([{ nspname: aside }]);
+    });
 
     writeFileSync(join(made.path, 'accounts.dump'), 'no dump');
     await expect(restore(made.path, restoring)).rejects.toThrow(join(made.path, 'accounts.dump'));

@@ -235,7 +235,7 @@ describe('PostgreSQL', () => {
   }, 30_000);
 
   it('says so when it has more to do than it can, and goes on afterwards', async () => {
-    const database = await engines.open({ patienceMs: 200 });
+    const database = await engines.open({ patienceMs: 2000 });
     let release: () => void = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
 import { type AccountsDatabase, type Database, DatabaseUnavailable } from '../../lib/database.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { migrations as all } from '../migrations/all.ts';
@@ -19,6 +20,8 @@ export interface DatabaseOptions extends SqliteOptions {
   readonly log: Logger;
   /** For tests. */
   readonly migrations?: readonly Migration[];
+  /** For tests: connections to a PostgreSQL that is migrated; `close` leaves them open. */
+  readonly pool?: pg.Pool;
 }
 
 /** Milliseconds between two attempts to reach an unavailable PostgreSQL. */
@@ -59,10 +62,11 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
 
 async function onPostgres(options: DatabaseOptions, url: string): Promise<Database> {
   const { log, patienceMs, connections } = options;
-  const pool = openPool(url, { log, patienceMs, connections });
+  const pool = options.pool ?? openPool(url, { log, patienceMs, connections });
   const availability = createAvailability(options, url);
+  let closed = false;
   try {
-    await availability.migrate();
+    if (!options.pool) await availability.migrate();
   } catch (error) {
     if (error instanceof NewerDatabase || !(error instanceof DatabaseUnavailable)) {
       await pool.end();
@@ -71,8 +75,9 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
   }
   const timer = setInterval(() => void availability.gate().catch(() => {}), askAgainMs);
   timer.unref();
-  const db = postgresKysely<AccountsDatabase>(pool, availability);
-  let closed = false;
+  const gate = (): Promise<void> =>
+    closed ? Promise.reject(new DatabaseUnavailable('The database is closed.')) : availability.gate();
+  const db = postgresKysely<AccountsDatabase>(pool, { ...availability, gate });
   return {
     engine: 'postgres',
     db,
@@ -82,7 +87,7 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
       if (closed) return;
       closed = true;
       clearInterval(timer);
-      await pool.end();
+      if (!options.pool) await pool.end();
     },
   };
 }
@@ -95,8 +100,11 @@ interface Availability extends Watch {
 }
 
 /** Whether PostgreSQL is available and migrated. While it isn't, queries try the migrations again, once a second at most. */
-function createAvailability({ log, patienceMs, migrations = all }: DatabaseOptions, url: string): Availability {
-  let ready = false;
+function createAvailability(
+  { log, patienceMs, migrations = all, pool: migrated }: DatabaseOptions,
+  url: string,
+): Availability {
+  let ready = migrated !== undefined;
   let problem: string | null = null;
   let migrating: Promise<void> | null = null;
   let triedAt = Number.NEGATIVE_INFINITY;

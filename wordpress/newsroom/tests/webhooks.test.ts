@@ -75,7 +75,7 @@ describe('a delivery', () => {
     const note = await newsroom.rest(`/newsroom/v1/delivery/${article.id}`, { as: 'admin' });
     expect(note.json).toMatchObject({
       state: 'done',
-      message: expect.stringMatching(/^Live on the site in \d+ ms\.$/),
+      message: expect.stringMatching(/^Live on the site in [\d,]+ ms\.$/),
     });
     expect((await newsroom.rest(`/newsroom/v1/delivery/${article.id}`)).status).toBe(401);
   });

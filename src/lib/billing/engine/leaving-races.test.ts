@@ -28,7 +28,7 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
     let moment = 0;
     const fetching = async (input: unknown, init?: RequestInit): Promise<Response> => {
       await around(moment++);
-      const answer = await fetch(input as string, init);
+      const answer = await site.fetch(input as string, init);
       await around(moment++);
       return answer;
     };
