@@ -173,6 +173,7 @@ function siteRoutes(
     locals,
     editionReady,
     copy: createCopyGate(content),
+    missesChanges: cluster ? () => !cluster.node.hears : undefined,
     readiness: () => {
       const sync = content.status();
       const node = cluster?.stats() ?? null;

@@ -21,8 +21,9 @@ const secret = 'a shared secret';
 function newsroom(articles = 3) {
   const wordpress = fakeWordPress();
   wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
-  const put = (id: number, change: Json = {}): void =>
+  const put = (id: number, change: Json = {}): void => {
     wordpress.put('articles', { id, ...wirePost({ id, slug: `a-${id}`, category: [{ id: 3 }], ...change }) });
+  };
   for (let id = 1; id <= articles; id++) put(id);
   let requests: string[] = [];
   const fetch: typeof globalThis.fetch = (input, init) => {
@@ -101,6 +102,7 @@ async function node(place: Place, { url, fetch }: Newsroom): Promise<Node> {
     log: silent,
     beatMs: 50,
     goneMs: 1000,
+    webhookMs: 3000,
   });
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {

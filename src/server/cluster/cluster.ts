@@ -142,7 +142,7 @@ interface State extends ClusterOptions {
   readonly webhookMs: number;
   readonly node: ClusterNode;
   /** Webhooks that wait for the holder's answer, by number. */
-  readonly open: Map<number, { readonly message: WebhookMessage; answer(answer: AnswerMessage): void }>;
+  readonly open: Map<number, { readonly message: WebhookMessage; answer(answer: AnswerMessage | null): void }>;
   readonly shares: Map<string, SharedPages>;
   readonly counts: { passedOn: number; received: number };
   webhooks: number;
@@ -285,9 +285,11 @@ function messageOf(state: State, { headers, rawBody }: WebhookRequest): WebhookM
   };
 }
 
+/** Passes a webhook on; if that is impossible, it is answered at once. */
 const passOn = (state: State, webhook: WebhookMessage): void =>
   void state.node.send({ webhook }).catch((error: Error) => {
     state.log.warn({ problem: error.message }, "A webhook couldn't be passed on; WordPress will send it again");
+    state.open.get(webhook.id)?.answer(null);
   });
 
 /** Passes a webhook on to the node that syncs; a new holder gets it again. */

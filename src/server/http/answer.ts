@@ -132,7 +132,7 @@ async function renderForClient(
 }
 
 function sendHealth(state: ServerState, exchange: Exchange, url: URL): void {
-  const { editionReady, readiness } = state.options;
+  const { editionReady, missesChanges, readiness } = state.options;
   const headers: OutgoingHttpHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' };
   let status = 200;
   let body: object = { ok: true, seconds: Math.round(process.uptime()) };
@@ -140,7 +140,7 @@ function sendHealth(state: ServerState, exchange: Exchange, url: URL): void {
     const ready = editionReady();
     const details = readiness();
     // `/readyz?complete` waits for the whole archive.
-    if (!ready || (url.searchParams.has('complete') && details.complete !== true)) status = 503;
+    if (!ready || missesChanges?.() || (url.searchParams.has('complete') && details.complete !== true)) status = 503;
     body = { ready, ...details };
   }
   if (status === 503) headers['retry-after'] = retryAfter;

@@ -74,6 +74,8 @@ export interface HttpServerOptions {
   readonly editionReady: () => boolean;
   /** What readers get while the archive is being copied. */
   readonly copy?: CopyGate;
+  /** Whether changes of the cluster don't reach this node at present, so that it may show withdrawn content. */
+  readonly missesChanges?: (() => boolean) | undefined;
   /** What `/readyz` says beside `ready`. */
   readonly readiness: () => Readonly<Record<string, unknown>>;
   readonly log: Logger;
