@@ -48,7 +48,6 @@ export default defineConfig({
         test: {
           name: 'plugin',
           include: ['wordpress/newsroom/tests/**/*.test.ts'],
-          globalSetup: ['wordpress/newsroom/tests/harness.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

@@ -1,4 +1,4 @@
-/** A WordPress of its own for each file of tests, with the plugin active and nothing else in it: a copy of one that is installed once. */
+/** A WordPress of its own for each file of tests, with the plugin active and nothing else in it. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -46,11 +46,30 @@ export interface Newsroom {
  * @param constants of wp-config.php, beside those of the sandbox
  */
 export async function startNewsroom(siteUrl: string, constants: Record<string, string> = {}): Promise<Newsroom> {
+  await ensureSandbox({ root });
+  // Only now: what these load has just been installed.
+  const { bootWordPress } = await import('../../../sandbox/wordpress/boot.ts');
+  const { prepareWordPress } = await import('../../../sandbox/wordpress/prepare.ts');
+  const { readCredentials } = await import('../../../sandbox/wordpress/credentials.ts');
   const data = fs.mkdtempSync(path.join(os.tmpdir(), 'newsroom-'));
-  const installed = process.env[installedVariable];
-  if (!installed) throw new Error(`${installedVariable} is not set: run these tests with "npm test -- plugin".`);
-  fs.cpSync(installed, data, { recursive: true });
-  const { wordpress, credentials } = await boot(data, siteUrl, constants);
+  const plugins = [
+    { slug: 'newsroom', folder: path.join(root, 'wordpress/newsroom') },
+    { slug: 'newsroom-tests', folder: path.join(import.meta.dirname, 'support/newsroom-tests') },
+  ];
+  const wordpress = await bootWordPress({
+    core: coreFolder(root),
+    compiled: path.join(root, '.broadsheet', 'php'),
+    data,
+    port: 0,
+    plugins,
+    constants,
+  });
+  const credentials = await prepareWordPress(wordpress, {
+    credentials: readCredentials(data),
+    siteUrl,
+    plugins: plugins.map(({ slug }) => slug),
+    sections: [],
+  });
   const php = async (code: string, input?: unknown) => {
     const printed = await wordpress.run(
       `wp_set_current_user( 1 ); echo wp_json_encode( ( function ( $input ) { ${code} } )( $input ) );`,
@@ -104,51 +123,6 @@ export async function startNewsroom(siteUrl: string, constants: Record<string, s
       fs.rmSync(data, { recursive: true, force: true });
     },
   };
-}
-
-/** Environment variable with the data folder of the WordPress that is copied. */
-const installedVariable = 'BROADSHEET_TEST_NEWSROOM';
-
-/** Global set-up of these tests: installs the WordPress that {@link startNewsroom} copies. @returns removes it */
-export default async function install(): Promise<() => void> {
-  await ensureSandbox({ root });
-  const data = fs.mkdtempSync(path.join(os.tmpdir(), 'newsroom-installed-'));
-  const { keepCredentials } = await import('../../../sandbox/wordpress/credentials.ts');
-  const { wordpress, credentials } = await boot(data, 'http://127.0.0.1:9', {});
-  await wordpress.stop();
-  keepCredentials(data, credentials);
-  process.env[installedVariable] = data;
-  return () => {
-    delete process.env[installedVariable];
-    fs.rmSync(data, { recursive: true, force: true });
-  };
-}
-
-/** Starts the WordPress of a data folder, which is installed if the folder is empty, and sets it up. */
-async function boot(data: string, siteUrl: string, constants: Record<string, string>) {
-  // Only now: the global set-up may just have installed what these load.
-  const { bootWordPress } = await import('../../../sandbox/wordpress/boot.ts');
-  const { prepareWordPress } = await import('../../../sandbox/wordpress/prepare.ts');
-  const { readCredentials } = await import('../../../sandbox/wordpress/credentials.ts');
-  const plugins = [
-    { slug: 'newsroom', folder: path.join(root, 'wordpress/newsroom') },
-    { slug: 'newsroom-tests', folder: path.join(import.meta.dirname, 'support/newsroom-tests') },
-  ];
-  const wordpress = await bootWordPress({
-    core: coreFolder(root),
-    compiled: path.join(root, '.broadsheet', 'php'),
-    data,
-    port: 0,
-    plugins,
-    constants,
-  });
-  const credentials = await prepareWordPress(wordpress, {
-    credentials: readCredentials(data),
-    siteUrl,
-    plugins: plugins.map(({ slug }) => slug),
-    sections: [],
-  });
-  return { wordpress, credentials };
 }
 
 /** Twelve numbered paragraphs as blocks; the last one holds the word that must not leak. */
