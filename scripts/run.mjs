@@ -34,6 +34,7 @@ const commands = {
   'bench:accounts': '../bench/accounts.ts',
   'bench:backup': '../bench/backup.ts',
   'bench:checkout': '../bench/checkout.ts',
+  'bench:cluster': '../bench/cluster.ts',
   'bench:content': '../bench/content.ts',
   'bench:pages': '../bench/pages.ts',
   'bench:publish': '../bench/publish.ts',
