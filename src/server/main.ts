@@ -117,6 +117,9 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
     source: `${dist}client/_assets`,
     log,
   });
+  // Before the first page that names them.
+  const shared = cluster?.shareAssets(`${dist}client/_assets`);
+  await shared?.offer();
   const operators = openOperators(app, { site, cdn, indexNow, metrics, counts, cspReports, always: security.always });
   const tenant = openAccountTenant(config, app);
   const editionReady = brieflyRemembered(() => services.features.content.on && content.reader().edition().ready);
@@ -126,7 +129,7 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
     render,
     operators,
     tenant,
-    earlier: earlierFiles(assets),
+    earlier: earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) }),
     counts,
   });
   // Content that was withdrawn just before a crash must be gone before the first reader.

@@ -9,12 +9,14 @@ import type { ContentEntry } from '../../content/store/entries.server.ts';
 import { entryName } from '../../content/store/entries.server.ts';
 import { tag } from '../../lib/content/model.ts';
 import type { Queries } from '../../lib/database.ts';
+import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { ChangeFeed } from '../change-feed.ts';
 import { type AnswerMessage, longestMessage, type Message, type WebhookMessage } from './channel.ts';
 import { type ContentLog, type LogBatch, openContentLog, tagKind } from './content-log.ts';
 import { createLease, type Lease } from './lease.ts';
 import { type ClusterNode, createClusterNode, type NodeStats } from './node.ts';
+import { createSharedAssets, type SharedAssets } from './shared-assets.ts';
 import { createSharedPages, type SharedPages, type SharedPagesStats } from './shared-pages.ts';
 
 /** What the content needs of the cluster; created before it. */
@@ -126,6 +128,8 @@ export interface Cluster {
   freshEverywhere(): Promise<boolean>;
   /** Pages of this build that the nodes share. */
   shareOf(build: string): SharedPages;
+  /** Hashed files that the nodes share. @param source folder of the running build's */
+  shareAssets(source: string): SharedAssets;
   start(): void;
   stop(): Promise<void>;
   stats(): ClusterStats;
@@ -144,10 +148,14 @@ interface State extends ClusterOptions {
   /** Webhooks that wait for the holder's answer, by number. */
   readonly open: Map<number, { readonly message: WebhookMessage; answer(answer: AnswerMessage | null): void }>;
   readonly shares: Map<string, SharedPages>;
+  readonly maintenance: RepeatedTask[];
   readonly counts: { passedOn: number; received: number };
   webhooks: number;
 }
 
+/** Milliseconds between two offers of the files, and between two deletions of old pages. */
+const offerEveryMs = 600_000;
+const pruneEveryMs = 3_600_000;
 /** Milliseconds in which all nodes show a change; a purge waits no longer. */
 const freshMs = 10_000;
 /** Milliseconds in which withdrawn content is gone on all nodes that respond. */
@@ -167,6 +175,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     }),
     open: new Map(),
     shares: new Map(),
+    maintenance: [],
     counts: { passedOn: 0, received: 0 },
     webhooks: 0,
   };
@@ -192,13 +201,34 @@ export function createCluster(options: ClusterOptions): Cluster {
       state.shares.set(build, pages);
       return pages;
     },
-    start: () => node.start(),
-    stop() {
+    shareAssets(source) {
+      const assets = createSharedAssets({ db, source, log });
+      state.maintenance.push(repeat(offerEveryMs, assets.offer, () => {}));
+      return assets;
+    },
+    start() {
+      node.start();
+      state.maintenance.push(
+        repeat(
+          pruneEveryMs,
+          () => prune(state),
+          (error) => log.warn({ err: error }, 'Old pages of the cluster remain'),
+        ),
+      );
+    },
+    async stop() {
+      for (const task of state.maintenance) await task.stop();
       clusterLog.close();
       return node.stop();
     },
     stats: () => ({ ...node.stats(), ...state.counts, pages: sumOf([...state.shares.values()]) }),
   };
+}
+
+/** Deletes the pages of builds that no node runs any more; once for the cluster. */
+async function prune({ node, shares }: State): Promise<void> {
+  if (node.epoch === null) return;
+  for (const pages of shares.values()) await pages.prune();
 }
 
 function sumOf(shares: readonly SharedPages[]): SharedPagesStats {

@@ -35,6 +35,9 @@ export const cluster: Migration = {
         applied bigint not null,
         fresh bigint not null
       )`.execute(db);
+    await sql`create table shared_assets (path text primary key, bytes bytea not null, seen bigint not null)`.execute(
+      db,
+    );
     // Pages can be rendered again, so that a crash of PostgreSQL may empty the table.
     await sql`
       create unlogged table shared_pages (

@@ -1,0 +1,65 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { prepare } from '../../../tests/world/databases.ts';
+import { silent } from '../../lib/logging.ts';
+import { createSharedAssets } from './shared-assets.ts';
+
+const engines = prepare('postgres');
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function build(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'build-'));
+  folders.push(folder);
+  mkdirSync(join(folder, 'parts'));
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+  return folder;
+}
+
+it('gives the files of each build to the nodes of the others', async () => {
+  const { db } = await engines.open();
+  const node = (source: string) => createSharedAssets({ db, source, log: silent });
+  const before = node(build({ 'Article.aaaa.css': 'old', 'parts/shared.cccc.js': 'same' }));
+  const after = node(build({ 'Article.bbbb.css': 'new', 'parts/shared.cccc.js': 'same' }));
+  await before.offer();
+  await after.offer();
+  expect((await before.find('Article.bbbb.css'))?.toString()).toBe('new');
+  expect((await after.find('Article.aaaa.css'))?.toString()).toBe('old');
+  expect((await after.find('parts/shared.cccc.js'))?.toString()).toBe('same');
+  expect(await after.find('Article.dddd.css')).toBeUndefined();
+});
+
+it('keeps a build’s files until no node has had it for days', async () => {
+  const { db } = await engines.open();
+  let now = 1_000_000;
+  const options = { db, log: silent, now: () => now, keptMs: 1000 };
+  const old = createSharedAssets({ ...options, source: build({ 'old.aaaa.js': 'old' }) });
+  const present = createSharedAssets({ ...options, source: build({ 'new.bbbb.js': 'new' }) });
+  await old.offer();
+  now += 900;
+  await old.offer();
+  now += 900;
+  await present.offer();
+  expect(await present.find('old.aaaa.js')).toBeDefined();
+  now += 900;
+  await present.offer();
+  const later = createSharedAssets({ ...options, source: build({}) });
+  expect(await later.find('old.aaaa.js')).toBeUndefined();
+  expect(await later.find('new.bbbb.js')).toBeDefined();
+});
+
+it('does without PostgreSQL while it is down', async () => {
+  const database = await engines.open();
+  const source = build({ 'a.aaaa.js': 'a' });
+  const warnings: string[] = [];
+  const log = { ...silent, warn: (_: object, text: string) => void warnings.push(text) };
+  const assets = createSharedAssets({ db: database.db, source, log });
+  await database.close();
+  await assets.offer();
+  expect(warnings).toEqual(["This build's files couldn't be given to the other nodes yet; retrying"]);
+  expect(await assets.find('a.aaaa.js')).toBeUndefined();
+});
