@@ -3,6 +3,7 @@
  * on one PostgreSQL and one synthetic WordPress, whose requests are counted. Fails when a bound is broken; the bounds are printed.
  */
 import { parseArgs } from 'node:util';
+import pg from 'pg';
 import { ensureBuilt } from '../scripts/build.ts';
 import { type Paper, startPaper, story, until } from '../tests/fixtures/paper.ts';
 import { startPostgres } from '../tests/world/postgres.ts';
@@ -40,8 +41,16 @@ async function shows(paper: Paper, words: string, began: number): Promise<number
 async function measure(nodes: number, edits: number, articles: number): Promise<Figures> {
   const postgres = await startPostgres({ connections: 200 });
   const papers: Paper[] = [];
+  const DATABASE_URL = await postgres.database();
+  const database = new pg.Client(DATABASE_URL);
+  await database.connect();
+  /** Pages that the cluster has stored since a time, epoch milliseconds. */
+  const storedSince = async (at: number): Promise<number> => {
+    const query = 'select count(*)::integer as pages from shared_pages where stored >= $1 and page is not null';
+    return (await database.query<{ pages: number }>(query, [at])).rows[0]?.pages ?? 0;
+  };
   try {
-    const env = { DATABASE_URL: await postgres.database(), PRESS_MEMORY_MB: '32' };
+    const env = { DATABASE_URL, PRESS_MEMORY_MB: '32' };
     const first = await startPaper(env, {
       prepare: ({ wordpress }) => {
         for (let id = 100; id < 100 + articles; id++) wordpress.put('articles', story(id));
@@ -60,7 +69,7 @@ async function measure(nodes: number, edits: number, articles: number): Promise<
       const words = `Edit number ${edit} of the bench`;
       const [asked, given] = [requests.length, await metric(papers, 'pages_given_total')];
       first.edit(1, { title: { rendered: words } });
-      const began = performance.now();
+      const [began, at] = [performance.now(), Date.now()];
       const seen = papers.map((paper) => shows(paper, words, began));
       const answer = await (papers[edit % nodes] as Paper).deliver();
       if (answer.status !== 200) throw new Error(`The webhook was answered with ${answer.status}: ${answer.text}`);
@@ -69,8 +78,7 @@ async function measure(nodes: number, edits: number, articles: number): Promise<
       whole.push(Math.max(...times));
       await until(async () => (await metric(papers, 'press_queue_length')) === 0);
       fetched.push(requests.length - asked);
-      const { refreshed } = JSON.parse(answer.text) as { refreshed: string[] };
-      renders.push(((await metric(papers, 'pages_given_total')) - given) / refreshed.length);
+      renders.push(((await metric(papers, 'pages_given_total')) - given) / (await storedSince(at)));
     }
     const asked = requests.length;
     const began = performance.now();
@@ -84,6 +92,7 @@ async function measure(nodes: number, edits: number, articles: number): Promise<
     return { nodes, requests: Math.max(...fetched), renders: Math.max(...renders), skews, whole, fresh };
   } finally {
     await Promise.all(papers.map((paper) => paper.close()));
+    await database.end();
     await postgres.remove();
   }
 }
