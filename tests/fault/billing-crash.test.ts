@@ -36,7 +36,7 @@ onBothEngines('a crash', (engines) => {
       host: 'stripe.test',
       protocol: 'http',
       maxNetworkRetries: 0,
-      httpClient: life.httpClient(),
+      httpClient: life.httpClient(bench.fetch),
     });
     const database = life.database(bench.database);
     // What it does before the reader comes is no step of the purchase.

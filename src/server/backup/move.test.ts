@@ -13,6 +13,7 @@ import { silent } from '../../lib/logging.ts';
 import type { Migration } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import { migrations } from '../migrations/all.ts';
+import { clusterTables } from '../migrations/cluster.ts';
 import { moveToPostgres } from './move.ts';
 import { skippedTables } from './move-source.ts';
 import { progressTable } from './move-target.ts';
@@ -70,7 +71,7 @@ describe('a move to PostgreSQL', () => {
     expect(moved.tables).toEqual(Object.fromEntries(tables.map((table) => [table, 7])));
     expect(await rowsThere(place.databaseUrl, tables)).toEqual(rowsHere(place.file, tables));
     await withPostgres(place.databaseUrl, async (client) => {
-      expect(await postgresTables(client)).toEqual([...there, 'migrations', progressTable].sort());
+      expect(await postgresTables(client)).toEqual([...there, ...clusterTables, 'migrations', progressTable].sort());
     });
     // The site starts on the target, and a second move changes nothing.
     await (await openDatabase({ dataDir: '', databaseUrl: place.databaseUrl, log: silent })).close();

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { clusterTables } from '../migrations/cluster.ts';
 import { finishFolder } from './backup-folder.ts';
 import { DamagedBackup, describeFile, findMissingRows, type Manifest, verifiedManifest } from './manifest.ts';
 import {
@@ -42,7 +43,8 @@ export async function dumpPostgres(folder: string, now: number, options: Postgre
     const tables = await countPostgresRows(client);
     const migrations = await migrationsIn(client, tables);
     const what = ['--format=custom', '--no-owner', '--no-privileges', `--schema=${quoted(schema)}`];
-    await tools.run('pg_dump', [...what, `--snapshot=${rows[0]?.id}`, `--file=${file}`], databaseUrl);
+    const without = clusterTables.map((table) => `--exclude-table-data=${quoted(schema)}.${table}`);
+    await tools.run('pg_dump', [...what, ...without, `--snapshot=${rows[0]?.id}`, `--file=${file}`], databaseUrl);
     await client.query('commit');
     await readWhole(tools, file);
     const made = new Date(now).toISOString();

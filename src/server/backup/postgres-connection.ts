@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { migrationLock } from '../database/migrate.ts';
 import { described } from '../database/postgres.ts';
+import { clusterTables } from '../migrations/cluster.ts';
 import { InUse, quoted } from './sqlite-file.ts';
 
 /** Runs `work` on one connection without time limits. @throws Error with a sentence for the operator when it can't connect */
@@ -50,10 +51,11 @@ export async function postgresTables(client: pg.Client): Promise<string[]> {
   return rows.map(({ tablename }) => tablename);
 }
 
-/** The number of rows of each table. */
+/** The number of rows of each table, without those of the cluster. */
 export async function countPostgresRows(client: pg.Client): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const table of await postgresTables(client)) {
+    if (clusterTables.includes(table)) continue;
     const { rows } = await client.query<{ n: string }>(`select count(*) as n from ${quoted(table)}`);
     counts[table] = Number(rows[0]?.n);
   }

@@ -2,6 +2,9 @@ import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../../lib/database.ts';
 import type { Migration } from '../database/migrate.ts';
 
+/** Tables of what can be made again: backups leave their rows out, and a restored database begins a new content log. */
+export const clusterTables = ['content_log', 'content_entries', 'cluster_nodes', 'shared_assets', 'shared_pages'];
+
 /** What the nodes of a cluster share besides the accounts: the content, and rendered pages. Only PostgreSQL has nodes to share with. */
 export const cluster: Migration = {
   name: '0014-cluster',
