@@ -2,6 +2,7 @@
 import pino from 'pino';
 import type { Logger } from '../lib/logging.ts';
 import type { LogLevel } from './config/config.ts';
+import { currentRequestId } from './http/request-id.ts';
 
 /** Context keys that could contain a secret or personal data; their values are replaced at the top level and one level down. */
 const withheld = [
@@ -28,10 +29,16 @@ export function createLog(level: LogLevel, destination?: pino.DestinationStream)
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: withoutBaggage, url: withoutSecrets },
+    mixin: requestIdField,
     redact: { paths: withheld.flatMap((key) => [key, `*.${key}`]), censor: '[left out]' },
   };
   return destination ? pino(options, destination) : pino(options);
 }
+
+const requestIdField = (): object => {
+  const requestId = currentRequestId();
+  return requestId === undefined ? {} : { requestId };
+};
 
 /** Further fields of libraries' errors, such as the request or the response, may contain personal data. */
 const ofErrors = ['type', 'message', 'stack', 'code', 'statusCode', 'requestId'] as const;

@@ -23,6 +23,7 @@ import { createCopyGate } from './http/copy-gate.ts';
 import { createCrawlers, systemDns } from './http/crawlers.ts';
 import { createHttpServer, createServerCounts } from './http/http-server.ts';
 import { loadPages, type RenderPage } from './http/page-renderer.ts';
+import { requestIds } from './http/request-id.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import type { HttpServerOptions, OperatorRoutes } from './http/server-options.ts';
 import { shutDown } from './http/shutdown.ts';
@@ -131,6 +132,7 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
     tenant,
     earlier: earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) }),
     counts,
+    answered: metrics.answered,
   });
   // Content that was withdrawn just before a crash must be gone before the first reader.
   content.replay();
@@ -172,6 +174,7 @@ function siteRoutes(
     renewAccess: sessions ? renewAccess(sessions, site.access, log) : undefined,
     crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, dns: systemDns, log }) : undefined,
     clientAddress: clientAddressOf(config.trustedProxies),
+    requestId: requestIds(config.trustedProxies),
     texts: new Map(indexNowKey ? [[indexNowKey.path, indexNowKey.body]] : []),
     locals,
     editionReady,

@@ -1,4 +1,5 @@
 /** State of the render scheduler, its options, and when the next jobs start. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from '../../lib/logging.ts';
 import type { TagChanges } from '../cache/cache-state.ts';
 import type { CachedPage, HeadersOf } from '../cache/cached-page.ts';
@@ -108,7 +109,7 @@ export function startJobs(state: SchedulerState): void {
 function start(state: SchedulerState, job: RenderJob, slot: RenderSlot): void {
   job.place = 'running';
   state.running[slot]++;
-  void state.run(state, job, slot).finally(() => {
+  void job.inContext(state.run, state, job, slot).finally(() => {
     state.running[slot]--;
     startJobs(state);
     if (state.running.queue + state.running.readers === 0) state.onIdle?.();
@@ -148,6 +149,8 @@ export interface RenderJob {
   notBefore: number;
   readers: WaitingReader[];
   watchers: Watcher[];
+  /** Runs a function with the request id of its first request; another request's end starts the job. */
+  readonly inContext: ReturnType<typeof AsyncLocalStorage.snapshot>;
 }
 
 /** A job's place in a queue at the time of queueing: the job may have moved since. */
@@ -175,6 +178,7 @@ export const createJob = (ref: PageRef, name: string, rank: number, reads: numbe
   notBefore: 0,
   readers: [],
   watchers: [],
+  inContext: AsyncLocalStorage.snapshot(),
 });
 
 /** A priority queue: a binary heap whose order is fixed when an item is added. */

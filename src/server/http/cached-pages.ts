@@ -8,6 +8,7 @@ import { respondUncached, respondWithPage, responseFromCache, type Source } from
 import type { FastPathHeaders, ServeFromCache } from '../../press/fast-path/fast-path.ts';
 import type { Variant } from '../../press/store/stored-page.ts';
 import { notCopiedPage } from './fallback-pages.ts';
+import { requestIdHeader } from './request-id.ts';
 import { sendPage } from './send.ts';
 import type { Exchange, RenewAccess, RenewedAccess, ServerState, StoredPages } from './server-options.ts';
 
@@ -71,6 +72,8 @@ function sendCached(
   { incoming, outgoing }: Exchange,
   source: Source,
 ): boolean {
+  // Shared caches keep this response, and an id is one request's.
+  if (outgoing.hasHeader(requestIdHeader)) outgoing.removeHeader(requestIdHeader);
   if (!respondWithPage(page, incoming, outgoing, press.encoded, source)) return false;
   if (source === 'hit') counts.hits++;
   if (outgoing.statusCode === 304) counts.notModified++;
@@ -94,9 +97,11 @@ export async function answerWithPage(
   let source: Source = 'hit';
   const find = (variant: Variant): CachedPage | Promise<CachedPage> => {
     const page = press.peek(key, variant);
-    if (!page && source === 'hit') counts.misses++;
-    if (!page) source = 'rendered';
-    return page ?? press.get(key, variant);
+    if (page) return page;
+    if (source === 'hit') counts.misses++;
+    source = 'rendered';
+    exchange.missed = true;
+    return press.get(key, variant);
   };
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     let page = await find('public');

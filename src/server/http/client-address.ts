@@ -27,6 +27,13 @@ export function clientAddressOf(trusted: TrustedProxies): (incoming: IncomingMes
   };
 }
 
+/** Creates the function that says whether a request comes from a trusted proxy. */
+export function isFromProxy(trusted: TrustedProxies): (incoming: IncomingMessage) => boolean {
+  if (typeof trusted === 'number') return () => trusted > 0;
+  const isProxy = listed(trusted);
+  return ({ socket }) => isProxy(plainAddress(socket.remoteAddress ?? '') ?? '');
+}
+
 /** An address without brackets, port and the prefix of IPv4 within IPv6; `null` when it is none. */
 function plainAddress(text: string): string | null {
   const bare = text

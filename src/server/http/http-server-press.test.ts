@@ -15,6 +15,7 @@ import { pageKeys } from '../press/page-keys.ts';
 import { pageHeaders, pressRender } from '../press/render-page.ts';
 import { createHttpServer } from './http-server.ts';
 import type { RenderPage } from './page-renderer.ts';
+import { currentRequestId } from './request-id.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { HttpServer, HttpServerOptions } from './server-options.ts';
 import { shutDown } from './shutdown.ts';
@@ -139,6 +140,28 @@ it('renders once for all who wait, then answers from the store, and counts both'
   expect(front.counts).toEqual({ hits: 2, notModified: 1, misses: 20, errors: 0 });
 });
 
+it('measures misses, renders under the id of the request that asked, and sends ids in no page that caches keep', async () => {
+  const kinds: string[] = [];
+  const rendered: unknown[] = [];
+  const gate = Promise.withResolvers<void>();
+  render = async (request) => {
+    await gate.promise;
+    rendered.push([new URL(request.url).pathname, currentRequestId()]);
+    return answerWith('<p>one</p>', { headers: { 'content-type': 'text/html' } });
+  };
+  await open({ requestId: ({ url }) => url ?? '', answered: (kind) => kinds.push(kind) });
+  // More than are rendered at a time: the end of one render starts the next.
+  const names = ['about', 'pricing', 'media', 'games', 'print', 'membership', 'founder', 'events', 'follow', 'offline'];
+  const paths = names.map((name) => `/${name}`);
+  const waiting = paths.map((path) => fetch(base + path));
+  await expect.poll(() => press.stats().counters.misses).toBe(paths.length);
+  gate.resolve();
+  for (const answer of await Promise.all(waiting)) expect(answer.headers.get('x-request-id')).toBeNull();
+  expect(new Set(rendered)).toEqual(new Set(paths.map((path) => [path, path])));
+  await fetch(`${base}/about`);
+  expect(kinds).toEqual(paths.map(() => 'miss'));
+});
+
 it('keeps the old page when a render fails, shows the 500 page where there is none, and recovers', async () => {
   await open();
   await fetch(`${base}/about`);
@@ -153,6 +176,7 @@ it('keeps the old page when a render fails, shows the 500 page where there is no
   const none = await fetch(`${base}/pricing`);
   expect([none.status, await none.text()]).toEqual([500, '<p>inspecting the presses</p>']);
   expect(none.headers.get('cache-control')).toBe('no-store');
+  expect(none.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
   expect(none.headers.get('content-security-policy')).toContain("frame-ancestors 'self'");
   expect(front.counts.errors).toBe(1);
   expect(press.stats().failures[0]?.cause).toContain('500');

@@ -434,3 +434,42 @@ describe('shutting down', () => {
     await broken;
   });
 });
+
+describe('request ids and times', () => {
+  it('names the request in what is not cached, and in nothing that caches keep', async () => {
+    const answered: [string, number][] = [];
+    const { port } = await front({
+      requestId: ({ headers }) => String(headers['x-request-id']),
+      answered: (kind, ms) => answered.push([kind, ms]),
+      render: async (request) => {
+        const { pathname } = new URL(request.url);
+        if (pathname === '/broken') throw new Error('broken');
+        const cacheControl = pathname === '/image' ? 'public, max-age=31536000, immutable' : 'private, no-store';
+        return page('x', { headers: { 'cache-control': cacheControl } });
+      },
+    });
+    const paths = ['/profile', '/api/v1/me', '/broken', '/healthz', '/image', '/favicon.svg'];
+    const ids: unknown[] = [];
+    for (const path of paths) ids.push((await ask(port, path, { 'x-request-id': path })).headers['x-request-id']);
+    expect(ids).toEqual(['/profile', '/api/v1/me', '/broken', '/healthz', undefined, undefined]);
+    const refused = await ask(port, '/profile', { 'x-request-id': 'refused' }, 'DELETE');
+    expect([refused.status, refused.headers['x-request-id']]).toEqual([405, 'refused']);
+    await vi.waitFor(() => expect(answered).toHaveLength(7));
+    expect(answered.map(([kind]) => kind)).toEqual(['page', 'api', 'page', 'operators', 'image', 'static', 'page']);
+    expect(answered.every(([, ms]) => ms > 0 && ms < 10_000)).toBe(true);
+  });
+
+  it('makes an id for each request, and logs it with the response when traced', async () => {
+    const lines: object[] = [];
+    const { port } = await front({ traced: true, log: { ...silent, debug: (line) => lines.push(line) } });
+    const first = (await ask(port, '/profile')).headers['x-request-id'];
+    const second = (await ask(port, '/profile')).headers['x-request-id'];
+    expect(first).toMatch(/^[\w-]{36}$/);
+    expect(second).not.toBe(first);
+    await vi.waitFor(() => expect(lines).toHaveLength(2));
+    expect(lines).toMatchObject([
+      { url: '/profile', requestId: first },
+      { url: '/profile', requestId: second },
+    ]);
+  });
+});

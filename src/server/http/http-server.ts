@@ -2,13 +2,16 @@
  * The HTTP server: cached pages first (fast path, then node:http), everything else in answer.ts. Every response has the security
  * headers.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../../lib/logging.ts';
 import { attachFastPath } from '../../press/fast-path/fast-path.ts';
 import { answer, fail } from './answer.ts';
 import { answerFromCache, serveFromCache } from './cached-pages.ts';
-import type { HttpServer, HttpServerOptions, ServerState } from './server-options.ts';
+import { requestIdHeader, withRequestId } from './request-id.ts';
+import { requestKind } from './request-kind.ts';
+import type { Exchange, HttpServer, HttpServerOptions, ServerState } from './server-options.ts';
 import { trackConnections } from './shutdown.ts';
 
 /** Counters of a server; created before it where another part reads them. */
@@ -33,15 +36,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const server = createServer(settings, (incoming, outgoing) => {
     // The server closed this connection while the request was in flight; the client sees that and may retry.
     if (incoming.socket.writableEnded) return;
-    const exchange = { incoming, outgoing };
-    if (traced) trace(log, incoming, outgoing);
+    const exchange: Exchange = { incoming, outgoing };
+    if (traced) trace(log, exchange);
     try {
       if (answerFromCache(state, exchange)) return;
     } catch (error) {
-      fail(state, exchange, error);
+      answerUncached(state, exchange, () => Promise.reject(error));
       return;
     }
-    answer(state, exchange).catch((error: unknown) => fail(state, exchange, error));
+    answerUncached(state, exchange, () => answer(state, exchange));
   });
   answerBrokenRequests(server, options.security.always);
   // Traced requests go through the server, which knows when a response has been sent.
@@ -53,11 +56,25 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return Object.assign(server, { counts: state.counts });
 }
 
-function trace(log: Logger, incoming: IncomingMessage, outgoing: ServerResponse): void {
+/** Answers what the cache didn't: with a request id, and measured. */
+function answerUncached(state: ServerState, exchange: Exchange, respond: () => Promise<void>): void {
+  const { options } = state;
+  const { incoming, outgoing } = exchange;
+  const began = performance.now();
+  const id = options.requestId?.(incoming) ?? randomUUID();
+  exchange.requestId = id;
+  outgoing.setHeader(requestIdHeader, id);
+  outgoing.once('close', () => options.answered?.(requestKind(options, exchange), performance.now() - began));
+  void withRequestId(id, () => respond().catch((error: unknown) => fail(state, exchange, error)));
+}
+
+function trace(log: Logger, exchange: Exchange): void {
+  const { incoming, outgoing } = exchange;
   const began = performance.now();
   outgoing.once('close', () => {
     const ms = Math.round(performance.now() - began);
-    log.debug({ method: incoming.method, url: incoming.url, status: outgoing.statusCode, ms }, 'Answered');
+    const { method, url } = incoming;
+    log.debug({ method, url, status: outgoing.statusCode, ms, requestId: exchange.requestId }, 'Answered');
   });
 }
 

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { freshAlways } from '../press/render-page.ts';
 import type { Rendered } from './page-renderer.ts';
+import { requestIdHeader } from './request-id.ts';
 import type { Exchange, ServerState } from './server-options.ts';
 import { bestEncoding, etagMatches, isCompressible } from './static-files.ts';
 
@@ -16,6 +17,9 @@ export const retryAfter = '5';
 /** Smaller bodies aren't compressed. */
 const leastCompressed = 1024;
 const openerPolicy = 'cross-origin-opener-policy';
+
+/** Whether caches keep a response and answer others with it. */
+const isKept = (cacheControl: unknown): boolean => /^public.*max-age=[1-9]/.test(String(cacheControl));
 
 const isProbe = (url: string | undefined): boolean => /^\/(?:readyz|healthz)(?:\?|$)/.test(url ?? '');
 
@@ -33,6 +37,7 @@ export function send(
   // A 503 to a readiness probe is a correct answer, not an error.
   if (status >= 500 && !isProbe(incoming.url)) counts.errors++;
   if (body && all['content-length'] === undefined) all['content-length'] = body.byteLength;
+  if (status < 400 && isKept(all['cache-control'])) outgoing.removeHeader(requestIdHeader);
   outgoing.writeHead(status, all);
   outgoing.end(incoming.method === 'HEAD' || body === null ? undefined : body);
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../../lib/logging.ts';
 import type { AccessCookie, PassCookie } from '../../press/delivery/access-cookie.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import type { Press } from '../../press/press.server.ts';
-import type { ServerCounts } from '../operators/metrics.ts';
+import type { RequestKind, ServerCounts } from '../operators/metrics.ts';
 import type { CopyGate } from './copy-gate.ts';
 import type { Crawlers } from './crawlers.ts';
 import type { RenderPage } from './page-renderer.ts';
@@ -62,6 +62,10 @@ export interface HttpServerOptions {
   readonly tenant?: Pick<Tenant, 'owns' | 'pass'> | undefined;
   /** Network address of the client; that of the connection by default. */
   readonly clientAddress?: (incoming: IncomingMessage) => string;
+  /** The id of a request; a new one by default. */
+  readonly requestId?: (incoming: IncomingMessage) => string;
+  /** Called with the milliseconds of each request that wasn't answered from the cache at once. */
+  readonly answered?: (kind: RequestKind, ms: number) => void;
   /** Files of earlier builds, by their path. */
   readonly earlier?: (pathname: string, headers: IncomingMessage['headers']) => Promise<StaticAnswer | null>;
   /** Fixed texts by path, such as the key file of IndexNow. */
@@ -100,4 +104,8 @@ export interface ServerState {
 export interface Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
+  /** Set once it is known that the cache doesn't answer. */
+  requestId?: string;
+  /** Whether it had to wait for a render of the press. */
+  missed?: boolean;
 }

@@ -1,42 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
+import { allMetricSources } from '../../../tests/fixtures/metric-sources.ts';
 import { silent } from '../../lib/logging.ts';
 import { createMetrics, type MetricSources } from './metrics.ts';
-
-const all: MetricSources = {
-  server: () => ({ hits: 12, notModified: 3, misses: 2, errors: 1 }),
-  press: () => ({
-    renders: 7,
-    renderFailures: 1,
-    queue: 4,
-    pagesStored: 900,
-    memoryBytes: 1000,
-    memoryBudgetBytes: 64_000_000,
-  }),
-  sync: () => ({ syncedAt: 10_000, rejected: 2, refused: { signature: 3, clock: 0 } }),
-  cluster: () => ({
-    leads: true,
-    hears: true,
-    revision: 20,
-    lagMs: 500,
-    passedOn: 21,
-    received: 22,
-    pages: { given: 23, taken: 24, alone: 25 },
-  }),
-  cdn: () => ({
-    provider: 'fastly',
-    purged: 50,
-    failed: 5,
-    pending: 6,
-    requests: 8,
-    failedRequests: 1,
-    problem: null,
-  }),
-  indexNow: () => ({ off: null, announced: 20, failed: 1, pending: 2, requests: 1, problem: null }),
-  images: () => ({ made: 33 }),
-  mail: () => ({ sent: 40, refused: 2, expired: 3, failedTries: 5, waiting: 6, oldest: 8000, problem: 'away' }),
-  support: () => ({ held: 9 }),
-  now: () => 17_500,
-};
 
 /** `name{labels}` → value of a text in Prometheus' form; fails on what is none. */
 function read(text: string): Map<string, number> {
@@ -60,11 +25,19 @@ function read(text: string): Map<string, number> {
 }
 
 test('shows every source', async () => {
-  const metrics = createMetrics(all, silent);
+  const metrics = createMetrics(allMetricSources, silent);
   expect(metrics.contentType).toMatch(/^text\/plain/);
   const samples = read(await metrics.text());
   expect(Object.fromEntries([...samples].filter(([name]) => /^broadsheet_(?!.*_seconds_)/.test(name)))).toEqual({
     broadsheet_support_held: 9,
+    broadsheet_billing_jobs_total: 60,
+    broadsheet_billing_failed_jobs_total: 61,
+    broadsheet_billing_jobs_waiting: 62,
+    broadsheet_billing_disputes: 63,
+    broadsheet_billing_drift: 64,
+    broadsheet_csp_reports_total: 70,
+    broadsheet_csp_reports_refused_total: 71,
+    broadsheet_csp_blocked_sources: 72,
     broadsheet_page_hits_total: 12,
     broadsheet_page_not_modified_total: 3,
     broadsheet_page_misses_total: 2,
@@ -128,6 +101,19 @@ test('puts milliseconds into buckets of seconds', async () => {
   expect(samples.get('broadsheet_render_duration_seconds_bucket{le="0.001"}')).toBe(1);
 });
 
+test('measures requests by kind, each from the start', async () => {
+  const metrics = createMetrics({}, silent);
+  for (const ms of [0.4, 30, 12_000]) metrics.answered('api', ms);
+  const samples = read(await metrics.text());
+  const bucket = (le: string) => samples.get(`broadsheet_request_seconds_bucket{le="${le}",kind="api"}`);
+  expect([bucket('0.001'), bucket('0.05'), bucket('10'), bucket('+Inf')]).toEqual([1, 2, 2, 3]);
+  expect(samples.get('broadsheet_request_seconds_sum{kind="api"}')).toBeCloseTo(12.0304);
+  const kinds = ['page', 'miss', 'api', 'static', 'image', 'operators'];
+  expect(kinds.map((kind) => samples.get(`broadsheet_request_seconds_count{kind="${kind}"}`))).toEqual([
+    0, 0, 3, 0, 0, 0,
+  ]);
+});
+
 describe('leaves out', () => {
   test('what is not there', async () => {
     const text = await createMetrics({}, silent).text();
@@ -145,7 +131,7 @@ describe('leaves out', () => {
   test('a source that fails, and says so in the log', async () => {
     const error = vi.fn();
     const sources: MetricSources = {
-      ...all,
+      ...allMetricSources,
       press: () => {
         throw new Error('the store is closed');
       },

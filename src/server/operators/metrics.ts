@@ -51,6 +51,10 @@ export interface ImageCounts {
   readonly made: number;
 }
 
+/** `miss`: waited for a render of the press; `page`: every other page that the cache didn't answer at once. */
+const requestKinds = ['page', 'miss', 'api', 'static', 'image', 'operators'] as const;
+export type RequestKind = (typeof requestKinds)[number];
+
 /** The sources of the numbers. Each is read once per scrape; a missing source has no metrics. */
 export interface MetricSources {
   readonly server?: (() => ServerCounts) | undefined;
@@ -75,12 +79,15 @@ export interface Metrics {
   text(): Promise<string>;
   /** Records the milliseconds of one render. */
   rendered(ms: number): void;
+  /** Records the milliseconds of one request. */
+  answered(kind: RequestKind, ms: number): void;
   /** Records the milliseconds from a webhook's arrival until its last page was fresh. */
   published(ms: number): void;
 }
 
 /** Upper bounds of the buckets in seconds: finest around the target of 100 ms. */
 const publishBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const renderBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 interface Sample {
@@ -258,6 +265,15 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     registers: [timings],
   });
 
+  const requestSeconds = new Histogram({
+    name: 'broadsheet_request_seconds',
+    help: 'Seconds of one request that was not answered from the cache at once, by kind.',
+    labelNames: ['kind'],
+    buckets: requestBuckets,
+    registers: [timings],
+  });
+  for (const kind of requestKinds) requestSeconds.zero({ kind });
+
   const { server, press, sync, cluster, cdn, indexNow, images, mail, billing, support, cspReports } = sources;
   const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
     server: server && (() => serverSamples(server())),
@@ -291,6 +307,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     contentType: timings.contentType,
     text: async () => Registry.merge([timings, collected()]).metrics(),
     rendered: (ms) => renderSeconds.observe(ms / 1000),
+    answered: (kind, ms) => requestSeconds.observe({ kind }, ms / 1000),
     published: (ms) => publishSeconds.observe(ms / 1000),
   };
 }

@@ -1,0 +1,92 @@
+/** deploy/grafana and deploy/prometheus query metrics that the site has, and alert where docs/operations.md says to act. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { root } from '../../../scripts/setup/places.mjs';
+import { allMetricSources } from '../../../tests/fixtures/metric-sources.ts';
+import { silent } from '../../lib/logging.ts';
+import { createMetrics } from './metrics.ts';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string };
+}
+
+interface Panel {
+  readonly type: string;
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+const read = (path: string): string => readFileSync(join(root, 'deploy', path), 'utf8');
+const { groups } = parse(read('prometheus/alerts.yaml')) as { groups: readonly { rules: readonly Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+const { panels } = JSON.parse(read('grafana/broadsheet.json')) as { panels: readonly Panel[] };
+const charts = panels.filter(({ type }) => type !== 'row');
+const queries = charts.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
+/** The metrics of Prometheus' own that the files use. */
+const ofPrometheus = ['up'];
+/** Words of a query that name metrics: all but labels, functions, operators and texts. */
+const metricsIn = (query: string): string[] =>
+  query
+    .replace(/\{[^}]*\}/g, '')
+    .replace(/\[[^\]]*\]/g, '')
+    .replace(/\b(?:by|on|group_left) \([^)]*\)/g, '')
+    .replace(/\boffset \w+/g, '')
+    .match(/\b[a-z][a-z_]+\b(?! *\()/g)
+    ?.filter((word) => !['and', 'unless'].includes(word)) ?? [];
+
+let known: ReadonlySet<string>;
+beforeAll(async () => {
+  const text = await createMetrics(allMetricSources, silent).text();
+  known = new Set([...ofPrometheus, ...[...text.matchAll(/^([a-z_]+)[ {]/gm)].map(([, name = '']) => name)]);
+});
+
+it.each([
+  ['the alerts', rules.map(({ expr }) => expr)],
+  ['the dashboard', queries],
+])('%s query metrics that exist', (_file, all) => {
+  const used = all.map((query) => ({ query, metrics: metricsIn(query) }));
+  expect(used.filter(({ metrics }) => metrics.length === 0)).toEqual([]);
+  expect([...new Set(used.flatMap(({ metrics }) => metrics))].filter((name) => !known.has(name))).toEqual([]);
+});
+
+it('every alert waits, has a severity, and says in one sentence what to do', () => {
+  expect(rules.length).toBeGreaterThan(20);
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  for (const rule of rules) {
+    expect(rule.alert).toMatch(/^Broadsheet[A-Z]\w+$/);
+    expect(rule.for).toMatch(/^[1-9]\d*[mhd]$/);
+    expect(['page', 'ticket']).toContain(rule.labels.severity);
+    expect(rule.annotations.summary).toMatch(/^\S(?:(?!\. ).)+\.$/);
+  }
+});
+
+it('every metric that operators act on has an alert', () => {
+  const monitoring =
+    /^## Monitoring$(.*?)^## /ms.exec(readFileSync(join(root, 'docs/operations.md'), 'utf8'))?.[1] ?? '';
+  const rows = [...monitoring.matchAll(/^\| (`[a-z].*?) \| .* \| (.*?) ?\|$/gm)];
+  const acted = rows.filter(([, , when]) => when).map(([, names = '']) => names);
+  expect(acted.length).toBeGreaterThan(20);
+  const watched = rules.flatMap(({ expr }) => metricsIn(expr)).map((name) => name.replace(/_bucket$/, ''));
+  const isWatched = (names: string): boolean => {
+    const patterns = [...names.matchAll(/`(…?)([a-z_*]+)/g)].map(([, more, name = '']) => {
+      const pattern = name.replaceAll('*', '\\w+');
+      return new RegExp(more ? `${pattern}$` : `^${pattern}$`);
+    });
+    return watched.some((name) => patterns.some((pattern) => pattern.test(name)));
+  };
+  expect(acted.filter((names) => !isWatched(names))).toEqual([]);
+});
+
+it('the panels have a title and a place of their own', () => {
+  expect(charts.length).toBeGreaterThan(12);
+  expect(new Set(charts.map(({ title }) => title)).size).toBe(charts.length);
+  const places = panels.map((panel) => JSON.stringify((panel as { gridPos?: unknown }).gridPos));
+  expect(new Set(places).size).toBe(panels.length);
+});
