@@ -1,7 +1,7 @@
 /**
  * The cluster: processes that share a PostgreSQL do each thing once. One of them holds the lease and syncs with WordPress into the
  * content log; all follow the log. A webhook may reach any node, which passes it on to the holder and answers when its own pages are
- * fresh. See docs/decisions/0030-cluster.md.
+ * fresh. See docs/decisions/0031-cluster.md.
  */
 import { randomUUID } from 'node:crypto';
 import type { Content, ContentJournal, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
@@ -168,7 +168,15 @@ export function createCluster(options: ClusterOptions): Cluster {
     ...options,
     webhookMs: options.webhookMs ?? 9000,
     node: createClusterNode({
-      ...{ id, lease, contentLog, version, db, listenUrl, log, beatMs, goneMs },
+      id,
+      lease,
+      contentLog,
+      version,
+      db,
+      listenUrl,
+      log,
+      beatMs,
+      goneMs,
       follower: followerOf(clusterLog, content.followed),
       onMessage: (message) => handle(state, message),
       onLease: (epoch) => void leaseChanged(state, epoch),

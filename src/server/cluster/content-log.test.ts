@@ -103,9 +103,20 @@ describe('shared pages', () => {
   const ref = { key: '/article/bridge', variant: 'public' } as const;
   const page = (text: string, tags = ['article:1']): SharedPage => ({
     page: {
-      ...{ key: ref.key, variant: ref.variant, version: 0, build: 'b', status: 200, headers: {}, access: null },
-      ...{ hash: text, size: text.length, tags, etags: { br: '"br"', gzip: '"gz"' } },
-      ...{ renderedAt: 1, renderMs: 1, asOf: null },
+      key: ref.key,
+      variant: ref.variant,
+      version: 0,
+      build: 'b',
+      status: 200,
+      headers: {},
+      access: null,
+      hash: text,
+      size: text.length,
+      tags,
+      etags: { br: '"br"', gzip: '"gz"' },
+      renderedAt: 1,
+      renderMs: 1,
+      asOf: null,
     },
     bodies: { br: Buffer.from(`br ${text}`), gzip: Buffer.from(`gzip ${text}`) },
   });
