@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type DocumentType, tag } from '../../lib/content/model.ts';
+import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
 import type { ContentChange, ContentJournal } from '../service.ts';
@@ -95,6 +96,7 @@ interface ApplyState extends ApplierOptions {
   readonly notifications: Set<Promise<readonly string[]>>;
   /** Keys of change records that the listener has processed; they are deleted once the listener's own record is durable. */
   readonly processedRecords: Set<string>;
+  readonly withLock: WithLock;
   replayed: boolean;
 }
 
@@ -105,6 +107,7 @@ export function createApplier(options: ApplierOptions): Applier {
     counts: { stored: 0, withdrawn: 0, rejected: 0 },
     notifications: new Set(),
     processedRecords: new Set(),
+    withLock: createKeyedMutex(),
     replayed: false,
   };
   return {
@@ -183,8 +186,11 @@ async function commit(apply: ApplyState, entries: readonly ContentEntry[], onSto
     onStored?.();
     return { ...summary, refreshed: await refreshed };
   }
-  const expected = preview(apply.store, entries);
-  const { refreshed } = await journal.append(entries, expected.tags);
+  // One at a time, so that each preview starts from what the entry before has changed.
+  const { expected, refreshed } = await apply.withLock('journal', async () => {
+    const change = preview(apply.store, entries);
+    return { expected: change, ...(await journal.append(entries, change.tags)) };
+  });
   onStored?.();
   return { ...summaryOf(expected), refreshed: await refreshed };
 }

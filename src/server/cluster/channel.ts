@@ -8,6 +8,9 @@ import { z } from 'zod';
 export const channel =
   "('broadsheet_' || case when octet_length(current_schema()) <= 50 then current_schema() else md5(current_schema()) end)";
 
+/** SQL of the present time in epoch milliseconds. PostgreSQL's clock, because those of the nodes differ. */
+export const databaseNow = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
+
 /** PostgreSQL accepts less than 8,000 bytes in a message. */
 export const longestMessage = 7999;
 

@@ -148,6 +148,8 @@ interface State extends ClusterOptions {
   /** Webhooks that wait for the holder's answer, by number. */
   readonly open: Map<number, { readonly message: WebhookMessage; answer(answer: AnswerMessage | null): void }>;
   readonly shares: Map<string, SharedPages>;
+  /** Changes that the holder publishes, with the monotonic time at which this node found them. */
+  readonly unpublished: Map<string, number>;
   readonly maintenance: RepeatedTask[];
   readonly counts: { passedOn: number; received: number };
   webhooks: number;
@@ -156,6 +158,8 @@ interface State extends ClusterOptions {
 /** Milliseconds between two offers of the files, and between two deletions of old pages. */
 const offerEveryMs = 600_000;
 const pruneEveryMs = 3_600_000;
+/** Milliseconds in which a new holder has the lease after the one before has gone. */
+const handoverMs = 30_000;
 /** Milliseconds in which all nodes show a change; a purge waits no longer. */
 const freshMs = 10_000;
 /** Milliseconds in which withdrawn content is gone on all nodes that respond. */
@@ -183,6 +187,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     }),
     open: new Map(),
     shares: new Map(),
+    unpublished: new Map(),
     maintenance: [],
     counts: { passedOn: 0, received: 0 },
     webhooks: 0,
@@ -192,7 +197,10 @@ export function createCluster(options: ClusterOptions): Cluster {
     receive: (request, taken) => receive(state, request, taken),
     node,
     publish(tags, by) {
-      if (by === 'holder' && node.epoch === null) return;
+      if (by === 'holder' && node.epoch === null) {
+        for (const each of tags) state.unpublished.set(each, performance.now());
+        return;
+      }
       contentLog.append([...tags].map(tagEntry), null).catch((error: Error) => {
         log.warn({ problem: error.message }, "A change couldn't be sent to the other nodes; only this node shows it");
         return changes.publish({ tags, withdrawn: [] });
@@ -233,9 +241,10 @@ export function createCluster(options: ClusterOptions): Cluster {
   };
 }
 
-/** Deletes the pages of builds that no node runs any more; once for the cluster. */
-async function prune({ node, shares }: State): Promise<void> {
+/** Deletes the pages and the content of builds that no node runs any more; once for the cluster. */
+async function prune({ node, clusterLog, shares }: State): Promise<void> {
   if (node.epoch === null) return;
+  await clusterLog.contentLog.prune();
   for (const pages of shares.values()) await pages.prune();
 }
 
@@ -262,13 +271,20 @@ function followerOf(clusterLog: ClusterLog, followed: FollowedStore) {
   };
 }
 
-async function leaseChanged({ node, content, log }: State, epoch: number | null): Promise<void> {
+async function leaseChanged(
+  { node, content, clusterLog, unpublished, log }: State,
+  epoch: number | null,
+): Promise<void> {
   if (epoch === null) {
     log.warn({}, 'This node no longer syncs with WordPress for the cluster');
     return;
   }
   content.look();
   await node.send({ lease: node.id }).catch(() => {});
+  // The holder before it may have gone before it published them.
+  const recent = [...unpublished].flatMap(([tag, at]) => (performance.now() - at < handoverMs ? [tag] : []));
+  unpublished.clear();
+  if (recent.length > 0) await clusterLog.contentLog.append(recent.map(tagEntry), null).catch(() => {});
 }
 
 function handle(state: State, message: Message): void {

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Queries } from '../../lib/database.ts';
-import { channel } from './channel.ts';
+import { channel, databaseNow } from './channel.ts';
 
 /** One entry; `payload` is JSON. */
 export interface LogEntry {
@@ -48,12 +48,15 @@ export interface ContentLog {
   append(entries: readonly LogEntry[], epoch: number | null): Promise<number>;
   /** The next entries after a revision, in order; complete appends, about `most` entries. */
   read(after: number, most?: number): Promise<LogBatch>;
+  /** Deletes the entries of versions that no node has run for three days. */
+  prune(): Promise<void>;
 }
 
 /** Kind of the entries that say at which revision a tag last changed. */
 export const tagKind = 'tag';
 
 const batchSize = 500;
+const keptMs = 3 * 24 * 60 * 60 * 1000;
 
 export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
   const created = sql`insert into content_log (version, id, revision, epoch, renewed)
@@ -104,7 +107,13 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
       if (whole.length > 0) return { revision: whole.at(-1)?.revision ?? after, entries: whole };
       return { revision: last, entries: await readRows(db, version, after, null, last) };
     },
+    prune: () => pruneVersions(db, version),
   };
+}
+
+async function pruneVersions(db: Queries, version: number): Promise<void> {
+  await sql`delete from content_entries where version in (select version from content_log
+    where version <> ${version} and renewed < ${sql.raw(databaseNow)} - ${keptMs}::bigint)`.execute(db);
 }
 
 async function readRows(db: Queries, version: number, after: number, most: number | null, upTo?: number) {

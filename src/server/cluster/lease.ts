@@ -4,6 +4,7 @@
  */
 import type { Client } from 'pg';
 import type { Logger } from '../../lib/logging.ts';
+import { databaseNow } from './channel.ts';
 
 export interface LeaseOptions {
   /** Version of the content log, see `ContentLogOptions`. */
@@ -11,7 +12,6 @@ export interface LeaseOptions {
   /** This node. */
   readonly node: string;
   readonly log: Logger;
-  readonly now?: () => number;
   /** Milliseconds after which a holder that doesn't renew its lease loses it, such as a stopped process (default 10,000). */
   readonly staleMs?: number;
 }
@@ -30,7 +30,7 @@ export interface Lease {
   lost(): void;
 }
 
-export function createLease({ version, node, log, now = Date.now, staleMs = 10_000 }: LeaseOptions): Lease {
+export function createLease({ version, node, log, staleMs = 10_000 }: LeaseOptions): Lease {
   let epoch: number | null = null;
   // Newspapers that share a database have a schema each.
   const key = `hashtextextended(current_schema() || ' content log ${version}', 0)`;
@@ -40,10 +40,10 @@ export function createLease({ version, node, log, now = Date.now, staleMs = 10_0
     if (!rows[0]?.got) return endStaleHolder(session);
     const taken = await session.query<{ epoch: number | string }>(
       `insert into content_log (version, id, revision, epoch, holder, renewed, pid)
-        values ($1, gen_random_uuid()::text, 0, 1, $2, $3, pg_backend_pid())
+        values ($1, gen_random_uuid()::text, 0, 1, $2, ${databaseNow}, pg_backend_pid())
         on conflict (version) do update set epoch = content_log.epoch + 1, holder = excluded.holder,
         renewed = excluded.renewed, pid = excluded.pid returning epoch`,
-      [version, node, now()],
+      [version, node],
     );
     epoch = Number(taken.rows[0]?.epoch);
     log.info({ epoch }, 'This node syncs with WordPress for the cluster');
@@ -51,10 +51,14 @@ export function createLease({ version, node, log, now = Date.now, staleMs = 10_0
 
   /** A stopped process keeps its connection, and the lock with it. */
   async function endStaleHolder(session: Pick<Client, 'query'>): Promise<void> {
+    // In two steps: PostgreSQL may evaluate the conditions of one in any order.
     const { rows } = await session.query<{ holder: string }>(
-      `update content_log set renewed = $2 where version = $1 and renewed < $3 and pid is not null
-        and pg_terminate_backend(pid) returning holder`,
-      [version, now(), now() - staleMs],
+      `with stale as materialized (
+        update content_log set renewed = ${databaseNow}
+        where version = $1 and pid is not null and renewed < ${databaseNow} - $2::bigint returning holder, pid
+      )
+      select holder, pg_terminate_backend(pid) from stale`,
+      [version, staleMs],
     );
     if (rows[0])
       log.warn({ holder: rows[0].holder }, 'The node that syncs with WordPress is not responding; another takes over');
@@ -70,8 +74,8 @@ export function createLease({ version, node, log, now = Date.now, staleMs = 10_0
         return epoch;
       }
       const { rowCount } = await session.query(
-        'update content_log set renewed = $3 where version = $1 and epoch = $2',
-        [version, epoch, now()],
+        `update content_log set renewed = ${databaseNow} where version = $1 and epoch = $2`,
+        [version, epoch],
       );
       if (rowCount === 0) epoch = null;
       return epoch;

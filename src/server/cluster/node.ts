@@ -9,7 +9,7 @@ import type { Queries } from '../../lib/database.ts';
 import { repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { type Listening, listen } from '../database/listen.ts';
-import { channel, type Message, messageSchema } from './channel.ts';
+import { channel, databaseNow, type Message, messageSchema } from './channel.ts';
 import type { ContentLog, LogBatch } from './content-log.ts';
 import type { Lease } from './lease.ts';
 
@@ -43,7 +43,6 @@ export interface NodeOptions {
   readonly onMessage?: (message: Message) => void;
   /** Called when this node has got the lease, with its epoch, or lost it. */
   readonly onLease?: (epoch: number | null) => void;
-  readonly now?: () => number;
   /** Milliseconds between two renewals of the lease, which are also looks into the log (default 1000). */
   readonly beatMs?: number;
   /** Milliseconds after which a silent node counts as gone, and knows it of itself (default 5000). */
@@ -103,7 +102,6 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     ...options,
     onMessage: options.onMessage ?? (() => {}),
     onLease: options.onLease ?? (() => {}),
-    now: options.now ?? Date.now,
     beatMs: options.beatMs ?? 1000,
     goneMs,
     stopping: new AbortController(),
@@ -249,14 +247,14 @@ function report(state: State): void {
 }
 
 async function writeReport(state: State): Promise<void> {
-  const { db, id, version, now, follower, rendering } = state;
+  const { db, id, version, follower, rendering } = state;
   // Changes that come at the same time are one report.
   await Promise.resolve();
   while (state.reportAgain && !state.stopping.signal.aborted) {
     state.reportAgain = false;
     const applied = follower.revision();
     const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
-    await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${now()}, ${applied}, ${fresh})
+    await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${sql.raw(databaseNow)}, ${applied}, ${fresh})
       on conflict (id) do update set seen = excluded.seen, applied = excluded.applied, fresh = excluded.fresh`
       .execute(db)
       .catch(() => {});
@@ -279,11 +277,11 @@ async function reached(state: State, revision: number, ms: number): Promise<bool
 }
 
 async function everywhere(state: State, what: 'applied' | 'fresh', revision: number, ms: number): Promise<boolean> {
-  const { db, version, now, goneMs } = state;
+  const { db, version, goneMs } = state;
   const until = performance.now() + ms;
   for (;;) {
     const { rows } = await sql<{ least: number | null }>`select min(${sql.ref(what)}) as least from cluster_nodes
-      where version = ${version} and seen > ${now() - goneMs}`.execute(db);
+      where version = ${version} and seen > ${sql.raw(databaseNow)} - ${goneMs}`.execute(db);
     if ((rows[0]?.least ?? 0) >= revision) return true;
     if (performance.now() > until || state.stopping.signal.aborted) return false;
     await timer(lookEveryMs, undefined, { ref: false });

@@ -7,7 +7,7 @@ import type { Queries } from '../../lib/database.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { PageShare, SharedPage, ShareTicket } from '../../press/scheduler/page-share.ts';
 import { type Bodies, type Encoding, encodings, nameOf, type PageRef } from '../../press/store/stored-page.ts';
-import { channel } from './channel.ts';
+import { channel, databaseNow } from './channel.ts';
 import { tagKind } from './content-log.ts';
 
 export interface SharedPagesOptions {
@@ -23,7 +23,6 @@ export interface SharedPagesOptions {
   readonly revision: () => number;
   /** The tag of every page. */
   readonly everything: string;
-  readonly now?: () => number;
   /** Milliseconds: how long a node may take to render (default 4000), and how long PostgreSQL may take to answer (default 500). */
   readonly renderMs?: number;
   readonly answerMs?: number;
@@ -69,7 +68,6 @@ const askAgainMs = 250;
 export function createSharedPages(options: SharedPagesOptions): SharedPages {
   const state: State = {
     ...options,
-    now: options.now ?? Date.now,
     renderMs: options.renderMs ?? 4000,
     answerMs: options.answerMs ?? 500,
     awaited: new Map(),
@@ -82,9 +80,9 @@ export function createSharedPages(options: SharedPagesOptions): SharedPages {
       for (const wake of state.awaited.get(name) ?? []) wake();
     },
     async prune() {
-      const { db, build, now } = state;
+      const { db, build } = state;
       const query = sql`delete from shared_pages where build <> ${build} and build not in
-        (select build from shared_pages group by build having max(stored) > ${now() - day})`;
+        (select build from shared_pages group by build having max(stored) > ${sql.raw(databaseNow)} - ${day})`;
       return Number((await query.execute(db)).numAffectedRows ?? 0);
     },
     stats: () => ({ ...state.counts }),
@@ -149,16 +147,17 @@ async function within<T>({ answerMs }: State, query: Promise<T>): Promise<T> {
 
 /** Claims the page unless it is valid or another node renders it from this revision or a later one. */
 async function claim(state: State, { key, variant }: PageRef, revision: number): Promise<Row> {
-  const { db, version, build, node, now, renderMs, everything } = state;
+  const { db, version, build, node, renderMs, everything } = state;
+  const now = sql.raw(databaseNow);
   const changed = sql`exists (select 1 from content_entries e where e.version = ${version} and e.kind = ${tagKind}
     and e.id = any(p.tags || ${everything}::text) and e.revision > p.revision)`;
   const answer = await sql<Row>`
     with claimed as (
       insert into shared_pages as p (build, key, variant, revision, claimed, claim, claim_ends, stored)
-      values (${build}, ${key}, ${variant}, -1, ${revision}, ${node}, ${now() + renderMs}, ${now()})
+      values (${build}, ${key}, ${variant}, -1, ${revision}, ${node}, ${now} + ${renderMs}, ${now})
       on conflict (build, key, variant) do update
       set claimed = excluded.claimed, claim = excluded.claim, claim_ends = excluded.claim_ends
-      where (p.claim is null or p.claim_ends < ${now()} or p.claimed < excluded.claimed)
+      where (p.claim is null or p.claim_ends < ${now} or p.claimed < excluded.claimed)
         and (p.page is null or ${changed})
       returning 1
     )
@@ -172,7 +171,7 @@ async function claim(state: State, { key, variant }: PageRef, revision: number):
 }
 
 async function give(state: State, ref: PageRef, revision: number, rendered: SharedPage | null): Promise<void> {
-  const { db, build, node, now, counts, log } = state;
+  const { db, build, node, counts, log } = state;
   const name = JSON.stringify({ page: nameOf(ref.key, ref.variant), build });
   const where = sql`build = ${build} and key = ${ref.key} and variant = ${ref.variant}`;
   try {
@@ -182,7 +181,7 @@ async function give(state: State, ref: PageRef, revision: number, rendered: Shar
       await sql`
         with put as (
           update shared_pages set revision = ${revision}, page = ${page}, tags = ${[...rendered.page.tags]}::text[],
-            bodies = ${bodies}, stored = ${now()}, claim = case when claim = ${node} then null else claim end
+            bodies = ${bodies}, stored = ${sql.raw(databaseNow)}, claim = case when claim = ${node} then null else claim end
           where ${where} and revision <= ${revision} returning 1
         )
         select pg_notify(${sql.raw(channel)}, ${name}) from put`.execute(db);
