@@ -44,10 +44,13 @@ async function measure(nodes: number, edits: number, articles: number): Promise<
   const DATABASE_URL = await postgres.database();
   const database = new pg.Client(DATABASE_URL);
   await database.connect();
-  /** Pages that the cluster has stored since a time, epoch milliseconds. */
-  const storedSince = async (at: number): Promise<number> => {
-    const query = 'select count(*)::integer as pages from shared_pages where stored >= $1 and page is not null';
-    return (await database.query<{ pages: number }>(query, [at])).rows[0]?.pages ?? 0;
+  const number = async (query: string, values: unknown[] = []): Promise<number> =>
+    Number((await database.query<{ n: string }>(query, values)).rows[0]?.n);
+  const revision = () => number('select max(revision) as n from content_log');
+  /** Pages that the cluster has rendered since a revision, once none is being rendered any more. */
+  const renderedSince = async (than: number): Promise<number> => {
+    await until(async () => (await number('select count(*) as n from shared_pages where claim is not null')) === 0);
+    return number('select count(*) as n from shared_pages where revision > $1', [than]);
   };
   try {
     const env = { DATABASE_URL, PRESS_MEMORY_MB: '32' };
@@ -69,7 +72,7 @@ async function measure(nodes: number, edits: number, articles: number): Promise<
       const words = `Edit number ${edit} of the bench`;
       const [asked, given] = [requests.length, await metric(papers, 'pages_given_total')];
       first.edit(1, { title: { rendered: words } });
-      const [began, at] = [performance.now(), Date.now()];
+      const [began, before] = [performance.now(), await revision()];
       const seen = papers.map((paper) => shows(paper, words, began));
       const answer = await (papers[edit % nodes] as Paper).deliver();
       if (answer.status !== 200) throw new Error(`The webhook was answered with ${answer.status}: ${answer.text}`);
@@ -78,7 +81,8 @@ async function measure(nodes: number, edits: number, articles: number): Promise<
       whole.push(Math.max(...times));
       await until(async () => (await metric(papers, 'press_queue_length')) === 0);
       fetched.push(requests.length - asked);
-      renders.push(((await metric(papers, 'pages_given_total')) - given) / (await storedSince(at)));
+      const pages = await renderedSince(before);
+      renders.push(((await metric(papers, 'pages_given_total')) - given) / pages);
     }
     const asked = requests.length;
     const began = performance.now();

@@ -2,6 +2,7 @@
  * Three sites of one newspaper, on one WordPress and one PostgreSQL, each with its own data folder: each thing is done once, and a node
  * that is killed is not missed.
  */
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
 import { type Cluster, startPostgres } from '../world/postgres.ts';
@@ -44,6 +45,17 @@ async function follower(): Promise<Paper> {
   return papers[leads.indexOf(0)] as Paper;
 }
 
+/** @returns the one row that a query gives */
+async function rowOf(query: string): Promise<Record<string, string>> {
+  const client = new pg.Client(DATABASE_URL);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, string>>(query)).rows[0] ?? {};
+  } finally {
+    await client.end();
+  }
+}
+
 /** All show it from their cache, before a reader asks for it. */
 async function allShow(path: string, words: string): Promise<void> {
   for (const paper of papers) {
@@ -61,6 +73,7 @@ it('copies WordPress once, by the one node that holds the lease', async () => {
   for (let id = 1; id <= 10; id++) expect((await late.ask(`/article/story-${id}`)).status).toBe(200);
   expect(requests().length).toBe(before);
   expect((await newsroom.ask('/article/story-10')).status).toBe(200);
+  await until(() => late.output().includes('The important pages are ready'), late.output);
 }, 60_000);
 
 it('fetches an edit once and shares its pages, whichever node the webhook reaches', async () => {
@@ -68,6 +81,7 @@ it('fetches an edit once and shares its pages, whichever node the webhook reache
     for (const paper of papers) expect((await paper.ask('/article/story-1')).status).toBe(200);
     const fetched = requests().length;
     const before = sum(await metrics('pages_given_total'));
+    const { revision } = await rowOf('select max(revision) as revision from content_log');
     newsroom.edit(1, { title: { rendered: `Corrected on all, ${at}` } });
     const answer = await receiver.deliver();
     expect(answer.status).toBe(200);
@@ -75,14 +89,17 @@ it('fetches an edit once and shares its pages, whichever node the webhook reache
     await allShow('/', `Corrected on all, ${at}`);
     expect(requests().slice(fetched)).toEqual(['/wp/v2/articles/1']);
     await until(async () => sum(await metrics('press_queue_length')) === 0, receiver.output);
-    const renders = sum(await metrics('pages_given_total')) - before;
-    const { refreshed } = JSON.parse(answer.text) as { refreshed: string[] };
-    expect(refreshed.length).toBeGreaterThan(1);
-    // Once a page, and on a busy machine once more for a change that follows; without sharing it would be once a page and node.
-    expect(renders).toBeLessThan(papers.length * refreshed.length);
-    expect(renders).toBeLessThanOrEqual(2 * refreshed.length);
+    // What a claim leads to is counted and stored before the claim ends.
+    await until(
+      async () => (await rowOf('select count(*) as open from shared_pages where claim is not null')).open === '0',
+    );
+    const { pages } = await rowOf(`select count(*) as pages from shared_pages where revision > ${revision}`);
+    expect(Number(pages)).toBeGreaterThan(2);
+    const alone = sum(await metrics('pages_alone_total'));
+    expect(sum(await metrics('pages_given_total')) - before).toBe(Number(pages));
+    // A node that PostgreSQL keeps waiting, on a very busy machine, goes on by itself and says so.
+    if (alone > 0) expect(papers.map((paper) => paper.output()).join('')).toContain('renders every page by itself');
   }
-  expect(await metrics('pages_alone_total')).toEqual([0, 0, 0, 0]);
 }, 60_000);
 
 it('has withdrawn a story on every node before the webhook is answered', async () => {

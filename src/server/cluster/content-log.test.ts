@@ -124,6 +124,8 @@ describe('shared pages', () => {
   async function nodes(count: number, renderMs?: number) {
     const { db, log } = await shop();
     let revision = 0;
+    /** Revisions of nodes that haven't read the log to its end, by their place. */
+    const behind = new Map<number, number>();
     const made = Array.from({ length: count }, (_, at) =>
       createSharedPages({
         db,
@@ -131,7 +133,7 @@ describe('shared pages', () => {
         build: 'b',
         node: `node ${at}`,
         log: silent,
-        revision: () => revision,
+        revision: () => behind.get(at) ?? revision,
         everything: 'site',
         renderMs,
         answerMs: 20_000,
@@ -140,7 +142,7 @@ describe('shared pages', () => {
     const append = async (...tags: string[]): Promise<void> => {
       revision = await (log as ContentLog).append(tags.map(changed), null);
     };
-    return { made: made as [SharedPages, SharedPages, ...SharedPages[]], append };
+    return { made: made as [SharedPages, SharedPages, ...SharedPages[]], append, behind };
   }
 
   it('are rendered by one node and taken by the others, byte for byte', async () => {
@@ -182,8 +184,39 @@ describe('shared pages', () => {
     expect((await made[2]?.take(ref))?.shared).toBeNull();
   });
 
+  it('are rendered once although the log moves on meanwhile, unless the page has changed again', async () => {
+    const { made, append } = await nodes(3);
+    (await made[0].take(ref)).give(page('first'));
+    await append('article:1');
+    const second = await made[0].take(ref);
+    expect(second.shared).toBeNull();
+    await append('article:2');
+    const waiting = made[1].take(ref);
+    second.give(page('second'));
+    expect((await waiting).shared?.page.hash).toBe('second');
+    await append('article:1');
+    expect((await made[0].take(ref)).shared).toBeNull();
+    await append('article:1');
+    expect((await made[1].take(ref)).shared).toBeNull();
+  });
+
+  it('are not rendered by a node that has not read of their change', async () => {
+    const { made, append, behind } = await nodes(2);
+    (await made[0].take(ref)).give(page('first'));
+    await expect.poll(async () => (await made[1].take(ref)).shared?.page.hash).toBe('first');
+    behind.set(0, 0);
+    await append('article:1');
+    const early = made[0].take(ref);
+    const ticket = await made[1].take(ref);
+    expect(ticket.shared).toBeNull();
+    ticket.give(page('second'));
+    expect((await early).shared?.page.hash).toBe('second');
+  });
+
   it('of an older revision do not replace newer ones', async () => {
     const { made, append } = await nodes(2);
+    (await made[0].take(ref)).give(page('first'));
+    await append('article:1');
     const slow = await made[0].take(ref);
     await append('article:1');
     (await made[1].take(ref)).give(page('new'));

@@ -2,7 +2,7 @@
  * Rendered pages in PostgreSQL: the node that claims a page renders it, the others wait for its bytes. A page is valid for all nodes
  * while none of its tags has changed since the revision of the content that it shows.
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from '../../lib/database.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { PageShare, SharedPage, ShareTicket } from '../../press/scheduler/page-share.ts';
@@ -94,9 +94,9 @@ const alone: ShareTicket = { shared: null, give() {} };
 async function take(state: State, ref: PageRef): Promise<ShareTicket> {
   const began = performance.now();
   if (began < state.restUntil) return renderAlone(state);
-  const revision = state.revision();
   try {
     for (;;) {
+      const revision = state.revision();
       const woken = wakeOf(state, ref);
       const row = await within(state, claim(state, ref, revision));
       if (row.got) return { shared: null, give: (rendered) => void give(state, ref, revision, rendered) };
@@ -109,7 +109,8 @@ async function take(state: State, ref: PageRef): Promise<ShareTicket> {
     }
   } catch (error) {
     state.restUntil = performance.now() + restMs;
-    state.log.debug({ problem: (error as Error).message }, 'Pages are rendered without the other nodes');
+    const problem = (error as Error).message;
+    state.log.warn({ problem, forMs: restMs }, 'This node renders every page by itself for a moment');
     return renderAlone(state);
   }
 }
@@ -145,25 +146,29 @@ async function within<T>({ answerMs }: State, query: Promise<T>): Promise<T> {
   }
 }
 
-/** Claims the page unless it is valid or another node renders it from this revision or a later one. */
+/**
+ * Claims the page unless it is valid or another node renders it. A claim is replaced when it has ended, or when the page has changed since
+ * the content that it renders; a node without the latest change of the page gets no claim, because its page would be outdated.
+ */
 async function claim(state: State, { key, variant }: PageRef, revision: number): Promise<Row> {
   const { db, version, build, node, renderMs, everything } = state;
   const now = sql.raw(databaseNow);
-  const changed = sql`exists (select 1 from content_entries e where e.version = ${version} and e.kind = ${tagKind}
-    and e.id = any(p.tags || ${everything}::text) and e.revision > p.revision)`;
+  const changedSince = (than: RawBuilder<unknown>) => sql`exists (select 1 from content_entries e
+    where e.version = ${version} and e.kind = ${tagKind} and e.id = any(p.tags || ${everything}::text) and e.revision > ${than})`;
+  const isOutdated = changedSince(sql`p.revision`);
   const answer = await sql<Row>`
     with claimed as (
       insert into shared_pages as p (build, key, variant, revision, claimed, claim, claim_ends, stored)
       values (${build}, ${key}, ${variant}, -1, ${revision}, ${node}, ${now} + ${renderMs}, ${now})
       on conflict (build, key, variant) do update
       set claimed = excluded.claimed, claim = excluded.claim, claim_ends = excluded.claim_ends
-      where (p.claim is null or p.claim_ends < ${now} or p.claimed < excluded.claimed)
-        and (p.page is null or ${changed})
+      where (p.claim is null or p.claim_ends < ${now} or (p.claimed < excluded.claimed and ${changedSince(sql`p.claimed`)}))
+        and (p.page is null or (${isOutdated} and not ${changedSince(sql`excluded.claimed`)}))
       returning 1
     )
     select true as got, null as valid, null as page, null as bodies from claimed
     union all
-    select false, p.page is not null and not ${changed}, p.page, p.bodies from shared_pages p
+    select false, p.page is not null and not ${isOutdated}, p.page, p.bodies from shared_pages p
     where p.build = ${build} and p.key = ${key} and p.variant = ${variant} and not exists (select 1 from claimed)`.execute(
     db,
   );
