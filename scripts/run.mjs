@@ -41,6 +41,7 @@ const commands = {
   'bench:render': '../bench/render.ts',
   'bench:press': '../bench/press.ts',
   'bench:tools': '../bench/tools.ts',
+  'bench:workers': '../bench/workers.ts',
 };
 
 const [command = '', ...rest] = process.argv.slice(2);

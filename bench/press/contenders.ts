@@ -223,7 +223,8 @@ export interface Measured {
 const connections = 32;
 
 /** Nanoseconds that a process and its children were running; `null` where the system does not tell. */
-function processorTime(pid: number): number | null {
+/** Nanoseconds of processor time that a process and its children have used; `null` where that is unknown. */
+export function processorTime(pid: number): number | null {
   try {
     let sum = 0;
     for (const task of readdirSync(`/proc/${pid}/task`)) {

@@ -69,6 +69,8 @@ export interface PressOptions {
   /** Called after a page was stored or removed. */
   readonly onFresh?: (page: FreshPage) => void;
   readonly onEvent?: (event: PressEvent) => void;
+  /** Called with the names of pages that other processes with this store must look up again, see `PageCacheOptions`. */
+  readonly onReplaced?: ((names: readonly string[] | 'all') => void) | undefined;
 }
 
 export interface Invalidation {
@@ -117,6 +119,8 @@ export interface Press {
   stats(): PressStats;
   /** Whether every change so far outlives this process; `false` while the store can't be written. */
   readonly durable: boolean;
+  /** Whether the store has every page as readers may see it; `false` while it can't be written. */
+  readonly stored: boolean;
   /** Pages that were marked when the press opened: rendered first. */
   readonly resumed: Promise<Invalidated>;
   /** Waits for running renders and stores the read counts; the caller closes the store. */
@@ -183,6 +187,9 @@ export function openPress(options: PressOptions): Press {
     get durable() {
       return cache.recorded;
     },
+    get stored() {
+      return cache.stored;
+    },
     stats: () => ({
       build: store.build,
       store: sizeOf(store, log),
@@ -229,7 +236,8 @@ function createState(given: PressOptions, encode: ReturnType<typeof createEncode
   changes.reach(store.latest());
   const lru = createLru(memoryBytes);
   const unwrittenBytes = Math.max(memoryBytes / 2, 1024 * 1024);
-  const cache = createPageCache({ store, lru, changes, headersOf, log, now, everything, unwrittenBytes });
+  const { onReplaced } = given;
+  const cache = createPageCache({ store, lru, changes, headersOf, log, now, everything, unwrittenBytes, onReplaced });
   const missing: Missing = createBoundedMap(mostMissing);
   const onMissing = (name: string, page: CachedPage): void =>
     missing.set(name, { page, until: performance.now() + options.missingMs });

@@ -108,13 +108,15 @@ const tenantSessionsOf = (config: Config): Services['sessions'] =>
 export interface ComposeOptions {
   /** Whether this process serves pages: only then is it a node of the cluster. */
   readonly serves?: boolean;
+  /** See `ClusterOptions`. */
+  readonly told?: (() => Promise<void>) | undefined;
 }
 
 /** @throws Error with a sentence for the operator when the data folder can't be written */
 export async function compose(
   config: Config,
   log: Logger,
-  { serves = false }: ComposeOptions = {},
+  { serves = false, told }: ComposeOptions = {},
 ): Promise<Composition> {
   openDataDir(config.dataDir, log);
   const features = describeFeatures(config);
@@ -133,7 +135,7 @@ export async function compose(
     mailDomain: config.emailDnsCheck ? createMailDomainCheck() : null,
     external: config.emailVerifier && createExternalCheck({ ...config.emailVerifier, log }),
   });
-  const cluster = clusterLog && openCluster(config, { clusterLog, content, changes, log });
+  const cluster = clusterLog && openCluster(config, { clusterLog, content, changes, log, told });
   const publish = (tags: ReadonlySet<string>, by: 'holder' | 'any'): void => {
     if (cluster) cluster.publish(tags, by);
     else void changes.publish({ tags, withdrawn: [] });

@@ -2,7 +2,6 @@
  * The composition root: settings, log, services, press, HTTP server, each created after its dependencies. When run directly, it is the
  * site: it listens, syncs, and stops on SIGTERM, SIGINT, SIGHUP and when its parent process ends.
  */
-import type { Server } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -22,6 +21,7 @@ import { clientAddressOf } from './http/client-address.ts';
 import { createCopyGate } from './http/copy-gate.ts';
 import { createCrawlers, systemDns } from './http/crawlers.ts';
 import { createHttpServer, createServerCounts } from './http/http-server.ts';
+import { listen } from './http/listen.ts';
 import { loadPages, type RenderPage } from './http/page-renderer.ts';
 import { requestIds } from './http/request-id.ts';
 import { securityHeaders } from './http/security-headers.ts';
@@ -34,6 +34,9 @@ import { createOperators } from './operators/operators.ts';
 import { startMaintenance } from './press/maintenance.ts';
 import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
 import { createPublishing, markPurges } from './press/publishing.ts';
+import { startWorkers } from './workers/supervisor.ts';
+import type { WriterLink } from './workers/writer-link.ts';
+import { createWriterServer } from './workers/writer-server.ts';
 
 export interface Site {
   /** Port that the site listens on. */
@@ -60,6 +63,20 @@ async function closeAll(closers: Closers): Promise<void> {
  */
 export async function startSite(env: Readonly<Record<string, string | undefined>>): Promise<Site> {
   const config = parseConfig(env);
+  if (config.workers === 1) return startWriter(env, null);
+  return startWorkers(env, config.workers, createLog(config.logLevel));
+}
+
+/**
+ * Starts the process that renders, alone or with serving workers.
+ *
+ * @param link to the serving workers
+ */
+export async function startWriter(
+  env: Readonly<Record<string, string | undefined>>,
+  link: WriterLink | null,
+): Promise<Site> {
+  const config = parseConfig(env);
   const log = createLog(config.logLevel);
   for (const { name, meant } of unknownSettings(env)) {
     log.warn({ setting: name, meant }, `${name} isn't a setting and is ignored. Did you mean ${meant}?`);
@@ -67,10 +84,10 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
   const render = await loadPages(`${dist}server/entry.mjs`).catch((error: unknown) => {
     throw new Error('The pages have not been built, or the build is broken: run "npm run build".', { cause: error });
   });
-  const app = await compose(config, log, { serves: true });
+  const app = await compose(config, log, { serves: true, told: link?.told });
   const closers: Closers = [app.stop];
   try {
-    return await openSite(app, render, closers);
+    return await openSite(app, render, link, closers);
   } catch (error) {
     await closeAll(closers);
     throw error;
@@ -78,7 +95,12 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
 }
 
 /** Creates press, CDN, metrics and HTTP server over the services, and listens. */
-async function openSite(app: Composition, render: RenderPage, closers: Closers): Promise<Site> {
+async function openSite(
+  app: Composition,
+  render: RenderPage,
+  link: WriterLink | null,
+  closers: Closers,
+): Promise<Site> {
   const { config, services } = app;
   const { content, log } = services;
   const security = securityHeaders(config);
@@ -86,7 +108,7 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
   forgetOtherSites(config);
   const { cluster } = app;
   const shareOf = cluster ? (name: string) => cluster.shareOf(name) : undefined;
-  const site = openSitePress({ config, app, render, security, build, log, shareOf });
+  const site = openSitePress({ config, app, render, security, build, log, shareOf, onReplaced: link?.replaced });
   closers.push(site.close);
   const { press } = site;
   closers.push(keepCheckpointed([join(config.dataDir, contentFile), site.file], log).stop);
@@ -98,7 +120,10 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
     admit: async (address) => (await services.limiter.count('csp', { address }))?.retryAfter ?? null,
   });
   const counts = createServerCounts();
-  const metrics = createMetrics(metricSources(app, { press, counts, cdn, indexNow, cspReports }), log);
+  const metrics = createMetrics(
+    metricSources(app, { press, counts, cdn, indexNow, cspReports, others: link?.metrics }),
+    log,
+  );
   site.onRender(metrics.rendered);
   const publishing = createPublishing({
     press,
@@ -108,6 +133,7 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
     reader: content.reader,
     log,
     published: metrics.published,
+    told: link?.told,
     freshEverywhere: cluster ? () => cluster.freshEverywhere() : undefined,
   });
   site.onFresh(publishing.fresh);
@@ -124,7 +150,7 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
   const operators = openOperators(app, { site, cdn, indexNow, metrics, counts, cspReports, always: security.always });
   const tenant = openAccountTenant(config, app);
   const editionReady = brieflyRemembered(() => services.features.content.on && content.reader().edition().ready);
-  const server = createHttpServer({
+  const options: HttpServerOptions = {
     ...siteRoutes(app, site, editionReady),
     security,
     render,
@@ -133,10 +159,21 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
     earlier: earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) }),
     counts,
     answered: metrics.answered,
-  });
+  };
+  const server = createHttpServer(options);
+  const inner = link && createWriterServer(options, config.dataDir);
+  link?.onReads(site.addReads);
+  link?.open(() => ({
+    socket: inner?.socket ?? '',
+    file: site.file,
+    build: press.stats().build,
+    isReady: editionReady(),
+    isStored: press.stored,
+  }));
   // Content that was withdrawn just before a crash must be gone before the first reader.
   content.replay();
-  await listen(server, config.port, config.host);
+  await inner?.listen();
+  await listen(server, config);
   const { port } = server.address() as AddressInfo;
   log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
   app.start();
@@ -155,6 +192,7 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
     log.info({}, 'Stopping');
     maintenance.stop();
     if (!(await shutDown(server))) log.warn({}, "Connections that didn't end in time were closed");
+    await inner?.close();
     await closeAll(closers);
   });
 }
@@ -251,21 +289,6 @@ function brieflyRemembered(ask: () => boolean): () => boolean {
     }
     return known;
   };
-}
-
-/** @throws Error that names the setting to change */
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const sentences: Record<string, string> = {
-        EADDRINUSE: `PORT: port ${port} is in use on ${host}. Set PORT to a free one, or stop the process that uses it.`,
-        EACCES: `PORT: this user may not use port ${port}. Set PORT to one above 1023.`,
-        EADDRNOTAVAIL: `HOST: ${host} isn't an address of this machine. Set HOST to one that is, such as 127.0.0.1 or 0.0.0.0.`,
-      };
-      reject(new Error(sentences[error.code ?? ''] ?? `The site can't listen: ${error.message}`, { cause: error }));
-    });
-    server.listen(port, host, () => resolve());
-  });
 }
 
 /** Runs the site as this process until a signal or the end of its parent process. */

@@ -25,6 +25,10 @@ export interface CacheState {
   blind: boolean;
   /** `foreignWrites` of the store at the last check. */
   foreignWrites: number;
+  /** Called with the names of pages that readers of the store must look up again. */
+  readonly onReplaced: (names: readonly string[] | 'all') => void;
+  /** What {@link isStored} said last. */
+  wasStored: boolean;
 }
 
 /** Beyond this many pages with unwritten reads, they are written at once. */
@@ -34,6 +38,18 @@ export const nameOfRef = ({ key, variant }: PageRef): string => nameOf(key, vari
 
 export const isEverything = ({ everything }: CacheState, tags: readonly string[]): boolean =>
   everything !== null && tags.includes(everything);
+
+/** Whether the store has everything that readers may see, and nothing that they may not. */
+export const isStored = ({ unwritten, unusable, unrecorded, blind }: CacheState): boolean =>
+  unwritten.size + unusable.size + unrecorded.length === 0 && !blind;
+
+/** Tells of replaced pages, also when only {@link isStored} has changed. */
+export function tellReplaced(state: CacheState, names: readonly string[] | 'all'): void {
+  const stored = isStored(state);
+  if (names.length === 0 && stored === state.wasStored) return;
+  state.wasStored = stored;
+  state.onReplaced(names);
+}
 
 /** Removes a page from memory. */
 export function forget({ lru, unwritten }: CacheState, name: string): void {
@@ -51,6 +67,7 @@ export function removePages(state: CacheState, refs: readonly PageRef[]): void {
     if (removed) state.unusable.delete(name);
     else state.unusable.add(name);
   }
+  tellReplaced(state, names);
 }
 
 /** Records the reads of a page that leaves memory. */

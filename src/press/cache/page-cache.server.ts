@@ -19,8 +19,10 @@ import {
   createStoreAccess,
   createUnwrittenPages,
   flushReads,
+  isStored,
   removePages,
   type TagChanges,
+  tellReplaced,
 } from './cache-state.ts';
 import { type CachedPage, createCachedPage, type EncodedResponse, encodedIn, type HeadersOf } from './cached-page.ts';
 import { applyChange, catchUp } from './invalidation.ts';
@@ -37,11 +39,18 @@ export interface PageCacheOptions {
   readonly everything: string | null;
   /** Bytes of unwritten pages in memory; beyond them the oldest are rendered again on demand. */
   readonly unwrittenBytes: number;
+  /**
+   * Called with the names of pages that were replaced, removed or got other tags, in the turn in which that happened: other processes that
+   * read the store have to look them up again.
+   */
+  readonly onReplaced?: ((names: readonly string[] | 'all') => void) | undefined;
 }
 
 export interface PageCache {
   /** Whether every change is in the store: after a restart, an unrecorded change would be forgotten and old pages would return. */
   readonly recorded: boolean;
+  /** Whether the store has every page as readers may see it; `false` while it can't be written. */
+  readonly stored: boolean;
   readonly unwritten: number;
   /** Looks up a current page. */
   find(key: string, variant: Variant): CachedPage | undefined;
@@ -80,14 +89,20 @@ export function createPageCache(options: PageCacheOptions): PageCache {
     reads: new Map(),
     blind: false,
     foreignWrites: 0,
+    onReplaced: options.onReplaced ?? (() => {}),
+    wasStored: true,
   };
   store.onReset(() => {
     lru.clear();
     state.unusable.clear();
+    tellReplaced(state, 'all');
   });
   return {
     get recorded() {
       return state.unrecorded.length === 0;
+    },
+    get stored() {
+      return isStored(state);
     },
     get unwritten() {
       return state.unwritten.size;
@@ -135,6 +150,7 @@ function put(
     lru.delete(name);
     unusable.add(name);
     unwritten.keep(name, cached, bodies);
+    tellReplaced(state, [name]);
     return cached;
   }
   if (written.value === null) {
@@ -147,6 +163,7 @@ function put(
   // Both encodings are known here, but most pages are only requested in one.
   const cached = createCachedPage({ ...page, version: written.value }, headersOf, {});
   lru.set(name, cached);
+  tellReplaced(state, [name]);
   return cached;
 }
 
@@ -163,6 +180,7 @@ function retag(state: CacheState, { page }: CachedPage, tags: readonly string[],
     lru.delete(name);
     // If the store kept the old tags, a change of a new tag wouldn't find the page.
     if (!retagged) unusable.add(name);
+    tellReplaced(state, [name]);
   }
   return true;
 }

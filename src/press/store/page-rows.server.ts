@@ -268,6 +268,7 @@ export interface StoreState {
   readonly build: string;
   readonly log: Logger;
   readonly now: () => number;
+  readonly readOnly: boolean;
   /** Row of this build in `namespaces`; 0: not looked up yet, or the file was replaced. */
   namespace: number;
   /** Row of the build before, whose pages are served until this build's own are there. */
@@ -287,6 +288,10 @@ export function namespaceOf(state: StoreState): number {
   if (state.namespace !== 0) return state.namespace;
   const { file, build, now } = state;
   const { sql } = file;
+  if (state.readOnly) {
+    state.namespace = Number(sql('SELECT id FROM namespaces WHERE build = ?').get(build)?.id ?? 0);
+    return state.namespace;
+  }
   file.write(() => {
     sql('INSERT OR IGNORE INTO namespaces (build, begun_at) VALUES (?, ?)').run(build, now());
     sql("UPDATE meta SET value = max(value, ?) WHERE name = 'seq'").run(state.lastChange);

@@ -25,6 +25,8 @@ export interface StoreOptions {
   readonly build: string;
   readonly log: Logger;
   readonly now?: () => number;
+  /** Another process writes the store, and has created it. */
+  readonly readOnly?: boolean;
   /** Wraps the file, for tests in which writing fails. */
   readonly wrap?: (file: StoreFile) => StoreFile;
 }
@@ -104,13 +106,15 @@ export function openStore(options: StoreOptions): PageStore {
     file: options.file,
     log,
     now,
+    readOnly: options.readOnly,
     onReset: () => {
       if (state) state.namespace = 0;
       for (const listener of listeners) listener();
     },
   });
   const file = options.wrap?.(opened) ?? opened;
-  state = { file, build, log, now, namespace: 0, before: null, lastChange: 0 };
+  const readOnly = options.readOnly ?? false;
+  state = { file, build, log, now, readOnly, namespace: 0, before: null, lastChange: 0 };
   return methodsOver(state, listeners);
 }
 

@@ -58,6 +58,8 @@ export interface StoreFileOptions {
   readonly now: () => number;
   /** Called after a new file was created in place of a damaged one. */
   readonly onReset: () => void;
+  /** Another process writes the file: this one only reads it, and leaves a damaged one to the other. */
+  readonly readOnly?: boolean | undefined;
 }
 
 export interface StoreFile {
@@ -91,7 +93,7 @@ interface StoreFileState extends StoreFileOptions {
 export function openStoreFile(options: StoreFileOptions): StoreFile {
   const { file } = options;
   const storeFile: StoreFileState = { ...options, db: null, statements: new Map(), closed: false, depth: 0 };
-  mkdirSync(dirname(file), { recursive: true });
+  if (!options.readOnly) mkdirSync(dirname(file), { recursive: true });
   use(storeFile, () => {});
   return {
     file,
@@ -105,6 +107,11 @@ export function openStoreFile(options: StoreFileOptions): StoreFile {
 }
 
 function connect(storeFile: StoreFileState): DatabaseSync {
+  if (storeFile.readOnly) {
+    const reading = new DatabaseSync(storeFile.file, { readOnly: true });
+    reading.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -8000; PRAGMA mmap_size = 0;');
+    return reading;
+  }
   const fresh = new DatabaseSync(storeFile.file);
   try {
     // Only an empty file accepts the page size: larger pages hold a compressed body in one or two pieces.
@@ -148,7 +155,8 @@ function begin(storeFile: StoreFileState): void {
       storeFile.statements = new Map();
       return;
     } catch (error) {
-      if (attempt > 0 || !(isDamage(error) || error instanceof OtherVersion)) throw unavailable(error);
+      if (attempt > 0 || storeFile.readOnly || !(isDamage(error) || error instanceof OtherVersion))
+        throw unavailable(error);
       if (error instanceof OtherVersion) {
         storeFile.log.info({ file: storeFile.file, why: error.message }, 'The page store is created anew');
         for (const path of companions(storeFile.file)) rmSync(path, { force: true });
@@ -217,7 +225,7 @@ function use<T>(storeFile: StoreFileState, work: () => T): T {
       return work();
     } catch (error) {
       rollBack(storeFile);
-      if (isDamage(error) && attempt === 0) {
+      if (isDamage(error) && attempt === 0 && !storeFile.readOnly) {
         reset(storeFile, String(error));
       } else if (resultCode(error) !== null) {
         throw unavailable(error);
@@ -232,6 +240,7 @@ function use<T>(storeFile: StoreFileState, work: () => T): T {
 
 const write = <T>(storeFile: StoreFileState, work: () => T): T =>
   use(storeFile, () => {
+    if (storeFile.readOnly) throw new StoreUnavailable('Another process writes the page store.');
     if (storeFile.db?.isTransaction) return work();
     storeFile.db?.exec('BEGIN IMMEDIATE');
     const result = work();

@@ -112,6 +112,8 @@ export interface ClusterOptions {
   /** Gets changed tags, such as new prices, while the other nodes can't be reached. */
   readonly changes: Pick<ChangeFeed, 'publish'>;
   readonly log: Logger;
+  /** See `NodeOptions`. */
+  readonly told?: (() => Promise<void>) | undefined;
   readonly beatMs?: number;
   readonly goneMs?: number;
   /** Milliseconds in which a webhook has to be answered (default 9000: the plugin waits ten seconds). */
@@ -166,7 +168,7 @@ const freshMs = 10_000;
 const withdrawMs = 6000;
 
 export function createCluster(options: ClusterOptions): Cluster {
-  const { clusterLog, listenUrl, content, changes, log, beatMs, goneMs } = options;
+  const { clusterLog, listenUrl, content, changes, log, told, beatMs, goneMs } = options;
   const { id, lease, contentLog, version, db } = clusterLog;
   const state: State = {
     ...options,
@@ -179,6 +181,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       db,
       listenUrl,
       log,
+      told,
       beatMs,
       goneMs,
       follower: followerOf(clusterLog, content.followed),

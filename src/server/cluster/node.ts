@@ -40,6 +40,8 @@ export interface NodeOptions {
   readonly version: number;
   readonly follower: Follower;
   readonly log: Logger;
+  /** Resolves when no other process of this node serves pages that were replaced or removed (default: there is none). */
+  readonly told?: (() => Promise<void>) | undefined;
   readonly onMessage?: (message: Message) => void;
   /** Called when this node has got the lease, with its epoch, or lost it. */
   readonly onLease?: (epoch: number | null) => void;
@@ -100,6 +102,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
   const { id, goneMs = 5000 } = options;
   const state: State = {
     ...options,
+    told: options.told ?? (async () => {}),
     onMessage: options.onMessage ?? (() => {}),
     onLease: options.onLease ?? (() => {}),
     beatMs: options.beatMs ?? 1000,
@@ -247,13 +250,14 @@ function report(state: State): void {
 }
 
 async function writeReport(state: State): Promise<void> {
-  const { db, id, version, follower, rendering } = state;
+  const { db, id, version, follower, rendering, told } = state;
   // Changes that come at the same time are one report.
   await Promise.resolve();
   while (state.reportAgain && !state.stopping.signal.aborted) {
     state.reportAgain = false;
     const applied = follower.revision();
     const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
+    await told();
     await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${sql.raw(databaseNow)}, ${applied}, ${fresh})
       on conflict (id) do update set seen = excluded.seen, applied = excluded.applied, fresh = excluded.fresh`
       .execute(db)

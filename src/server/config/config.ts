@@ -3,6 +3,7 @@
  * `process.env`. An invalid setting stops the start with a list of every problem, each with its remedy. `.env.example` documents all
  * settings, and a test compares it with {@link settingNames}.
  */
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import type { TenantSettings } from '../../lib/accounts/zephr.server.ts';
 import type { CdnSettings } from '../../lib/cdn/cdn.server.ts';
@@ -73,6 +74,8 @@ export interface Config
   readonly siteUrl: string;
   /** Folder of everything the server writes; may be relative to the working folder. */
   readonly dataDir: string;
+  /** Processes behind the port: one that renders, and others that serve what is cached. */
+  readonly workers: number;
   /** Address of the PostgreSQL; `null`: SQLite in the data folder. */
   readonly databaseUrl: string | null;
   /** Address for the connection on which a node listens, where `databaseUrl` is a pooler that shares sessions. */
@@ -168,6 +171,17 @@ const schema = z.object({
       return z.NEVER;
     }),
   DATA_DIR: z.string().default('var/site'),
+  WORKERS: z
+    .string()
+    .default('1')
+    .transform((text, context) => {
+      if (text === 'auto') return availableParallelism();
+      if (/^\d{1,2}$/.test(text) && Number(text) >= 1) return Number(text);
+      context.addIssue(
+        `is ${JSON.stringify(text)}; give the number of processes, from 1 to 99, or auto for one a core`,
+      );
+      return z.NEVER;
+    }),
   DATABASE_URL: postgresAddress(),
   DATABASE_LISTEN_URL: postgresAddress(),
   DATABASE_POOL: whole(3, 2, 100, 'the most connections to PostgreSQL'),
@@ -274,6 +288,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     siteUrl:
       values.SITE_URL ?? `http://${/^(?:0\.0\.0\.0|\[::\])$/.test(urlHost) ? '127.0.0.1' : urlHost}:${values.PORT}`,
     dataDir: values.DATA_DIR,
+    workers: values.WORKERS,
     databaseUrl: values.DATABASE_URL ?? null,
     databaseListenUrl: values.DATABASE_LISTEN_URL ?? null,
     databasePool: values.DATABASE_POOL,

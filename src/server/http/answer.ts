@@ -55,7 +55,8 @@ export async function answer(state: ServerState, exchange: Exchange): Promise<vo
 
 const isReading = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 
-function sendFile(state: ServerState, exchange: Exchange, path: string): boolean {
+/** Sends a static file. @returns `false` when there is none at the path */
+export function sendFile(state: ServerState, exchange: Exchange, path: string): boolean {
   const { incoming } = exchange;
   const { statics } = state.options;
   const file = isReading(incoming) && statics.has(path) ? statics.answer(path, incoming.headers) : null;

@@ -19,7 +19,7 @@ export const createServerCounts = (): ServerState['counts'] => ({ hits: 0, notMo
 
 /** Creates the server; the caller starts listening, and stops it with `shutDown` (shutdown.ts). */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { pages, timeouts = {}, traced, log } = options;
+  const { pages, timeouts = {}, traced, log, respond = answer } = options;
   const state: ServerState = {
     options,
     counts: options.counts ?? createServerCounts(),
@@ -44,7 +44,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       answerUncached(state, exchange, () => Promise.reject(error));
       return;
     }
-    answerUncached(state, exchange, () => answer(state, exchange));
+    answerUncached(state, exchange, () => respond(state, exchange));
   });
   answerBrokenRequests(server, options.security.always);
   // Traced requests go through the server, which knows when a response has been sent.
@@ -64,7 +64,9 @@ function answerUncached(state: ServerState, exchange: Exchange, respond: () => P
   const id = options.requestId?.(incoming) ?? randomUUID();
   exchange.requestId = id;
   outgoing.setHeader(requestIdHeader, id);
-  outgoing.once('close', () => options.answered?.(requestKind(options, exchange), performance.now() - began));
+  outgoing.once('close', () => {
+    if (!exchange.forwarded) options.answered?.(requestKind(options, exchange), performance.now() - began);
+  });
   void withRequestId(id, () => respond().catch((error: unknown) => fail(state, exchange, error)));
 }
 

@@ -66,6 +66,8 @@ export interface HttpServerOptions {
   readonly requestId?: (incoming: IncomingMessage) => string;
   /** Called with the milliseconds of each request that wasn't answered from the cache at once. */
   readonly answered?: (kind: RequestKind, ms: number) => void;
+  /** Answers what the cache doesn't (default: `answer` of answer.ts). */
+  readonly respond?: (state: ServerState, exchange: Exchange) => Promise<void>;
   /** Files of earlier builds, by their path. */
   readonly earlier?: (pathname: string, headers: IncomingMessage['headers']) => Promise<StaticAnswer | null>;
   /** Fixed texts by path, such as the key file of IndexNow. */
@@ -108,4 +110,6 @@ export interface Exchange {
   requestId?: string;
   /** Whether it had to wait for a render of the press. */
   missed?: boolean;
+  /** Whether another process answers and measures it. */
+  forwarded?: boolean;
 }

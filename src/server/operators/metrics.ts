@@ -2,7 +2,15 @@
  * Metrics in Prometheus' text format, on a registry of their own. Each part of the site keeps its counters as plain numbers;
  * they are read at each scrape, so that a hit costs one increment. docs/operations.md says what each one means.
  */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 import type { BillingStats } from '../../lib/billing/engine/billing.server.ts';
 import type { Cdn, CdnStats } from '../../lib/cdn/cdn.server.ts';
 import type { CspReportStats, CspReports } from '../../lib/csp-reports/collector.server.ts';
@@ -68,6 +76,8 @@ export interface MetricSources {
   readonly billing?: (() => BillingStats) | undefined;
   readonly support?: (() => SupportStats) | undefined;
   readonly cspReports?: () => CspReportStats;
+  /** Metrics of further processes of this site, to be added up: the serving workers. */
+  readonly others?: (() => Promise<readonly (readonly object[])[]>) | undefined;
   /** Epoch milliseconds; the system's clock unless given. */
   readonly now?: () => number;
 }
@@ -77,6 +87,8 @@ export interface Metrics {
   readonly contentType: string;
   /** The current values. A source that throws is logged and its metrics are omitted. */
   text(): Promise<string>;
+  /** The same as data, for another process that adds them up. */
+  json(): Promise<readonly object[]>;
   /** Records the milliseconds of one render. */
   rendered(ms: number): void;
   /** Records the milliseconds of one request. */
@@ -98,6 +110,8 @@ interface Sample {
   readonly value: number | null;
   /** Samples of one name differ in these. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** How the values of several processes become one. */
+  readonly aggregator?: 'sum' | 'min' | undefined;
 }
 
 const counter = (name: string, help: string, value: number, labels?: Sample['labels']): Sample => ({
@@ -107,7 +121,13 @@ const counter = (name: string, help: string, value: number, labels?: Sample['lab
   value,
   labels,
 });
-const gauge = (name: string, help: string, value: number | null): Sample => ({ kind: 'gauge', name, help, value });
+const gauge = (name: string, help: string, value: number | null, aggregator?: Sample['aggregator']): Sample => ({
+  kind: 'gauge',
+  name,
+  help,
+  value,
+  aggregator,
+});
 
 const serverSamples = (server: ServerCounts): Sample[] => [
   counter('broadsheet_page_hits_total', 'Cached pages served, 304 included.', server.hits),
@@ -236,14 +256,15 @@ function processSamples(): Sample[] {
       'process_start_time_seconds',
       'Start time of the process since unix epoch in seconds.',
       Math.round(performance.timeOrigin / 1000),
+      'min',
     ),
   ];
 }
 
-function collect(registry: Registry, { kind, name, help, value, labels = {} }: Sample): void {
+function collect(registry: Registry, { kind, name, help, value, labels = {}, aggregator = 'sum' }: Sample): void {
   if (value === null || !Number.isFinite(value)) return;
   const known = registry.getSingleMetric(name);
-  const options = { name, help, labelNames: Object.keys(labels), registers: [registry] };
+  const options = { name, help, labelNames: Object.keys(labels), registers: [registry], aggregator };
   if (kind === 'counter') ((known as Counter | undefined) ?? new Counter(options)).inc(labels, value);
   else ((known as Gauge | undefined) ?? new Gauge(options)).set(labels, value);
 }
@@ -305,7 +326,14 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
 
   return {
     contentType: timings.contentType,
-    text: async () => Registry.merge([timings, collected()]).metrics(),
+    async text() {
+      const own = Registry.merge([timings, collected()]);
+      const others = (await sources.others?.()) ?? [];
+      if (others.length === 0) return own.metrics();
+      const all = [await own.getMetricsAsJSON(), ...others] as MetricObjectWithValues<MetricValue<string>>[][];
+      return AggregatorRegistry.aggregate(all).metrics();
+    },
+    json: async () => Registry.merge([timings, collected()]).getMetricsAsJSON(),
     rendered: (ms) => renderSeconds.observe(ms / 1000),
     answered: (kind, ms) => requestSeconds.observe({ kind }, ms / 1000),
     published: (ms) => publishSeconds.observe(ms / 1000),
@@ -320,10 +348,14 @@ interface Sources {
   readonly cdn: Cdn;
   readonly indexNow: IndexNow;
   readonly cspReports: CspReports;
+  readonly others: MetricSources['others'];
 }
 
 /** The sources of a whole site; disabled features have no metrics. */
-export function metricSources(app: Composition, { press, counts, cdn, indexNow, cspReports }: Sources): MetricSources {
+export function metricSources(
+  app: Composition,
+  { press, counts, cdn, indexNow, cspReports, others }: Sources,
+): MetricSources {
   const { services, cluster, mailStats, billingStats } = app;
   return {
     server: () => counts,
@@ -337,6 +369,7 @@ export function metricSources(app: Composition, { press, counts, cdn, indexNow, 
     billing: billingStats ?? undefined,
     support: services.support?.stats,
     cspReports: cspReports.stats,
+    others,
   };
 }
 

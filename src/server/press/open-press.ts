@@ -14,6 +14,7 @@ import { openPress, type Press } from '../../press/press.server.ts';
 import type { PageShare } from '../../press/scheduler/page-share.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
+import { refOf } from '../../press/store/stored-page.ts';
 import type { Composition, Services } from '../compose.ts';
 import type { Config } from '../config/config.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from '../data-dir.ts';
@@ -29,6 +30,8 @@ export interface SitePress {
   /** The SQLite file of the stored pages. */
   readonly file: string;
   readonly passes: PassCookie;
+  /** Adds reads that another process has counted, by the page's name (`nameOf`). */
+  addReads(reads: readonly (readonly [name: string, count: number])[]): void;
   /** Keys of the pages that earlier builds have left, the most read first. */
   earlierKeys(): string[];
   /** Renders these before all others when they change. */
@@ -50,6 +53,8 @@ export interface SitePressOptions {
   readonly log: Logger;
   /** Pages of the other nodes of a cluster, by the name of the build. */
   readonly shareOf?: ((build: string) => PageShare) | undefined;
+  /** Called with the pages that other processes must look up again, see `PressOptions`. */
+  readonly onReplaced?: ((names: readonly string[] | 'all') => void) | undefined;
   /** Concurrent renders for changes and for the warm-up. */
   readonly concurrency?: number;
 }
@@ -134,6 +139,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
     everything,
     share: options.shareOf?.(build),
     onDemand: isOnDemand,
+    onReplaced: options.onReplaced,
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     priority: ({ key }) => {
       if (key === '/') return 0;
@@ -153,6 +159,14 @@ export function openSitePress(options: SitePressOptions): SitePress {
     access,
     file,
     passes,
+    addReads(reads) {
+      const counted = new Map(reads.map(([name, count]) => [name, { ref: refOf(name), count }]));
+      try {
+        store.addReads(counted);
+      } catch (error) {
+        log.debug({ err: error }, "Reads of pages couldn't be stored");
+      }
+    },
     earlierKeys: store.earlierKeys,
     prioritize(keys) {
       for (const key of keys) {

@@ -27,6 +27,8 @@ export interface PublishingOptions {
    * (default: at once, and it does).
    */
   readonly freshEverywhere?: (() => Promise<boolean>) | undefined;
+  /** Resolves when no other process of this site serves pages that were replaced or removed (default: there is none). */
+  readonly told?: (() => Promise<void>) | undefined;
   /** Called with the milliseconds from a change to its last fresh page. */
   readonly published: (ms: number) => void;
   readonly now?: () => number;
@@ -49,7 +51,7 @@ const mostNamed = 200;
 const newsMs = 48 * 3_600_000;
 
 export function createPublishing(options: PublishingOptions): Publishing {
-  const { press, cdn, indexNow, log, now = Date.now, patienceMs = 8000, freshEverywhere } = options;
+  const { press, cdn, indexNow, log, now = Date.now, patienceMs = 8000, freshEverywhere, told } = options;
   /** Changes without a response so far, each with the pages that became fresh since it came. */
   const open = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
 
@@ -74,23 +76,28 @@ export function createPublishing(options: PublishingOptions): Publishing {
       const mine = { tags: new Set([...change.tags, ...gone]), keys: new Set<string>() };
       open.add(mine);
       // Nothing is awaited before this call, so withdrawn pages are gone when it returns.
-      const pressing = press.invalidate(change.tags, { withdrawn: gone, reason: reasonOf(change) }).then((result) => {
-        const ms = performance.now() - began;
-        open.delete(mine);
-        // Not awaited: this node is fresh only when this promise has resolved.
-        if (!freshEverywhere) announce(change, gone);
-        else void freshEverywhere().then((tells) => tells && announce(change, gone));
-        if (result.refreshed.length > 0) options.published(ms);
-        if (result.failed > 0) {
-          log.warn({ failed: result.failed }, "Some pages couldn't be refreshed; they are retried");
-        }
-        return result.refreshed.map(({ key }) => key);
-      });
+      const pressing = press
+        .invalidate(change.tags, { withdrawn: gone, reason: reasonOf(change) })
+        .then(async (result) => {
+          await told?.();
+          const ms = performance.now() - began;
+          open.delete(mine);
+          // Not awaited: this node is fresh only when this promise has resolved.
+          if (!freshEverywhere) announce(change, gone);
+          else void freshEverywhere().then((tells) => tells && announce(change, gone));
+          if (result.refreshed.length > 0) options.published(ms);
+          if (result.failed > 0) {
+            log.warn({ failed: result.failed }, "Some pages couldn't be refreshed; they are retried");
+          }
+          return result.refreshed.map(({ key }) => key);
+        });
       const patience = Promise.withResolvers<null>();
       const timer = setTimeout(() => patience.resolve(null), patienceMs);
       timer.unref();
       try {
         const all = await Promise.race([pressing, patience.promise]);
+        // Also when patience ends first: what was withdrawn is gone in every process.
+        if (!all) await told?.();
         if (!all)
           pressing.catch((error: unknown) => log.error({ err: error }, "The pages of a change couldn't be refreshed"));
         return [...new Set(all ?? mine.keys)].slice(0, mostNamed);

@@ -1,0 +1,78 @@
+/**
+ * The pages of a page store that another process writes: served from this process's memory, read from the store on a miss. That process
+ * says which pages it has replaced; a page that isn't here, or may be outdated, is asked of it.
+ */
+import type { WalledLevel } from '../lib/content/model.ts';
+import type { Logger } from '../lib/logging.ts';
+import { createTagChanges } from './cache/cache-state.ts';
+import { type CachedPage, chooseEncoding, type EncodedResponse, type HeadersOf } from './cache/cached-page.ts';
+import { createLru } from './cache/lru.ts';
+import { createPageCache } from './cache/page-cache.server.ts';
+import { openStore, type PageStore } from './store/page-store.server.ts';
+import { type Encoding, mayRead, type Variant } from './store/stored-page.ts';
+
+export interface SharedStoreOptions {
+  readonly file: string;
+  /** Name of the build whose pages are served. */
+  readonly build: string;
+  readonly memoryBytes: number;
+  readonly headersOf: HeadersOf;
+  readonly log: Logger;
+  /** Takes the reads of pages since the last call; they decide which page is rendered first. */
+  readonly addReads: PageStore['addReads'];
+}
+
+export interface SharedStorePages {
+  /** A current page; `undefined`: ask the process that writes the store. */
+  peek(key: string, variant: Variant): CachedPage | undefined;
+  peekFull(publicPage: CachedPage): CachedPage | undefined;
+  variantFor(access: WalledLevel | null, level: WalledLevel | null): Variant;
+  encoded(page: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
+  /** Forgets pages that were replaced. */
+  forget(names: readonly string[]): void;
+  /** Hands over the reads. */
+  flushReads(): void;
+  close(): void;
+}
+
+/** @throws StoreUnavailable */
+export function openSharedStore(options: SharedStoreOptions): SharedStorePages {
+  const { build, log, headersOf } = options;
+  const file = openStore({ file: options.file, build, log, readOnly: true });
+  const store: PageStore = { ...file, addReads: options.addReads };
+  const lru = createLru(options.memoryBytes);
+  const cache = createPageCache({
+    store,
+    lru,
+    changes: createTagChanges(null),
+    headersOf,
+    log,
+    now: Date.now,
+    everything: null,
+    unwrittenBytes: 0,
+  });
+
+  function peek(key: string, variant: Variant, name?: string): CachedPage | undefined {
+    const page = cache.findInMemory(key, variant, name) ?? cache.find(key, variant);
+    // Only the writing process knows whether a page that is rendered on demand is current, and renders an earlier build's page again.
+    if (!page || page.page.asOf !== null || page.build !== build) return undefined;
+    page.visited = true;
+    page.reads++;
+    return page;
+  }
+
+  return {
+    peek,
+    peekFull: (page) => peek(page.page.key, 'full', page.fullName),
+    variantFor: (access, level) => (access !== null && mayRead(access, level) ? 'full' : 'public'),
+    encoded(page, wanted) {
+      const [first = 'identity'] = wanted;
+      return page.encoded[first] ?? cache.encoded(page, chooseEncoding(page.page, wanted));
+    },
+    forget(names) {
+      for (const name of names) lru.delete(name);
+    },
+    flushReads: cache.flushReads,
+    close: () => file.close(),
+  };
+}

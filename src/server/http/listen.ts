@@ -1,0 +1,20 @@
+/** Opens the port of the site. */
+import type { Server } from 'node:net';
+
+/** @throws Error that names the setting to change */
+export function listen(
+  server: Server,
+  { port, host }: { readonly port: number; readonly host: string },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const sentences: Record<string, string> = {
+        EADDRINUSE: `PORT: port ${port} is in use on ${host}. Set PORT to a free one, or stop the process that uses it.`,
+        EACCES: `PORT: this user may not use port ${port}. Set PORT to one above 1023.`,
+        EADDRNOTAVAIL: `HOST: ${host} isn't an address of this machine. Set HOST to one that is, such as 127.0.0.1 or 0.0.0.0.`,
+      };
+      reject(new Error(sentences[error.code ?? ''] ?? `The site can't listen: ${error.message}`, { cause: error }));
+    });
+    server.listen(port, host, () => resolve());
+  });
+}

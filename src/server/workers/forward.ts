@@ -1,0 +1,144 @@
+/**
+ * Passes a request from a serving worker to the writer over its Unix socket. While the writer is being started again, requests wait; one
+ * that may already have done something is not sent twice.
+ */
+import {
+  Agent,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { requestIdHeader } from '../http/request-id.ts';
+
+/** Header with the client's address, on the Unix socket alone. */
+const clientHeader = 'x-client-address';
+
+/** Headers of one connection, which are not passed on (RFC 9110, section 7.6.1). */
+const ofConnection: ReadonlySet<string> = new Set([
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+export interface ForwarderOptions {
+  /** Path of the writer's socket; `null` while there is no writer. */
+  readonly socket: () => string | null;
+  readonly clientAddress: (incoming: IncomingMessage) => string;
+  /** Milliseconds that a request waits for a writer (default 25,000: a start takes seconds). */
+  readonly patienceMs?: number;
+}
+
+export interface Forwarder {
+  /**
+   * Answers with the writer's response.
+   *
+   * @throws WriterUnavailable before anything is answered
+   */
+  forward(incoming: IncomingMessage, outgoing: ServerResponse, requestId: string | undefined): Promise<void>;
+  close(): void;
+}
+
+/** The writer is being started again; the request may be sent once more. */
+export class WriterUnavailable extends Error {
+  override readonly name = 'WriterUnavailable';
+}
+
+/** Milliseconds between two attempts. */
+const againMs = 50;
+
+export function createForwarder({ socket, clientAddress, patienceMs = 25_000 }: ForwarderOptions): Forwarder {
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
+  return {
+    async forward(incoming, outgoing, requestId) {
+      const { method = 'GET' } = incoming;
+      const isReading = method === 'GET' || method === 'HEAD';
+      const until = performance.now() + patienceMs;
+      const headers = headersOf(incoming, clientAddress(incoming), requestId);
+      for (;;) {
+        const socketPath = socket();
+        if (socketPath !== null) {
+          // A kept connection may have just been closed at the other end, which only a request that changes nothing can find out.
+          const options = { socketPath, method, path: incoming.url, headers, agent: isReading ? agent : false };
+          const sent = await send(options, incoming, outgoing, isReading);
+          if (sent === 'answered') return;
+          if (sent === 'lost') break;
+        }
+        if (performance.now() > until || outgoing.destroyed) break;
+        await wait(againMs);
+      }
+      throw new WriterUnavailable('The process that renders pages is starting.');
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function headersOf(incoming: IncomingMessage, address: string, requestId: string | undefined): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {};
+  for (const [name, value] of Object.entries(incoming.headers)) if (!ofConnection.has(name)) headers[name] = value;
+  headers[clientHeader] = address;
+  if (requestId !== undefined) headers[requestIdHeader] = requestId;
+  return headers;
+}
+
+/** @returns `again`: nothing has reached the writer; `lost`: something may have */
+function send(
+  options: RequestOptions,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  isReading: boolean,
+): Promise<'answered' | 'again' | 'lost'> {
+  return new Promise((resolve) => {
+    const asked = request(options, (answer) => {
+      const headers: string[] = [];
+      for (let at = 0; at < answer.rawHeaders.length; at += 2) {
+        const name = answer.rawHeaders[at] ?? '';
+        if (!ofConnection.has(name.toLowerCase())) headers.push(name, answer.rawHeaders[at + 1] ?? '');
+      }
+      // The writer decides whether the response has one.
+      outgoing.removeHeader(requestIdHeader);
+      outgoing.writeHead(answer.statusCode ?? 502, headers);
+      answer.pipe(outgoing);
+      answer.once('error', () => outgoing.destroy());
+      outgoing.once('close', () => {
+        if (!answer.complete) asked.destroy();
+        resolve('answered');
+      });
+    });
+    let connected = false;
+    asked.once('socket', (socket) => {
+      const begin = (): void => {
+        connected = true;
+        if (isReading) asked.end();
+        else incoming.pipe(asked);
+      };
+      if (socket.connecting) socket.once('connect', begin);
+      else begin();
+    });
+    const hangUp = (): void => void asked.destroy();
+    outgoing.once('close', hangUp);
+    asked.once('error', () => {
+      outgoing.off('close', hangUp);
+      if (outgoing.headersSent) outgoing.destroy();
+      resolve(isReading || !connected ? 'again' : 'lost');
+    });
+  });
+}
+
+/** Reads the client's address on the Unix socket, and keeps the header from everything else. */
+export function forwardedClients(server: Server): (incoming: IncomingMessage) => string {
+  const addresses = new WeakMap<IncomingMessage, string>();
+  server.prependListener('request', (incoming: IncomingMessage) => {
+    addresses.set(incoming, String(incoming.headers[clientHeader] ?? 'unknown'));
+    delete incoming.headers[clientHeader];
+  });
+  return (incoming) => addresses.get(incoming) ?? 'unknown';
+}

@@ -1,0 +1,76 @@
+/**
+ * Messages between the processes of `WORKERS`: the writer syncs, renders and owns every database; serving workers answer what is cached.
+ * All of them pass through the supervisor (supervisor.ts), which adds who sent them.
+ */
+
+/** What a serving worker needs to begin, and to begin again after a new writer. */
+export interface Opening {
+  readonly kind: 'open';
+  /** The writer's Unix socket for everything that isn't cached. */
+  readonly socket: string;
+  /** The page store. */
+  readonly file: string;
+  readonly build: string;
+  /** Whether there is an edition. */
+  readonly isReady: boolean;
+  readonly isStored: boolean;
+}
+
+/** Pages to look up again in the store. */
+export interface Replaced {
+  readonly kind: 'replaced';
+  /** Answered with {@link Done}. */
+  readonly number: number;
+  readonly names: readonly string[] | 'all';
+  readonly isReady: boolean;
+  /** `false`: the store can't be written, so that its pages may be outdated. */
+  readonly isStored: boolean;
+}
+
+interface Done {
+  readonly kind: 'done';
+  readonly number: number;
+}
+
+/** To a serving worker. */
+export type ToServing = Opening | Replaced | { readonly kind: 'measure'; readonly number: number } | Stop | WriterGone;
+
+/** To the writer. `from` is the worker's id. */
+export type ToWriter = (
+  | { readonly kind: 'joined' }
+  | Done
+  | { readonly kind: 'metrics'; readonly number: number; readonly metrics: readonly object[] }
+  | { readonly kind: 'reads'; readonly reads: readonly (readonly [name: string, count: number])[] }
+  | { readonly kind: 'left' }
+) & { readonly from: number };
+
+/** From a worker, to be passed on. */
+export type FromServing = ToWriter extends infer One
+  ? One extends { from: number }
+    ? Omit<One, 'from'>
+    : never
+  : never;
+
+/** From the writer; `to` is a worker's id. */
+export interface FromWriter {
+  readonly to: number | 'all';
+  readonly message: ToServing;
+}
+
+/** The writer gives up on a serving worker that doesn't respond: it may show withdrawn pages. */
+export interface Unresponsive {
+  readonly unresponsive: number;
+}
+
+/** A worker listens. */
+export interface Listening {
+  readonly listening: number;
+}
+
+interface Stop {
+  readonly kind: 'stop';
+}
+
+interface WriterGone {
+  readonly kind: 'writer-gone';
+}

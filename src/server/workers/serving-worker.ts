@@ -1,0 +1,236 @@
+/**
+ * A serving worker: answers cached pages and files by itself, and passes everything else on to the writer. It has no database and no
+ * renderer. The supervisor starts it (supervisor.ts).
+ */
+import { repeat } from '../../lib/jobs/tasks.ts';
+import type { Logger } from '../../lib/logging.ts';
+import { createAccessCookie, createPassCookie } from '../../press/delivery/access-cookie.ts';
+import type { KeyOf } from '../../press/delivery/cache-key.ts';
+import { openSharedStore, type SharedStorePages } from '../../press/shared-store-pages.server.ts';
+import { nameOf } from '../../press/store/stored-page.ts';
+import { type Config, parseConfig } from '../config/config.ts';
+import { accessCookieName, accessKeysOf, giftCookieName, openDataDir } from '../data-dir.ts';
+import { sendFile } from '../http/answer.ts';
+import { clientAddressOf } from '../http/client-address.ts';
+import { createCrawlers, systemDns } from '../http/crawlers.ts';
+import { createHttpServer, createServerCounts } from '../http/http-server.ts';
+import { listen } from '../http/listen.ts';
+import { requestIds } from '../http/request-id.ts';
+import { securityHeaders } from '../http/security-headers.ts';
+import { retryAfter, sendText } from '../http/send.ts';
+import type { Exchange, HttpServer, ServerState } from '../http/server-options.ts';
+import { shutDown } from '../http/shutdown.ts';
+import { openStatics } from '../http/static-files.ts';
+import { createLog } from '../logging.ts';
+import { createMetrics, type Metrics } from '../operators/metrics.ts';
+import { pageKeys, readRedirects } from '../press/page-keys.ts';
+import { pageHeaders } from '../press/render-page.ts';
+import { createForwarder, type Forwarder, WriterUnavailable } from './forward.ts';
+import type { FromServing, Listening, Opening, ToServing } from './messages.ts';
+
+/** Milliseconds between two reports of the pages' reads. */
+const readsEveryMs = 30_000;
+
+interface State {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly forwarder: Forwarder;
+  readonly metrics: Metrics;
+  readonly send: (message: FromServing | Listening) => void;
+  /** Of the writer that is running. */
+  opening: Opening | null;
+  pages: SharedStorePages | null;
+  isReady: boolean;
+  /** Whether the store is to be trusted; else the writer answers. */
+  isStored: boolean;
+  server: HttpServer | null;
+}
+
+/**
+ * Starts the worker; it listens once it has heard of the writer.
+ *
+ * @param dist folder of the build
+ * @param send sends to the supervisor
+ */
+export function startServingWorker(
+  env: Readonly<Record<string, string | undefined>>,
+  dist: string,
+  send: (message: FromServing | Listening) => void,
+): { receive(message: ToServing): void; stop(): Promise<void> } {
+  const config = parseConfig(env);
+  const log = createLog(config.logLevel);
+  openDataDir(config.dataDir, log);
+  const counts = createServerCounts();
+  const state: State = {
+    config,
+    log,
+    forwarder: createForwarder({
+      socket: () => state.opening?.socket ?? null,
+      clientAddress: clientAddressOf(config.trustedProxies),
+    }),
+    metrics: createMetrics({ server: () => counts }, log),
+    send,
+    opening: null,
+    pages: null,
+    isReady: false,
+    isStored: false,
+    server: null,
+  };
+  const reads = repeat(
+    readsEveryMs,
+    async () => state.pages?.flushReads(),
+    () => {},
+  );
+  send({ kind: 'joined' });
+  return {
+    receive(message) {
+      receive(state, message, () => {
+        const server = createServer(state, dist, counts);
+        listen(server, config).then(
+          () => send({ listening: config.port }),
+          (error: unknown) => {
+            log.error({ err: error }, "A serving worker can't listen");
+            process.exit(1);
+          },
+        );
+        return server;
+      });
+    },
+    async stop() {
+      await reads.stop();
+      if (state.server && !(await shutDown(state.server))) {
+        log.warn({}, "Connections that didn't end in time were closed");
+      }
+      state.pages?.flushReads();
+      closePages(state);
+      state.forwarder.close();
+    },
+  };
+}
+
+function receive(state: State, message: ToServing, create: () => HttpServer): void {
+  switch (message.kind) {
+    case 'open':
+      open(state, message);
+      if (state.server) return;
+      state.server = create();
+      break;
+    case 'replaced':
+      state.isReady = message.isReady;
+      state.isStored = message.isStored;
+      if (message.names !== 'all') state.pages?.forget(message.names);
+      // The file itself may be another one.
+      else if (state.opening) open(state, { ...state.opening, ...message, kind: 'open' });
+      state.send({ kind: 'done', number: message.number });
+      break;
+    case 'measure':
+      void state.metrics.json().then((metrics) => state.send({ kind: 'metrics', number: message.number, metrics }));
+      break;
+    case 'writer-gone':
+      // It may have replaced pages without saying so any more.
+      if (state.opening) open(state, state.opening);
+      state.opening = null;
+      break;
+    case 'stop':
+      break;
+  }
+}
+
+/** Forgets every page, and opens the store again. */
+function open(state: State, opening: Opening): void {
+  const { config, log } = state;
+  closePages(state);
+  state.opening = opening;
+  state.isReady = opening.isReady;
+  state.isStored = opening.isStored;
+  try {
+    state.pages = openSharedStore({
+      file: opening.file,
+      build: opening.build,
+      memoryBytes: config.pressMemoryBytes,
+      headersOf: pageHeaders(securityHeaders(config), config),
+      log,
+      addReads(reads) {
+        const counted = [...reads.values()].map(({ ref, count }) => [nameOf(ref.key, ref.variant), count] as const);
+        state.send({ kind: 'reads', reads: counted });
+      },
+    });
+  } catch (error) {
+    log.warn({ err: error }, "The page store can't be read; the writer answers every request");
+  }
+}
+
+function closePages(state: State): void {
+  state.pages?.close();
+  state.pages = null;
+}
+
+function createServer(state: State, dist: string, counts: ReturnType<typeof createServerCounts>): HttpServer {
+  const { config, log, metrics } = state;
+  const keys = accessKeysOf(config);
+  const usable = (): SharedStorePages | null => (state.isStored ? state.pages : null);
+  return createHttpServer({
+    siteUrl: config.siteUrl,
+    statics: openStatics(`${dist}client`),
+    security: securityHeaders(config),
+    pages: {
+      press: {
+        peek: (key, variant) => usable()?.peek(key, variant),
+        peekFull: (page) => usable()?.peekFull(page),
+        encoded: (page, wanted) => usable()?.encoded(page, wanted),
+        variantFor: (access, level) => state.pages?.variantFor(access, level) ?? 'public',
+        get: async () => onlyTheWriter(),
+      },
+      keyOf: plainKeys(config),
+      access: createAccessCookie({ name: accessCookieName, keys }),
+      passes: createPassCookie({ name: giftCookieName, keys }),
+    },
+    // Never called: a reader whose access cookie must be renewed is passed on.
+    renewAccess: () => null,
+    crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, dns: systemDns, log }) : undefined,
+    clientAddress: clientAddressOf(config.trustedProxies),
+    requestId: requestIds(config.trustedProxies),
+    respond: (server, exchange) => respond(state, server, exchange),
+    render: onlyTheWriter,
+    locals: onlyTheWriter,
+    readiness: onlyTheWriter,
+    counts,
+    answered: metrics.answered,
+    editionReady: () => state.isReady,
+    traced: config.logLevel === 'debug',
+    log,
+  });
+}
+
+function onlyTheWriter(): never {
+  throw new WriterUnavailable('Only the writer renders pages.');
+}
+
+/** Keys of addresses in their normal form. What depends on the content is the writer's to decide. */
+function plainKeys(config: Config): KeyOf {
+  const keyOf = pageKeys(onlyTheWriter, config.redirectsFile ? readRedirects(config.redirectsFile) : []);
+  return (method, target) => {
+    try {
+      return keyOf(method, target);
+    } catch (error) {
+      if (error instanceof WriterUnavailable) return { kind: 'pass', path: target, target };
+      throw error;
+    }
+  };
+}
+
+/** Answers a request that the cache didn't: with a file, or with the writer's response. */
+async function respond(state: State, server: ServerState, exchange: Exchange): Promise<void> {
+  const { incoming, outgoing } = exchange;
+  const [path = ''] = (incoming.url ?? '').split('?', 1);
+  if (sendFile(server, exchange, path)) return;
+  exchange.forwarded = true;
+  try {
+    await state.forwarder.forward(incoming, outgoing, exchange.requestId);
+  } catch (error) {
+    if (!(error instanceof WriterUnavailable) || outgoing.destroyed || outgoing.headersSent) throw error;
+    server.counts.errors++;
+    const sentence = 'The site is starting again. Try again in a few seconds.';
+    sendText(server, exchange, 503, sentence, { 'retry-after': retryAfter, connection: 'close' });
+  }
+}

@@ -1,0 +1,68 @@
+/** The program of a worker; `supervisor.ts` starts it, with its kind as the argument, and stops it by a message. */
+import { flushCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { ToServing, ToWriter } from './messages.ts';
+import type { WorkerKind } from './supervisor.ts';
+
+const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
+const kind = process.argv[2] as WorkerKind;
+
+type Message = ToServing | ToWriter;
+
+/** Messages from before there is a receiver. */
+const early: Message[] = [];
+let receive = (message: Message): void => void early.push(message);
+
+async function start(): Promise<{ stop(): Promise<void> }> {
+  const send = (message: object): void => void process.send?.(message);
+  if (kind === 'serving') {
+    const { startServingWorker } = await import('./serving-worker.ts');
+    const worker = startServingWorker(process.env, dist, send);
+    receive = (message) => worker.receive(message as ToServing);
+    return worker;
+  }
+  const [{ startWriter }, { createWriterLink }] = await Promise.all([import('../main.ts'), import('./writer-link.ts')]);
+  const link = createWriterLink({ send });
+  // The serving workers may be running already, and have to hear what the start withdraws.
+  receive = (message) => link.receive(message as ToWriter);
+  for (const message of early.splice(0)) receive(message);
+  const site = await startWriter(process.env, link);
+  send({ listening: site.port });
+  return site;
+}
+
+let running: { stop(): Promise<void> } | undefined;
+let isStopping = false;
+
+function stop(exitCode: number): void {
+  if (isStopping) return;
+  isStopping = true;
+  (running?.stop() ?? Promise.resolve()).then(
+    () => process.exit(exitCode),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+}
+
+// A terminal and a service manager signal all processes at once; the supervisor stops them in order.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+process.on('disconnect', () => stop(0));
+process.on('uncaughtException', (error) => {
+  console.error(error);
+  stop(1);
+});
+process.on('message', (message: Message) => {
+  if (message.kind === 'stop') stop(0);
+  else receive(message);
+});
+try {
+  running = await start();
+  // Flushed now, because a killed process leaves no compiled code to the next start.
+  flushCompileCache();
+} catch (error) {
+  const { message, cause } = error as Error;
+  console.error(cause ? `${message}\n  (${cause})` : message);
+  process.exit(1);
+}

@@ -1,0 +1,158 @@
+/**
+ * The writer's side of the serving workers: says which pages it has replaced, and knows when all of them have heard it. A worker that
+ * doesn't respond is ended, because it may show what was withdrawn.
+ */
+import type { FromWriter, Opening, ToWriter, Unresponsive } from './messages.ts';
+
+export interface WriterLinkOptions {
+  /** Sends to the supervisor. */
+  readonly send: (message: FromWriter | Unresponsive) => void;
+  /** Milliseconds in which a worker has to respond (default 2000). */
+  readonly patienceMs?: number;
+}
+
+export interface WriterLink {
+  /** What serving workers begin with; asked again for each of them. */
+  open(opening: () => Omit<Opening, 'kind'>): void;
+  /** Pages that the writer has replaced in the store. */
+  replaced(names: readonly string[] | 'all'): void;
+  /** Resolves when every serving worker has forgotten the pages that were replaced so far. */
+  told(): Promise<void>;
+  /** Metrics of the serving workers, as `Registry.getMetricsAsJSON` gives them. */
+  metrics(): Promise<readonly (readonly object[])[]>;
+  /** Calls `listener` with the reads of pages that the serving workers have counted, by name. */
+  onReads(listener: (reads: readonly (readonly [name: string, count: number])[]) => void): void;
+  /** Handles a message of the supervisor. */
+  receive(message: ToWriter): void;
+}
+
+interface State extends Required<WriterLinkOptions> {
+  opening: (() => Omit<Opening, 'kind'>) | null;
+  /** The last number that each serving worker has answered. */
+  readonly workers: Map<number, number>;
+  readonly waiting: Set<() => void>;
+  readonly answers: Map<number, (worker: number, metrics: readonly object[]) => void>;
+  readonly readsListeners: ((reads: readonly (readonly [name: string, count: number])[]) => void)[];
+  /** Replaced pages that haven't been sent. */
+  names: Set<string> | 'all';
+  isDue: boolean;
+  number: number;
+}
+
+export function createWriterLink(options: WriterLinkOptions): WriterLink {
+  const state: State = {
+    patienceMs: 2000,
+    ...options,
+    opening: null,
+    workers: new Map(),
+    waiting: new Set(),
+    answers: new Map(),
+    readsListeners: [],
+    names: new Set(),
+    isDue: false,
+    number: 0,
+  };
+  return {
+    open(opening) {
+      state.opening = opening;
+      for (const worker of state.workers.keys()) welcome(state, worker);
+    },
+    replaced: (names) => replaced(state, names),
+    told: () => told(state),
+    metrics: () => metrics(state),
+    onReads: (listener) => void state.readsListeners.push(listener),
+    receive: (message) => receive(state, message),
+  };
+}
+
+function welcome({ opening, send }: State, worker: number): void {
+  if (opening) send({ to: worker, message: { kind: 'open', ...opening() } });
+}
+
+function replaced(state: State, names: readonly string[] | 'all'): void {
+  if (state.workers.size === 0) return;
+  if (names === 'all') state.names = 'all';
+  else if (state.names !== 'all') for (const name of names) state.names.add(name);
+  if (state.isDue) return;
+  state.isDue = true;
+  // Pages that are replaced in the same turn are one message.
+  setImmediate(() => tell(state));
+}
+
+function tell(state: State): void {
+  if (!state.isDue) return;
+  const { opening, names, send } = state;
+  state.isDue = false;
+  state.names = new Set();
+  if (!opening || state.workers.size === 0) return;
+  const { isReady, isStored } = opening();
+  const sent = names === 'all' ? names : [...names];
+  send({ to: 'all', message: { kind: 'replaced', number: ++state.number, names: sent, isReady, isStored } });
+}
+
+async function told(state: State): Promise<void> {
+  tell(state);
+  const { number, workers, waiting, patienceMs } = state;
+  const behind = (): number[] => [...workers].flatMap(([worker, done]) => (done < number ? [worker] : []));
+  if (behind().length === 0) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const look = (): void => {
+    if (behind().length === 0) resolve();
+  };
+  waiting.add(look);
+  const timer = setTimeout(() => {
+    for (const worker of behind()) {
+      state.send({ unresponsive: worker });
+    }
+  }, patienceMs);
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    waiting.delete(look);
+  }
+}
+
+async function metrics(state: State): Promise<readonly (readonly object[])[]> {
+  const { workers, answers, send } = state;
+  if (workers.size === 0) return [];
+  const number = ++state.number;
+  const found = new Map<number, readonly object[]>();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, 1000);
+  answers.set(number, (worker, given) => {
+    found.set(worker, given);
+    if (found.size >= workers.size) resolve();
+  });
+  // Answering it counts as having heard what was said before.
+  send({ to: 'all', message: { kind: 'measure', number } });
+  await promise;
+  clearTimeout(timer);
+  answers.delete(number);
+  return [...found.values()];
+}
+
+function receive(state: State, message: ToWriter): void {
+  const { workers, waiting } = state;
+  const { from } = message;
+  switch (message.kind) {
+    case 'joined':
+      workers.set(from, state.number);
+      welcome(state, from);
+      break;
+    case 'left':
+      workers.delete(from);
+      break;
+    case 'metrics':
+      state.answers.get(message.number)?.(from, message.metrics);
+      if (workers.has(from)) workers.set(from, message.number);
+      break;
+    case 'done':
+      if (workers.has(from)) workers.set(from, message.number);
+      break;
+    case 'reads':
+      for (const listener of state.readsListeners) listener(message.reads);
+      break;
+  }
+  for (const look of [...waiting]) look();
+}

@@ -1,0 +1,128 @@
+/** `WORKERS`: one process that renders and others that serve, behind one port, on SQLite. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Answer, type Paper, startPaper, until } from '../fixtures/paper.ts';
+import { workersOf } from '../fixtures/workers.ts';
+
+const count = 3;
+let paper: Paper;
+
+beforeAll(async () => {
+  paper = await startPaper({ WORKERS: String(count) });
+  await until(() => paper.output().includes('The important pages are ready'), paper.output);
+  await allServe();
+}, 120_000);
+afterAll(() => paper?.close());
+
+const workers = () => workersOf(paper.site()?.pid);
+
+/** Serving workers that have been started in place of others. */
+let replaced = 0;
+
+/** Waits until every serving worker listens. */
+const allServe = (): Promise<void> =>
+  until(() => paper.output().split('A worker serves cached pages').length - 1 >= count - 1 + replaced, paper.output);
+
+/** Asks on connections of their own, which the supervisor spreads over the workers. */
+const askAll = (path: string, times = 3 * count): Promise<Answer[]> =>
+  Promise.all(Array.from({ length: times }, () => paper.ask(path, { headers: { connection: 'close' } })));
+
+const statuses = (answers: readonly Answer[]): number[] => [...new Set(answers.map(({ status }) => status))];
+
+it('serves cached pages from every worker, and counts them together', async () => {
+  await askAll('/article/story-1');
+  const before = await paper.metric('broadsheet_page_hits_total');
+  const answers = await askAll('/article/story-1', 12);
+  expect(statuses(answers)).toEqual([200]);
+  expect(new Set(answers.map(({ headers }) => headers['server-timing']))).toEqual(new Set(['press;desc="hit"']));
+  expect((await paper.metric('broadsheet_page_hits_total')) - before).toBe(12);
+});
+
+it('answers what only the writer knows through every worker', async () => {
+  expect(statuses(await askAll('/readyz'))).toEqual([200]);
+  expect(statuses(await askAll('/article/no-such-story'))).toEqual([404]);
+  expect(statuses(await askAll('/Article/Story-1'))).toEqual([301]);
+  const forged = Array.from({ length: 6 }, () => paper.deliver({}, { secret: 'another plugin’s' }));
+  expect(statuses(await Promise.all(forged))).toEqual([401]);
+});
+
+it('shows a change on every worker when the webhook is answered', async () => {
+  for (let edit = 0; edit < 5; edit++) {
+    await askAll('/article/story-1');
+    paper.edit(1, { title: { rendered: `Changed on all, ${edit}` } });
+    expect((await paper.deliver()).status).toBe(200);
+    for (const { text } of await askAll('/article/story-1')) expect(text).toContain(`Changed on all, ${edit}`);
+    for (const { text } of await askAll('/')) expect(text).toContain(`Changed on all, ${edit}`);
+  }
+});
+
+it('has withdrawn a story on every worker when the webhook is answered', async () => {
+  await askAll('/article/story-2');
+  paper.edit(2, { status: 'draft' });
+  const hook = { event: 'unpublish', id: 2, slug: 'story-2', status: 'draft' };
+  expect((await paper.deliver(hook)).status).toBe(200);
+  expect(statuses(await askAll('/article/story-2'))).toEqual([410]);
+});
+
+it('ends a worker that stands still before it answers that a story is withdrawn', async () => {
+  await askAll('/article/story-3');
+  const [stopped = 0] = workers().serving;
+  process.kill(stopped, 'SIGSTOP');
+  paper.edit(3, { status: 'draft' });
+  const hook = { event: 'unpublish', id: 3, slug: 'story-3', status: 'draft' };
+  expect((await paper.deliver(hook)).status).toBe(200);
+  expect(workers().serving).not.toContain(stopped);
+  replaced++;
+  await allServe();
+  await until(async () => statuses(await askAll('/article/story-3')).join() === '410', paper.output);
+}, 90_000);
+
+it('goes on when a serving worker is killed, and starts it again', async () => {
+  const [killed = 0] = workers().serving;
+  process.kill(killed, 'SIGKILL');
+  await until(() => !workers().serving.includes(killed));
+  expect(statuses(await askAll('/article/story-1', 20))).toEqual([200]);
+  replaced++;
+  await allServe();
+  expect(statuses(await askAll('/article/story-1', 20))).toEqual([200]);
+});
+
+it('serves cached pages while the writer starts again, and lets the rest wait', async () => {
+  const [killed = 0] = workers().writer;
+  process.kill(killed, 'SIGKILL');
+  await until(() => !workers().writer.includes(killed));
+  const rest = askAll('/search?q=story', 4);
+  expect(statuses(await askAll('/article/story-1', 20))).toEqual([200]);
+  expect(statuses(await rest)).toEqual([200]);
+  expect(workers().writer).toHaveLength(1);
+  paper.edit(1, { title: { rendered: 'After the writer' } });
+  expect((await paper.deliver()).status).toBe(200);
+  for (const { text } of await askAll('/article/story-1')) expect(text).toContain('After the writer');
+}, 90_000);
+
+it('stops in order, without an error to anyone who is being answered', async () => {
+  const failures: { readonly began: number; readonly error: Error }[] = [];
+  let stopping = false;
+  const readers = Array.from({ length: 6 }, async (_, at) => {
+    while (!stopping) {
+      const began = performance.now();
+      await paper
+        .ask(at % 2 === 0 ? '/article/story-1' : '/search?q=story')
+        .catch((error: Error) => failures.push({ began, error }));
+    }
+  });
+  await askAll('/article/story-1');
+  const all = workers();
+  const ended = paper.kill('SIGTERM');
+  // The serving workers end first, under requests; then the writer closes the port, and new connections are refused.
+  let served = 0;
+  await until(() => {
+    const { serving } = workers();
+    if (serving.length > 0) served = performance.now();
+    return serving.length === 0;
+  });
+  stopping = true;
+  await ended;
+  await Promise.all(readers);
+  expect(failures.filter(({ began }) => began < served)).toEqual([]);
+  for (const pid of [...all.writer, ...all.serving]) expect(() => process.kill(pid, 0)).toThrow();
+}, 90_000);
