@@ -1,6 +1,7 @@
 /**
  * `npm run bench:workers [-- --workers 2 --seconds 4]`: cached pages with `WORKERS`, beside one process. The load takes a core itself, so
- * requests per second would measure the machine; the processor time of each process says what it would serve with a core of its own.
+ * requests per second would measure the machine; the processor time of each process, all on one core, says what they would serve with
+ * a core each.
  * Fails when several processes serve less than 0.85 of their number.
  */
 import { writeFileSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/build.ts';
 import { type Paper, startPaper, until } from '../tests/fixtures/paper.ts';
 import { workersOf } from '../tests/fixtures/workers.ts';
-import { load, processorTime, stopAll } from './press/contenders.ts';
+import { load, pin, processorTime, stopAll } from './press/contenders.ts';
 import { count, percentile, printTable, wholeFlag } from './support/figures.ts';
 
 /** Share of a whole core that each further process has to bring. */
@@ -39,6 +40,8 @@ async function measure(paper: Paper, seconds: number): Promise<Round> {
   const pid = paper.site()?.pid ?? 0;
   const { writer, serving } = workersOf(pid);
   const pids = writer.length > 0 ? [...writer, ...serving] : [pid];
+  // All on one core, which they keep busy: a process that waits for requests pays more for each.
+  for (const each of new Set([pid, ...pids])) pin(each);
   const before = pids.map((each) => processorTime(each) ?? 0);
   const whole = processorTime(pid) ?? 0;
   const { requests } = await load({ port: paper.port(), pid }, paths, seconds, ['Accept-Encoding: gzip']);

@@ -239,6 +239,11 @@ export function processorTime(pid: number): number | null {
   }
 }
 
+/** Keeps a running process on the servers' core, with its threads; the load has another. */
+export function pin(pid: number): void {
+  if (pinned) execFileSync('taskset', ['-a', '-c', '-p', String(serverCore), String(pid)], { stdio: 'ignore' });
+}
+
 /** Puts load on a contender for some seconds, asking for the paths of a file one after another. */
 export async function load(
   { port, pid }: Pick<Contender, 'port' | 'pid'>,

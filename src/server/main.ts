@@ -2,6 +2,7 @@
  * The composition root: settings, log, services, press, HTTP server, each created after its dependencies. When run directly, it is the
  * site: it listens, syncs, and stops on SIGTERM, SIGINT, SIGHUP and when its parent process ends.
  */
+import type { IncomingMessage, Server } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -23,7 +24,7 @@ import { createCrawlers, systemDns } from './http/crawlers.ts';
 import { createHttpServer, createServerCounts } from './http/http-server.ts';
 import { listen } from './http/listen.ts';
 import { loadPages, type RenderPage } from './http/page-renderer.ts';
-import { requestIds } from './http/request-id.ts';
+import { requestIdHeader, requestIds } from './http/request-id.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import type { HttpServerOptions, OperatorRoutes } from './http/server-options.ts';
 import { shutDown } from './http/shutdown.ts';
@@ -34,9 +35,14 @@ import { createOperators } from './operators/operators.ts';
 import { startMaintenance } from './press/maintenance.ts';
 import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
 import { createPublishing, markPurges } from './press/publishing.ts';
+import { forwardedAddress, forwardedId, innerSocket, listenInside } from './workers/inner-socket.ts';
 import { startWorkers } from './workers/supervisor.ts';
 import type { WriterLink } from './workers/writer-link.ts';
-import { createWriterServer } from './workers/writer-server.ts';
+
+/** A site whose server may get connections from elsewhere. */
+export interface Writer extends Site {
+  readonly server: Server;
+}
 
 export interface Site {
   /** Port that the site listens on. */
@@ -64,7 +70,7 @@ async function closeAll(closers: Closers): Promise<void> {
 export async function startSite(env: Readonly<Record<string, string | undefined>>): Promise<Site> {
   const config = parseConfig(env);
   if (config.workers === 1) return startWriter(env, null);
-  return startWorkers(env, config.workers, createLog(config.logLevel));
+  return startWorkers(env, config, createLog(config.logLevel));
 }
 
 /**
@@ -75,7 +81,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
 export async function startWriter(
   env: Readonly<Record<string, string | undefined>>,
   link: WriterLink | null,
-): Promise<Site> {
+): Promise<Writer> {
   const config = parseConfig(env);
   const log = createLog(config.logLevel);
   for (const { name, meant } of unknownSettings(env)) {
@@ -100,7 +106,7 @@ async function openSite(
   render: RenderPage,
   link: WriterLink | null,
   closers: Closers,
-): Promise<Site> {
+): Promise<Writer> {
   const { config, services } = app;
   const { content, log } = services;
   const security = securityHeaders(config);
@@ -147,11 +153,15 @@ async function openSite(
   // Before the first page that names them.
   const shared = cluster?.shareAssets(`${dist}client/_assets`);
   await shared?.offer();
-  const operators = openOperators(app, { site, cdn, indexNow, metrics, counts, cspReports, always: security.always });
+  const clients = clientsOf(config, link !== null);
+  const { clientAddress } = clients;
+  const { always } = security;
+  const operators = openOperators(app, { site, cdn, indexNow, metrics, counts, cspReports, always, clientAddress });
   const tenant = openAccountTenant(config, app);
   const editionReady = brieflyRemembered(() => services.features.content.on && content.reader().edition().ready);
-  const options: HttpServerOptions = {
+  const server = createHttpServer({
     ...siteRoutes(app, site, editionReady),
+    ...clients,
     security,
     render,
     operators,
@@ -159,12 +169,11 @@ async function openSite(
     earlier: earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) }),
     counts,
     answered: metrics.answered,
-  };
-  const server = createHttpServer(options);
-  const inner = link && createWriterServer(options, config.dataDir);
+  });
+  const socket = link && innerSocket(config.dataDir);
   link?.onReads(site.addReads);
   link?.open(() => ({
-    socket: inner?.socket ?? '',
+    socket: socket ?? '',
     file: site.file,
     build: press.stats().build,
     isReady: editionReady(),
@@ -172,10 +181,8 @@ async function openSite(
   }));
   // Content that was withdrawn just before a crash must be gone before the first reader.
   content.replay();
-  await inner?.listen();
-  await listen(server, config);
-  const { port } = server.address() as AddressInfo;
-  log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
+  const port = await listenTo(server, config, socket);
+  if (!link) log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
   app.start();
   const { reader } = content;
   const maintenance = startMaintenance({
@@ -188,11 +195,10 @@ async function openSite(
     earlierKeys: site.earlierKeys,
   });
   closers.push(() => Promise.all([closeCdn(), indexNow.close(), tenant?.close()]));
-  return stoppable(port, async () => {
+  return stoppable(server, port, async () => {
     log.info({}, 'Stopping');
     maintenance.stop();
     if (!(await shutDown(server))) log.warn({}, "Connections that didn't end in time were closed");
-    await inner?.close();
     await closeAll(closers);
   });
 }
@@ -211,8 +217,6 @@ function siteRoutes(
     pages: { press: site.press, keyOf: site.keyOf, access: site.access, passes: site.passes },
     renewAccess: sessions ? renewAccess(sessions, site.access, log) : undefined,
     crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, dns: systemDns, log }) : undefined,
-    clientAddress: clientAddressOf(config.trustedProxies),
-    requestId: requestIds(config.trustedProxies),
     texts: new Map(indexNowKey ? [[indexNowKey.path, indexNowKey.body]] : []),
     locals,
     editionReady,
@@ -236,6 +240,16 @@ interface OperatorDependencies {
   readonly counts: ServerCounts;
   readonly cspReports: CspReports;
   readonly always: Readonly<Record<string, string>>;
+  readonly clientAddress: (incoming: IncomingMessage) => string;
+}
+
+/** Who sent a request: what the connection and trusted proxies say, or a serving worker that has passed it on. */
+function clientsOf({ trustedProxies }: Config, hasServingWorkers: boolean) {
+  const clientAddress = clientAddressOf(trustedProxies);
+  const requestId = requestIds(trustedProxies);
+  return hasServingWorkers
+    ? { clientAddress: forwardedAddress(clientAddress), requestId: forwardedId(requestIdHeader, requestId) }
+    : { clientAddress, requestId };
 }
 
 /** `undefined` without an operator token. */
@@ -254,7 +268,6 @@ function openOperators(app: Composition, parts: OperatorDependencies): OperatorR
     content: services.content,
     front: () => counts,
     reports: cspReports,
-    clientAddress: clientAddressOf(config.trustedProxies),
     log: services.log,
   });
 }
@@ -266,9 +279,20 @@ function openAccountTenant(config: Config, { services }: Composition): Tenant | 
   return openTenant({ url, settings, siteUrl, accessCookie: accessCookieName, log: services.log });
 }
 
-function stoppable(port: number, stop: () => Promise<void>): Site {
+/** @param socket of this process, where a supervisor has the port. @returns the port, 0 where this process doesn't have it */
+async function listenTo(server: Server, config: Config, socket: string | null): Promise<number> {
+  if (socket !== null) {
+    await listenInside(server, socket);
+    return 0;
+  }
+  await listen(server, config);
+  return (server.address() as AddressInfo).port;
+}
+
+function stoppable(server: Server, port: number, stop: () => Promise<void>): Writer {
   let stopping: Promise<void> | undefined;
   return {
+    server,
     port,
     stop() {
       stopping ??= stop();

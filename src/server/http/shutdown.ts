@@ -21,6 +21,8 @@ interface Connection {
 }
 
 interface Connections {
+  /** How many are open. */
+  readonly size: number;
   /** From now on responses end their connections. */
   stop(): void;
   /** Ends connections that have been idle for this long. */
@@ -66,6 +68,9 @@ export function trackConnections(server: Server): void {
     }
   }
   known.set(server, {
+    get size() {
+      return connections.size;
+    },
     endIdle,
     stop() {
       stopping = true;
@@ -90,17 +95,27 @@ export async function shutDown(server: Server, boundMs = 10_000, idleMs = defaul
   const connections = known.get(server);
   const endIdle = (): void => (connections ? connections.endIdle(idleMs) : server.closeIdleConnections());
   await new Promise<void>((resolve) => {
+    let closed = false;
     const timer = setTimeout(() => {
       inTime = false;
       server.closeAllConnections();
     }, boundMs);
-    connections?.stop();
-    // Idle connections would keep the server open.
-    const idle = setInterval(endIdle, checkEveryMs);
-    server.close(() => {
+    const look = (): void => {
+      // Connections that another process has accepted (workers/door.ts) don't keep the server open.
+      if (!closed || (inTime && (connections?.size ?? 0) > 0)) return;
       clearTimeout(timer);
       clearInterval(idle);
       resolve();
+    };
+    connections?.stop();
+    // Idle connections would keep the server open.
+    const idle = setInterval(() => {
+      endIdle();
+      look();
+    }, checkEveryMs);
+    server.close(() => {
+      closed = true;
+      look();
     });
     endIdle();
   });

@@ -8,14 +8,13 @@ import {
   type OutgoingHttpHeaders,
   type RequestOptions,
   request,
-  type Server,
   type ServerResponse,
 } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { requestIdHeader } from '../http/request-id.ts';
 
-/** Header with the client's address, on the Unix socket alone. */
-const clientHeader = 'x-client-address';
+/** Header with the client's address; believed on a worker's own socket alone. */
+export const clientHeader = 'x-client-address';
 
 /** Headers of one connection, which are not passed on (RFC 9110, section 7.6.1). */
 const ofConnection: ReadonlySet<string> = new Set([
@@ -131,14 +130,4 @@ function send(
       resolve(isReading || !connected ? 'again' : 'lost');
     });
   });
-}
-
-/** Reads the client's address on the Unix socket, and keeps the header from everything else. */
-export function forwardedClients(server: Server): (incoming: IncomingMessage) => string {
-  const addresses = new WeakMap<IncomingMessage, string>();
-  server.prependListener('request', (incoming: IncomingMessage) => {
-    addresses.set(incoming, String(incoming.headers[clientHeader] ?? 'unknown'));
-    delete incoming.headers[clientHeader];
-  });
-  return (incoming) => addresses.get(incoming) ?? 'unknown';
 }

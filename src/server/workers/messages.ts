@@ -44,7 +44,7 @@ export type ToWriter = (
   | { readonly kind: 'left' }
 ) & { readonly from: number };
 
-/** From a worker, to be passed on. */
+/** From a serving worker, to be passed on. */
 export type FromServing = ToWriter extends infer One
   ? One extends { from: number }
     ? Omit<One, 'from'>
@@ -62,9 +62,23 @@ export interface Unresponsive {
   readonly unresponsive: number;
 }
 
-/** A worker listens. */
-export interface Listening {
-  readonly listening: number;
+/** A worker takes connections. */
+interface Ready {
+  readonly ready: true;
+}
+
+/** A worker has taken a connection. */
+interface Accepted {
+  readonly accepted: number;
+}
+
+/** From a worker to the supervisor. */
+export type FromWorker = FromServing | FromWriter | Unresponsive | Ready | Accepted;
+
+/** A connection, which comes with the message. */
+export interface Connection {
+  readonly kind: 'connection';
+  readonly number: number;
 }
 
 interface Stop {

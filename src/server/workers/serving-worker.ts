@@ -14,7 +14,6 @@ import { sendFile } from '../http/answer.ts';
 import { clientAddressOf } from '../http/client-address.ts';
 import { createCrawlers, systemDns } from '../http/crawlers.ts';
 import { createHttpServer, createServerCounts } from '../http/http-server.ts';
-import { listen } from '../http/listen.ts';
 import { requestIds } from '../http/request-id.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { retryAfter, sendText } from '../http/send.ts';
@@ -26,7 +25,8 @@ import { createMetrics, type Metrics } from '../operators/metrics.ts';
 import { pageKeys, readRedirects } from '../press/page-keys.ts';
 import { pageHeaders } from '../press/render-page.ts';
 import { createForwarder, type Forwarder, WriterUnavailable } from './forward.ts';
-import type { FromServing, Listening, Opening, ToServing } from './messages.ts';
+import { innerSocket, listenInside } from './inner-socket.ts';
+import type { FromServing, Opening, ToServing } from './messages.ts';
 
 /** Milliseconds between two reports of the pages' reads. */
 const readsEveryMs = 30_000;
@@ -36,18 +36,24 @@ interface State {
   readonly log: Logger;
   readonly forwarder: Forwarder;
   readonly metrics: Metrics;
-  readonly send: (message: FromServing | Listening) => void;
+  readonly send: (message: FromServing) => void;
   /** Of the writer that is running. */
   opening: Opening | null;
   pages: SharedStorePages | null;
   isReady: boolean;
   /** Whether the store is to be trusted; else the writer answers. */
   isStored: boolean;
-  server: HttpServer | null;
+}
+
+export interface ServingWorker {
+  /** Resolves once it has heard of the writer. */
+  readonly server: Promise<HttpServer>;
+  receive(message: ToServing): void;
+  stop(): Promise<void>;
 }
 
 /**
- * Starts the worker; it listens once it has heard of the writer.
+ * Starts the worker.
  *
  * @param dist folder of the build
  * @param send sends to the supervisor
@@ -55,8 +61,8 @@ interface State {
 export function startServingWorker(
   env: Readonly<Record<string, string | undefined>>,
   dist: string,
-  send: (message: FromServing | Listening) => void,
-): { receive(message: ToServing): void; stop(): Promise<void> } {
+  send: (message: FromServing) => void,
+): ServingWorker {
   const config = parseConfig(env);
   const log = createLog(config.logLevel);
   openDataDir(config.dataDir, log);
@@ -74,31 +80,28 @@ export function startServingWorker(
     pages: null,
     isReady: false,
     isStored: false,
-    server: null,
   };
   const reads = repeat(
     readsEveryMs,
     async () => state.pages?.flushReads(),
     () => {},
   );
+  const opened = Promise.withResolvers<void>();
+  const server = opened.promise.then(async () => {
+    const made = createServer(state, dist, counts);
+    await listenInside(made, innerSocket(config.dataDir));
+    return made;
+  });
   send({ kind: 'joined' });
   return {
+    server,
     receive(message) {
-      receive(state, message, () => {
-        const server = createServer(state, dist, counts);
-        listen(server, config).then(
-          () => send({ listening: config.port }),
-          (error: unknown) => {
-            log.error({ err: error }, "A serving worker can't listen");
-            process.exit(1);
-          },
-        );
-        return server;
-      });
+      receive(state, message);
+      if (message.kind === 'open') opened.resolve();
     },
     async stop() {
       await reads.stop();
-      if (state.server && !(await shutDown(state.server))) {
+      if (state.opening && !(await shutDown(await server))) {
         log.warn({}, "Connections that didn't end in time were closed");
       }
       state.pages?.flushReads();
@@ -108,12 +111,10 @@ export function startServingWorker(
   };
 }
 
-function receive(state: State, message: ToServing, create: () => HttpServer): void {
+function receive(state: State, message: ToServing): void {
   switch (message.kind) {
     case 'open':
       open(state, message);
-      if (state.server) return;
-      state.server = create();
       break;
     case 'replaced':
       state.isReady = message.isReady;

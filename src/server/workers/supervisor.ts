@@ -1,37 +1,44 @@
 /**
- * `WORKERS`: one process that renders (the writer) and further ones that serve what is cached, behind one port. The supervisor starts them,
- * passes their messages on, starts again what ends, and stops them in order: the serving workers first, because they need the writer.
+ * `WORKERS`: one process that renders (the writer) and further ones that serve what is cached, behind one port. The supervisor accepts the
+ * connections and hands them out in turn, passes the workers' messages on, starts again what ends, and stops them in order: the serving
+ * workers first, because they need the writer.
  */
-import cluster, { type Worker } from 'node:cluster';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { backOff } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
-import type { FromServing, FromWriter, Listening, ToServing, ToWriter, Unresponsive } from './messages.ts';
+import type { Config } from '../config/config.ts';
+import { listen } from '../http/listen.ts';
+import { createDoor, type Door } from './door.ts';
+import { socketsFolder } from './inner-socket.ts';
+import type { FromWorker, ToServing, ToWriter } from './messages.ts';
 
 /** The program of both kinds of worker; the kind is its argument. */
 const program = fileURLToPath(new URL('./worker.ts', import.meta.url));
 export type WorkerKind = 'writer' | 'serving';
 
 export interface Workers {
-  /** Port that they listen on. */
+  /** Port that they serve. */
   readonly port: number;
   /** Stops all of them in order. */
   stop(): Promise<void>;
 }
 
-type FromWorker = FromServing | FromWriter | Unresponsive | Listening;
-
 interface State {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
-  writer: Worker | null;
-  readonly serving: Map<number, Worker>;
-  readonly listening: PromiseWithResolvers<number>;
-  /** Whether the writer has listened once: from then on it is started again when it ends. */
-  hasListened: boolean;
+  readonly door: Door;
+  writer: ChildProcess | null;
+  /** By process id, which is also the worker's id. */
+  readonly serving: Map<number, ChildProcess>;
+  readonly ready: PromiseWithResolvers<void>;
+  /** Whether a writer was ready once: from then on it is started again when it ends. */
+  wasReady: boolean;
   isStopping: boolean;
-  /** Ends one after the other without having listened, by kind. */
+  /** Ends one after the other without having been ready, by kind. */
   readonly failures: Record<WorkerKind, number>;
   readonly timers: Set<NodeJS.Timeout>;
 }
@@ -42,52 +49,62 @@ const again = { baseMs: 100, capMs: 10_000 };
 /**
  * Starts the workers.
  *
- * @param count of all workers, the writer included
- * @throws Error when the writer ends before it listens; it has said why
+ * @throws Error when the writer ends before it is ready, which it has explained, or when the port can't be opened
  */
 export async function startWorkers(
   env: Readonly<Record<string, string | undefined>>,
-  count: number,
+  config: Pick<Config, 'workers' | 'host' | 'port' | 'dataDir' | 'siteUrl'>,
   log: Logger,
 ): Promise<Workers> {
+  // Workers that were killed leave theirs behind.
+  rmSync(socketsFolder(config.dataDir), { recursive: true, force: true });
+  mkdirSync(socketsFolder(config.dataDir), { recursive: true, mode: 0o700 });
   const state: State = {
     env,
     log,
+    door: createDoor({ onUnresponsive: (worker) => endUnresponsive(state, worker) }),
     writer: null,
     serving: new Map(),
-    listening: Promise.withResolvers(),
-    hasListened: false,
+    ready: Promise.withResolvers(),
+    wasReady: false,
     isStopping: false,
     failures: { writer: 0, serving: 0 },
     timers: new Set(),
   };
-  // One queue of new connections for all: a process that is killed takes none of them with it.
-  cluster.schedulingPolicy = cluster.SCHED_NONE;
   start(state, 'writer');
-  const port = await state.listening.promise;
-  for (let more = 1; more < count; more++) start(state, 'serving');
+  await state.ready.promise;
+  try {
+    await listen(state.door.server, config);
+  } catch (error) {
+    await stop(state);
+    throw error;
+  }
+  const { port } = state.door.server.address() as AddressInfo;
+  log.info({ host: config.host, port, site: config.siteUrl, workers: config.workers }, 'The site is listening');
+  for (let more = 1; more < config.workers; more++) start(state, 'serving');
   return { port, stop: () => stop(state) };
 }
 
 function start(state: State, kind: WorkerKind): void {
   if (state.isStopping) return;
-  const { env, failures } = state;
-  cluster.setupPrimary({ exec: program, args: [kind], silent: false });
-  const worker = cluster.fork(env);
+  const { env, failures, serving } = state;
+  const worker = fork(program, [kind], { env: { ...process.env, ...env } });
+  const { pid } = worker;
   if (kind === 'writer') state.writer = worker;
-  else state.serving.set(worker.id, worker);
+  else if (pid !== undefined) serving.set(pid, worker);
   worker.on('message', (message: FromWorker) => receive(state, kind, worker, message));
-  worker.on('error', () => {});
-  worker.once('online', () => {
+  worker.on('error', (error) => state.log.error({ err: error, kind }, "A worker couldn't be started"));
+  worker.once('spawn', () => {
     // A writer that is started again doesn't know the serving workers.
-    if (kind === 'writer') for (const id of state.serving.keys()) tellWriter(state, { kind: 'joined', from: id });
+    if (kind === 'writer') for (const id of serving.keys()) tell(worker, { kind: 'joined', from: id });
   });
-  worker.once('exit', (code, signal) => {
+  worker.once('close', (code, signal) => {
+    state.door.remove(worker);
     if (kind === 'writer') writerEnded(state);
-    else servingEnded(state, worker);
+    else if (pid !== undefined) servingEnded(state, pid);
     if (state.isStopping) return;
     failures[kind]++;
-    state.log.error({ worker: worker.id, kind, code, signal }, 'A worker ended; it is started again');
+    state.log.error({ worker: pid, kind, code, signal }, 'A worker ended; it is started again');
     const timer = setTimeout(
       () => {
         state.timers.delete(timer);
@@ -102,57 +119,58 @@ function start(state: State, kind: WorkerKind): void {
 function writerEnded(state: State): void {
   state.writer = null;
   for (const worker of state.serving.values()) tell(worker, { kind: 'writer-gone' });
-  if (state.hasListened || state.isStopping) return;
-  // The first writer has said why it can't start: a setting, a port.
+  if (state.wasReady || state.isStopping) return;
+  // The first writer has said why it can't start.
   state.isStopping = true;
-  state.listening.reject(new Error("The site can't start; the lines above say why."));
+  state.ready.reject(new Error("The site can't start; the lines above say why."));
 }
 
-function servingEnded(state: State, worker: Worker): void {
-  state.serving.delete(worker.id);
-  tellWriter(state, { kind: 'left', from: worker.id });
+function servingEnded({ serving, writer }: State, id: number): void {
+  serving.delete(id);
+  tell(writer, { kind: 'left', from: id });
 }
 
-const tell = (worker: Worker, message: ToServing): void => {
-  if (worker.isConnected()) worker.send(message, () => {});
-};
-
-function tellWriter({ writer }: State, message: ToWriter): void {
-  if (writer?.isConnected()) writer.send(message, () => {});
+function endUnresponsive({ log, serving }: State, worker: ChildProcess): void {
+  const isServing = worker.pid !== undefined && serving.has(worker.pid);
+  log.error({ worker: worker.pid, isServing }, "A worker doesn't respond; it is ended");
+  worker.kill('SIGKILL');
 }
 
-function receive(state: State, kind: WorkerKind, worker: Worker, message: FromWorker): void {
-  if ('listening' in message) {
+function tell(worker: ChildProcess | null, message: ToServing | ToWriter): void {
+  if (worker?.connected) worker.send(message, () => {});
+}
+
+function receive(state: State, kind: WorkerKind, worker: ChildProcess, message: FromWorker): void {
+  if ('accepted' in message) state.door.accepted(message.accepted);
+  else if ('ready' in message) {
     state.failures[kind] = 0;
-    if (kind === 'serving') {
-      state.log.info({ worker: worker.id }, 'A worker serves cached pages');
-      return;
+    state.door.add(worker);
+    if (kind === 'serving') state.log.info({ worker: worker.pid }, 'A worker serves cached pages');
+    else {
+      state.wasReady = true;
+      state.ready.resolve();
     }
-    state.hasListened = true;
-    state.listening.resolve(message.listening);
   } else if ('unresponsive' in message) {
-    state.log.error(
-      { worker: message.unresponsive },
-      "A serving worker doesn't respond; it may show withdrawn pages, and is ended",
-    );
-    state.serving.get(message.unresponsive)?.process.kill('SIGKILL');
+    const unresponsive = state.serving.get(message.unresponsive);
+    if (unresponsive) endUnresponsive(state, unresponsive);
   } else if ('to' in message) {
     for (const [id, each] of state.serving) if (message.to === 'all' || message.to === id) tell(each, message.message);
   } else {
-    tellWriter(state, { ...message, from: worker.id } as ToWriter);
+    tell(state.writer, { ...message, from: worker.pid ?? 0 } as ToWriter);
   }
 }
 
 async function stop(state: State): Promise<void> {
   state.isStopping = true;
   for (const timer of state.timers) clearTimeout(timer);
+  state.door.close();
   await Promise.all([...state.serving.values()].map(end));
   if (state.writer) await end(state.writer);
 }
 
-async function end(worker: Worker): Promise<void> {
-  if (worker.isDead()) return;
-  const ended = once(worker, 'exit');
+async function end(worker: ChildProcess): Promise<void> {
+  if (worker.exitCode !== null || worker.signalCode !== null) return;
+  const ended = once(worker, 'close');
   tell(worker, { kind: 'stop' });
   await ended;
 }

@@ -1,7 +1,11 @@
 /** The program of a worker; `supervisor.ts` starts it, with its kind as the argument, and stops it by a message. */
+
+import type { Server } from 'node:http';
 import { flushCompileCache } from 'node:module';
+import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { ToServing, ToWriter } from './messages.ts';
+import { takeConnection } from './inner-socket.ts';
+import type { Connection, FromWorker, ToServing, ToWriter } from './messages.ts';
 import type { WorkerKind } from './supervisor.ts';
 
 const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
@@ -13,25 +17,29 @@ type Message = ToServing | ToWriter;
 const early: Message[] = [];
 let receive = (message: Message): void => void early.push(message);
 
-async function start(): Promise<{ stop(): Promise<void> }> {
-  const send = (message: object): void => void process.send?.(message);
+interface Running {
+  readonly server: Server;
+  stop(): Promise<void>;
+}
+
+const send = (message: FromWorker): void => void process.send?.(message);
+
+async function start(): Promise<Running> {
   if (kind === 'serving') {
     const { startServingWorker } = await import('./serving-worker.ts');
     const worker = startServingWorker(process.env, dist, send);
     receive = (message) => worker.receive(message as ToServing);
-    return worker;
+    return { server: await worker.server, stop: worker.stop };
   }
   const [{ startWriter }, { createWriterLink }] = await Promise.all([import('../main.ts'), import('./writer-link.ts')]);
   const link = createWriterLink({ send });
   // The serving workers may be running already, and have to hear what the start withdraws.
   receive = (message) => link.receive(message as ToWriter);
   for (const message of early.splice(0)) receive(message);
-  const site = await startWriter(process.env, link);
-  send({ listening: site.port });
-  return site;
+  return startWriter(process.env, link);
 }
 
-let running: { stop(): Promise<void> } | undefined;
+let running: Running | undefined;
 let isStopping = false;
 
 function stop(exitCode: number): void {
@@ -53,12 +61,17 @@ process.on('uncaughtException', (error) => {
   console.error(error);
   stop(1);
 });
-process.on('message', (message: Message) => {
+process.on('message', (message: Message | Connection, socket: Socket | undefined) => {
   if (message.kind === 'stop') stop(0);
-  else receive(message);
+  else if (message.kind === 'connection') {
+    // A client that has gone leaves no socket.
+    if (running && socket) takeConnection(running.server, socket);
+    send({ accepted: message.number });
+  } else receive(message);
 });
 try {
   running = await start();
+  send({ ready: true });
   // Flushed now, because a killed process leaves no compiled code to the next start.
   flushCompileCache();
 } catch (error) {
