@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { FromWriter, Unresponsive } from './messages.ts';
+import { createWriterLink } from './writer-link.ts';
+
+const opening = { socket: '/s', file: '/f', build: 'b', isReady: true, isStored: true };
+
+function linked(patienceMs = 20_000) {
+  const sent: (FromWriter | Unresponsive)[] = [];
+  const link = createWriterLink({ send: (message) => sent.push(message), patienceMs });
+  link.open(() => opening);
+  const replaced = () =>
+    sent.flatMap((one) => ('message' in one && one.message.kind === 'replaced' ? [one.message] : []));
+  return { link, sent, replaced };
+}
+
+describe('what the writer tells its serving workers', () => {
+  it('is nothing while there are none', async () => {
+    const { link, sent } = linked();
+    link.replaced(['p/']);
+    await link.told();
+    expect(sent).toEqual([]);
+  });
+
+  it('begins with the store, for each that joins', () => {
+    const { link, sent } = linked();
+    link.receive({ kind: 'joined', from: 7 });
+    expect(sent).toEqual([{ to: 7, message: { kind: 'open', ...opening } }]);
+  });
+
+  it('is one message for all pages of a turn, and is heard when every worker has said so', async () => {
+    const { link, replaced } = linked();
+    link.receive({ kind: 'joined', from: 7 });
+    link.receive({ kind: 'joined', from: 8 });
+    link.replaced(['p/']);
+    link.replaced(['p/latest', 'p/']);
+    let heard = false;
+    const told = link.told().then(() => {
+      heard = true;
+    });
+    const [message] = replaced();
+    expect(message?.names).toEqual(['p/', 'p/latest']);
+    link.receive({ kind: 'done', number: message?.number ?? 0, from: 7 });
+    await Promise.resolve();
+    expect(heard).toBe(false);
+    link.receive({ kind: 'done', number: message?.number ?? 0, from: 8 });
+    await told;
+    expect(heard).toBe(true);
+    expect(replaced()).toHaveLength(1);
+  });
+
+  it('is every page when one of the changes concerns all', async () => {
+    const { link, replaced } = linked();
+    link.receive({ kind: 'joined', from: 7 });
+    link.replaced(['p/']);
+    link.replaced('all');
+    link.replaced(['p/latest']);
+    void link.told();
+    expect(replaced().map(({ names }) => names)).toEqual(['all']);
+  });
+
+  it('needs no answer of a worker that has ended', async () => {
+    const { link } = linked();
+    link.receive({ kind: 'joined', from: 7 });
+    link.replaced(['p/']);
+    const told = link.told();
+    link.receive({ kind: 'left', from: 7 });
+    await told;
+  });
+
+  it('names a worker that says nothing, and waits for its end', async () => {
+    const { link, sent } = linked(1);
+    link.receive({ kind: 'joined', from: 7 });
+    link.replaced(['p/']);
+    const told = link.told();
+    await expect.poll(() => sent.filter((one) => 'unresponsive' in one)).toEqual([{ unresponsive: 7 }]);
+    link.receive({ kind: 'left', from: 7 });
+    await told;
+  });
+
+  it('includes a request for their metrics', async () => {
+    const { link } = linked();
+    link.receive({ kind: 'joined', from: 7 });
+    link.receive({ kind: 'joined', from: 8 });
+    const metrics = link.metrics();
+    link.receive({ kind: 'metrics', number: 1, metrics: [{ name: 'a' }], from: 7 });
+    link.receive({ kind: 'metrics', number: 1, metrics: [{ name: 'b' }], from: 8 });
+    expect(await metrics).toEqual([[{ name: 'a' }], [{ name: 'b' }]]);
+  });
+});
