@@ -180,7 +180,7 @@ function newsroom_adopt_post_problems( $statuses ) {
 		return (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$wpdb->posts} p WHERE $where" ); // phpcs:ignore WordPress.DB
 	};
 	$named = "post_name <> '' AND post_status NOT IN ('draft','pending','trash') AND (post_type = 'articles' OR (" . newsroom_adoptable() . '))';
-	$same  = $wpdb->get_results( "SELECT MAX(ID) AS id, COUNT(*) AS posts FROM {$wpdb->posts} WHERE $named GROUP BY post_name HAVING COUNT(*) > 1" ); // phpcs:ignore WordPress.DB
+	$same  = $wpdb->get_results( "SELECT MAX(CASE WHEN post_type = 'post' THEN ID ELSE 0 END) AS id, COUNT(*) AS posts FROM {$wpdb->posts} WHERE $named GROUP BY post_name HAVING COUNT(*) > 1" ); // phpcs:ignore WordPress.DB
 	$twice = array_sum( wp_list_pluck( $same, 'posts' ) ) - count( $same );
 	return array_merge(
 		newsroom_adopt_problem( 'duplicate-slugs', $twice, __( '%s post has the slug of another one. It gets a number at its end; its permalink is redirected all the same.', 'newsroom' ), __( '%s posts have the slug of another one. They get a number at their ends; their permalinks are redirected all the same.', 'newsroom' ), array_slice( wp_list_pluck( $same, 'id' ), 0, 5 ) ),
@@ -218,7 +218,7 @@ function newsroom_adopt_other_problems( $plan, $categories ) {
 	$sections = count( $plan['sections'] );
 	return array_merge(
 		newsroom_adopt_problem( 'same-name', count( $joined ), __( '%s category has the name of a section. Its posts are also put into that section: {names}.', 'newsroom' ), __( '%s categories have names of sections. Their posts are also put into these sections: {names}.', 'newsroom' ), array(), implode( ', ', $joined ) ),
-		newsroom_adopt_problem( 'no-section', count( $outside ), __( '%s category with posts becomes no section: {names}.', 'newsroom' ), __( '%s categories with posts become no sections: {names}.', 'newsroom' ), array(), implode( ', ', $outside ) ),
+		newsroom_adopt_problem( 'no-section', count( $outside ), __( '%s category with posts becomes no section: {names}. Articles that are in no other one are in no section.', 'newsroom' ), __( '%s categories with posts become no sections: {names}. Articles that are in no others are in no section.', 'newsroom' ), array(), implode( ', ', $outside ) ),
 		newsroom_adopt_problem( 'many-sections', $sections > 12 ? $sections : 0, '', __( '%s sections are more than the navigation shows well. Take some out of it afterward: Articles → Categories, the field for the place.', 'newsroom' ) ),
 		newsroom_adopt_problem( 'email-names', $mailed, __( '%s user has an email address as public name. Change it first: it becomes a byline.', 'newsroom' ), __( '%s users have email addresses as public names. Change them first: they become bylines.', 'newsroom' ) ),
 		newsroom_adopt_problem( 'plain-permalinks', '' === (string) get_option( 'permalink_structure' ) ? 1 : 0, __( 'Permalinks are plain, so the site can’t read WordPress. Choose "Post name" under Settings → Permalinks; addresses such as ?p=12 are redirected all the same.', 'newsroom' ), '' )
