@@ -1,6 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openContent } from '../../../src/content/content.server.ts';
+import { pageKeys } from '../../../src/server/press/page-keys.ts';
 import { type Newsroom, startNewsroom } from './harness.ts';
 import { Receiver } from './receiver.ts';
 
@@ -351,6 +353,49 @@ describe('a run that is cut off', () => {
   });
 });
 
+describe('the site', () => {
+  it('copies what was adopted, and redirects permalinks to it', async () => {
+    const account = await newsroom.php(
+      `$user = get_users( array( 'role' => 'newsroom_site' ) )[0]; return array( 'user' => $user->user_login, 'password' => WP_Application_Passwords::create_new_application_password( $user->ID, array( 'name' => 'Adopted' ) )[0] );`,
+    );
+    const content = openContent({
+      file: ':memory:',
+      wordpress: { url: newsroom.url, ...account },
+      siteUrl: receiver.url,
+      frameHosts: [],
+      pollSeconds: 3600,
+      threads: false,
+      measure: async () => ({ width: 1600, height: 900 }),
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+    });
+    try {
+      // A site that has been running all along: no post has a new date of modification.
+      expect(await content.syncNow()).toMatchObject({ ok: true });
+      expect(content.reader().articles({}).total).toBe(1);
+      await run({ yes: true });
+      expect(await content.syncNow()).toMatchObject({ ok: true, rejected: 0 });
+      const reader = content.reader();
+      expect(reader.articles({}).total).toBe(48);
+      expect(reader.sections().map(({ slug }) => slug)).toEqual(expect.arrayContaining(['politics', 'news', 'sport']));
+      expect(reader.articles({ section: 'news' }).total).toBe(26);
+      expect(reader.article('deep-story')).toMatchObject({ section: { slug: 'news' }, author: { slug: 'bo' } });
+      const story = JSON.stringify(reader.article('plain-story'));
+      expect(story).toContain('/article/deep-story#there');
+      expect(story).toContain('/article/goal');
+      const keyOf = pageKeys(() => content.reader());
+      const goesTo = (address: string) => (keyOf('GET', address) as { location?: string }).location;
+      expect(goesTo('/2024/01/plain-story/')).toBe('/article/plain-story');
+      expect(goesTo('/2022/05/annual/')).toBe('/article/annual-2');
+      expect(goesTo(`/?p=${ids.plain}`)).toBe('/article/plain-story');
+      expect(goesTo('/category/news/region/city/borough/')).toBe('/section/news');
+      expect(content.reader().fate('authors', 'cleo-m')).toEqual({ kind: 'moved', slug: 'cleo' });
+    } finally {
+      await content.stop();
+      await run({ undo: true });
+    }
+  });
+});
+
 describe('what editors do meanwhile', () => {
   it('stays when the adoption is put back', async () => {
     await run({ yes: true });
@@ -398,7 +443,7 @@ describe('Tools → Adopt this site', () => {
   });
 
   it('checks, adopts step by step with a button, and puts back', async () => {
-    await newsroom.pretend({ adopt_step: 0.05 });
+    await newsroom.pretend({ adopt_step: 0.15 });
     const there = await left();
     let html = await press((await call(page)).text, 'newsroom_adopt_check');
     for (let step = 0; html.includes('posts read') && step < 20; step++)
