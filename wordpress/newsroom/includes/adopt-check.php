@@ -183,7 +183,7 @@ function newsroom_adopt_post_problems( $statuses ) {
 	$same  = $wpdb->get_results( "SELECT MAX(CASE WHEN post_type = 'post' THEN ID ELSE 0 END) AS id, COUNT(*) AS posts FROM {$wpdb->posts} WHERE $named GROUP BY post_name HAVING COUNT(*) > 1" ); // phpcs:ignore WordPress.DB
 	$twice = array_sum( wp_list_pluck( $same, 'posts' ) ) - count( $same );
 	return array_merge(
-		newsroom_adopt_problem( 'duplicate-slugs', $twice, __( '%s post has the slug of another one. It gets a number at its end; its permalink is redirected all the same.', 'newsroom' ), __( '%s posts have the slug of another one. They get a number at their ends; their permalinks are redirected all the same.', 'newsroom' ), array_slice( wp_list_pluck( $same, 'id' ), 0, 5 ) ),
+		newsroom_adopt_problem( 'duplicate-slugs', $twice, __( '%s post has the slug of another one. It gets a number added; its permalink is redirected all the same.', 'newsroom' ), __( '%s posts have the slug of another one. They get a number added; their permalinks are redirected all the same.', 'newsroom' ), array_slice( wp_list_pluck( $same, 'id' ), 0, 5 ) ),
 		newsroom_adopt_problem( 'no-category', $count( $bare ), __( '%s post has no category, so its article is in no section.', 'newsroom' ), __( '%s posts have no category, so their articles are in no section.', 'newsroom' ), $ids( $bare ) ),
 		newsroom_adopt_problem( 'protected', $of( 'protected' ), __( '%s post has a password. It stays a post; the site can’t show it.', 'newsroom' ), __( '%s posts have a password. They stay posts; the site can’t show them.', 'newsroom' ), $ids( "p.post_type = 'post' AND p.post_password <> '' AND p.post_status <> 'auto-draft'" ) ),
 		newsroom_adopt_problem( 'private', $of( 'private' ), __( '%s private post becomes a private article. The site never shows it.', 'newsroom' ), __( '%s private posts become private articles. The site never shows them.', 'newsroom' ), $ids( "$ours AND p.post_status = 'private'" ) ),
@@ -212,8 +212,10 @@ function newsroom_adopt_other_problems( $plan, $categories ) {
 		$joined[] = newsroom_plain( $categories[ $id ]->name );
 	}
 	$mailed = 0;
+	$hidden = 0;
 	foreach ( newsroom_adopt_writers() as $writer ) {
 		$mailed += $writer->user && is_email( $writer->user->display_name ) ? 1 : 0;
+		$hidden += $writer->user && ! $writer->shown ? 1 : 0;
 	}
 	$sections = count( $plan['sections'] );
 	return array_merge(
@@ -221,6 +223,7 @@ function newsroom_adopt_other_problems( $plan, $categories ) {
 		newsroom_adopt_problem( 'no-section', count( $outside ), __( '%s category with posts becomes no section: {names}. Articles that are in no other one are in no section.', 'newsroom' ), __( '%s categories with posts become no sections: {names}. Articles that are in no others are in no section.', 'newsroom' ), array(), implode( ', ', $outside ) ),
 		newsroom_adopt_problem( 'many-sections', $sections > 12 ? $sections : 0, '', __( '%s sections are more than the navigation shows well. Take some out of it afterward: Articles → Categories, the field for the place.', 'newsroom' ) ),
 		newsroom_adopt_problem( 'email-names', $mailed, __( '%s user has an email address as public name. Change it first: it becomes a byline.', 'newsroom' ), __( '%s users have email addresses as public names. Change them first: they become bylines.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'hidden-authors', $hidden, __( '%s user has no published post. The author is a draft until you publish it.', 'newsroom' ), __( '%s users have no published post. Their authors are drafts until you publish them.', 'newsroom' ) ),
 		newsroom_adopt_problem( 'plain-permalinks', '' === (string) get_option( 'permalink_structure' ) ? 1 : 0, __( 'Permalinks are plain, so the site can’t read WordPress. Choose "Post name" under Settings → Permalinks; addresses such as ?p=12 are redirected all the same.', 'newsroom' ), '' )
 	);
 }

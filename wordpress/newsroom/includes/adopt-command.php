@@ -56,7 +56,7 @@ function newsroom_adopt_command( $options, $say ) {
 		return null;
 	}
 	$state = newsroom_adoption();
-	if ( 'undo' === $task && '' === $state['task'] ) {
+	if ( 'undo' === $task && '' === $state['task'] && ! newsroom_has_journal() ) {
 		$say( __( 'There is nothing to put back.', 'newsroom' ) );
 		return null;
 	}

@@ -151,7 +151,7 @@ function newsroom_print_adopt_check( $state ) {
 	echo '</ul>';
 	newsroom_print_adopt_problems( $report['problems'] );
 	newsroom_print_adopt_redirects( $report['redirects'] );
-	echo '<h2>' . esc_html__( 'Adopt', 'newsroom' ) . '</h2><p>' . esc_html__( 'Make a backup of the database first, and ask editors to save and close their posts: one that is saved from an open editor becomes a post again.', 'newsroom' ) . '</p>';
+	echo '<h2>' . esc_html__( 'Adopt', 'newsroom' ) . '</h2><p>' . esc_html__( 'Make a backup of the database first, and ask editors to save and close their posts: one that is saved in an editor which was open may become a post again. Then adopt the rest.', 'newsroom' ) . '</p>';
 	if ( $report['posts'] ) {
 		/* translators: %s: number of posts. */
 		newsroom_action_form( 'newsroom_adopt', sprintf( _n( 'Adopt %s post', 'Adopt %s posts', $report['posts'], 'newsroom' ), number_format_i18n( $report['posts'] ) ), array(), 'button button-primary' );
@@ -189,7 +189,7 @@ function newsroom_print_adopt_problems( $problems ) {
 function newsroom_print_adopt_redirects( $lines ) {
 	if ( $lines ) {
 		echo '<h2>' . esc_html__( 'For the site’s list of redirects', 'newsroom' ) . '</h2><p>' . esc_html__( 'The site knows the permalinks. These addresses it can’t know; the operator adds the lines to the file that REDIRECTS_FILE names:', 'newsroom' ) . '</p>';
-		echo '<pre><code>' . esc_html( implode( "\n", $lines ) ) . '</code></pre>';
+		echo '<pre>' . esc_html( implode( "\n", $lines ) ) . '</pre>';
 	}
 }
 

@@ -182,11 +182,18 @@ function newsroom_recount_sections() {
 }
 
 /**
- * Tells the site of the sections with one change. It finds the articles by itself: it compares its copy with WordPress.
+ * Tells the site of the sections with one change, and of bylines that there were and that have a former address now. It finds the articles
+ * and the new authors by itself: it compares its copy with WordPress.
  */
 function newsroom_announce_adoption() {
-	foreach ( newsroom_adopt_categories() as $id => $term ) {
-		newsroom_changes( newsroom_payload( 'term', 'categories', $id, $term->slug, 'publish' ) );
-		return;
+	$first = current( newsroom_adopt_categories() );
+	if ( $first ) {
+		newsroom_changes( newsroom_payload( 'term', 'categories', $first->term_id, $first->slug, 'publish' ) );
+	}
+	foreach ( newsroom_has_journal() ? newsroom_journal_rows( 'author' ) : array() as $row ) {
+		$author = isset( $row->became['old_slug'] ) ? get_post( $row->became['id'] ) : null;
+		if ( $author && newsroom_is_visible( $author ) ) {
+			newsroom_note_change( $author, 'update' );
+		}
 	}
 }
