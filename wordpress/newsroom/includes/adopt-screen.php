@@ -216,7 +216,7 @@ function newsroom_print_adopt_progress( $state ) {
  */
 function newsroom_print_adopted( $state ) {
 	/* translators: %s: number of posts. */
-	echo '<p>' . esc_html( sprintf( _n( '%s post is an article. The site copies it by itself; a site that ran before takes up to a quarter of an hour.', '%s posts are articles. The site copies them by itself; a site that ran before takes up to a quarter of an hour.', $state['adopted'], 'newsroom' ), number_format_i18n( $state['adopted'] ) ) ) . '</p>';
+	echo '<p>' . esc_html( sprintf( _n( '%s post is an article. The site copies it by itself.', '%s posts are articles. The site copies them by itself; a site that ran before takes about two minutes for a thousand.', $state['adopted'], 'newsroom' ), number_format_i18n( $state['adopted'] ) ) ) . '</p>';
 	if ( $state['left'] ) {
 		/* translators: %s: number of posts. */
 		echo '<p>' . esc_html( sprintf( _n( '%s post has come since.', '%s posts have come since.', $state['left'], 'newsroom' ), number_format_i18n( $state['left'] ) ) ) . '</p>';
