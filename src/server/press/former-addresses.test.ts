@@ -53,6 +53,7 @@ it.each([
   ['/?p=12', '/article/budget'],
   ['/?utm_source=x&p=13', '/article/budget-2'],
   ['/topics/national/', '/section/national'],
+  ['/games/review/', '/article/review'],
 ])('%s is redirected once, to %s', (target, location) => {
   const keyOf = pageKeys(reader, [{ from: '/topics/*', to: '/category/*', status: 301 }]);
   expect(keyOf('GET', target)).toEqual({ kind: 'redirect', location, status: 301 });
@@ -62,6 +63,7 @@ it.each([
   ['/?p=99', { kind: 'page', key: '/' }],
   ['/?p=12x', { kind: 'page', key: '/' }],
   ['/about/', { kind: 'redirect', location: '/about' }],
+  ['/article/budget/', { kind: 'redirect', location: '/article/budget' }],
   ['/2024/06/budget/', { kind: 'redirect', location: '/2024/06/budget' }],
 ])('%s is answered as before', (target, result) => {
   expect(pageKeys(reader)('GET', target)).toMatchObject(result);

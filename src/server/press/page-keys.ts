@@ -108,9 +108,7 @@ export function pageKeys(reader: () => ContentReader, redirects: readonly Redire
     exists: (path) => existsIn(reader(), path),
     redirects,
   });
-  /** One redirect, and not a second one after that of the slash at the end; other spellings aren't stored each. */
   function moved(path: string): KeyResult | null {
-    if (document.test(path) || fixedPaths.includes(path)) return null;
     const location = formerAddress(reader(), path);
     return location === null ? null : { kind: 'redirect', location, status: 301 };
   }
@@ -119,10 +117,13 @@ export function pageKeys(reader: () => ContentReader, redirects: readonly Redire
     if (byNumber !== null) return { kind: 'redirect', location: byNumber, status: 301 };
     const key = keyOf(method, target);
     if (key.kind === 'redirect' && key.status === 301 && key.location.startsWith('/')) {
-      return moved(key.location.split('?', 1)[0] ?? '') ?? key;
+      // One redirect, and not a second one after that of the slash at the end.
+      const path = key.location.split('?', 1)[0] ?? '';
+      return (existsIn(reader(), path) ? null : moved(path)) ?? key;
     }
-    if (key.kind === 'page' && /[A-Z%]/.test(key.path)) return moved(key.path) ?? refused(key);
-    return key;
+    if (key.kind !== 'page' || !/[A-Z%]/.test(key.path)) return key;
+    // The press would store a redirect for each spelling.
+    return (document.test(key.path) ? null : moved(key.path)) ?? refused(key);
   };
 }
 

@@ -20,7 +20,8 @@ function newsroom_redirect_former() {
 		return;
 	}
 	$id   = absint( get_query_var( 'p' ) );
-	$post = get_post( $id ? $id : newsroom_post_at( (string) wp_parse_url( wp_unslash( $_SERVER['REQUEST_URI'] ), PHP_URL_PATH ) ) ); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput -- compared with stored paths.
+	$id   = $id ? $id : newsroom_post_at( (string) wp_parse_url( wp_unslash( $_SERVER['REQUEST_URI'] ), PHP_URL_PATH ) ); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput -- compared with stored paths.
+	$post = $id ? get_post( $id ) : null;
 	if ( $post && 'articles' === $post->post_type && newsroom_is_visible( $post ) ) {
 		wp_redirect( get_permalink( $post ), 301, 'Newsroom' ); // phpcs:ignore WordPress.Security.SafeRedirect -- the site's own address, from the settings.
 		exit;
@@ -31,13 +32,19 @@ function newsroom_redirect_former() {
  * The article that was a post at a path.
  *
  * @param string $path Path as the browser sent it.
- * @return int 0 for none; get_post() must not be given null, which is the current post.
+ * @return int 0 for none.
  */
 function newsroom_post_at( $path ) {
 	global $wpdb;
 	$path = implode( '/', array_map( 'rawurlencode', array_map( 'rawurldecode', explode( '/', untrailingslashit( $path ) ) ) ) );
 	// WordPress writes escapes in lower case.
-	$path  = (string) preg_replace_callback( '/%[0-9A-F]{2}/', static function ( $escape ) { return strtolower( $escape[0] ); }, $path ); // phpcs:ignore Generic.Formatting,PEAR
+	$path = (string) preg_replace_callback(
+		'/%[0-9A-F]{2}/',
+		static function ( $escape ) {
+			return strtolower( $escape[0] );
+		},
+		$path
+	);
 	$short = (string) preg_replace( '#/(?:amp|embed|feed|trackback|comment-page-\d+|page/\d+|\d+)$#', '', $path );
 	if ( '' === $path ) {
 		return 0;
