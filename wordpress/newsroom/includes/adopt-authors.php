@@ -67,7 +67,7 @@ function newsroom_author_of_user( $user ) {
 /**
  * Makes authors of the users who have none.
  *
- * @param float  $until Time at which to stop, seconds.
+ * @param float  $until Time after which to stop, seconds; one author is done in any case.
  * @param string $token The run's token.
  * @return bool Whether all are done.
  */
@@ -80,15 +80,15 @@ function newsroom_adopt_authors( $until, $token ) {
 		if ( ! $writer->user || ! empty( $known[ $writer->id ] ) ) {
 			continue;
 		}
-		if ( microtime( true ) > $until ) {
-			return false;
-		}
 		newsroom_in_batch(
 			$token,
 			static function () use ( $writer ) {
 				newsroom_adopt_author( $writer );
 			}
 		);
+		if ( microtime( true ) > $until ) {
+			return false;
+		}
 	}
 	return true;
 }
@@ -160,15 +160,12 @@ function newsroom_adopted_authors() {
 /**
  * Removes the authors that were made, except those that an editor has changed or that other articles name by now.
  *
- * @param float  $until Time at which to stop, seconds.
+ * @param float  $until Time after which to stop, seconds; one author is done in any case.
  * @param string $token The run's token.
  * @return bool Whether all are done.
  */
 function newsroom_restore_authors( $until, $token ) {
 	foreach ( newsroom_journal_rows( 'author' ) as $row ) {
-		if ( microtime( true ) > $until ) {
-			return false;
-		}
 		newsroom_in_batch(
 			$token,
 			static function () use ( $row ) {
@@ -176,6 +173,9 @@ function newsroom_restore_authors( $until, $token ) {
 				newsroom_journal_forget( array( $row->id ) );
 			}
 		);
+		if ( microtime( true ) > $until ) {
+			return false;
+		}
 	}
 	return true;
 }

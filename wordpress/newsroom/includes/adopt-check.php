@@ -31,7 +31,7 @@ function newsroom_adopt_read( $seconds, $again = false ) {
 		'shortcodes' => array(),
 		'long'       => array( 'count' => 0 ),
 	);
-	while ( ! $check['complete'] && microtime( true ) < $until ) {
+	do {
 		$posts = $wpdb->get_results( "SELECT ID, LENGTH(post_content) AS bytes, CASE WHEN post_content LIKE '%[%' THEN post_content ELSE '' END AS content FROM {$wpdb->posts} WHERE ID > " . (int) $check['after'] . ' AND ' . newsroom_adoptable() . ' ORDER BY ID LIMIT 200' ); // phpcs:ignore WordPress.DB
 		foreach ( $posts as $post ) {
 			if ( (int) $post->bytes > NEWSROOM_LONG_TEXT ) {
@@ -45,7 +45,7 @@ function newsroom_adopt_read( $seconds, $again = false ) {
 		}
 		$check['read']    += count( $posts );
 		$check['complete'] = ! $posts;
-	}
+	} while ( ! $check['complete'] && microtime( true ) < $until );
 	update_option( 'newsroom_adopt_check', $check, false );
 	return $check;
 }

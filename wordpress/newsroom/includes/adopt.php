@@ -153,16 +153,14 @@ function newsroom_adopt_phase( $task, $phase, $until, $token, $progress ) {
 			return true;
 	}
 	$plan = $undo ? null : newsroom_adopt_plan();
+	// Each step does at least one batch, however long the ones before it took.
 	do {
-		if ( microtime( true ) > $until ) {
-			return false;
-		}
 		$count = $undo ? newsroom_restore_posts( $token ) : newsroom_adopt_posts( $plan, $token );
 		if ( $progress && $count ) {
 			$progress( newsroom_adoption() );
 		}
-	} while ( $count );
-	return true;
+	} while ( $count && microtime( true ) <= $until );
+	return ! $count;
 }
 
 /**
