@@ -193,6 +193,8 @@ function newsroom_adopt_lock() {
 	$age  = microtime( true ) - (float) substr( $held, strpos( $held, ':' ) + 1 );
 	$left = (int) ceil( newsroom_adopt_lock_seconds() - abs( $age ) );
 	if ( $left <= 0 && newsroom_write( $wpdb->prepare( "UPDATE {$wpdb->options} SET option_value = %s WHERE option_name = 'newsroom_adopt_lock' AND option_value = %s", $value, $held ) ) ) { // phpcs:ignore WordPress.DB
+		// A persistent cache may hold what the killed run wrote and never committed.
+		wp_cache_flush();
 		return $token;
 	}
 	return new WP_Error(
@@ -243,6 +245,7 @@ function newsroom_in_batch( $token, $work ) {
 		$result = $work();
 	} catch ( Throwable $error ) {
 		$wpdb->query( 'ROLLBACK' ); // phpcs:ignore WordPress.DB
+		wp_cache_flush();
 		throw $error;
 	}
 	newsroom_write( 'COMMIT' );
