@@ -54,9 +54,18 @@ $newsroom_parts = array(
 	'webhook',       // One signed request.
 	'delivery-note', // Tells the editor that the site has it.
 	'links',         // Public addresses point to the site.
+	'former-links',  // Permalinks of posts that became articles.
 	'preview',       // Signed previews.
 	'settings',      // Settings → Newsroom.
 	'settings-log',  // The last deliveries.
+	'adopt',         // An ordinary WordPress becomes a newsroom: the task and its phases.
+	'adopt-journal', // What was changed, the lock, transactions.
+	'adopt-sections', // Categories become sections.
+	'adopt-authors', // Users become authors.
+	'adopt-posts',   // Posts become articles.
+	'adopt-check',   // What would happen: counts and problems.
+	'adopt-command', // wp newsroom adopt.
+	'adopt-screen',  // Tools → Adopt this site.
 );
 foreach ( $newsroom_parts as $newsroom_part ) {
 	require_once __DIR__ . '/includes/' . $newsroom_part . '.php';

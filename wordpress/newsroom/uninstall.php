@@ -24,6 +24,9 @@ function newsroom_uninstall_site() {
 	wp_unschedule_hook( 'newsroom_deliver' );
 	newsroom_remove_role();
 	$wpdb->query( "DROP TABLE IF EXISTS {$wpdb->prefix}newsroom_deliveries" ); // phpcs:ignore WordPress.DB
+	delete_option( 'newsroom_adopt_check' );
+	delete_option( 'newsroom_adopt_lock' );
+	// The journal of an adoption stays with the articles that came of it: it is what could make them posts again.
 }
 
 if ( is_multisite() ) {

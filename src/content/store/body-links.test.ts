@@ -44,6 +44,13 @@ describe('a link to WordPress in a body', () => {
     expect(resolveLinks(stored(here, there), store)).toBe(`<p>See <a href="${href}">words</a>.</p>`);
   });
 
+  it('leads to the article that had this permalink before WordPress was adopted', () => {
+    const oldSlugs = ['/2024/05/budget'];
+    storeDocument(store, fixtureDocument({ type: 'articles', id: 12, slug: 'budget', oldSlugs }), fetched());
+    const there = `${cms}/2024/05/budget/#table`;
+    expect(resolveLinks(stored(there, there), store)).toContain('href="/article/budget#table"');
+  });
+
   const absent: [string, string, string][] = [
     ['a category that is no section', '/section/uncategorized', `${cms}/category/uncategorized/`],
     ['a user’s archive', '/author/admin', `${cms}/author/admin/`],

@@ -45,9 +45,17 @@ export function resolveLinks(html: string, store: ContentStore, note: Note = () 
 
 /** The link's target on the site; `null` when it doesn't exist. */
 function siteAddressOf(href: string, original: string, store: ContentStore, note: Note): string | null {
-  const { searchParams, hash } = new URL(original);
-  const path = href === original ? byQuery(searchParams, store, note) : byPath(href.split('#')[0] ?? '', store, note);
+  const { pathname, searchParams, hash } = new URL(original);
+  const path =
+    (href === original ? byQuery(searchParams, store, note) : byPath(href.split('#')[0] ?? '', store, note)) ??
+    byFormerPath(pathname, store, note);
   return path === null ? null : path + (hash.length > 1 ? hash : '');
+}
+
+/** A permalink that a story had before WordPress was adopted: whole paths are among the former slugs. */
+function byFormerPath(path: string, store: ContentStore, note: Note): string | null {
+  const trimmed = path.replace(/\/+$/u, '');
+  return trimmed === '' ? null : bySlug('articles', trimmed, store, note);
 }
 
 function byPath(path: string, store: ContentStore, note: Note): string | null {

@@ -20,6 +20,7 @@ import type { Config } from '../config/config.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from '../data-dir.ts';
 import type { RenderPage } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
+import { formerAddress } from './former-addresses.ts';
 import { isOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 import { pageHeaders, pressRender } from './render-page.ts';
 
@@ -131,8 +132,13 @@ export function openSitePress(options: SitePressOptions): SitePress {
   const press = openPress({
     store,
     memoryBytes: config.pressMemoryBytes,
-    render: pressRender(options.render, config.siteUrl, app.locals, content.revision, (key) =>
-      isUnknownDocument(content.reader(), key),
+    render: pressRender(
+      options.render,
+      config.siteUrl,
+      app.locals,
+      content.revision,
+      (key) => isUnknownDocument(content.reader(), key),
+      (key, reader) => formerAddress(reader, key.split('?', 1)[0] ?? key),
     ),
     headersOf: pageHeaders(security, config),
     log,

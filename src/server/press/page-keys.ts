@@ -4,8 +4,15 @@ import type { ContentReader } from '../../lib/content/model.ts';
 import { articlesPerSitemap } from '../../lib/feeds/write.ts';
 import { fixedPages, pathsOf } from '../../lib/http/fixed-pages.ts';
 import { pageHref } from '../../lib/paging.ts';
-import { createKeys, type KeyOf, type KeyRules, type RedirectRule } from '../../press/delivery/cache-key.ts';
+import {
+  createKeys,
+  type KeyOf,
+  type KeyResult,
+  type KeyRules,
+  type RedirectRule,
+} from '../../press/delivery/cache-key.ts';
 import { publication } from '../../publication.ts';
+import { formerAddress, storyByNumber } from './former-addresses.ts';
 
 const fixedPaths: readonly string[] = fixedPages.map(({ path }) => path);
 
@@ -101,15 +108,28 @@ export function pageKeys(reader: () => ContentReader, redirects: readonly Redire
     exists: (path) => existsIn(reader(), path),
     redirects,
   });
+  function moved(path: string): KeyResult | null {
+    const location = formerAddress(reader(), path);
+    return location === null ? null : { kind: 'redirect', location, status: 301 };
+  }
   return (method, target) => {
+    const byNumber = target.startsWith('/?') || target.startsWith('/index.php?') ? storyByNumber(reader, target) : null;
+    if (byNumber !== null) return { kind: 'redirect', location: byNumber, status: 301 };
     const key = keyOf(method, target);
-    // A doubly escaped address would be another spelling for each of its letters.
-    if (key.kind === 'page' && key.path.includes('%25')) {
-      return { kind: 'reject', status: 404, why: 'There is nothing at this address.' };
+    if (key.kind === 'redirect' && key.status === 301 && key.location.startsWith('/')) {
+      // One redirect, and not a second one after that of the slash at the end.
+      const path = key.location.split('?', 1)[0] ?? '';
+      return (existsIn(reader(), path) ? null : moved(path)) ?? key;
     }
-    return key;
+    if (key.kind !== 'page' || !/[A-Z%]/.test(key.path)) return key;
+    // The press would store a redirect for each spelling.
+    return (document.test(key.path) ? null : moved(key.path)) ?? refused(key);
   };
 }
+
+/** A doubly escaped address would be another spelling for each of its letters. */
+const refused = (key: KeyResult & { readonly kind: 'page' }): KeyResult =>
+  key.path.includes('%25') ? { kind: 'reject', status: 404, why: 'There is nothing at this address.' } : key;
 
 const statuses: readonly number[] = [301, 302, 307, 308, 410];
 

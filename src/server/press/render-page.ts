@@ -1,6 +1,6 @@
 /** The press's render function, and the headers of its pages. */
 import { cdnHeaders } from '../../lib/cdn/model.ts';
-import type { WalledLevel } from '../../lib/content/model.ts';
+import type { ContentReader, WalledLevel } from '../../lib/content/model.ts';
 import type { HeadersOf } from '../../press/cache/cached-page.ts';
 import type { Render } from '../../press/scheduler/render.server.ts';
 import type { Config } from '../config/config.ts';
@@ -21,6 +21,7 @@ export const freshAlways = 'public, max-age=0, must-revalidate';
  * @param locals new ones for each call; their reader records what the page shows
  * @param revision grows with every change of what pages show
  * @param isUnknown whether the page is known not to exist without rendering it
+ * @param movedTo where a page that doesn't exist was moved to
  */
 export function pressRender(
   render: RenderPage,
@@ -28,6 +29,7 @@ export function pressRender(
   locals: () => App.Locals,
   revision: () => number = () => Number.NaN,
   isUnknown: (key: string) => boolean = () => false,
+  movedTo: (key: string, content: ContentReader) => string | null = () => null,
 ): Render {
   /** The "not found" page: the same under every address, and rendered once for each revision. */
   let missing: { readonly revision: number; readonly page: Promise<Rendered> } | null = null;
@@ -55,6 +57,8 @@ export function pressRender(
     const request = new Request(siteUrl + key, { headers: { accept: 'text/html,*/*' } });
     const rendered = isUnknown(key) ? null : await renderWhole(render, request, own, '127.0.0.1', true);
     const unknown = rendered === null || (rendered.status === 404 && rendered.body.byteLength === 0);
+    const location = unknown ? movedTo(key, own.content) : null;
+    if (location !== null) return redirectTo(location, own.content.tags);
     const { status, headers, body, tags } = unknown ? await missingPage() : rendered;
     const all = new Set(tags);
     if (key === '/') all.add(todayTag);
@@ -68,6 +72,15 @@ export function pressRender(
     };
   };
 }
+
+const redirectTo = (location: string, tags: ReadonlySet<string>): Awaited<ReturnType<Render>> => ({
+  status: 301,
+  headers: new Headers({ location }),
+  body: Buffer.alloc(0),
+  tags: new Set(tags),
+  access: null,
+  storable: true,
+});
 
 /**
  * A CDN keeps a page until it is purged by tag. The lifetime is a year because the age of a page counts from its rendering:

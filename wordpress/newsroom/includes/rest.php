@@ -152,13 +152,14 @@ function newsroom_rest_restricted( $item ) {
 }
 
 /**
- * `old_slugs`: addresses at which the document used to be, so that the site can redirect.
+ * `old_slugs`: addresses at which the document used to be, so that the site can redirect: slugs, and whole paths where it was a post
+ * before the WordPress was adopted.
  *
  * @param array $item Prepared document.
  * @return string[]
  */
 function newsroom_rest_old_slugs( $item ) {
-	$slugs   = (array) get_post_meta( $item['id'], '_wp_old_slug' );
+	$slugs   = array_merge( (array) get_post_meta( $item['id'], '_wp_old_slug' ), (array) get_post_meta( $item['id'], '_newsroom_former_path' ) );
 	$slugs[] = (string) get_post_meta( $item['id'], '_newsroom_live_slug', true );
 	return array_values( array_unique( array_diff( array_filter( array_map( 'strval', $slugs ) ), array( get_post_field( 'post_name', $item['id'], 'raw' ) ) ) ) );
 }

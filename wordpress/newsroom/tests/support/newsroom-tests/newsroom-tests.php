@@ -62,3 +62,17 @@ if ( isset( $newsroom_tests['effective'] ) ) {
 		}
 	);
 }
+if ( isset( $newsroom_tests['adopt_step'] ) ) {
+	add_filter(
+		'newsroom_adopt_step_seconds',
+		static function () use ( $newsroom_tests ) {
+			return $newsroom_tests['adopt_step'];
+		}
+	);
+	add_filter(
+		'newsroom_adopt_batch_size',
+		static function () {
+			return 20;
+		}
+	);
+}

@@ -1,0 +1,45 @@
+/**
+ * Addresses of an ordinary WordPress whose posts became articles. WordPress gives the former paths of a document among its former slugs
+ * (docs/content-api.md); the content store keeps both alike.
+ */
+import type { ContentReader } from '../../lib/content/model.ts';
+
+/** What WordPress appends to a post's path: further pages of the text or of its comments, a feed, an AMP page. */
+const appended = /\/(?:amp|embed|feed|trackback|comment-page-\d+|page\/\d+|\d+)$/;
+
+/**
+ * Where a path of the former site leads now; `null` if the former site had nothing there.
+ *
+ * @param path without a slash at its end
+ */
+export function formerAddress(content: ContentReader, path: string): string | null {
+  return storyAt(content, path) ?? sectionAt(content, path) ?? shortened(content, path);
+}
+
+function storyAt(content: ContentReader, path: string): string | null {
+  const fate = content.fate('articles', path);
+  return fate.kind === 'moved' ? `/article/${fate.slug}` : null;
+}
+
+/** A category that isn't a section leads to the nearest category above it that is one. */
+function sectionAt(content: ContentReader, path: string): string | null {
+  const [, below] = /^\/category\/(.+)$/.exec(path) ?? [];
+  for (const slug of below?.split('/').reverse() ?? []) {
+    const section = content.section(slug);
+    if (section) return `/section/${section.slug}`;
+  }
+  return null;
+}
+
+function shortened(content: ContentReader, path: string): string | null {
+  const rest = path.replace(appended, '');
+  return rest === path || rest === '' ? null : storyAt(content, rest);
+}
+
+/** Where `/?p=12`, WordPress's address of a post by its number, leads; `null` if it isn't such an address or there is no such story. */
+export function storyByNumber(content: () => ContentReader, target: string): string | null {
+  const [, id] = /^\/(?:index\.php)?\?(?:[^#]*&)?p=(\d{1,15})(?:[&#]|$)/.exec(target) ?? [];
+  if (id === undefined) return null;
+  const [story] = content().articles({ ids: [Number(id)] }).items;
+  return story ? `/article/${story.slug}` : null;
+}

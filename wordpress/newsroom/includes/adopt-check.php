@@ -1,0 +1,280 @@
+<?php
+/**
+ * Adopting: what would happen, as counts and named problems. Changes nothing.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/** Bytes from which a text is named as long: such a one may take the site more than a second. */
+const NEWSROOM_LONG_TEXT = 500000;
+
+/**
+ * Reads the posts' texts for some seconds, and goes on where the last call ended. The result is kept as an option.
+ *
+ * @param float $seconds How long.
+ * @param bool  $again   Whether to begin anew.
+ * @return array `complete`, `read` (posts so far), `after` (last id), `shortcodes` (name => ids), `long` (ids); of ids at most five, with
+ *               their number at the key `count`.
+ */
+function newsroom_adopt_read( $seconds, $again = false ) {
+	global $wpdb;
+	$until = microtime( true ) + $seconds;
+	$check = $again ? array() : (array) get_option( 'newsroom_adopt_check', array() );
+	$check = $check + array(
+		'complete'   => false,
+		'read'       => 0,
+		'after'      => 0,
+		'shortcodes' => array(),
+		'long'       => array( 'count' => 0 ),
+	);
+	do {
+		$posts = $wpdb->get_results( "SELECT ID, LENGTH(post_content) AS bytes, CASE WHEN post_content LIKE '%[%' THEN post_content ELSE '' END AS content FROM {$wpdb->posts} WHERE ID > " . (int) $check['after'] . ' AND ' . newsroom_adoptable() . ' ORDER BY ID LIMIT 200' ); // phpcs:ignore WordPress.DB
+		foreach ( $posts as $post ) {
+			if ( (int) $post->bytes > NEWSROOM_LONG_TEXT ) {
+				newsroom_note_example( $check['long'], (int) $post->ID );
+			}
+			foreach ( newsroom_unknown_shortcodes( $post->content ) as $name ) {
+				$check['shortcodes'] += array( $name => array( 'count' => 0 ) );
+				newsroom_note_example( $check['shortcodes'][ $name ], (int) $post->ID );
+			}
+			$check['after'] = (int) $post->ID;
+		}
+		$check['read']    += count( $posts );
+		$check['complete'] = ! $posts;
+	} while ( ! $check['complete'] && microtime( true ) < $until );
+	update_option( 'newsroom_adopt_check', $check, false );
+	return $check;
+}
+
+/**
+ * Counts a post, and keeps the first five.
+ *
+ * @param array $list List with its `count`.
+ * @param int   $id   Post.
+ */
+function newsroom_note_example( &$list, $id ) {
+	if ( $list['count']++ < 5 ) {
+		$list[] = $id;
+	}
+}
+
+/**
+ * Shortcodes in a text that no active plugin knows. What stands in brackets as editors use them ("[sic]", "[the mayor]") is not one:
+ * a shortcode has an attribute, an end, or a name that is no word.
+ *
+ * @param string $text Text.
+ * @return string[] Names, each once.
+ */
+function newsroom_unknown_shortcodes( $text ) {
+	if ( '' === $text || ! preg_match_all( '~(?<!\[)\[(/?)([a-z][\w-]{1,49})(?=[\s\]/])([^\[\]]*)\]~i', $text, $found, PREG_SET_ORDER ) ) {
+		return array();
+	}
+	$names = array();
+	foreach ( $found as list( , $end, $name, $rest ) ) {
+		if ( ! shortcode_exists( $name ) && ( '' !== $end || false !== strpos( $rest, '=' ) || preg_match( '~/\s*$~', $rest ) || preg_match( '/[_-]/', $name ) ) ) {
+			$names[ strtolower( $name ) ] = strtolower( $name );
+		}
+	}
+	return array_values( $names );
+}
+
+/**
+ * Posts that are adopted, by status, and those that are not.
+ *
+ * @return array<string,int> Status => posts; `protected`: posts with a password.
+ */
+function newsroom_adopt_statuses() {
+	global $wpdb;
+	$counts = array();
+	foreach ( $wpdb->get_results( "SELECT post_status AS status, COUNT(*) AS posts FROM {$wpdb->posts} WHERE " . newsroom_adoptable() . ' GROUP BY post_status' ) as $row ) { // phpcs:ignore WordPress.DB
+		$counts[ $row->status ] = (int) $row->posts;
+	}
+	$counts['protected'] = (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$wpdb->posts} WHERE post_type = 'post' AND post_password <> '' AND post_status <> 'auto-draft'" ); // phpcs:ignore WordPress.DB
+	return $counts;
+}
+
+/**
+ * What a run would do.
+ *
+ * @param array $check See newsroom_adopt_read().
+ * @return array `lines`: what happens, in sentences; `problems`: each with `code`, `message`, `ids`; `redirects`: lines for the site's own
+ *               list of redirects; `posts`: how many are adopted.
+ */
+function newsroom_adopt_report( $check ) {
+	$statuses   = newsroom_adopt_statuses();
+	$posts      = array_sum( $statuses ) - $statuses['protected'];
+	$plan       = newsroom_adopt_plan();
+	$categories = newsroom_adopt_categories();
+	$names      = array();
+	foreach ( array_keys( $plan['sections'] ) as $id ) {
+		$names[] = newsroom_plain( $categories[ $id ]->name );
+	}
+	$writers = array_filter( wp_list_pluck( newsroom_adopt_writers(), 'user' ) );
+	$shown   = isset( $statuses['publish'] ) ? $statuses['publish'] : 0;
+	$lines   = array(
+		/* translators: %s: number. */
+		sprintf( _n( '%s post becomes an article.', '%s posts become articles.', $posts, 'newsroom' ), number_format_i18n( $posts ) ),
+		/* translators: %s: number. */
+		sprintf( _n( '%s user becomes an author.', '%s users become authors.', count( $writers ), 'newsroom' ), number_format_i18n( count( $writers ) ) ),
+		/* translators: %s: number. */
+		sprintf( _n( '%s category becomes a section', '%s categories become sections', count( $names ), 'newsroom' ), number_format_i18n( count( $names ) ) ) . ( $names ? ': ' . implode( ', ', $names ) : '' ) . '.',
+		/* translators: %s: number. */
+		sprintf( _n( '%s published permalink is redirected to its article.', '%s published permalinks are redirected to their articles.', $shown, 'newsroom' ), number_format_i18n( $shown ) ),
+	);
+	return array(
+		'posts'     => $posts,
+		'lines'     => $lines,
+		'problems'  => array_merge( newsroom_adopt_post_problems( $statuses ), newsroom_adopt_other_problems( $plan, $categories ), newsroom_adopt_text_problems( $check ) ),
+		'redirects' => newsroom_adopt_redirect_lines( $plan, $categories ),
+	);
+}
+
+/**
+ * A problem.
+ *
+ * @param string $code    Name.
+ * @param int    $count   How many there are.
+ * @param string $one     Sentence for one; `%s` is the number.
+ * @param string $many    Sentence for several.
+ * @param array  $ids     Examples.
+ * @param string $names   What `{names}` stands for.
+ * @return array[] None when there are none.
+ */
+function newsroom_adopt_problem( $code, $count, $one, $many, $ids = array(), $names = '' ) {
+	if ( ! $count ) {
+		return array();
+	}
+	return array(
+		array(
+			'code'    => $code,
+			'count'   => (int) $count,
+			'message' => str_replace( '{names}', $names, sprintf( 1 === (int) $count ? $one : $many, number_format_i18n( $count ) ) ),
+			'ids'     => array_map( 'intval', $ids ),
+		),
+	);
+}
+
+/**
+ * Problems of posts that the database finds.
+ *
+ * @param array<string,int> $statuses See newsroom_adopt_statuses().
+ * @return array[]
+ */
+function newsroom_adopt_post_problems( $statuses ) {
+	global $wpdb;
+	$of    = static function ( ...$names ) use ( $statuses ) {
+		return array_sum( array_intersect_key( $statuses, array_flip( $names ) ) );
+	};
+	$ids   = static function ( $where ) use ( $wpdb ) {
+		return $wpdb->get_col( "SELECT ID FROM {$wpdb->posts} p WHERE $where ORDER BY ID LIMIT 5" ); // phpcs:ignore WordPress.DB
+	};
+	$ours  = newsroom_adoptable( 'p' );
+	$other = array_diff_key( $statuses, array_flip( array( 'publish', 'protected', 'private', 'draft', 'pending', 'future', 'trash' ) ) );
+	$bare  = "$ours AND NOT EXISTS (SELECT 1 FROM {$wpdb->term_relationships} tr JOIN {$wpdb->term_taxonomy} tt ON tt.term_taxonomy_id = tr.term_taxonomy_id WHERE tr.object_id = p.ID AND tt.taxonomy = 'category')";
+	$alone = "$ours AND NOT EXISTS (SELECT 1 FROM {$wpdb->users} u WHERE u.ID = p.post_author)";
+	$count = static function ( $where ) use ( $wpdb ) {
+		return (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$wpdb->posts} p WHERE $where" ); // phpcs:ignore WordPress.DB
+	};
+	$named = "post_name <> '' AND post_status NOT IN ('draft','pending','trash') AND (post_type = 'articles' OR (" . newsroom_adoptable() . '))';
+	$same  = $wpdb->get_results( "SELECT MAX(CASE WHEN post_type = 'post' THEN ID ELSE 0 END) AS id, COUNT(*) AS posts FROM {$wpdb->posts} WHERE $named GROUP BY post_name HAVING COUNT(*) > 1" ); // phpcs:ignore WordPress.DB
+	$twice = array_sum( wp_list_pluck( $same, 'posts' ) ) - count( $same );
+	return array_merge(
+		newsroom_adopt_problem( 'duplicate-slugs', $twice, __( '%s post has the slug of another one. It gets a number added; its permalink is redirected all the same.', 'newsroom' ), __( '%s posts have the slug of another one. They get a number added; their permalinks are redirected all the same.', 'newsroom' ), array_slice( wp_list_pluck( $same, 'id' ), 0, 5 ) ),
+		newsroom_adopt_problem( 'no-category', $count( $bare ), __( '%s post has no category, so its article is in no section.', 'newsroom' ), __( '%s posts have no category, so their articles are in no section.', 'newsroom' ), $ids( $bare ) ),
+		newsroom_adopt_problem( 'protected', $of( 'protected' ), __( '%s post has a password. It stays a post; the site can’t show it.', 'newsroom' ), __( '%s posts have a password. They stay posts; the site can’t show them.', 'newsroom' ), $ids( "p.post_type = 'post' AND p.post_password <> '' AND p.post_status <> 'auto-draft'" ) ),
+		newsroom_adopt_problem( 'private', $of( 'private' ), __( '%s private post becomes a private article. The site never shows it.', 'newsroom' ), __( '%s private posts become private articles. The site never shows them.', 'newsroom' ), $ids( "$ours AND p.post_status = 'private'" ) ),
+		newsroom_adopt_problem( 'drafts', $of( 'draft', 'pending' ), __( '%s draft becomes a draft of an article.', 'newsroom' ), __( '%s drafts become drafts of articles.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'scheduled', $of( 'future' ), __( '%s scheduled post becomes an article and is published at its time.', 'newsroom' ), __( '%s scheduled posts become articles and are published at their times.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'trash', $of( 'trash' ), __( '%s post in the trash becomes an article in the trash.', 'newsroom' ), __( '%s posts in the trash become articles in the trash.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'other-statuses', array_sum( $other ), __( '%s post has a status of another plugin and keeps it.', 'newsroom' ), __( '%s posts have a status of another plugin and keep it.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'author-deleted', $count( $alone ), __( '%s post is by a user who was deleted. Its article gets no byline.', 'newsroom' ), __( '%s posts are by users who were deleted. Their articles get no byline.', 'newsroom' ), $ids( $alone ) )
+	);
+}
+
+/**
+ * Problems of categories, users and settings.
+ *
+ * @param array     $plan       See newsroom_adopt_plan().
+ * @param WP_Term[] $categories By id.
+ * @return array[]
+ */
+function newsroom_adopt_other_problems( $plan, $categories ) {
+	$outside = array();
+	foreach ( array_diff( array_keys( newsroom_adopt_category_counts( $categories ) ), array_keys( $plan['leads'] ) ) as $id ) {
+		$outside[] = newsroom_plain( $categories[ $id ]->name );
+	}
+	$joined = array();
+	foreach ( $plan['joined'] as $id => $section ) {
+		$joined[] = newsroom_plain( $categories[ $id ]->name );
+	}
+	$mailed = 0;
+	$hidden = 0;
+	foreach ( newsroom_adopt_writers() as $writer ) {
+		$mailed += $writer->user && is_email( $writer->user->display_name ) ? 1 : 0;
+		$hidden += $writer->user && ! $writer->shown ? 1 : 0;
+	}
+	$sections = count( $plan['sections'] );
+	return array_merge(
+		newsroom_adopt_problem( 'same-name', count( $joined ), __( '%s category has the name of a section. Its posts are also put into that section: {names}.', 'newsroom' ), __( '%s categories have names of sections. Their posts are also put into these sections: {names}.', 'newsroom' ), array(), implode( ', ', $joined ) ),
+		newsroom_adopt_problem( 'no-section', count( $outside ), __( '%s category with posts becomes no section: {names}. Articles that are in no other one are in no section.', 'newsroom' ), __( '%s categories with posts become no sections: {names}. Articles that are in no others are in no section.', 'newsroom' ), array(), implode( ', ', $outside ) ),
+		newsroom_adopt_problem( 'many-sections', $sections > 12 ? $sections : 0, '', __( '%s sections are more than the navigation shows well. Take some out of it afterward: Articles → Categories, the field for the place.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'email-names', $mailed, __( '%s user has an email address as public name. Change it first: it becomes a byline.', 'newsroom' ), __( '%s users have email addresses as public names. Change them first: they become bylines.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'hidden-authors', $hidden, __( '%s user has no published post. The author is a draft until you publish it.', 'newsroom' ), __( '%s users have no published post. Their authors are drafts until you publish them.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'plain-permalinks', '' === (string) get_option( 'permalink_structure' ) ? 1 : 0, __( 'Permalinks are plain, so the site can’t read WordPress. Choose "Post name" under Settings → Permalinks; addresses such as ?p=12 are redirected all the same.', 'newsroom' ), '' )
+	);
+}
+
+/**
+ * Problems of texts.
+ *
+ * @param array $check See newsroom_adopt_read().
+ * @return array[]
+ */
+function newsroom_adopt_text_problems( $check ) {
+	$problems = newsroom_adopt_problem( 'long-texts', $check['long']['count'], __( '%s post is longer than 500 kB. It is adopted; the site takes longer for it.', 'newsroom' ), __( '%s posts are longer than 500 kB. They are adopted; the site takes longer for them.', 'newsroom' ), newsroom_example_ids( $check['long'] ) );
+	foreach ( $check['shortcodes'] as $name => $found ) {
+		$problems = array_merge( $problems, newsroom_adopt_problem( 'unknown-shortcodes', $found['count'], __( '%s post has the shortcode {names}, which no active plugin knows. Readers would see it as text.', 'newsroom' ), __( '%s posts have the shortcode {names}, which no active plugin knows. Readers would see it as text.', 'newsroom' ), newsroom_example_ids( $found ), '[' . $name . ']' ) );
+	}
+	return $problems;
+}
+
+/**
+ * Ids of a list with its `count`.
+ *
+ * @param array $list See newsroom_note_example().
+ * @return int[]
+ */
+function newsroom_example_ids( $list ) {
+	unset( $list['count'] );
+	return array_values( $list );
+}
+
+/**
+ * Lines for the site's list of redirects (REDIRECTS_FILE), for addresses that the site can't know: other bases than WordPress's own, and
+ * categories that were joined with a section.
+ *
+ * @param array     $plan       See newsroom_adopt_plan().
+ * @param WP_Term[] $categories By id.
+ * @return string[]
+ */
+function newsroom_adopt_redirect_lines( $plan, $categories ) {
+	global $wp_rewrite;
+	$home  = untrailingslashit( (string) wp_parse_url( home_url(), PHP_URL_PATH ) );
+	$lines = array();
+	foreach ( array( 'category' => $wp_rewrite->get_category_permastruct(), 'author' => $wp_rewrite->get_author_permastruct() ) as $name => $structure ) { // phpcs:ignore WordPress.Arrays
+		$base = $structure ? $home . '/' . ltrim( (string) strtok( $structure, '%' ), '/' ) : "/$name/";
+		if ( "/$name/" !== $base ) {
+			$lines[] = $base . "* /$name/*";
+		}
+	}
+	foreach ( $plan['joined'] as $id => $section ) {
+		$lines[] = '/category/' . $categories[ $id ]->slug . ' /section/' . $categories[ $section ]->slug;
+		$lines[] = '/category/' . $categories[ $id ]->slug . '/* /section/' . $categories[ $section ]->slug;
+	}
+	$lines[] = $home . '/feed /rss.xml';
+	return $lines;
+}

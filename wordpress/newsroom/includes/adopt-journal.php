@@ -1,0 +1,253 @@
+<?php
+/**
+ * What adopting a WordPress needs before it changes anything: a journal of every value that it changes, a lock, and transactions.
+ *
+ * A batch writes its journal first. So a run that was cut off at any moment can go on, and whatever it did can be put back, also in
+ * tables whose engine has no transactions.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/**
+ * Name of the journal's table.
+ *
+ * @return string
+ */
+function newsroom_journal_table() {
+	global $wpdb;
+	return $wpdb->prefix . 'newsroom_adoption';
+}
+
+/**
+ * Creates the journal. One row is one thing that was changed; `was` and `became` are JSON.
+ */
+function newsroom_create_journal() {
+	global $wpdb;
+	require_once ABSPATH . 'wp-admin/includes/upgrade.php';
+	$table = newsroom_journal_table();
+	dbDelta(
+		"CREATE TABLE $table (
+			id bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+			kind varchar(20) NOT NULL DEFAULT '',
+			object_id bigint(20) unsigned NOT NULL DEFAULT 0,
+			name varchar(100) NOT NULL DEFAULT '',
+			was longtext NOT NULL,
+			became longtext NOT NULL,
+			PRIMARY KEY  (id),
+			UNIQUE KEY subject (kind,object_id,name)
+		) {$wpdb->get_charset_collate()};"
+	);
+}
+
+/**
+ * Whether there is a journal.
+ *
+ * @return bool
+ */
+function newsroom_has_journal() {
+	global $wpdb;
+	$table = newsroom_journal_table();
+	return $wpdb->get_var( $wpdb->prepare( 'SHOW TABLES LIKE %s', $wpdb->esc_like( $table ) ) ) === $table; // phpcs:ignore WordPress.DB
+}
+
+/**
+ * Runs a statement that writes.
+ *
+ * @param string $sql Prepared statement.
+ * @return int Rows.
+ * @throws RuntimeException When the database refuses it.
+ */
+function newsroom_write( $sql ) {
+	global $wpdb;
+	$rows = $wpdb->query( $sql ); // phpcs:ignore WordPress.DB
+	if ( false === $rows ) {
+		/* translators: %s: the database's message. */
+		throw new RuntimeException( sprintf( __( 'The database refused a change: %s', 'newsroom' ), $wpdb->last_error ) ); // phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped -- printed as text.
+	}
+	return (int) $rows;
+}
+
+/**
+ * Inserts many rows with one statement; rows whose key exists already are left as they are.
+ *
+ * @param string  $table   Table.
+ * @param array   $columns Column => `%s` or `%d`.
+ * @param array[] $rows    Values in the order of the columns.
+ */
+function newsroom_insert_rows( $table, $columns, $rows ) {
+	global $wpdb;
+	foreach ( array_chunk( $rows, 500 ) as $some ) {
+		$one    = '(' . implode( ',', $columns ) . ')';
+		$values = implode( ',', array_fill( 0, count( $some ), $one ) );
+		$names  = implode( ',', array_keys( $columns ) );
+		newsroom_write( $wpdb->prepare( "INSERT IGNORE INTO $table ($names) VALUES $values", array_merge( ...$some ) ) ); // phpcs:ignore WordPress.DB
+	}
+}
+
+/**
+ * Writes what is about to change; what was written for the same thing before stays, because it is older.
+ *
+ * @param array[] $rows Each: kind, object id, name, value before, value after.
+ */
+function newsroom_journal( $rows ) {
+	$columns = array(
+		'kind'      => '%s',
+		'object_id' => '%d',
+		'name'      => '%s',
+		'was'       => '%s',
+		'became'    => '%s',
+	);
+	$encoded = array();
+	foreach ( $rows as $row ) {
+		$encoded[] = array( $row[0], $row[1], $row[2], wp_json_encode( $row[3] ), wp_json_encode( $row[4] ) );
+	}
+	newsroom_insert_rows( newsroom_journal_table(), $columns, $encoded );
+}
+
+/**
+ * Rows of the journal, oldest first.
+ *
+ * @param string $kind  Kind.
+ * @param int    $limit How many at most; 0 for all.
+ * @return object[] `id`, `object_id`, `name`, `was`, `became`.
+ */
+function newsroom_journal_rows( $kind, $limit = 0 ) {
+	global $wpdb;
+	$table = newsroom_journal_table();
+	$rows  = $wpdb->get_results( $wpdb->prepare( "SELECT * FROM $table WHERE kind = %s ORDER BY id LIMIT %d", $kind, $limit ? $limit : PHP_INT_MAX ) ); // phpcs:ignore WordPress.DB
+	foreach ( $rows as $row ) {
+		$row->id        = (int) $row->id;
+		$row->object_id = (int) $row->object_id;
+		$row->was       = json_decode( $row->was, true );
+		$row->became    = json_decode( $row->became, true );
+	}
+	return $rows;
+}
+
+/**
+ * How many rows of a kind there are.
+ *
+ * @param string $kind Kind.
+ * @return int
+ */
+function newsroom_journal_count( $kind ) {
+	global $wpdb;
+	$table = newsroom_journal_table();
+	return newsroom_has_journal() ? (int) $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM $table WHERE kind = %s", $kind ) ) : 0; // phpcs:ignore WordPress.DB
+}
+
+/**
+ * Drops rows whose change has been put back.
+ *
+ * @param int[] $ids Rows.
+ */
+function newsroom_journal_forget( $ids ) {
+	$table = newsroom_journal_table();
+	if ( $ids ) {
+		newsroom_write( "DELETE FROM $table WHERE id IN (" . newsroom_id_list( $ids ) . ')' );
+	}
+}
+
+/**
+ * Ids for an SQL list.
+ *
+ * @param int[] $ids Ids, at least one.
+ * @return string
+ */
+function newsroom_id_list( $ids ) {
+	return implode( ',', array_map( 'intval', $ids ) );
+}
+
+/**
+ * Seconds without a sign of life after which a run counts as dead. A batch takes far less.
+ *
+ * @return int
+ */
+function newsroom_adopt_lock_seconds() {
+	/**
+	 * Filters after how many seconds a run that was cut off no longer keeps another one from starting.
+	 *
+	 * @param int $seconds Seconds.
+	 */
+	return (int) apply_filters( 'newsroom_adopt_lock_seconds', 60 );
+}
+
+/**
+ * Takes the lock.
+ *
+ * @return string|WP_Error The run's own token, or why it may not start.
+ */
+function newsroom_adopt_lock() {
+	global $wpdb;
+	$token = bin2hex( random_bytes( 8 ) );
+	$value = $token . ':' . sprintf( '%.6F', microtime( true ) );
+	$taken = newsroom_write( $wpdb->prepare( "INSERT IGNORE INTO {$wpdb->options} (option_name, option_value, autoload) VALUES ('newsroom_adopt_lock', %s, 'off')", $value ) ); // phpcs:ignore WordPress.DB
+	if ( $taken ) {
+		return $token;
+	}
+	$held = (string) $wpdb->get_var( "SELECT option_value FROM {$wpdb->options} WHERE option_name = 'newsroom_adopt_lock'" ); // phpcs:ignore WordPress.DB
+	$age  = microtime( true ) - (float) substr( $held, strpos( $held, ':' ) + 1 );
+	$left = (int) ceil( newsroom_adopt_lock_seconds() - abs( $age ) );
+	if ( $left <= 0 && newsroom_write( $wpdb->prepare( "UPDATE {$wpdb->options} SET option_value = %s WHERE option_name = 'newsroom_adopt_lock' AND option_value = %s", $value, $held ) ) ) { // phpcs:ignore WordPress.DB
+		// A persistent cache may hold what the killed run wrote and never committed.
+		wp_cache_flush();
+		return $token;
+	}
+	return new WP_Error(
+		'newsroom_adopt_locked',
+		/* translators: %d: number of seconds. */
+		sprintf( _n( 'Another run is at work. If it was killed, start again in %d second.', 'Another run is at work. If it was killed, start again in %d seconds.', max( 1, $left ), 'newsroom' ), max( 1, $left ) )
+	);
+}
+
+/**
+ * Shows that the run is alive. Part of each batch's transaction, so that a run which lost its lock can't commit.
+ *
+ * @param string $token The run's token.
+ * @throws RuntimeException When another run has taken over.
+ */
+function newsroom_adopt_renew( $token ) {
+	global $wpdb;
+	$value = $token . ':' . sprintf( '%.6F', microtime( true ) );
+	if ( ! newsroom_write( $wpdb->prepare( "UPDATE {$wpdb->options} SET option_value = %s WHERE option_name = 'newsroom_adopt_lock' AND option_value LIKE %s", $value, $token . ':%' ) ) ) { // phpcs:ignore WordPress.DB
+		throw new RuntimeException( __( 'Another run has taken over. Nothing is lost.', 'newsroom' ) ); // phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped -- printed as text.
+	}
+}
+
+/**
+ * Gives the lock back.
+ *
+ * @param string $token The run's token.
+ */
+function newsroom_adopt_unlock( $token ) {
+	global $wpdb;
+	$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->options} WHERE option_name = 'newsroom_adopt_lock' AND option_value LIKE %s", $token . ':%' ) ); // phpcs:ignore WordPress.DB
+	wp_cache_delete( 'newsroom_adopt_lock', 'options' );
+}
+
+/**
+ * Runs one batch in a transaction.
+ *
+ * @param string   $token The run's token.
+ * @param callable $work  What to do.
+ * @return mixed What `$work` returns.
+ * @throws Throwable Whatever `$work` throws, after everything it wrote was taken back.
+ */
+function newsroom_in_batch( $token, $work ) {
+	global $wpdb;
+	$wpdb->query( 'START TRANSACTION' ); // phpcs:ignore WordPress.DB
+	try {
+		newsroom_adopt_renew( $token );
+		$result = $work();
+	} catch ( Throwable $error ) {
+		$wpdb->query( 'ROLLBACK' ); // phpcs:ignore WordPress.DB
+		wp_cache_flush();
+		throw $error;
+	}
+	newsroom_write( 'COMMIT' );
+	return $result;
+}

@@ -1,0 +1,308 @@
+<?php
+/**
+ * Adopting: posts become articles, some hundreds in one transaction.
+ *
+ * What changes is the type, the byline, former addresses, sections that a post was only below, and a slug that another article has.
+ * Everything else of a post stays: id, text, dates, comments, pictures, fields.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/**
+ * Posts of one transaction.
+ *
+ * @return int
+ */
+function newsroom_adopt_batch_size() {
+	/**
+	 * Filters how many posts one transaction changes.
+	 *
+	 * @param int $posts Posts.
+	 */
+	return max( 1, (int) apply_filters( 'newsroom_adopt_batch_size', 250 ) );
+}
+
+/**
+ * Condition for the posts that are adopted: all but those with a password, which the site couldn't show, and the editor's blank ones.
+ *
+ * @param string $alias Alias of the table in the statement.
+ * @return string SQL.
+ */
+function newsroom_adoptable( $alias = '' ) {
+	$at = '' === $alias ? '' : $alias . '.';
+	return "{$at}post_type = 'post' AND {$at}post_password = '' AND {$at}post_status <> 'auto-draft'";
+}
+
+/**
+ * Adopts one batch.
+ *
+ * @param array  $plan  See newsroom_adopt_plan().
+ * @param string $token The run's token.
+ * @return int How many posts it has adopted; 0 when there are no more.
+ */
+function newsroom_adopt_posts( $plan, $token ) {
+	global $wpdb;
+	// What is public comes first: of two posts with the same slug it keeps it.
+	$posts = array();
+	foreach ( array( "post_status = 'publish'", "post_status <> 'publish'" ) as $which ) {
+		if ( ! $posts ) {
+			$posts = $wpdb->get_results( $wpdb->prepare( "SELECT ID, post_name, post_status, post_author FROM {$wpdb->posts} WHERE $which AND " . newsroom_adoptable() . ' ORDER BY ID LIMIT %d', newsroom_adopt_batch_size() ) ); // phpcs:ignore WordPress.DB
+		}
+	}
+	if ( ! $posts ) {
+		return 0;
+	}
+	$ids = array_map( 'intval', wp_list_pluck( $posts, 'ID' ) );
+	_prime_post_caches( $ids, true, true );
+	$changes = newsroom_adopt_changes( $posts, $plan );
+	newsroom_in_batch(
+		$token,
+		static function () use ( $changes ) {
+			newsroom_write_adoption( $changes );
+		}
+	);
+	newsroom_forget_posts( $ids );
+	return count( $posts );
+}
+
+/**
+ * What becomes of some posts.
+ *
+ * @param object[] $posts Rows.
+ * @param array    $plan  See newsroom_adopt_plan().
+ * @return array[] By id: `slug` and `new_slug`, `author` (document, 0 for none), `paths`, `terms` (rows of the taxonomy to add).
+ */
+function newsroom_adopt_changes( $posts, $plan ) {
+	$authors = newsroom_adopted_authors();
+	$slugs   = newsroom_adopt_slugs( $posts );
+	$changes = array();
+	foreach ( $posts as $row ) {
+		$id             = (int) $row->ID;
+		$author         = isset( $authors[ (int) $row->post_author ] ) ? $authors[ (int) $row->post_author ] : 0;
+		$changes[ $id ] = array(
+			'slug'     => $row->post_name,
+			'new_slug' => isset( $slugs[ $id ] ) ? $slugs[ $id ] : $row->post_name,
+			'author'   => metadata_exists( 'post', $id, 'newsroom_author' ) ? 0 : $author,
+			'paths'    => 'publish' === $row->post_status ? array_diff( newsroom_paths_of( $id ), get_post_meta( $id, '_newsroom_former_path' ) ) : array(),
+			'terms'    => newsroom_adopt_terms( $id, $plan ),
+		);
+	}
+	return $changes;
+}
+
+/**
+ * Paths at which readers found a published post: its permalink, and the same with earlier slugs.
+ *
+ * @param int $id Post.
+ * @return string[] Without a slash at the end; empty where the permalink is `?p=12`, which the site knows by the number.
+ */
+function newsroom_paths_of( $id ) {
+	$post = get_post( $id );
+	$link = get_permalink( $post );
+	$path = untrailingslashit( (string) wp_parse_url( (string) $link, PHP_URL_PATH ) );
+	if ( '' === $path || null !== wp_parse_url( (string) $link, PHP_URL_QUERY ) ) {
+		return array();
+	}
+	$paths = array( $path );
+	$parts = explode( '/', $path );
+	$place = array_search( $post->post_name, array_reverse( $parts, true ), true );
+	foreach ( false === $place ? array() : get_post_meta( $id, '_wp_old_slug' ) as $slug ) {
+		$parts[ $place ] = (string) $slug;
+		$paths[]         = implode( '/', $parts );
+	}
+	return array_values( array_unique( $paths ) );
+}
+
+/**
+ * Sections into which a post is put because it is in a category that leads there.
+ *
+ * @param int   $id   Post.
+ * @param array $plan See newsroom_adopt_plan().
+ * @return int[] Rows of the taxonomy.
+ */
+function newsroom_adopt_terms( $id, $plan ) {
+	$terms = get_the_terms( $id, 'category' );
+	$has   = is_array( $terms ) ? wp_list_pluck( $terms, 'term_id' ) : array();
+	$add   = array();
+	foreach ( $has as $term_id ) {
+		$section = isset( $plan['leads'][ $term_id ] ) ? $plan['leads'][ $term_id ] : $term_id;
+		if ( ! in_array( $section, $has, true ) ) {
+			$add[ $section ] = get_term( $section, 'category' )->term_taxonomy_id;
+		}
+	}
+	return array_values( $add );
+}
+
+/**
+ * New slugs for posts whose slug another article has, or a post before them in the batch. A draft gets its final slug when it is published.
+ *
+ * @param object[] $posts Rows.
+ * @return array<int,string> By id.
+ */
+function newsroom_adopt_slugs( $posts ) {
+	global $wpdb;
+	$names = array_values( array_unique( array_filter( wp_list_pluck( $posts, 'post_name' ), 'strlen' ) ) );
+	if ( ! $names ) {
+		return array();
+	}
+	$in    = implode( ',', array_fill( 0, count( $names ), '%s' ) );
+	$taken = $wpdb->get_col( $wpdb->prepare( "SELECT post_name FROM {$wpdb->posts} WHERE post_type = 'articles' AND post_name IN ($in)", $names ) ); // phpcs:ignore WordPress.DB
+	$taken = array_fill_keys( array_map( 'strtolower', $taken ), true );
+	$new   = array();
+	foreach ( $posts as $post ) {
+		$name = strtolower( $post->post_name );
+		if ( '' === $name || in_array( $post->post_status, array( 'draft', 'pending', 'trash' ), true ) ) {
+			continue;
+		}
+		if ( isset( $taken[ $name ] ) ) {
+			$new[ (int) $post->ID ] = newsroom_free_slug( $post->post_name, $taken );
+			$name                   = strtolower( $new[ (int) $post->ID ] );
+		}
+		$taken[ $name ] = true;
+	}
+	return $new;
+}
+
+/**
+ * The first of `slug-2`, `slug-3`, … that no article and no post has.
+ *
+ * @param string $slug  Slug.
+ * @param array  $taken Slugs that are about to be used, as keys.
+ * @return string
+ */
+function newsroom_free_slug( $slug, $taken ) {
+	global $wpdb;
+	for ( $number = 2; ; $number++ ) {
+		$next = _truncate_post_slug( $slug, 200 - strlen( "-$number" ) ) . "-$number";
+		if ( ! isset( $taken[ strtolower( $next ) ] ) && ! $wpdb->get_var( $wpdb->prepare( "SELECT ID FROM {$wpdb->posts} WHERE post_type IN ('articles','post') AND post_name = %s LIMIT 1", $next ) ) ) { // phpcs:ignore WordPress.DB
+			return $next;
+		}
+	}
+}
+
+/**
+ * Writes what becomes of some posts, the journal first and the type last: a post of the type `post` is one that is still to be adopted.
+ *
+ * @param array[] $changes See newsroom_adopt_changes().
+ */
+function newsroom_write_adoption( $changes ) {
+	global $wpdb;
+	$journal = array();
+	$meta    = array();
+	$terms   = array();
+	foreach ( $changes as $id => $change ) {
+		$became    = array(
+			'slug'   => $change['new_slug'],
+			'author' => $change['author'],
+			'terms'  => $change['terms'],
+		);
+		$journal[] = array( 'post', $id, '', array( 'slug' => $change['slug'] ), $became );
+		if ( $change['author'] ) {
+			$meta[] = array( $id, 'newsroom_author', (string) $change['author'] );
+		}
+		foreach ( $change['paths'] as $path ) {
+			$meta[] = array( $id, '_newsroom_former_path', $path );
+		}
+		foreach ( $change['terms'] as $row ) {
+			$terms[] = array( $id, $row );
+		}
+	}
+	newsroom_journal( $journal );
+	newsroom_insert_rows(
+		$wpdb->postmeta,
+		array(
+			'post_id'    => '%d',
+			'meta_key'   => '%s', // phpcs:ignore WordPress.DB.SlowDBQuery
+			'meta_value' => '%s', // phpcs:ignore WordPress.DB.SlowDBQuery
+		),
+		$meta
+	);
+	newsroom_insert_rows(
+		$wpdb->term_relationships,
+		array(
+			'object_id'        => '%d',
+			'term_taxonomy_id' => '%d',
+		),
+		$terms
+	);
+	foreach ( $changes as $id => $change ) {
+		if ( $change['new_slug'] !== $change['slug'] ) {
+			newsroom_write( $wpdb->prepare( "UPDATE {$wpdb->posts} SET post_name = %s WHERE ID = %d", $change['new_slug'], $id ) ); // phpcs:ignore WordPress.DB
+		}
+	}
+	newsroom_write( "UPDATE {$wpdb->posts} SET post_type = 'articles' WHERE post_type = 'post' AND ID IN (" . newsroom_id_list( array_keys( $changes ) ) . ')' );
+}
+
+/**
+ * Makes posts of one batch of articles again.
+ *
+ * @param string $token The run's token.
+ * @return int How many rows of the journal it has put back; 0 when there are no more.
+ */
+function newsroom_restore_posts( $token ) {
+	$rows = newsroom_journal_rows( 'post', newsroom_adopt_batch_size() );
+	if ( ! $rows ) {
+		return 0;
+	}
+	newsroom_in_batch(
+		$token,
+		static function () use ( $rows ) {
+			newsroom_write_restoration( $rows );
+		}
+	);
+	newsroom_forget_posts( wp_list_pluck( $rows, 'object_id' ) );
+	return count( $rows );
+}
+
+/**
+ * Puts back what was adopted: only what still is as the adoption left it, so that nothing an editor has done since is lost.
+ *
+ * @param object[] $rows Rows of the journal.
+ */
+function newsroom_write_restoration( $rows ) {
+	global $wpdb;
+	$ids     = wp_list_pluck( $rows, 'object_id' );
+	$in      = newsroom_id_list( $ids );
+	$authors = array();
+	$terms   = array();
+	foreach ( $rows as $row ) {
+		$authors[ (int) $row->became['author'] ][] = $row->object_id;
+		foreach ( $row->became['terms'] as $term ) {
+			$terms[ (int) $term ][] = $row->object_id;
+		}
+		if ( $row->became['slug'] !== $row->was['slug'] ) {
+			newsroom_write( $wpdb->prepare( "UPDATE {$wpdb->posts} SET post_name = %s WHERE ID = %d AND post_name = %s", $row->was['slug'], $row->object_id, $row->became['slug'] ) ); // phpcs:ignore WordPress.DB
+		}
+	}
+	newsroom_write( "DELETE FROM {$wpdb->postmeta} WHERE meta_key IN ('_newsroom_former_path','_newsroom_live_slug') AND post_id IN ($in)" );
+	unset( $authors[0] );
+	foreach ( $authors as $author => $some ) {
+		newsroom_write( $wpdb->prepare( "DELETE FROM {$wpdb->postmeta} WHERE meta_key = 'newsroom_author' AND meta_value = %s AND post_id IN (" . newsroom_id_list( $some ) . ')', (string) $author ) ); // phpcs:ignore WordPress.DB
+	}
+	foreach ( $terms as $term => $some ) {
+		newsroom_write( "DELETE FROM {$wpdb->term_relationships} WHERE term_taxonomy_id = " . (int) $term . ' AND object_id IN (' . newsroom_id_list( $some ) . ')' );
+	}
+	newsroom_write( "UPDATE {$wpdb->posts} SET post_type = 'post' WHERE post_type = 'articles' AND ID IN ($in)" );
+	newsroom_journal_forget( wp_list_pluck( $rows, 'id' ) );
+}
+
+/**
+ * Drops posts from the object cache after SQL has changed them.
+ *
+ * @param int[] $ids Posts.
+ */
+function newsroom_forget_posts( $ids ) {
+	foreach ( array( 'posts', 'post_meta', 'category_relationships', 'post_tag_relationships', 'post_format_relationships' ) as $group ) {
+		wp_cache_delete_multiple( $ids, $group );
+	}
+	wp_cache_set( 'last_changed', microtime(), 'posts' );
+	wp_cache_set( 'last_changed', microtime(), 'terms' );
+	foreach ( array( 'post', 'articles' ) as $type ) {
+		wp_cache_delete( _count_posts_cache_key( $type ), 'counts' );
+		wp_cache_delete( _count_posts_cache_key( $type, 'readable' ), 'counts' );
+	}
+}
