@@ -45,6 +45,9 @@ export interface Site {
 /** Where `npm run build` puts the pages. */
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
+/** Milliseconds that a start waits for the changes of the cluster. */
+const catchUpMs = 5000;
+
 /** Closes everything that was opened, in this order. */
 type Closers = (() => unknown)[];
 
@@ -136,6 +139,8 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
   });
   // Content that was withdrawn just before a crash must be gone before the first reader.
   content.replay();
+  // And what was withdrawn while this node was away.
+  await cluster?.catchUp(catchUpMs);
   await listen(server, config.port, config.host);
   const { port } = server.address() as AddressInfo;
   log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');

@@ -130,6 +130,8 @@ export interface Cluster {
   shareOf(build: string): SharedPages;
   /** Hashed files that the nodes share. @param source folder of the running build's */
   shareAssets(source: string): SharedAssets;
+  /** Applies what changed while this node was away, for this long at most; call it before the first reader. */
+  catchUp(ms: number): Promise<void>;
   start(): void;
   stop(): Promise<void>;
   stats(): ClusterStats;
@@ -183,6 +185,8 @@ export function createCluster(options: ClusterOptions): Cluster {
       goneMs,
       follower: followerOf(clusterLog, content.followed),
       onMessage: (message) => handle(state, message),
+      // The answers to these may have been missed, and the news of a holder to which they haven't been passed on.
+      onConnect: () => passOnOpen(state),
       onLease: (epoch) => void leaseChanged(state, epoch),
     }),
     open: new Map(),
@@ -222,6 +226,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       state.maintenance.push(repeat(offerEveryMs, assets.offer, () => {}));
       return assets;
     },
+    catchUp: (ms) => node.catchUp(ms),
     start() {
       node.start();
       state.maintenance.push(
@@ -293,7 +298,7 @@ function handle(state: State, message: Message): void {
   if (webhook && state.node.epoch !== null) void answerWebhook(state, webhook);
   if (answer?.to === state.node.id) state.open.get(answer.id)?.answer(answer);
   // The holder before it may not have got these.
-  if (lease !== undefined) for (const { message: open } of state.open.values()) passOn(state, open);
+  if (lease !== undefined) passOnOpen(state);
 }
 
 const unavailable = (error: string): WebhookAnswer => ({
@@ -318,7 +323,8 @@ async function receive(state: State, request: WebhookRequest, taken?: () => void
 /** Handles a webhook on the node that syncs; withdrawn content is gone on every node before it is answered. */
 async function receiveAsHolder(state: State, request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer> {
   const answer = await state.content.receive(request, taken);
-  if (answer.status !== 200) return answer;
+  // A duplicate (409) may come while the first one still waits for the other nodes.
+  if (answer.status !== 200 && answer.status !== 409) return answer;
   const revision = state.content.followed.revision();
   const everywhere = await state.node.everywhere('applied', revision, withdrawMs).catch(() => false);
   if (!everywhere)
@@ -345,6 +351,11 @@ const passOn = (state: State, webhook: WebhookMessage): void =>
     state.log.warn({ problem: error.message }, "A webhook couldn't be passed on; WordPress will send it again");
     state.open.get(webhook.id)?.answer(null);
   });
+
+/** Passes on again what isn't answered yet; the holder handles each delivery once. */
+function passOnOpen(state: State): void {
+  for (const { message } of state.open.values()) passOn(state, message);
+}
 
 /** Passes a webhook on to the node that syncs; a new holder gets it again. */
 async function passOnAndWait(state: State, message: WebhookMessage): Promise<WebhookAnswer> {
