@@ -104,6 +104,8 @@ export interface Editors {
   readonly counts: { edits: number; sends: number };
   /** Milliseconds from each edit to its 200. */
   readonly times: readonly number[];
+  /** Resolves when the webhooks of the edits so far are answered. */
+  answered(): Promise<unknown>;
   /** Edits nothing more; resolves to the number of webhooks that weren't answered with 200 in a minute. */
   stop(): Promise<number>;
 }
@@ -168,6 +170,7 @@ export function startEditors({ newsroom, port, everyMs, edited, withdrawable }: 
     withdrawn,
     counts,
     times,
+    answered: () => Promise.all(unanswered),
     async stop() {
       stopping.abort();
       await editing;
