@@ -14,9 +14,9 @@ export interface Nodes {
   close(): Promise<void>;
 }
 
-/** Starts nodes on a WordPress with this many stories from number 100 on; their pages are rendered when it resolves. */
+/** Starts nodes on a PostgreSQL with its default of 100 connections and a WordPress with this many stories from number 100 on; their pages are rendered when it resolves. */
 export async function startNodes(size: number, articles: number): Promise<Nodes> {
-  const postgres = await startPostgres({ connections: 200 });
+  const postgres = await startPostgres({ connections: 100 });
   const papers: Paper[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(papers.map((paper) => paper.close()));

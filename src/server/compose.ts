@@ -30,7 +30,7 @@ import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
 import { type Cluster, type ClusterLog, createCluster, openClusterLog } from './cluster/cluster.ts';
-import type { Config } from './config/config.ts';
+import { type Config, sessionDatabaseUrl } from './config/config.ts';
 import { accessCookieName, accessKeysOf, accountsSecret, openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures, type Features } from './features.ts';
@@ -227,13 +227,10 @@ const openContentStore = (
     leads: clusterLog ? () => clusterLog.lease.epoch !== null : undefined,
   });
 
-const openCluster = (
-  config: Config,
-  options: Omit<Parameters<typeof createCluster>[0], 'listenUrl'>,
-): Cluster | null =>
-  config.databaseUrl === null
-    ? null
-    : createCluster({ ...options, listenUrl: config.databaseListenUrl ?? config.databaseUrl });
+function openCluster(config: Config, options: Omit<Parameters<typeof createCluster>[0], 'listenUrl'>): Cluster | null {
+  const listenUrl = sessionDatabaseUrl(config);
+  return listenUrl === null ? null : createCluster({ ...options, listenUrl });
+}
 
 const authorNames = (content: Content): string[] =>
   content

@@ -57,6 +57,12 @@ import {
   tickerOf,
 } from './vendors.ts';
 
+/** Address of PostgreSQL for connections that keep state: listening, locks, dumps. */
+export const sessionDatabaseUrl = ({
+  databaseUrl,
+  databaseListenUrl,
+}: Pick<Config, 'databaseUrl' | 'databaseListenUrl'>): string | null => databaseListenUrl ?? databaseUrl;
+
 /** Settings as the site uses them. */
 export interface Config
   extends MailConfig,
@@ -75,7 +81,7 @@ export interface Config
   readonly dataDir: string;
   /** Address of the PostgreSQL; `null`: SQLite in the data folder. */
   readonly databaseUrl: string | null;
-  /** Address for the connection on which a node listens, where `databaseUrl` is a pooler that shares sessions. */
+  /** Address for work that needs a session, such as listening, where `databaseUrl` is a pooler that shares sessions. */
   readonly databaseListenUrl: string | null;
   /** Most connections of this process to PostgreSQL, beside the listening one. */
   readonly databasePool: number;
