@@ -26,6 +26,7 @@ import type { Search } from '../lib/search/model.ts';
 import { createSearch } from '../lib/search/search.server.ts';
 import type { Ticker } from '../lib/ticker/model.ts';
 import { openTicker, type RunningTicker } from '../lib/ticker/ticker.server.ts';
+import { inSpan } from '../lib/tracing.ts';
 import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
@@ -95,6 +96,16 @@ export const contentFile = 'content.sqlite';
 /** Hosts of pictures that articles may show besides WordPress's own: the poster pictures of videos. */
 const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
 
+/** Receives webhooks, each of them a span. */
+const recorded =
+  (receive: Content['receive']): Content['receive'] =>
+  (request, taken) =>
+    inSpan('webhook', {}, async (span) => {
+      const answer = await receive(request, taken);
+      span.set({ 'broadsheet.webhook.status': answer.status });
+      return answer;
+    });
+
 /** Sessions of the Zephr tenant that has the accounts. */
 const tenantSessionsOf = (config: Config): Services['sessions'] =>
   config.zephrUrl === null
@@ -159,7 +170,7 @@ export async function compose(
   const services: Services = {
     ...(readers?.services ?? withoutAccounts),
     sessions: readers?.services.accounts ?? tenantSessionsOf(config),
-    content: cluster ? { ...content, receive: cluster.receive } : content,
+    content: { ...content, receive: recorded((cluster ?? content).receive) },
     images: contentSide.images,
     emailVerification,
     geo: createGeo(config.geo),

@@ -34,6 +34,7 @@ import { createOperators } from './operators/operators.ts';
 import { startMaintenance } from './press/maintenance.ts';
 import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
 import { createPublishing, markPurges } from './press/publishing.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 export interface Site {
   /** Port that the site listens on. */
@@ -70,10 +71,13 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
   const render = await loadPages(`${dist}server/entry.mjs`).catch((error: unknown) => {
     throw new Error('The pages have not been built, or the build is broken: run "npm run build".', { cause: error });
   });
+  const { tracing: wanted, trustedProxies } = config;
+  // Imported only where it is wanted: the libraries take memory and time to start.
+  const tracing = wanted && (await (await import('./tracing/tracing.ts')).startTracing(wanted, trustedProxies, log));
   const app = await compose(config, log, { serves: true });
   const closers: Closers = [app.stop];
   try {
-    return await openSite(app, render, closers);
+    return await openSite(app, render, closers, tracing);
   } catch (error) {
     await closeAll(closers);
     throw error;
@@ -81,7 +85,12 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
 }
 
 /** Creates press, CDN, metrics and HTTP server over the services, and listens. */
-async function openSite(app: Composition, render: RenderPage, closers: Closers): Promise<Site> {
+async function openSite(
+  app: Composition,
+  render: RenderPage,
+  closers: Closers,
+  tracing: Tracing | null,
+): Promise<Site> {
   const { config, services } = app;
   const { content, log } = services;
   const security = securityHeaders(config);
@@ -136,6 +145,7 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
     earlier: earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) }),
     counts,
     answered: metrics.answered,
+    spans: tracing?.request,
   });
   // Content that was withdrawn just before a crash must be gone before the first reader.
   content.replay();
@@ -156,6 +166,8 @@ async function openSite(app: Composition, render: RenderPage, closers: Closers):
     earlierKeys: site.earlierKeys,
   });
   closers.push(() => Promise.all([closeCdn(), indexNow.close(), tenant?.close()]));
+  // Last: what the others still do is recorded, too.
+  closers.push(() => tracing?.stop());
   return stoppable(port, async () => {
     log.info({}, 'Stopping');
     maintenance.stop();

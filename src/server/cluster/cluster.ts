@@ -11,6 +11,7 @@ import { tag } from '../../lib/content/model.ts';
 import type { Queries } from '../../lib/database.ts';
 import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
+import { inSpan } from '../../lib/tracing.ts';
 import type { ChangeFeed } from '../change-feed.ts';
 import { type AnswerMessage, longestMessage, type Message, type WebhookMessage } from './channel.ts';
 import { type ContentLog, type LogBatch, openContentLog, tagKind } from './content-log.ts';
@@ -91,7 +92,10 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
       async append(entries, tags) {
         if (lease.epoch === null || closing.signal.aborted) throw new Error('Another node syncs with WordPress');
         const written = entries.map((entry) => ({ ...entryName(entry), payload: JSON.stringify(entry) }));
-        return reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], lease.epoch));
+        const { epoch } = lease;
+        return inSpan('content log append', { 'broadsheet.entries': written.length }, async () =>
+          reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], epoch)),
+        );
       },
     },
     applied(revision, refreshed) {
@@ -264,15 +268,20 @@ function followerOf(clusterLog: ClusterLog, followed: FollowedStore) {
   return {
     revision: followed.revision,
     belongsTo: followed.belongsTo,
-    async apply({ revision, entries }: LogBatch): Promise<void> {
-      const content = entries.flatMap(({ kind, payload }) =>
-        kind === tagKind || payload === null ? [] : [JSON.parse(payload) as ContentEntry],
-      );
-      const tags = new Set(entries.flatMap(({ kind, id }) => (kind === tagKind ? [id] : [])));
-      const refreshed = followed.apply(content, revision, tags);
-      clusterLog.applied(revision, refreshed);
-      await refreshed;
-    },
+    apply: ({ revision, entries }: LogBatch): Promise<void> =>
+      inSpan(
+        'content log apply',
+        { 'broadsheet.revision': revision, 'broadsheet.entries': entries.length },
+        async () => {
+          const content = entries.flatMap(({ kind, payload }) =>
+            kind === tagKind || payload === null ? [] : [JSON.parse(payload) as ContentEntry],
+          );
+          const tags = new Set(entries.flatMap(({ kind, id }) => (kind === tagKind ? [id] : [])));
+          const refreshed = followed.apply(content, revision, tags);
+          clusterLog.applied(revision, refreshed);
+          await refreshed;
+        },
+      ),
   };
 }
 
@@ -376,7 +385,12 @@ async function passOnAndWait(state: State, message: WebhookMessage): Promise<Web
 /** Handles a webhook that another node has received. */
 async function answerWebhook(state: State, { from, id, headers, body }: WebhookMessage): Promise<void> {
   state.counts.received++;
-  const { status, ...rest } = await receiveAsHolder(state, { headers, rawBody: Buffer.from(body, 'base64') });
+  const request: WebhookRequest = { headers, rawBody: Buffer.from(body, 'base64') };
+  const { status, ...rest } = await inSpan('webhook passed on', {}, async (span) => {
+    const answer = await receiveAsHolder(state, request);
+    span.set({ 'broadsheet.webhook.status': answer.status });
+    return answer;
+  });
   const revision = state.content.followed.revision();
   const answer: AnswerMessage = {
     to: from,

@@ -56,6 +56,7 @@ describe('settings', () => {
       redirectsFile: null,
       retention: null,
       logLevel: 'info',
+      tracing: null,
     });
   });
 
@@ -224,6 +225,7 @@ describe('settings', () => {
         tax: true,
       },
       logLevel: 'warn',
+      tracing: null,
     });
   });
 

@@ -36,6 +36,7 @@ import {
   webAddress,
   whole,
 } from './fields.ts';
+import { type TracingConfig, tracingFields, tracingOf, tracingTogether } from './tracing.ts';
 import {
   crawlerFields,
   crawlersOf,
@@ -124,6 +125,8 @@ export interface Config
   /** File with the publisher's own redirects. */
   readonly redirectsFile: string | null;
   readonly logLevel: LogLevel;
+  /** `null`: no traces are recorded. */
+  readonly tracing: TracingConfig | null;
 }
 
 export interface WordPressConfig {
@@ -250,6 +253,7 @@ const schema = z.object({
   LOG_LEVEL: z
     .enum(logLevels, { error: (issue) => `is ${JSON.stringify(issue.input)}; give one of ${logLevels.join(', ')}` })
     .default('info'),
+  ...tracingFields,
 });
 
 /** Names of all settings that the server reads. */
@@ -316,6 +320,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     indexNow: values.INDEXNOW_KEY ? { key: values.INDEXNOW_KEY, url: values.INDEXNOW_URL } : null,
     redirectsFile: values.REDIRECTS_FILE ?? null,
     logLevel: values.LOG_LEVEL,
+    tracing: tracingOf(values),
   };
 }
 
@@ -374,6 +379,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     ...retentionTogether(given),
     ...crawlersTogether(given),
     ...thirdPartiesTogether(given),
+    ...tracingTogether(given),
   );
   return problems;
 }
