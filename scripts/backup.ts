@@ -5,6 +5,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BackupOptions, MadeBackup } from '../src/server/backup/backup.ts';
+import { sessionDatabaseUrl } from '../src/server/config/config.ts';
 import { checkSettings, readSettings, siteFolder } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 import { endsWhenAsked, whileRunning } from './setup/lifetime.mjs';
@@ -46,7 +47,7 @@ export async function run(args: readonly string[]): Promise<number> {
   process.umask(0o077);
   const options: BackupOptions = {
     dataDir: siteFolder(settings, config.wordpress !== null),
-    databaseUrl: config.databaseUrl,
+    databaseUrl: sessionDatabaseUrl(config),
     backupDir: resolve(root, config.backupDir),
     days: config.backupDays,
     path: process.env.PATH ?? '',

@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import type { Moved } from '../src/server/backup/move.ts';
+import { sessionDatabaseUrl } from '../src/server/config/config.ts';
 import { asTable } from './restore.ts';
 import { checkSettings, readSettings, siteFolder } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
@@ -22,7 +23,9 @@ export function readStartOver(args: readonly string[]): boolean {
 export async function run(args: readonly string[]): Promise<number> {
   const startOver = readStartOver(args);
   const settings = readSettings();
-  const { databaseUrl, wordpress, accounts, accessKeys } = checkSettings(settings);
+  const config = checkSettings(settings);
+  const { wordpress, accounts, accessKeys } = config;
+  const databaseUrl = sessionDatabaseUrl(config);
   if (databaseUrl === null) throw new Stop('Set DATABASE_URL to the empty PostgreSQL database to move to.');
   const dataDir = siteFolder(settings, wordpress !== null);
   const { moveToPostgres } = await import('../src/server/backup/move.ts');

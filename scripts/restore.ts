@@ -5,6 +5,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Manifest } from '../src/server/backup/manifest.ts';
+import { sessionDatabaseUrl } from '../src/server/config/config.ts';
 import { checkSettings, readSettings, siteFolder } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
@@ -47,7 +48,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const config = checkSettings(settings);
   process.umask(0o077);
   const dataDir = siteFolder(settings, config.wordpress !== null);
-  const { databaseUrl } = config;
+  const databaseUrl = sessionDatabaseUrl(config);
   const options = { dataDir, databaseUrl, path: process.env.PATH ?? '', now: Date.now() };
   const { findBackup, rehearse, restore } = await import('../src/server/backup/restore.ts');
   try {

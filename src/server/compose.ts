@@ -26,11 +26,12 @@ import type { Search } from '../lib/search/model.ts';
 import { createSearch } from '../lib/search/search.server.ts';
 import type { Ticker } from '../lib/ticker/model.ts';
 import { openTicker, type RunningTicker } from '../lib/ticker/ticker.server.ts';
+import { inSpan } from '../lib/tracing.ts';
 import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
 import { type Cluster, type ClusterLog, createCluster, openClusterLog } from './cluster/cluster.ts';
-import type { Config } from './config/config.ts';
+import { type Config, sessionDatabaseUrl } from './config/config.ts';
 import { accessCookieName, accessKeysOf, accountsSecret, openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures, type Features } from './features.ts';
@@ -94,6 +95,16 @@ export const contentFile = 'content.sqlite';
 
 /** Hosts of pictures that articles may show besides WordPress's own: the poster pictures of videos. */
 const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
+
+/** Receives webhooks, each of them a span. */
+const recorded =
+  (receive: Content['receive']): Content['receive'] =>
+  (request, taken) =>
+    inSpan('webhook', {}, async (span) => {
+      const answer = await receive(request, taken);
+      span.set({ 'broadsheet.webhook.status': answer.status });
+      return answer;
+    });
 
 /** Sessions of the Zephr tenant that has the accounts. */
 const tenantSessionsOf = (config: Config): Services['sessions'] =>
@@ -161,7 +172,7 @@ export async function compose(
   const services: Services = {
     ...(readers?.services ?? withoutAccounts),
     sessions: readers?.services.accounts ?? tenantSessionsOf(config),
-    content: cluster ? { ...content, receive: cluster.receive } : content,
+    content: { ...content, receive: recorded((cluster ?? content).receive) },
     images: contentSide.images,
     emailVerification,
     geo: createGeo(config.geo),
@@ -229,13 +240,10 @@ const openContentStore = (
     leads: clusterLog ? () => clusterLog.lease.epoch !== null : undefined,
   });
 
-const openCluster = (
-  config: Config,
-  options: Omit<Parameters<typeof createCluster>[0], 'listenUrl'>,
-): Cluster | null =>
-  config.databaseUrl === null
-    ? null
-    : createCluster({ ...options, listenUrl: config.databaseListenUrl ?? config.databaseUrl });
+function openCluster(config: Config, options: Omit<Parameters<typeof createCluster>[0], 'listenUrl'>): Cluster | null {
+  const listenUrl = sessionDatabaseUrl(config);
+  return listenUrl === null ? null : createCluster({ ...options, listenUrl });
+}
 
 const authorNames = (content: Content): string[] =>
   content

@@ -35,6 +35,7 @@ import { createOperators } from './operators/operators.ts';
 import { startMaintenance } from './press/maintenance.ts';
 import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
 import { createPublishing, markPurges } from './press/publishing.ts';
+import type { Tracing } from './tracing/tracing.ts';
 import { forwardedAddress, forwardedId, innerSocket, listenInside } from './workers/inner-socket.ts';
 import { startWorkers } from './workers/supervisor.ts';
 import type { WriterLink } from './workers/writer-link.ts';
@@ -53,6 +54,9 @@ export interface Site {
 
 /** Where `npm run build` puts the pages. */
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+
+/** Milliseconds that a start waits for the changes of the cluster. */
+const catchUpMs = 5000;
 
 /** Closes everything that was opened, in this order. */
 type Closers = (() => unknown)[];
@@ -90,10 +94,13 @@ export async function startWriter(
   const render = await loadPages(`${dist}server/entry.mjs`).catch((error: unknown) => {
     throw new Error('The pages have not been built, or the build is broken: run "npm run build".', { cause: error });
   });
+  const { tracing: wanted, trustedProxies } = config;
+  // Imported only where it is wanted: the libraries take memory and time to start.
+  const tracing = wanted && (await (await import('./tracing/tracing.ts')).startTracing(wanted, trustedProxies, log));
   const app = await compose(config, log, { serves: true, told: link?.told });
   const closers: Closers = [app.stop];
   try {
-    return await openSite(app, render, link, closers);
+    return await openSite(app, render, link, closers, tracing);
   } catch (error) {
     await closeAll(closers);
     throw error;
@@ -106,6 +113,7 @@ async function openSite(
   render: RenderPage,
   link: WriterLink | null,
   closers: Closers,
+  tracing: Tracing | null,
 ): Promise<Writer> {
   const { config, services } = app;
   const { content, log } = services;
@@ -169,6 +177,7 @@ async function openSite(
     earlier: earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) }),
     counts,
     answered: metrics.answered,
+    spans: tracing?.request,
   });
   const socket = link && innerSocket(config.dataDir);
   link?.onReads(site.addReads);
@@ -181,6 +190,8 @@ async function openSite(
   }));
   // Content that was withdrawn just before a crash must be gone before the first reader.
   content.replay();
+  // And what was withdrawn while this node was away.
+  await cluster?.catchUp(catchUpMs);
   const port = await listenTo(server, config, socket);
   if (!link) log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
   app.start();
@@ -195,6 +206,8 @@ async function openSite(
     earlierKeys: site.earlierKeys,
   });
   closers.push(() => Promise.all([closeCdn(), indexNow.close(), tenant?.close()]));
+  // Last: what the others still do is recorded, too.
+  closers.push(() => tracing?.stop());
   return stoppable(server, port, async () => {
     log.info({}, 'Stopping');
     maintenance.stop();

@@ -131,8 +131,13 @@ it('goes on after the node that syncs is killed, with every edit', async () => {
   );
   await allShow('/article/story-3', 'After the kill');
   expect(sum(await metrics('cluster_leads'))).toBe(1);
+  newsroom.edit(5, { status: 'draft' });
+  const gone = { event: 'unpublish', id: 5, slug: 'story-5', status: 'draft' };
+  expect((await (left[0] as Paper).deliver(gone)).status).toBe(200);
   await killed.start();
   papers.push(killed);
+  // It hasn't been told: it looks before its first reader.
+  expect((await killed.ask('/article/story-5')).status).toBe(410);
   await allShow('/article/story-3', 'After the kill');
 }, 60_000);
 
@@ -151,6 +156,12 @@ it('serves every cached page while PostgreSQL is down, and goes on with the chan
   } finally {
     await cluster.start();
   }
+  // Nodes that reach PostgreSQL before the holder does pass their webhooks on as soon as it is there.
+  const hook = { id: 4, slug: 'story-4' };
+  const began = performance.now();
+  const sent = papers.map((paper) => until(async () => (await paper.deliver(hook)).status === 200, paper.output));
+  await Promise.all(sent);
+  expect(performance.now() - began).toBeLessThan(8000);
   await allShow('/article/story-4', 'While it was down');
   for (const paper of papers) expect((await paper.ask('/readyz')).status).toBe(200);
 }, 60_000);

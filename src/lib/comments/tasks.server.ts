@@ -5,6 +5,7 @@
 import type { AccountsTransaction } from '../database.ts';
 import { createJobQueue, type Job, type JobQueue } from '../jobs/queue.server.ts';
 import { backOff, type RepeatedTask, repeat } from '../jobs/tasks.ts';
+import { inSpan } from '../tracing.ts';
 import type { ModerationAnswer } from './moderation.server.ts';
 import type { Posting } from './posting.server.ts';
 import type { CommentDependencies } from './service.ts';
@@ -45,7 +46,8 @@ export function createTasks(dependencies: CommentDependencies, { settle }: Pick<
       // One at a time: the lease of a second job could end while WordPress is slow with the first.
       const [job] = await jobs.claim(1);
       if (!job) break;
-      await work(dependencies, jobs, job);
+      const attributes = { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries };
+      await inSpan('comment job', attributes, () => work(dependencies, jobs, job));
     }
     await settleDrafts(dependencies, settle, signal);
   }

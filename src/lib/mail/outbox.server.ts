@@ -10,6 +10,7 @@ import type { AccountsTransaction, Database } from '../database.ts';
 import { createJobQueue, type Job, type JobQueue, type Waiting } from '../jobs/queue.server.ts';
 import { backOff } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
+import { inSpan } from '../tracing.ts';
 import { renderMessage } from './messages/messages.ts';
 import { isAddress, type Message, type Outbox, type Publisher } from './model.ts';
 import type { Delivered, MailTransport } from './smtp.server.ts';
@@ -206,7 +207,8 @@ async function poll(outbox: State): Promise<void> {
   }
   if (transport && free(outbox) > 0 && outbox.silence.until <= now()) {
     for (const job of await jobs.claim(free(outbox))) {
-      const delivering = deliver(outbox, job, transport).finally(() => {
+      const attributes = { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries };
+      const delivering = inSpan('mail job', attributes, () => deliver(outbox, job, transport)).finally(() => {
         sending.delete(delivering);
         nudge(outbox);
       });

@@ -1,6 +1,7 @@
 /** Sends messages to a mail server (SMTP, RFC 5321) and classifies the result. */
 import { createTransport } from 'nodemailer';
 import { isLoopback } from '../http/network.ts';
+import { inSpan } from '../tracing.ts';
 import type { Rendered } from './messages/layout.ts';
 import { oneLine, type Sender } from './model.ts';
 
@@ -55,28 +56,30 @@ export function openTransport({ smtp, from, replyTo }: MailSettings, connections
   return {
     async send(id, to, message, signal) {
       try {
-        await mailer.sendMail({
-          envelope: { from: from.address, to: [to] },
-          from,
-          to: { name: '', address: to },
-          replyTo: message.replyTo ?? replyTo ?? undefined,
-          subject: oneLine(message.subject),
-          text: message.text,
-          html: message.html,
-          messageId: `<${id}@${domain}>`,
-          headers: {
-            // RFC 3834: no out-of-office notice answers this.
-            'Auto-Submitted': 'auto-generated',
-            'X-Auto-Response-Suppress': 'All',
-            ...Object.fromEntries(
-              Object.entries(message.headers ?? {}).map(([name, value]) => [
-                name,
-                { prepared: true, value: oneLine(value) },
-              ]),
-            ),
-          },
-          signal: AbortSignal.any([signal, AbortSignal.timeout(patience.whole)]),
-        });
+        await inSpan('smtp send', { 'server.address': smtp.host, 'server.port': smtp.port }, () =>
+          mailer.sendMail({
+            envelope: { from: from.address, to: [to] },
+            from,
+            to: { name: '', address: to },
+            replyTo: message.replyTo ?? replyTo ?? undefined,
+            subject: oneLine(message.subject),
+            text: message.text,
+            html: message.html,
+            messageId: `<${id}@${domain}>`,
+            headers: {
+              // RFC 3834: no out-of-office notice answers this.
+              'Auto-Submitted': 'auto-generated',
+              'X-Auto-Response-Suppress': 'All',
+              ...Object.fromEntries(
+                Object.entries(message.headers ?? {}).map(([name, value]) => [
+                  name,
+                  { prepared: true, value: oneLine(value) },
+                ]),
+              ),
+            },
+            signal: AbortSignal.any([signal, AbortSignal.timeout(patience.whole)]),
+          }),
+        );
         return { kind: 'sent' };
       } catch (error) {
         return verdict(error as SmtpError);

@@ -11,6 +11,7 @@ import { tag } from '../../lib/content/model.ts';
 import type { Queries } from '../../lib/database.ts';
 import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
+import { inSpan } from '../../lib/tracing.ts';
 import type { ChangeFeed } from '../change-feed.ts';
 import { type AnswerMessage, longestMessage, type Message, type WebhookMessage } from './channel.ts';
 import { type ContentLog, type LogBatch, openContentLog, tagKind } from './content-log.ts';
@@ -91,7 +92,10 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
       async append(entries, tags) {
         if (lease.epoch === null || closing.signal.aborted) throw new Error('Another node syncs with WordPress');
         const written = entries.map((entry) => ({ ...entryName(entry), payload: JSON.stringify(entry) }));
-        return reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], lease.epoch));
+        const { epoch } = lease;
+        return inSpan('content log append', { 'broadsheet.entries': written.length }, async () =>
+          reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], epoch)),
+        );
       },
     },
     applied(revision, refreshed) {
@@ -132,6 +136,8 @@ export interface Cluster {
   shareOf(build: string): SharedPages;
   /** Hashed files that the nodes share. @param source folder of the running build's */
   shareAssets(source: string): SharedAssets;
+  /** Applies what changed while this node was away, for this long at most; call it before the first reader. */
+  catchUp(ms: number): Promise<void>;
   start(): void;
   stop(): Promise<void>;
   stats(): ClusterStats;
@@ -186,6 +192,8 @@ export function createCluster(options: ClusterOptions): Cluster {
       goneMs,
       follower: followerOf(clusterLog, content.followed),
       onMessage: (message) => handle(state, message),
+      // The answers to these may have been missed, and the news of a holder to which they haven't been passed on.
+      onConnect: () => passOnOpen(state),
       onLease: (epoch) => void leaseChanged(state, epoch),
     }),
     open: new Map(),
@@ -225,6 +233,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       state.maintenance.push(repeat(offerEveryMs, assets.offer, () => {}));
       return assets;
     },
+    catchUp: (ms) => node.catchUp(ms),
     start() {
       node.start();
       state.maintenance.push(
@@ -262,15 +271,20 @@ function followerOf(clusterLog: ClusterLog, followed: FollowedStore) {
   return {
     revision: followed.revision,
     belongsTo: followed.belongsTo,
-    async apply({ revision, entries }: LogBatch): Promise<void> {
-      const content = entries.flatMap(({ kind, payload }) =>
-        kind === tagKind || payload === null ? [] : [JSON.parse(payload) as ContentEntry],
-      );
-      const tags = new Set(entries.flatMap(({ kind, id }) => (kind === tagKind ? [id] : [])));
-      const refreshed = followed.apply(content, revision, tags);
-      clusterLog.applied(revision, refreshed);
-      await refreshed;
-    },
+    apply: ({ revision, entries }: LogBatch): Promise<void> =>
+      inSpan(
+        'content log apply',
+        { 'broadsheet.revision': revision, 'broadsheet.entries': entries.length },
+        async () => {
+          const content = entries.flatMap(({ kind, payload }) =>
+            kind === tagKind || payload === null ? [] : [JSON.parse(payload) as ContentEntry],
+          );
+          const tags = new Set(entries.flatMap(({ kind, id }) => (kind === tagKind ? [id] : [])));
+          const refreshed = followed.apply(content, revision, tags);
+          clusterLog.applied(revision, refreshed);
+          await refreshed;
+        },
+      ),
   };
 }
 
@@ -296,7 +310,7 @@ function handle(state: State, message: Message): void {
   if (webhook && state.node.epoch !== null) void answerWebhook(state, webhook);
   if (answer?.to === state.node.id) state.open.get(answer.id)?.answer(answer);
   // The holder before it may not have got these.
-  if (lease !== undefined) for (const { message: open } of state.open.values()) passOn(state, open);
+  if (lease !== undefined) passOnOpen(state);
 }
 
 const unavailable = (error: string): WebhookAnswer => ({
@@ -321,7 +335,8 @@ async function receive(state: State, request: WebhookRequest, taken?: () => void
 /** Handles a webhook on the node that syncs; withdrawn content is gone on every node before it is answered. */
 async function receiveAsHolder(state: State, request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer> {
   const answer = await state.content.receive(request, taken);
-  if (answer.status !== 200) return answer;
+  // A duplicate (409) may come while the first one still waits for the other nodes.
+  if (answer.status !== 200 && answer.status !== 409) return answer;
   const revision = state.content.followed.revision();
   const everywhere = await state.node.everywhere('applied', revision, withdrawMs).catch(() => false);
   if (!everywhere)
@@ -349,6 +364,11 @@ const passOn = (state: State, webhook: WebhookMessage): void =>
     state.open.get(webhook.id)?.answer(null);
   });
 
+/** Passes on again what isn't answered yet; the holder handles each delivery once. */
+function passOnOpen(state: State): void {
+  for (const { message } of state.open.values()) passOn(state, message);
+}
+
 /** Passes a webhook on to the node that syncs; a new holder gets it again. */
 async function passOnAndWait(state: State, message: WebhookMessage): Promise<WebhookAnswer> {
   const { open, node, webhookMs } = state;
@@ -368,7 +388,12 @@ async function passOnAndWait(state: State, message: WebhookMessage): Promise<Web
 /** Handles a webhook that another node has received. */
 async function answerWebhook(state: State, { from, id, headers, body }: WebhookMessage): Promise<void> {
   state.counts.received++;
-  const { status, ...rest } = await receiveAsHolder(state, { headers, rawBody: Buffer.from(body, 'base64') });
+  const request: WebhookRequest = { headers, rawBody: Buffer.from(body, 'base64') };
+  const { status, ...rest } = await inSpan('webhook passed on', {}, async (span) => {
+    const answer = await receiveAsHolder(state, request);
+    span.set({ 'broadsheet.webhook.status': answer.status });
+    return answer;
+  });
   const revision = state.content.followed.revision();
   const answer: AnswerMessage = {
     to: from,

@@ -43,6 +43,8 @@ export interface NodeOptions {
   /** Resolves when no other process of this node serves pages that were replaced or removed (default: there is none). */
   readonly told?: (() => Promise<void>) | undefined;
   readonly onMessage?: (message: Message) => void;
+  /** Called each time that messages begin to arrive; those sent before were missed. */
+  readonly onConnect?: () => void;
   /** Called when this node has got the lease, with its epoch, or lost it. */
   readonly onLease?: (epoch: number | null) => void;
   /** Milliseconds between two renewals of the lease, which are also looks into the log (default 1000). */
@@ -57,6 +59,8 @@ export interface ClusterNode {
   readonly epoch: number | null;
   /** Whether changes reach this node at present. */
   readonly hears: boolean;
+  /** Reads the log to its end, for this long at most. */
+  catchUp(ms: number): Promise<void>;
   start(): void;
   stop(): Promise<void>;
   /** Sends a message to every node, this one included. @throws DatabaseUnavailable */
@@ -92,6 +96,8 @@ interface State extends Required<NodeOptions> {
   reportAgain: boolean;
   /** Monotonic time at which this node was last at the end of the log. */
   caughtUpAt: number;
+  /** Whether it has been there at all: before that it may show what was withdrawn while it was away. */
+  hasCaughtUp: boolean;
   problem: string | null;
 }
 
@@ -104,6 +110,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     ...options,
     told: options.told ?? (async () => {}),
     onMessage: options.onMessage ?? (() => {}),
+    onConnect: options.onConnect ?? (() => {}),
     onLease: options.onLease ?? (() => {}),
     beatMs: options.beatMs ?? 1000,
     goneMs,
@@ -116,6 +123,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     reporting: null,
     reportAgain: false,
     caughtUpAt: performance.now(),
+    hasCaughtUp: false,
     problem: null,
   };
   const beat = repeat(
@@ -131,6 +139,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     get hears() {
       return hears(state);
     },
+    catchUp: (ms) => Promise.race([follow(state), timer(ms, undefined, { ref: false })]),
     start() {
       state.listening ??= connect(state);
     },
@@ -153,7 +162,8 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
   };
 }
 
-const hears = ({ caughtUpAt, goneMs }: State): boolean => performance.now() - caughtUpAt < goneMs;
+const hears = ({ hasCaughtUp, caughtUpAt, goneMs }: State): boolean =>
+  hasCaughtUp && performance.now() - caughtUpAt < goneMs;
 
 function connect(state: State): Listening {
   return listen({
@@ -162,7 +172,10 @@ function connect(state: State): Listening {
     log: state.log,
     beatMs: state.beatMs,
     onMessage: (payload) => handle(state, payload),
-    onConnect: () => void follow(state),
+    onConnect() {
+      void follow(state);
+      state.onConnect();
+    },
     async onBeat(session) {
       const before = state.lease.epoch;
       const epoch = await state.lease.hold(session);
@@ -213,6 +226,7 @@ async function readLog(state: State): Promise<void> {
         const batch = await contentLog.read(follower.revision());
         if (batch.entries.length === 0) {
           state.caughtUpAt = began;
+          state.hasCaughtUp = true;
           break;
         }
         apply(state, batch);

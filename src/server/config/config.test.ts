@@ -57,6 +57,7 @@ describe('settings', () => {
       redirectsFile: null,
       retention: null,
       logLevel: 'info',
+      tracing: null,
     });
   });
 
@@ -227,6 +228,7 @@ describe('settings', () => {
         tax: true,
       },
       logLevel: 'warn',
+      tracing: null,
     });
   });
 

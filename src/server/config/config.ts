@@ -37,6 +37,7 @@ import {
   webAddress,
   whole,
 } from './fields.ts';
+import { type TracingConfig, tracingFields, tracingOf, tracingTogether } from './tracing.ts';
 import {
   crawlerFields,
   crawlersOf,
@@ -58,6 +59,12 @@ import {
   tickerOf,
 } from './vendors.ts';
 
+/** Address of PostgreSQL for connections that keep state: listening, locks, dumps. */
+export const sessionDatabaseUrl = ({
+  databaseUrl,
+  databaseListenUrl,
+}: Pick<Config, 'databaseUrl' | 'databaseListenUrl'>): string | null => databaseListenUrl ?? databaseUrl;
+
 /** Settings as the site uses them. */
 export interface Config
   extends MailConfig,
@@ -78,7 +85,7 @@ export interface Config
   readonly workers: number;
   /** Address of the PostgreSQL; `null`: SQLite in the data folder. */
   readonly databaseUrl: string | null;
-  /** Address for the connection on which a node listens, where `databaseUrl` is a pooler that shares sessions. */
+  /** Address for work that needs a session, such as listening, where `databaseUrl` is a pooler that shares sessions. */
   readonly databaseListenUrl: string | null;
   /** Most connections of this process to PostgreSQL, beside the listening one. */
   readonly databasePool: number;
@@ -121,6 +128,8 @@ export interface Config
   /** File with the publisher's own redirects. */
   readonly redirectsFile: string | null;
   readonly logLevel: LogLevel;
+  /** `null`: no traces are recorded. */
+  readonly tracing: TracingConfig | null;
 }
 
 export interface WordPressConfig {
@@ -258,6 +267,7 @@ const schema = z.object({
   LOG_LEVEL: z
     .enum(logLevels, { error: (issue) => `is ${JSON.stringify(issue.input)}; give one of ${logLevels.join(', ')}` })
     .default('info'),
+  ...tracingFields,
 });
 
 /** Names of all settings that the server reads. */
@@ -325,6 +335,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     indexNow: values.INDEXNOW_KEY ? { key: values.INDEXNOW_KEY, url: values.INDEXNOW_URL } : null,
     redirectsFile: values.REDIRECTS_FILE ?? null,
     logLevel: values.LOG_LEVEL,
+    tracing: tracingOf(values),
   };
 }
 
@@ -383,6 +394,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     ...retentionTogether(given),
     ...crawlersTogether(given),
     ...thirdPartiesTogether(given),
+    ...tracingTogether(given),
   );
   return problems;
 }

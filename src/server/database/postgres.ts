@@ -6,6 +6,7 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } f
 import pg from 'pg';
 import { DatabaseUnavailable } from '../../lib/database.ts';
 import type { Logger } from '../../lib/logging.ts';
+import { queryListener } from '../../lib/tracing.ts';
 
 /** Most connections of one process, unless the settings say otherwise. */
 const mostConnections = 10;
@@ -74,7 +75,8 @@ export interface Watch {
 }
 
 export function postgresKysely<Tables>(pool: pg.Pool, watch?: Watch): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded(pool, watch) }) });
+  const log = queryListener();
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded(pool, watch) }), ...(log && { log }) });
 }
 
 /** The pool, with connection errors as {@link DatabaseUnavailable}. */

@@ -17,6 +17,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { DatabaseUnavailable } from '../../lib/database.ts';
+import { queryListener } from '../../lib/tracing.ts';
 
 export interface SqliteOptions {
   /** How long to wait for another process's write lock (PostgreSQL: for a connection), in milliseconds; 5000 unless given. */
@@ -78,7 +79,8 @@ export function openSqlite(file: string, { durable = true }: SqliteOptions = {})
 
 /** Kysely on an open file. `destroy()` closes the file. */
 export function sqliteKysely<Tables>(database: DatabaseSync, options: SqliteOptions = {}): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: new NodeSqliteDialect(database, options) });
+  const log = queryListener();
+  return new Kysely<Tables>({ dialect: new NodeSqliteDialect(database, options), ...(log && { log }) });
 }
 
 /** Runs `work` so that a query outside of its transaction is an error instead of an endless wait. */

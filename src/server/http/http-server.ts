@@ -19,7 +19,7 @@ export const createServerCounts = (): ServerState['counts'] => ({ hits: 0, notMo
 
 /** Creates the server; the caller starts listening, and stops it with `shutDown` (shutdown.ts). */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { pages, timeouts = {}, traced, log, respond = answer } = options;
+  const { pages, timeouts = {}, traced, spans, log } = options;
   const state: ServerState = {
     options,
     counts: options.counts ?? createServerCounts(),
@@ -38,22 +38,36 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (incoming.socket.writableEnded) return;
     const exchange: Exchange = { incoming, outgoing };
     if (traced) trace(log, exchange);
-    try {
-      if (answerFromCache(state, exchange)) return;
-    } catch (error) {
-      answerUncached(state, exchange, () => Promise.reject(error));
-      return;
-    }
-    answerUncached(state, exchange, () => respond(state, exchange));
+    if (spans)
+      spans(
+        exchange,
+        (ended) => requestKind(options, ended),
+        () => respond(state, exchange),
+      );
+    else respond(state, exchange);
   });
   answerBrokenRequests(server, options.security.always);
-  // Traced requests go through the server, which knows when a response has been sent.
-  if (pages && !traced) {
+  // Requests that are logged or recorded go through the server, which knows when a response has been sent.
+  if (pages && !traced && !spans) {
     const bounds = { firstMs: server.headersTimeout, idleMs: server.keepAliveTimeout };
     attachFastPath(server, serveFromCache(state, pages), bounds);
   }
   trackConnections(server);
   return Object.assign(server, { counts: state.counts });
+}
+
+function respond(state: ServerState, exchange: Exchange): void {
+  try {
+    if (answerFromCache(state, exchange)) {
+      exchange.hit = true;
+      return;
+    }
+  } catch (error) {
+    answerUncached(state, exchange, () => Promise.reject(error));
+    return;
+  }
+  const { respond: answerElse = answer } = state.options;
+  answerUncached(state, exchange, () => answerElse(state, exchange));
 }
 
 /** Answers what the cache didn't: with a request id, and measured. */

@@ -7,6 +7,7 @@ import type { AccessCookie, PassCookie } from '../../press/delivery/access-cooki
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { RequestKind, ServerCounts } from '../operators/metrics.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { CopyGate } from './copy-gate.ts';
 import type { Crawlers } from './crawlers.ts';
 import type { RenderPage } from './page-renderer.ts';
@@ -74,6 +75,8 @@ export interface HttpServerOptions {
   readonly texts?: ReadonlyMap<string, string>;
   /** Whether every response is logged. */
   readonly traced?: boolean;
+  /** Records a span for each request; see `Tracing.request`. */
+  readonly spans?: Tracing['request'] | undefined;
   /** What a request gets as `Astro.locals`. */
   readonly locals: () => App.Locals;
   /** Whether there is an edition to serve. */
@@ -108,6 +111,8 @@ export interface Exchange {
   readonly outgoing: ServerResponse;
   /** Set once it is known that the cache doesn't answer. */
   requestId?: string;
+  /** Whether the cache answered at once. */
+  hit?: boolean;
   /** Whether it had to wait for a render of the press. */
   missed?: boolean;
   /** Whether another process answers and measures it. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../../lib/logging.ts';
+import { inSpan } from '../../lib/tracing.ts';
 import {
   type AccessCookie,
   createAccessCookie,
@@ -12,6 +13,7 @@ import {
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import { openPress, type Press } from '../../press/press.server.ts';
 import type { PageShare } from '../../press/scheduler/page-share.ts';
+import type { Render } from '../../press/scheduler/render.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
 import { refOf } from '../../press/store/stored-page.ts';
@@ -20,9 +22,19 @@ import type { Config } from '../config/config.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from '../data-dir.ts';
 import type { RenderPage } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
+import { routeOf } from '../tracing/routes.ts';
 import { formerAddress } from './former-addresses.ts';
 import { isOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 import { pageHeaders, pressRender } from './render-page.ts';
+
+/** The render function, each call of it a span. */
+const recorded =
+  (render: Render): Render =>
+  (key, variant) =>
+    inSpan('render', { 'broadsheet.variant': variant }, (span) => {
+      span.set({ 'http.route': routeOf(key.split('?', 1)[0] ?? '') ?? '{unknown}' });
+      return render(key, variant);
+    });
 
 export interface SitePress {
   readonly press: Press;
@@ -132,13 +144,15 @@ export function openSitePress(options: SitePressOptions): SitePress {
   const press = openPress({
     store,
     memoryBytes: config.pressMemoryBytes,
-    render: pressRender(
-      options.render,
-      config.siteUrl,
-      app.locals,
-      content.revision,
-      (key) => isUnknownDocument(content.reader(), key),
-      (key, reader) => formerAddress(reader, key.split('?', 1)[0] ?? key),
+    render: recorded(
+      pressRender(
+        options.render,
+        config.siteUrl,
+        app.locals,
+        content.revision,
+        (key) => isUnknownDocument(content.reader(), key),
+        (key, reader) => formerAddress(reader, key.split('?', 1)[0] ?? key),
+      ),
     ),
     headersOf: pageHeaders(security, config),
     log,

@@ -2,6 +2,7 @@
 import { DatabaseUnavailable } from '../../database.ts';
 import type { Job } from '../../jobs/queue.server.ts';
 import { backOff } from '../../jobs/tasks.ts';
+import { inSpan } from '../../tracing.ts';
 import { cancelUnpaid, refundSince, voidSwitch } from './cancel.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
@@ -54,7 +55,13 @@ export function createWorker(
     for (;;) {
       const due = await jobs.claim(concurrency);
       if (due.length === 0) break;
-      await Promise.all(due.map((job) => work(dependencies, works, counts, job)));
+      await Promise.all(
+        due.map((job) =>
+          inSpan('stripe job', { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries }, () =>
+            work(dependencies, works, counts, job),
+          ),
+        ),
+      );
     }
     counts.waiting = (await jobs.waiting()).count;
     counts.disputes = await countOpenDisputes(database.db);

@@ -1,0 +1,55 @@
+/** The nodes of a bench: processes with a data folder each, on one PostgreSQL and one WordPress in the bench's own process. */
+import { type Paper, startPaper, story, until } from '../../tests/fixtures/paper.ts';
+import { type Cluster, startPostgres } from '../../tests/world/postgres.ts';
+
+export interface Nodes {
+  readonly postgres: Cluster;
+  readonly databaseUrl: string;
+  /** The first came with WordPress. */
+  readonly papers: readonly Paper[];
+  /** Starts one more node, on an empty folder. */
+  add(): Promise<Paper>;
+  /** The sum of a metric over all nodes. */
+  metric(name: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Starts nodes on a PostgreSQL with its default of 100 connections and a WordPress with this many stories from number 100 on; their pages are rendered when it resolves. */
+export async function startNodes(size: number, articles: number): Promise<Nodes> {
+  const postgres = await startPostgres({ connections: 100 });
+  const papers: Paper[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(papers.map((paper) => paper.close()));
+    await postgres.remove();
+  };
+  try {
+    const databaseUrl = await postgres.database();
+    const env: Record<string, string> = { DATABASE_URL: databaseUrl, PRESS_MEMORY_MB: '32' };
+    const add = async (): Promise<Paper> => {
+      const [first] = papers;
+      const paper = await startPaper(first ? { ...env, WORDPRESS_URL: first.wordpressUrl } : env, {
+        prepare: ({ wordpress }) => {
+          for (let id = 100; id < 100 + articles && !first; id++) wordpress.put('articles', story(id));
+        },
+      });
+      papers.push(paper);
+      return paper;
+    };
+    while (papers.length < size) await add();
+    for (const paper of papers) await settled(paper);
+    const metric = async (name: string): Promise<number> => {
+      const values = await Promise.all(papers.map((paper) => paper.metric(`broadsheet_${name}`)));
+      return values.reduce((sum, value) => sum + value, 0);
+    };
+    return { postgres, databaseUrl, papers, add, metric, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The node has the whole content, and its important pages are rendered. */
+export async function settled(paper: Paper): Promise<void> {
+  await until(async () => (await paper.ask('/readyz?complete')).status === 200, paper.output, 300_000);
+  await until(() => paper.output().includes('The important pages are ready'), paper.output, 300_000);
+}

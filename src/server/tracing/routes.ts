@@ -1,0 +1,35 @@
+/** Routes of requests as spans name them. A path may hold a token or an address; what isn't a word of ours becomes a placeholder. */
+import { fixedPages } from '../../lib/http/fixed-pages.ts';
+
+const fixed: ReadonlySet<string> = new Set([
+  ...fixedPages.map(({ path }) => path),
+  ...['/image', '/preview', '/metrics', '/healthz', '/readyz', '/sw.js', '/robots.txt', '/sitemap.xml', '/feed.json'],
+]);
+
+/** Below these, words are names of calls and pages, and everything else is an id. */
+const calls: ReadonlySet<string> = new Set([
+  '-',
+  'account',
+  'api',
+  'blaize',
+  'dashboard',
+  'fragments',
+  'push',
+  'zephr',
+]);
+/** Below these, the next part is a name. */
+const named: ReadonlySet<string> = new Set([
+  ...['_assets', 'article', 'author', 'crosswords', 'games', 'gift', 'media', 'section', 'sitemaps', 'video'],
+]);
+const word = /^(?:v\d|[a-z][a-zA-Z]{0,23}(?:-[a-z]{1,16}){0,3})$/;
+
+/** @returns the route of a path without its query, such as `/article/{name}`; `null` where it is none of the site's */
+export function routeOf(path: string): string | null {
+  if (fixed.has(path)) return path;
+  const [, first = '', ...rest] = path.split('/');
+  if (calls.has(first)) return ['', first, ...rest.map((part) => (word.test(part) ? part : '{id}'))].join('/');
+  if (!named.has(first)) return null;
+  const [, ...more] = rest;
+  const below = more.map((part) => (part === 'comments' ? part : '{name}'));
+  return rest.length === 0 ? `/${first}` : ['', first, '{name}', ...below].join('/');
+}

@@ -1,0 +1,179 @@
+/** Traces of the built site at a collector, while that is well, silent and gone. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
+import { type Paper, siteUrl, startPaper, until } from '../fixtures/paper.ts';
+import { type CollectedSpan, type Collector, startCollector } from '../world/collector.ts';
+import { type Cluster, startPostgres } from '../world/postgres.ts';
+
+let collector: Collector;
+let cluster: Cluster;
+let mailbox: Mailbox;
+let paper: Paper;
+
+beforeAll(async () => {
+  collector = await startCollector();
+  mailbox = await startMailbox();
+  cluster = await startPostgres();
+  paper = await startPaper({
+    DATABASE_URL: await cluster.database(),
+    SMTP_URL: mailbox.access.smtpUrl,
+    MAIL_FROM: 'The Sun <news@paper.example>',
+    ACCOUNTS_SECRET: 'a secret of the accounts that is long enough',
+    TRUSTED_PROXIES: '1',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=the%20key',
+    OTEL_SERVICE_NAME: 'the-sun',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,zone=a%2Cb',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  });
+  await until(() => paper.output().includes('The important pages are ready'), paper.output);
+}, 150_000);
+afterAll(async () => {
+  await paper?.close();
+  collector?.close();
+  await mailbox?.stop();
+  await cluster?.remove();
+});
+
+const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
+
+/** Asks with a trace of its own. @returns the spans of that trace, once `name` is among them */
+async function spansOf(
+  name: string,
+  ask: (headers: Record<string, string>) => Promise<unknown>,
+): Promise<CollectedSpan[]> {
+  const traceId = hex(16);
+  await ask({ traceparent: `00-${traceId}-${hex(8)}-01` });
+  const found = (): CollectedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
+  await until(
+    () => found().some((span) => span.name === name),
+    () => JSON.stringify(found(), null, 1),
+    15_000,
+  );
+  return found();
+}
+
+const named = (spans: readonly CollectedSpan[], name: string): CollectedSpan =>
+  spans.find((span) => span.name === name) as CollectedSpan;
+
+it('exports a span for each request: cached pages, rendered ones, calls and errors', async () => {
+  const cached = await spansOf('GET /article/{name}', (headers) => paper.ask('/article/story-1?utm=x', { headers }));
+  expect(named(cached, 'GET /article/{name}')).toMatchObject({
+    kind: 2,
+    attributes: {
+      'http.request.method': 'GET',
+      'http.route': '/article/{name}',
+      'http.response.status_code': 200,
+      'broadsheet.kind': 'page',
+      'broadsheet.cache': 'hit',
+    },
+    resource: { 'service.name': 'the-sun', 'deployment.environment.name': 'test', zone: 'a,b' },
+  });
+  const missed = await spansOf('GET /latest', (headers) => paper.ask('/latest?page=2', { headers }));
+  expect(['hit', 'miss', 'none']).toContain(named(missed, 'GET /latest').attributes['broadsheet.cache']);
+  const unknown = await spansOf('GET', (headers) => paper.ask('/ada@example.com', { headers }));
+  expect(named(unknown, 'GET').attributes).toMatchObject({ 'http.response.status_code': 404 });
+  expect(collector.headers[0]?.['x-key']).toBe('the key');
+}, 60_000);
+
+it('joins a publish together: webhook, fetch from WordPress, content log, renders', async () => {
+  paper.edit(1, { title: { rendered: 'Traced' } });
+  const traceId = hex(16);
+  const at = collector.spans.length;
+  const answer = await paper.deliver();
+  expect(answer.status).toBe(200);
+  const since = (): CollectedSpan[] => collector.spans.slice(at);
+  const names = ['POST /api/v1/revalidate', 'webhook', 'content log append', 'content log apply', 'render'];
+  await until(
+    () => names.every((name) => since().some((span) => span.name === name)),
+    () => JSON.stringify(since().map(({ name }) => name)),
+  );
+  const hook = named(since(), 'webhook');
+  expect(hook.attributes).toEqual({ 'broadsheet.webhook.status': 200 });
+  const fetched = since().find(
+    (span) => span.kind === 3 && String(span.attributes['url.template']).includes('/wp/v2/articles'),
+  );
+  expect(fetched).toMatchObject({
+    traceId: hook.traceId,
+    attributes: { 'url.template': '/wp-json/wp/v2/articles/{id}', 'http.response.status_code': 200 },
+  });
+  expect(named(since(), 'content log append').traceId).toBe(hook.traceId);
+  expect(traceId).not.toBe(hook.traceId);
+}, 60_000);
+
+it('records jobs, mail and queries, and nothing personal', async () => {
+  const body = JSON.stringify({ identifiers: { email_address: 'lovelace@readers.example' }, action: 'register' });
+  const headers = {
+    'content-type': 'application/json',
+    origin: siteUrl,
+    cookie: 'visitor=secret-cookie',
+    'x-forwarded-for': '203.0.113.7',
+  };
+  const sent = await spansOf('POST /blaize/token-exchange', (more) =>
+    paper.ask('/blaize/token-exchange?email=lovelace@readers.example', {
+      method: 'POST',
+      body,
+      headers: { ...headers, ...more },
+    }),
+  );
+  await until(() => collector.spans.some(({ name }) => name === 'smtp send'), paper.output);
+  const request = named(sent, 'POST /blaize/token-exchange');
+  expect(request.attributes).toMatchObject({ 'http.response.status_code': 201, 'broadsheet.kind': 'api' });
+  expect(request.attributes['broadsheet.request_id']).toMatch(/^[\w-]{8,64}$/);
+  expect(
+    sent.some(({ name, attributes }) => name === 'db INSERT' && attributes['db.operation.name'] === 'INSERT'),
+  ).toBe(true);
+  expect(collector.spans.some(({ name }) => name === 'mail job')).toBe(true);
+  const all = JSON.stringify(collector.spans);
+  for (const personal of ['lovelace', 'readers.example', 'secret-cookie', '203.0.113', 'utm', 'select '])
+    expect(all).not.toContain(personal);
+  expect(collector.refused).toEqual([]);
+  // The exports themselves are no calls of the site's.
+  expect(all).not.toContain('/v1/traces');
+}, 60_000);
+
+it('serves as before while the collector is silent or gone, and stops within its time limit', async () => {
+  const time = async (): Promise<number> => {
+    const began = performance.now();
+    for (let at = 0; at < 200; at++) expect((await paper.ask('/article/story-3')).status).toBe(200);
+    return performance.now() - began;
+  };
+  const before = await time();
+  collector.behave('silent');
+  const silent = await time();
+  collector.behave('broken');
+  const broken = await time();
+  for (const took of [silent, broken]) expect(took).toBeLessThan(3 * before + 1000);
+  await until(() => paper.output().includes("Traces don't reach the collector"), paper.output, 30_000);
+  collector.behave('silent');
+  await paper.ask('/article/story-3');
+  const began = performance.now();
+  await paper.kill('SIGTERM');
+  expect(paper.site()?.exitCode).toBe(0);
+  expect(performance.now() - began).toBeLessThan(15_000);
+}, 90_000);
+
+it('exports what waits when it stops, as JSON too, and follows the sampler', async () => {
+  collector.behave('well');
+  const at = collector.spans.length;
+  const env = {
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    OTEL_BSP_SCHEDULE_DELAY: '60000',
+  };
+  await paper.start({ env });
+  await paper.ask('/article/story-4');
+  await paper.kill('SIGTERM');
+  expect(collector.spans.slice(at).some(({ name }) => name === 'GET /article/{name}')).toBe(true);
+  expect(collector.headers.at(-1)).toMatchObject({ 'content-type': 'application/json', 'content-encoding': 'gzip' });
+
+  const then = collector.spans.length;
+  await paper.start({ env: { ...env, OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' } });
+  await paper.ask('/article/story-4');
+  await paper.ask('/article/story-5', { headers: { traceparent: `00-${hex(16)}-${hex(8)}-01` } });
+  await paper.kill('SIGTERM');
+  const requests = collector.spans.slice(then).filter(({ kind }) => kind === 2);
+  expect(requests).toHaveLength(1);
+  expect(collector.refused).toEqual([]);
+}, 120_000);

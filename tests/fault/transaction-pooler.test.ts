@@ -1,0 +1,97 @@
+/** Two nodes whose DATABASE_URL points to a pooler in transaction mode, and DATABASE_LISTEN_URL to PostgreSQL itself. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
+import { type Answer, type Paper, siteUrl, startPaper, until } from '../fixtures/paper.ts';
+import { type Pooler, startPooler } from '../world/pooler.ts';
+import { type Cluster, startPostgres } from '../world/postgres.ts';
+
+/** What docs/operations.md says that the pooler has to ignore. */
+const ignored = ['extra_float_digits', 'statement_timeout', 'idle_in_transaction_session_timeout'];
+
+let cluster: Cluster;
+let pooler: Pooler;
+let mailbox: Mailbox;
+const papers: Paper[] = [];
+
+beforeAll(async () => {
+  cluster = await startPostgres();
+  mailbox = await startMailbox();
+  pooler = await startPooler({ poolSize: 3, ignored });
+  const database = await cluster.database();
+  const env = {
+    DATABASE_URL: pooler.address(database),
+    DATABASE_LISTEN_URL: database,
+    ACCOUNTS_SECRET: 'the same secret on both nodes, long enough',
+    SMTP_URL: mailbox.access.smtpUrl,
+    MAIL_FROM: 'The Sun <news@paper.example>',
+  };
+  const first = await startPaper(env);
+  papers.push(first);
+  papers.push(await startPaper({ ...env, WORDPRESS_URL: first.wordpressUrl }));
+  for (const paper of papers) await until(() => paper.output().includes('The important pages are ready'), paper.output);
+}, 120_000);
+afterAll(async () => {
+  await Promise.all(papers.map((paper) => paper.close()));
+  pooler?.close();
+  await mailbox?.stop();
+  await cluster?.remove();
+});
+
+const nodes = (): [Paper, Paper] => papers as [Paper, Paper];
+
+it('publishes and withdraws, whichever node the webhook reaches', async () => {
+  const [first] = nodes();
+  for (const [at, receiver] of papers.entries()) {
+    first.edit(1, { title: { rendered: `Through the pooler, ${at}` } });
+    expect((await receiver.deliver()).status).toBe(200);
+    for (const paper of papers)
+      await until(
+        async () => (await paper.ask('/article/story-1')).text.includes(`Through the pooler, ${at}`),
+        paper.output,
+      );
+    const id = 2 + at;
+    first.edit(id, { status: 'draft' });
+    const hook = { event: 'unpublish', id, slug: `story-${id}`, status: 'draft' };
+    expect((await receiver.deliver(hook)).status).toBe(200);
+    for (const paper of papers) expect((await paper.ask(`/article/story-${id}`)).status).toBe(410);
+  }
+}, 30_000);
+
+it('shares sessions: a reader asks one node for a link and signs in at the other', async () => {
+  const [first, second] = nodes();
+  const email = 'ada@example.com';
+  const sent = await post(first, '/blaize/token-exchange', 'application/json', {
+    body: JSON.stringify({ identifiers: { email_address: email }, action: 'register' }),
+  });
+  expect(sent.status).toBe(201);
+  let token = '';
+  await until(async () => {
+    const answer = await fetch(`${mailbox.access.url}/api/messages`);
+    const { messages } = (await answer.json()) as { messages: { links: string[] }[] };
+    const links = messages.flatMap(({ links }) => links);
+    token = links.map((link) => new URL(link).searchParams.get('token')).find((each) => each !== null) ?? '';
+    return token !== '';
+  }, first.output);
+  const signedIn = await post(second, '/account/link', 'application/x-www-form-urlencoded', {
+    body: new URLSearchParams({ token }).toString(),
+  });
+  expect(signedIn.status).toBe(303);
+  const cookie = (signedIn.headers['set-cookie'] ?? []).map((each) => each.split(';')[0]).join('; ');
+  for (const paper of papers) {
+    const account = await paper.ask('/blaize/account', { headers: { cookie } });
+    expect([account.status, account.text]).toEqual([200, expect.stringContaining(email)]);
+  }
+}, 30_000);
+
+it('asks nothing of the pooler that only a session can give, and logs no error', () => {
+  expect(pooler.refused).toEqual([]);
+  // Three connections to PostgreSQL for the pools of both nodes.
+  expect(pooler.counts.mostServers).toBeLessThanOrEqual(3);
+  expect(pooler.counts.mostClients).toBeGreaterThan(2);
+  expect(pooler.counts.transactions).toBeGreaterThan(100);
+  for (const paper of papers) expect(paper.output()).not.toMatch(/"level":"error"/);
+});
+
+function post(paper: Paper, path: string, type: string, { body }: { body: string }): Promise<Answer> {
+  return paper.ask(path, { method: 'POST', body, headers: { 'content-type': type, origin: siteUrl } });
+}
