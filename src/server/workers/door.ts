@@ -4,11 +4,12 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
+import { machineMs, takenWithinMs } from './messages.ts';
 
 export interface DoorOptions {
   /** Called when a worker hasn't taken a connection in time. */
   readonly onUnresponsive: (worker: ChildProcess) => void;
-  /** Milliseconds in which a worker takes a connection (default 10,000). */
+  /** Milliseconds after which a worker that takes no connection is given up (default 10,000). */
   readonly patienceMs?: number;
 }
 
@@ -19,8 +20,8 @@ export interface Door {
   add(worker: ChildProcess): void;
   /** Takes back what this worker hasn't taken. */
   remove(worker: ChildProcess): void;
-  /** A worker has taken a connection. */
-  accepted(number: number): void;
+  /** A worker has taken a connection, or has come too late for it. */
+  answered(worker: ChildProcess, number: number): void;
   /** Refuses new connections. */
   close(): void;
 }
@@ -31,28 +32,38 @@ interface Given {
   readonly at: number;
 }
 
+/** Later than a worker may still take it. */
+const givenAgainMs = takenWithinMs + 500;
+
 interface State {
   readonly workers: ChildProcess[];
   /** Connections that a worker was given and hasn't taken, by number. */
   readonly given: Map<number, Given>;
   /** Connections that came while there was no worker. */
   readonly waiting: Socket[];
+  /** Workers that haven't taken a connection in time, and since when; they get none before they take one. */
+  readonly silent: Map<ChildProcess, number>;
   number: number;
   next: number;
 }
 
-const checkEveryMs = 1000;
+const checkEveryMs = 500;
 
 export function createDoor({ onUnresponsive, patienceMs = 10_000 }: DoorOptions): Door {
-  const state: State = { workers: [], given: new Map(), waiting: [], number: 0, next: 0 };
+  const state: State = { workers: [], given: new Map(), waiting: [], silent: new Map(), number: 0, next: 0 };
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     // The supervisor reads nothing, and has no opinion on how a connection ends.
     socket.on('error', () => {});
     give(state, socket);
   });
   const check = setInterval(() => {
-    const late = [...state.given.values()].filter(({ at }) => performance.now() - at > patienceMs);
-    for (const worker of new Set(late.map((one) => one.worker))) onUnresponsive(worker);
+    for (const [number, { socket, worker, at }] of state.given) {
+      if (machineMs() - at < givenAgainMs) continue;
+      state.given.delete(number);
+      if (!state.silent.has(worker)) state.silent.set(worker, at);
+      give(state, socket);
+    }
+    for (const [worker, since] of state.silent) if (machineMs() - since > patienceMs) onUnresponsive(worker);
   }, checkEveryMs).unref();
   return {
     server,
@@ -61,6 +72,7 @@ export function createDoor({ onUnresponsive, patienceMs = 10_000 }: DoorOptions)
       for (const socket of state.waiting.splice(0)) give(state, socket);
     },
     remove(worker) {
+      state.silent.delete(worker);
       const at = state.workers.indexOf(worker);
       if (at >= 0) state.workers.splice(at, 1);
       for (const [number, given] of state.given) {
@@ -69,7 +81,8 @@ export function createDoor({ onUnresponsive, patienceMs = 10_000 }: DoorOptions)
         give(state, given.socket);
       }
     },
-    accepted(number) {
+    answered(worker, number) {
+      state.silent.delete(worker);
       state.given.get(number)?.socket.destroy();
       state.given.delete(number);
     },
@@ -81,14 +94,16 @@ export function createDoor({ onUnresponsive, patienceMs = 10_000 }: DoorOptions)
 }
 
 function give(state: State, socket: Socket): void {
-  const { workers, given, waiting } = state;
-  const worker = workers[state.next++ % workers.length];
+  const { workers, given, waiting, silent } = state;
+  const able = silent.size === 0 ? workers : workers.filter((worker) => !silent.has(worker));
+  const worker = able[state.next++ % able.length] ?? workers[0];
   if (!worker) {
     waiting.push(socket);
     return;
   }
   const number = ++state.number;
-  given.set(number, { socket, worker, at: performance.now() });
+  const at = machineMs();
+  given.set(number, { socket, worker, at });
   // An error is the end of the worker, which takes back what it was given.
-  worker.send({ kind: 'connection', number }, socket, { keepOpen: true }, () => {});
+  worker.send({ kind: 'connection', number, at }, socket, { keepOpen: true }, () => {});
 }

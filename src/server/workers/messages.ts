@@ -67,19 +67,26 @@ interface Ready {
   readonly ready: true;
 }
 
-/** A worker has taken a connection. */
-interface Accepted {
-  readonly accepted: number;
+/** A worker has taken a connection, or has come too late for it. */
+interface Answered {
+  readonly answered: number;
 }
 
 /** From a worker to the supervisor. */
-export type FromWorker = FromServing | FromWriter | Unresponsive | Ready | Accepted;
+export type FromWorker = FromServing | FromWriter | Unresponsive | Ready | Answered;
 
 /** A connection, which comes with the message. */
 export interface Connection {
   readonly kind: 'connection';
   readonly number: number;
+  /** When it was given, see {@link machineMs}. A worker leaves it after {@link takenWithinMs}: then another gets it. */
+  readonly at: number;
 }
+
+export const takenWithinMs = 1500;
+
+/** Milliseconds on a clock that all processes of the machine share and nobody sets. */
+export const machineMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
 interface Stop {
   readonly kind: 'stop';

@@ -141,7 +141,7 @@ function tell(worker: ChildProcess | null, message: ToServing | ToWriter): void 
 }
 
 function receive(state: State, kind: WorkerKind, worker: ChildProcess, message: FromWorker): void {
-  if ('accepted' in message) state.door.accepted(message.accepted);
+  if ('answered' in message) state.door.answered(worker, message.answered);
   else if ('ready' in message) {
     state.failures[kind] = 0;
     state.door.add(worker);

@@ -5,7 +5,14 @@ import { flushCompileCache } from 'node:module';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { takeConnection } from './inner-socket.ts';
-import type { Connection, FromWorker, ToServing, ToWriter } from './messages.ts';
+import {
+  type Connection,
+  type FromWorker,
+  machineMs,
+  type ToServing,
+  type ToWriter,
+  takenWithinMs,
+} from './messages.ts';
 import type { WorkerKind } from './supervisor.ts';
 
 const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
@@ -65,8 +72,9 @@ process.on('message', (message: Message | Connection, socket: Socket | undefined
   if (message.kind === 'stop') stop(0);
   else if (message.kind === 'connection') {
     // A client that has gone leaves no socket.
-    if (running && socket) takeConnection(running.server, socket);
-    send({ accepted: message.number });
+    if (machineMs() - message.at > takenWithinMs) socket?.destroy();
+    else if (running && socket) takeConnection(running.server, socket);
+    send({ answered: message.number });
   } else receive(message);
 });
 try {
