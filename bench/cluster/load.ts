@@ -104,14 +104,16 @@ export interface Editors {
   readonly counts: { edits: number; sends: number };
   /** Milliseconds from each edit to its 200. */
   readonly times: readonly number[];
+  /** How many webhooks aren't answered yet. */
+  open(): number;
   /** Resolves when the webhooks of the edits so far are answered. */
   answered(): Promise<unknown>;
-  /** Edits nothing more; resolves to the number of webhooks that weren't answered with 200 in a minute. */
+  /** Edits nothing more; resolves to the number of webhooks that weren't answered with 200 in five minutes. */
   stop(): Promise<number>;
 }
 
 const resendMs = 500;
-const resendForMs = 60_000;
+const resendForMs = 300_000;
 
 /** Editors who change and withdraw stories; WordPress sends each webhook again until it is answered with 200. */
 export function startEditors({ newsroom, port, everyMs, edited, withdrawable }: EditorsOptions): Editors {
@@ -170,6 +172,7 @@ export function startEditors({ newsroom, port, everyMs, edited, withdrawable }: 
     withdrawn,
     counts,
     times,
+    open: () => unanswered.length - times.length,
     answered: () => Promise.all(unanswered),
     async stop() {
       stopping.abort();
