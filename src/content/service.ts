@@ -57,6 +57,8 @@ export interface FollowedStore {
   revision(): number;
   /** Empties the store unless it follows this log already. */
   belongsTo(log: string): void;
+  /** A time on the scale of `Fetched.at`, later than that of every request so far. */
+  fetchTime(): number;
   /**
    * Applies the next entries. Withdrawn content is gone when this returns.
    *

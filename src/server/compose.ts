@@ -224,7 +224,7 @@ const openContentStore = (
     onChange: changes.publish,
     isKept: changes.durable,
     journal: clusterLog?.journal,
-    leads: clusterLog ? () => clusterLog.lease.epoch !== null : undefined,
+    leads: clusterLog?.leads,
   });
 
 const openCluster = (

@@ -92,7 +92,7 @@ async function node(place: Place, { url, fetch }: Newsroom): Promise<Node> {
     fetch,
     onChange: changes.publish,
     journal: clusterLog.journal,
-    leads: () => clusterLog.lease.epoch !== null,
+    leads: clusterLog.leads,
   });
   const cluster = createCluster({
     clusterLog,

@@ -4,6 +4,7 @@
  * fresh. See docs/decisions/0031-cluster.md.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Content, ContentJournal, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
 import type { ContentEntry } from '../../content/store/entries.server.ts';
 import { entryName } from '../../content/store/entries.server.ts';
@@ -28,6 +29,14 @@ export interface ClusterLog {
   readonly contentLog: ContentLog;
   readonly lease: Lease;
   readonly journal: ContentJournal;
+  /** Whether this node may sync: it holds the lease, and has read the log to its end since it got it. */
+  readonly leads: () => boolean;
+  /**
+   * Lets this node sync as the lease's holder.
+   *
+   * @param since see `FollowedStore.fetchTime`; what was fetched before may be older than what the holder before has appended
+   */
+  lead(epoch: number, since: number): void;
   /** Tells the journal that this node has applied the log up to a revision. */
   applied(revision: number, refreshed: Promise<readonly string[]>): void;
   /** Ends every wait of the journal; what was appended is applied at the next start. */
@@ -59,6 +68,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
   };
   const waiting = new Set<() => void>();
   const closing = new AbortController();
+  let lead: { readonly epoch: number; readonly since: number } | null = null;
 
   async function reached(revision: number): Promise<{ refreshed: Promise<readonly string[]> }> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -89,10 +99,24 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     lease,
     journal: {
       async append(entries, tags) {
-        if (lease.epoch === null || closing.signal.aborted) throw new Error('Another node syncs with WordPress');
+        const present = lead;
+        if (present === null || present.epoch !== lease.epoch || closing.signal.aborted)
+          throw new Error('Another node syncs with WordPress');
+        if (entries.some((entry) => 'fetched' in entry && entry.fetched.at < present.since))
+          throw new Error('It was fetched before this node began to sync for the cluster');
         const written = entries.map((entry) => ({ ...entryName(entry), payload: JSON.stringify(entry) }));
-        return reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], lease.epoch));
+        try {
+          return await reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], present.epoch));
+        } catch (error) {
+          // It may have been appended all the same; the next preview must not start before it.
+          if (lead === present) lead = null;
+          throw error;
+        }
       },
+    },
+    leads: () => lead !== null && lead.epoch === lease.epoch,
+    lead(epoch, since) {
+      lead = { epoch, since };
     },
     applied(revision, refreshed) {
       last = { revision, refreshed };
@@ -151,6 +175,8 @@ interface State extends ClusterOptions {
   /** Changes that the holder publishes, with the monotonic time at which this node found them. */
   readonly unpublished: Map<string, number>;
   readonly maintenance: RepeatedTask[];
+  /** Makes this node the one that syncs, while it has the lease. */
+  takingOver: RepeatedTask | null;
   readonly counts: { passedOn: number; received: number };
   webhooks: number;
 }
@@ -158,6 +184,8 @@ interface State extends ClusterOptions {
 /** Milliseconds between two offers of the files, and between two deletions of old pages. */
 const offerEveryMs = 600_000;
 const pruneEveryMs = 3_600_000;
+/** Milliseconds between two tries of a holder that doesn't sync yet. */
+const takeOverEveryMs = 1000;
 /** Milliseconds in which a new holder has the lease after the one before has gone. */
 const handoverMs = 30_000;
 /** Milliseconds in which all nodes show a change; a purge waits no longer. */
@@ -189,6 +217,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     shares: new Map(),
     unpublished: new Map(),
     maintenance: [],
+    takingOver: null,
     counts: { passedOn: 0, received: 0 },
     webhooks: 0,
   };
@@ -223,8 +252,15 @@ export function createCluster(options: ClusterOptions): Cluster {
       return assets;
     },
     start() {
+      state.takingOver = repeat(
+        beatMs ?? takeOverEveryMs,
+        () => takeOver(state),
+        (error) =>
+          log.warn({ problem: (error as Error).message }, "This node can't sync for the cluster yet; retrying"),
+      );
       node.start();
       state.maintenance.push(
+        state.takingOver,
         repeat(
           pruneEveryMs,
           () => prune(state),
@@ -271,15 +307,30 @@ function followerOf(clusterLog: ClusterLog, followed: FollowedStore) {
   };
 }
 
-async function leaseChanged(
-  { node, content, clusterLog, unpublished, log }: State,
-  epoch: number | null,
-): Promise<void> {
+/**
+ * Reads the log to its end as the new holder, then lets the sync run. A holder whose content store is behind would append wrong tags, and
+ * fetch with times before those in the log.
+ */
+async function takeOver(state: State): Promise<boolean> {
+  const { node, content, clusterLog } = state;
+  const { epoch } = node;
+  if (epoch === null || clusterLog.leads()) return epoch !== null;
+  // Since the lease has its new epoch, no other node can append entries.
+  if (!(await node.reached(await clusterLog.contentLog.revision(), applyMs))) return false;
+  if (node.epoch !== epoch) return false;
+  if (clusterLog.leads()) return true;
+  clusterLog.lead(epoch, content.followed.fetchTime());
+  content.look();
+  return true;
+}
+
+async function leaseChanged(state: State, epoch: number | null): Promise<void> {
+  const { node, clusterLog, unpublished, log } = state;
   if (epoch === null) {
     log.warn({}, 'This node no longer syncs with WordPress for the cluster');
     return;
   }
-  content.look();
+  state.takingOver?.runNow();
   await node.send({ lease: node.id }).catch(() => {});
   // The holder before it may have gone before it published them.
   const recent = [...unpublished].flatMap(([tag, at]) => (performance.now() - at < handoverMs ? [tag] : []));
@@ -317,6 +368,11 @@ async function receive(state: State, request: WebhookRequest, taken?: () => void
 
 /** Handles a webhook on the node that syncs; withdrawn content is gone on every node before it is answered. */
 async function receiveAsHolder(state: State, request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer> {
+  if (!state.clusterLog.leads()) {
+    const late = pause(state.webhookMs / 2, false, { ref: false });
+    if (!(await Promise.race([takeOver(state), late]).catch(() => false)))
+      return unavailable("the node that syncs with WordPress isn't ready yet; send it again");
+  }
   const answer = await state.content.receive(request, taken);
   if (answer.status !== 200) return answer;
   const revision = state.content.followed.revision();

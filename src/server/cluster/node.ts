@@ -88,8 +88,11 @@ interface State extends Required<NodeOptions> {
   readonly rendering: Set<number>;
   reporting: Promise<void> | null;
   reportAgain: boolean;
+  readonly createdAt: number;
   /** Monotonic time at which this node was last at the end of the log. */
   caughtUpAt: number;
+  /** The same as PostgreSQL knows it: a node that hears is one of those that `everywhere` waits for. */
+  heardAt: number;
   problem: string | null;
 }
 
@@ -112,7 +115,9 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     rendering: new Set(),
     reporting: null,
     reportAgain: false,
-    caughtUpAt: performance.now(),
+    createdAt: performance.now(),
+    caughtUpAt: Number.NEGATIVE_INFINITY,
+    heardAt: Number.NEGATIVE_INFINITY,
     problem: null,
   };
   const beat = repeat(
@@ -145,12 +150,12 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
       leads: state.lease.epoch !== null,
       hears: hears(state),
       revision: state.follower.revision(),
-      lagMs: Math.round(performance.now() - state.caughtUpAt),
+      lagMs: Math.round(performance.now() - Math.max(state.caughtUpAt, state.createdAt)),
     }),
   };
 }
 
-const hears = ({ caughtUpAt, goneMs }: State): boolean => performance.now() - caughtUpAt < goneMs;
+const hears = ({ heardAt, goneMs }: State): boolean => performance.now() - heardAt < goneMs;
 
 function connect(state: State): Listening {
   return listen({
@@ -252,12 +257,18 @@ async function writeReport(state: State): Promise<void> {
   await Promise.resolve();
   while (state.reportAgain && !state.stopping.signal.aborted) {
     state.reportAgain = false;
+    const { caughtUpAt } = state;
     const applied = follower.revision();
     const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
     await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${sql.raw(databaseNow)}, ${applied}, ${fresh})
       on conflict (id) do update set seen = excluded.seen, applied = excluded.applied, fresh = excluded.fresh`
       .execute(db)
-      .catch(() => {});
+      .then(
+        () => {
+          state.heardAt = caughtUpAt;
+        },
+        () => {},
+      );
   }
   state.reporting = null;
 }
