@@ -166,8 +166,11 @@ export interface Content {
   syncNow(): Promise<SyncReport>;
   /** Runs the poll now instead of at its time, unless WordPress needs a rest. Many calls cause one or two polls. */
   look(): void;
-  /** @param taken called once the webhook was found valid and new, before it has any effect */
-  receive(request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer>;
+  /**
+   * @param taken called once the webhook was found valid and new, before it has any effect
+   * @param isRecent another node has compared its time with its own clock
+   */
+  receive(request: WebhookRequest, taken?: () => void, isRecent?: boolean): Promise<WebhookAnswer>;
   /** Why a webhook would be refused; `null` if it is valid and new. */
   verify(request: WebhookRequest): WebhookAnswer | null;
   /** The content store as a follower of the content log. */

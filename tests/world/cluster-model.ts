@@ -42,6 +42,7 @@ export type Rule =
   | 'a holder that stands still is cut off'
   | 'the owner of the lock is cut off'
   | 'PostgreSQL has the clock'
+  | 'a node that cannot write gives up the lease'
   | 'only a node that has reported hears'
   | 'a withdrawal waits for every node that hears';
 
@@ -180,6 +181,8 @@ export interface ModelNode {
   readonly skew: number;
   state: 'up' | 'asleep' | 'dead';
   cut: boolean;
+  /** Its disk is full: it can't write its content store. */
+  full: boolean;
   session: number | null;
   hasLock: boolean;
   epoch: number | null;
@@ -228,6 +231,7 @@ export class ModelCluster {
       skew,
       state: 'up',
       cut: false,
+      full: false,
       session: null,
       hasLock: false,
       epoch: null,
@@ -268,8 +272,8 @@ export class ModelCluster {
   kill(node: ModelNode): void {
     this.db.endSession(node.session);
     // Its data folder stays: the content store, and the pages.
-    const { name, skew, revision, store, cache } = node;
-    Object.assign(node, this.newNode(name, skew), { state: 'dead', cut: node.cut, revision, store, cache });
+    const { name, skew, cut, full, revision, store, cache } = node;
+    Object.assign(node, this.newNode(name, skew), { state: 'dead', cut, full, revision, store, cache });
     node.lastAt = Math.max(0, ...[...store.values()].map(({ at }) => at));
   }
 
@@ -298,7 +302,12 @@ export class ModelCluster {
     this.noticeLoss(node);
     node.session ??= ++this.sessions;
     const now = this.clockOf(node);
-    if (node.epoch !== null) {
+    if (node.full && !this.hears(node) && db.holds('a node that cannot write gives up the lease')) {
+      db.endSession(node.session);
+      node.hasLock = false;
+      node.epoch = null;
+      node.lead = null;
+    } else if (node.epoch !== null) {
       if (db.epoch === node.epoch) db.renewed = now;
       else {
         node.epoch = null;
@@ -345,6 +354,7 @@ export class ModelCluster {
       node.caughtUp = began;
       return;
     }
+    if (node.full) return;
     const changed = new Set(batch.tags);
     const withdrawn = new Set<string>();
     for (const [id, logged] of batch.entries) {
@@ -364,7 +374,7 @@ export class ModelCluster {
 
   /** node.ts, `report`. */
   report(node: ModelNode): void {
-    if (!this.reaches(node)) return;
+    if (!this.reaches(node) || (node.full && node.revision < this.db.revision)) return;
     const { caughtUp } = node;
     this.db.report(node.name, node.revision);
     node.heard = caughtUp;
@@ -546,7 +556,7 @@ export class ModelCluster {
     for (let turn = 0; turn < 2; turn++) this.beat(node);
   }
 
-  /** Faults end: what is dead starts, what is cut is joined. Nodes that sleep go on sleeping. @throws Broken */
+  /** Faults end: what is dead starts, what is cut is joined. What sleeps goes on sleeping, and full disks stay full. @throws Broken */
   settle(): void {
     for (const node of this.nodes) {
       node.cut = false;
@@ -563,7 +573,8 @@ export class ModelCluster {
 
   /** What a node that is awake lacks; `null`: all show what WordPress has. */
   private outdated(): string | null {
-    for (const node of this.nodes.filter(this.runs)) {
+    const able = this.nodes.filter((node) => this.runs(node) && !node.full);
+    for (const node of able) {
       if (node.revision !== this.db.revision) return `${node.name} stays at revision ${node.revision}`;
       if (!this.hears(node)) return `${node.name} doesn't hear`;
       for (const id of documents) {

@@ -367,13 +367,18 @@ async function receive(state: State, request: WebhookRequest, taken?: () => void
 }
 
 /** Handles a webhook on the node that syncs; withdrawn content is gone on every node before it is answered. */
-async function receiveAsHolder(state: State, request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer> {
+async function receiveAsHolder(
+  state: State,
+  request: WebhookRequest,
+  taken?: () => void,
+  isRecent?: boolean,
+): Promise<WebhookAnswer> {
   if (!state.clusterLog.leads()) {
     const late = pause(state.webhookMs / 2, false, { ref: false });
     if (!(await Promise.race([takeOver(state), late]).catch(() => false)))
       return unavailable("the node that syncs with WordPress isn't ready yet; send it again");
   }
-  const answer = await state.content.receive(request, taken);
+  const answer = await state.content.receive(request, taken, isRecent);
   if (answer.status !== 200) return answer;
   const revision = state.content.followed.revision();
   const everywhere = await state.node.everywhere('applied', revision, withdrawMs).catch(() => false);
@@ -421,7 +426,9 @@ async function passOnAndWait(state: State, message: WebhookMessage): Promise<Web
 /** Handles a webhook that another node has received. */
 async function answerWebhook(state: State, { from, id, headers, body }: WebhookMessage): Promise<void> {
   state.counts.received++;
-  const { status, ...rest } = await receiveAsHolder(state, { headers, rawBody: Buffer.from(body, 'base64') });
+  // The node that received it has checked its time; this node's clock may be another.
+  const request = { headers, rawBody: Buffer.from(body, 'base64') };
+  const { status, ...rest } = await receiveAsHolder(state, request, undefined, true);
   const revision = state.content.followed.revision();
   const answer: AnswerMessage = {
     to: from,

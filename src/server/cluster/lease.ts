@@ -23,9 +23,10 @@ export interface Lease {
    * Takes or renews the lease; call it about once a second.
    *
    * @param session a connection that is this node's own: not one of a pool, nor through a pooler that shares sessions
+   * @param isFit whether this node can do the holder's work; if not, it leaves the lease to another
    * @returns the epoch, `null` when another node holds the lease
    */
-  hold(session: Pick<Client, 'query'>): Promise<number | null>;
+  hold(session: Pick<Client, 'query'>, isFit?: boolean): Promise<number | null>;
   /** The session is gone, and the lease with it. */
   lost(): void;
 }
@@ -73,7 +74,12 @@ export function createLease({ version, node, log, staleMs = 10_000 }: LeaseOptio
     get epoch() {
       return epoch;
     },
-    async hold(session) {
+    async hold(session, isFit = true) {
+      if (!isFit) {
+        if (epoch !== null) await session.query(`select pg_advisory_unlock(${key})`);
+        epoch = null;
+        return epoch;
+      }
       if (epoch === null) {
         await take(session);
         return epoch;

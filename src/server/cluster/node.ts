@@ -155,6 +155,9 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
   };
 }
 
+/** A node whose content store can't be written, as on a full disk, must not keep the lease. */
+const isFit = (state: State): boolean => state.problem === null || hears(state);
+
 const hears = ({ heardAt, goneMs }: State): boolean => performance.now() - heardAt < goneMs;
 
 function connect(state: State): Listening {
@@ -167,7 +170,7 @@ function connect(state: State): Listening {
     onConnect: () => void follow(state),
     async onBeat(session) {
       const before = state.lease.epoch;
-      const epoch = await state.lease.hold(session);
+      const epoch = await state.lease.hold(session, isFit(state));
       if (epoch !== before) state.onLease(epoch);
     },
     onDisconnect() {

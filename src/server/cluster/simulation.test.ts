@@ -41,7 +41,7 @@ const step = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('tick' as const), ms: fc.constantFrom(1, 500, 1000, 4000, 11_000) }),
   },
-  { weight: 3, arbitrary: only('kill', 'sleep', 'wake', 'start', 'cut', 'join', 'drop') },
+  { weight: 3, arbitrary: only('kill', 'sleep', 'wake', 'start', 'cut', 'join', 'drop', 'fill', 'free') },
   { weight: 8, arbitrary: only('beat', 'read', 'apply', 'report', 'take over', 'poll', 'send', 'answer', 'finish') },
   {
     weight: 4,
@@ -95,6 +95,7 @@ function playOn(cluster: ModelCluster, node: ModelNode, one: Extract<Step, { rea
   } else if (one.do === 'wake') {
     if (node.state === 'asleep') node.state = 'up';
   } else if (one.do === 'cut' || one.do === 'join') node.cut = one.do === 'cut';
+  else if (one.do === 'fill' || one.do === 'free') node.full = one.do === 'fill';
   else if (one.do === 'follow and be cut') {
     cluster.read(node);
     cluster.apply(node);
@@ -137,6 +138,7 @@ describe('in every order of events', () => {
     'a holder that stands still is cut off',
     'the owner of the lock is cut off',
     'PostgreSQL has the clock',
+    'a node that cannot write gives up the lease',
     'only a node that has reported hears',
     'a withdrawal waits for every node that hears',
   ])('a promise breaks without the rule: %s', (rule) => {

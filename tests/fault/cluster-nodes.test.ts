@@ -1,0 +1,106 @@
+/** Whole sites as nodes of a cluster: the one that syncs with WordPress stands still and wakes, and the disk of one is full. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { type Paper, startPaper, until } from '../fixtures/paper.ts';
+import { type Cluster, startPostgres } from '../world/postgres.ts';
+import { openSmallDisk, type SmallDisk } from './fixtures/small-disk.ts';
+
+let postgres: Cluster;
+let DATABASE_URL: string;
+/** The first one came with WordPress. */
+let papers: Paper[] = [];
+let folder: string | undefined;
+let disk: SmallDisk | undefined;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+}, 60_000);
+afterAll(() => postgres?.remove());
+afterEach(async () => {
+  for (const paper of papers) paper.site()?.kill('SIGCONT');
+  await Promise.all(papers.map((paper) => paper.close()));
+  papers = [];
+  disk?.close();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+  disk = undefined;
+  folder = undefined;
+});
+
+/** Two nodes; the first one leads. @param nodeArgs of the first */
+async function begin(env: Record<string, string> = {}, nodeArgs: readonly string[] = []): Promise<[Paper, Paper]> {
+  DATABASE_URL = await postgres.database();
+  const first = await startPaper({ DATABASE_URL, ...env }, { nodeArgs });
+  papers.push(first);
+  const second = await startPaper({ DATABASE_URL, WORDPRESS_URL: first.wordpressUrl });
+  papers.push(second);
+  for (const paper of papers) await until(() => paper.output().includes('The important pages are ready'), paper.output);
+  expect(await first.metric('broadsheet_cluster_leads')).toBe(1);
+  return [first, second];
+}
+
+const leads = async (paper: Paper): Promise<boolean> => (await paper.metric('broadsheet_cluster_leads')) === 1;
+const shows = async (paper: Paper, path: string, words: string): Promise<void> =>
+  until(async () => (await paper.ask(path)).text.includes(words), paper.output);
+
+it('a holder that stood still while another led appends nothing of what it had fetched', async () => {
+  const [first, second] = await begin();
+  const { wordpress } = first;
+  // WordPress has answered the first node with the old headline, and the answer is on its way.
+  const asked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  let held = 0;
+  const old = wordpress.handle.bind(wordpress);
+  first.edit(1, { title: { rendered: 'The old headline' } });
+  wordpress.intercept = (request) => {
+    if (!new URL(request.url).pathname.endsWith('/articles/1') || held++ > 0) return null;
+    const answer = old(request);
+    asked.resolve();
+    return release.promise.then(() => answer);
+  };
+  const late = first.deliver().catch(() => null);
+  await asked.promise;
+  first.site()?.kill('SIGSTOP');
+  await until(() => leads(second), second.output);
+  first.edit(1, { title: { rendered: 'The new headline' } });
+  await until(async () => (await second.deliver()).status === 200, second.output);
+  await shows(second, '/article/story-1', 'The new headline');
+  release.resolve();
+  first.site()?.kill('SIGCONT');
+  // WordPress would send it again.
+  expect((await late)?.status ?? 503).toBe(503);
+  await shows(first, '/article/story-1', 'The new headline');
+  await until(async () => (await first.ask('/readyz')).status === 200, first.output);
+  expect([await leads(first), await leads(second)]).toEqual([false, true]);
+  for (const paper of papers) expect((await paper.ask('/article/story-1')).text).not.toContain('The old headline');
+  // A node that starts from nothing but the log shows it, too.
+  const third = await startPaper({ DATABASE_URL, WORDPRESS_URL: first.wordpressUrl });
+  papers.push(third);
+  await shows(third, '/article/story-1', 'The new headline');
+}, 60_000);
+
+it('a node whose disk is full leaves the lease to another, serves its pages, and goes on when there is room', async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cluster-disk-'));
+  mkdirSync(folder, { recursive: true });
+  disk = openSmallDisk(folder);
+  const [first, second] = await begin({ DATA_DIR: folder }, disk.nodeArgs);
+  await disk.fill(first);
+  // A file may have some room of its own left.
+  for (let edit = 0; !(await leads(second)); edit++) {
+    first.edit(1, {
+      title: { rendered: `Edit ${edit}` },
+      content: { rendered: `<p>${'Long. '.repeat(3000)}${edit}</p>` },
+    });
+    await second.deliver();
+    expect(edit, 'The disk was never felt.').toBeLessThan(200);
+  }
+  first.edit(2, { title: { rendered: 'By the other node' } });
+  await until(async () => (await second.deliver({ id: 2, slug: 'story-2' })).status === 200, second.output);
+  await shows(second, '/article/story-2', 'By the other node');
+  expect((await first.ask('/readyz')).status).toBe(503);
+  expect((await first.ask('/')).status).toBe(200);
+  await disk.free(first);
+  await shows(first, '/article/story-2', 'By the other node');
+  await until(async () => (await first.ask('/readyz')).status === 200, first.output);
+}, 60_000);
