@@ -64,6 +64,7 @@ export interface FollowedStore {
    *
    * @param tags further tags that changed up to this revision
    * @returns resolves to the paths that are fresh
+   * @throws Error at once, when they can't be written
    */
   apply(entries: readonly ContentEntry[], revision: number, tags: ReadonlySet<string>): Promise<readonly string[]>;
 }

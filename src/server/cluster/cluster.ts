@@ -295,14 +295,14 @@ function followerOf(clusterLog: ClusterLog, followed: FollowedStore) {
   return {
     revision: followed.revision,
     belongsTo: followed.belongsTo,
-    async apply({ revision, entries }: LogBatch): Promise<void> {
+    apply({ revision, entries }: LogBatch): Promise<void> {
       const content = entries.flatMap(({ kind, payload }) =>
         kind === tagKind || payload === null ? [] : [JSON.parse(payload) as ContentEntry],
       );
       const tags = new Set(entries.flatMap(({ kind, id }) => (kind === tagKind ? [id] : [])));
       const refreshed = followed.apply(content, revision, tags);
       clusterLog.applied(revision, refreshed);
-      await refreshed;
+      return refreshed.then(() => {});
     },
   };
 }

@@ -23,6 +23,7 @@ export interface Follower {
    * Writes a batch. Withdrawn content is gone when this returns.
    *
    * @returns resolves when the pages that show the batch are fresh
+   * @throws Error at once, when the batch can't be written
    */
   apply(batch: LogBatch): Promise<void>;
 }
