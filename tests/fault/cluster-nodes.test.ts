@@ -1,52 +1,49 @@
 /** Whole sites as nodes of a cluster: the one that syncs with WordPress stands still and wakes, and the disk of one is full. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
 import { type Cluster, startPostgres } from '../world/postgres.ts';
 import { openSmallDisk, type SmallDisk } from './fixtures/small-disk.ts';
 
 let postgres: Cluster;
 let DATABASE_URL: string;
-/** The first one came with WordPress. */
-let papers: Paper[] = [];
-let folder: string | undefined;
-let disk: SmallDisk | undefined;
+let folder: string;
+let disk: SmallDisk;
+/** Came with WordPress, and leads at first. */
+let first: Paper;
+/** On a small disk. */
+let second: Paper;
+const papers: Paper[] = [];
 
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cluster-disk-'));
+  disk = openSmallDisk(folder);
   postgres = await startPostgres();
-}, 60_000);
-afterAll(() => postgres?.remove());
-afterEach(async () => {
-  for (const paper of papers) paper.site()?.kill('SIGCONT');
-  await Promise.all(papers.map((paper) => paper.close()));
-  papers = [];
-  disk?.close();
-  if (folder) rmSync(folder, { recursive: true, force: true });
-  disk = undefined;
-  folder = undefined;
-});
-
-/** Two nodes; the first one leads. @param nodeArgs of the first */
-async function begin(env: Record<string, string> = {}, nodeArgs: readonly string[] = []): Promise<[Paper, Paper]> {
   DATABASE_URL = await postgres.database();
-  const first = await startPaper({ DATABASE_URL, ...env }, { nodeArgs });
+  first = await startPaper({ DATABASE_URL });
   papers.push(first);
-  const second = await startPaper({ DATABASE_URL, WORDPRESS_URL: first.wordpressUrl });
+  const settings = { DATABASE_URL, WORDPRESS_URL: first.wordpressUrl, DATA_DIR: folder };
+  second = await startPaper(settings, { nodeArgs: disk.nodeArgs });
   papers.push(second);
   for (const paper of papers) await until(() => paper.output().includes('The important pages are ready'), paper.output);
-  expect(await first.metric('broadsheet_cluster_leads')).toBe(1);
-  return [first, second];
-}
+}, 120_000);
+afterAll(async () => {
+  for (const paper of papers) paper.site()?.kill('SIGCONT');
+  await Promise.all(papers.map((paper) => paper.close()));
+  await postgres?.remove();
+  disk?.close();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+});
 
 const leads = async (paper: Paper): Promise<boolean> => (await paper.metric('broadsheet_cluster_leads')) === 1;
 const shows = async (paper: Paper, path: string, words: string): Promise<void> =>
   until(async () => (await paper.ask(path)).text.includes(words), paper.output);
 
 it('a holder that stood still while another led appends nothing of what it had fetched', async () => {
-  const [first, second] = await begin();
+  expect(await leads(first)).toBe(true);
   const { wordpress } = first;
   // WordPress has answered the first node with the old headline, and the answer is on its way.
   const asked = Promise.withResolvers<void>();
@@ -84,27 +81,24 @@ it('a holder that stood still while another led appends nothing of what it had f
 }, 60_000);
 
 it('a node whose disk is full leaves the lease to another, serves its pages, and goes on when there is room', async () => {
-  folder = mkdtempSync(join(tmpdir(), 'cluster-disk-'));
-  mkdirSync(folder, { recursive: true });
-  disk = openSmallDisk(folder);
-  const [first, second] = await begin({ DATA_DIR: folder }, disk.nodeArgs);
-  await disk.fill(first);
+  expect(await leads(second)).toBe(true);
+  await disk.fill(second);
   // A file may have some room of its own left. A webhook that can't be kept waits for its answer until another node leads.
-  for (let edit = 0; !(await leads(second)); edit++) {
+  for (let edit = 0; !(await leads(first)); edit++) {
     first.edit(1, {
       title: { rendered: `Edit ${edit}` },
       content: { rendered: `<p>${'Long. '.repeat(3000)}${edit}</p>` },
     });
-    const refused = second.deliver().then(({ status }) => status !== 200);
-    await Promise.race([refused, until(() => leads(second), second.output, 30_000)]);
+    const refused = first.deliver().then(({ status }) => status !== 200);
+    await Promise.race([refused, until(() => leads(first), first.output, 30_000)]);
     expect(edit, 'The disk was never felt.').toBeLessThan(200);
   }
   first.edit(2, { title: { rendered: 'By the other node' } });
-  await until(async () => (await second.deliver({ id: 2, slug: 'story-2' })).status === 200, second.output);
-  await shows(second, '/article/story-2', 'By the other node');
-  expect((await first.ask('/readyz')).status).toBe(503);
-  expect((await first.ask('/')).status).toBe(200);
-  await disk.free(first);
+  await until(async () => (await first.deliver({ id: 2, slug: 'story-2' })).status === 200, first.output);
   await shows(first, '/article/story-2', 'By the other node');
-  await until(async () => (await first.ask('/readyz')).status === 200, first.output);
+  expect((await second.ask('/readyz')).status).toBe(503);
+  expect((await second.ask('/')).status).toBe(200);
+  await disk.free(second);
+  await shows(second, '/article/story-2', 'By the other node');
+  await until(async () => (await second.ask('/readyz')).status === 200, second.output);
 }, 60_000);
