@@ -57,6 +57,7 @@ function offline(store: ContentStore, searching: SearchThread | null): Content {
       body: { ok: false, error: 'no WordPress is set' },
     }),
     verify: () => null,
+    shared: { read: () => null, write: async () => {} },
     followed: { revision: () => 0, belongsTo() {}, fetchTime: () => 0, apply: async () => [] },
     refused: () => ({}),
     preview: async () => ({ status: 501, error: 'Previews are off: no WordPress is set.' }),
@@ -148,6 +149,11 @@ function connected(options: Connected, store: ContentStore): Content {
     look: () => sync.look(),
     receive: receiver.receive,
     verify: receiver.verify,
+    shared: {
+      read: (key) => store.getMeta(`shared:${key}`),
+      write: async (key, value, tags) =>
+        void (await applier.write([{ kind: 'meta', key: `shared:${key}`, value, tags }])),
+    },
     followed: {
       revision: () => logRevision(store),
       belongsTo(id) {

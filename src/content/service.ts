@@ -52,6 +52,13 @@ export interface ContentJournal {
   ): Promise<{ readonly refreshed: Promise<readonly string[]> }>;
 }
 
+/** Small values in the content log beside the content. */
+export interface SharedValues {
+  read(key: string): string | null;
+  /** @param tags of the pages that show it @throws Error when another node syncs now, or the log can't be reached */
+  write(key: string, value: string, tags: readonly string[]): Promise<void>;
+}
+
 export interface FollowedStore {
   /** Revision of the content log in the store; 0 if it has none of it. */
   revision(): number;
@@ -174,6 +181,8 @@ export interface Content {
   receive(request: WebhookRequest, taken?: () => void, isRecent?: boolean): Promise<WebhookAnswer>;
   /** Why a webhook would be refused; `null` if it is valid and new. */
   verify(request: WebhookRequest): WebhookAnswer | null;
+  /** Values that all nodes of a cluster have, such as market prices. */
+  readonly shared: SharedValues;
   /** The content store as a follower of the content log. */
   readonly followed: FollowedStore;
   /** Refused webhooks since the start, by reason. */

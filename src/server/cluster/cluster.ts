@@ -138,6 +138,9 @@ export interface ClusterOptions {
   readonly log: Logger;
   readonly beatMs?: number;
   readonly goneMs?: number;
+  /** Called when this node begins to sync for the cluster, and when a node's readers want a newer value, see `SharedValues`. */
+  readonly onLead?: () => void;
+  readonly onWanted?: (key: string) => void;
   /** Milliseconds in which a webhook has to be answered (default 9000: the plugin waits ten seconds). */
   readonly webhookMs?: number;
 }
@@ -321,6 +324,7 @@ async function takeOver(state: State): Promise<boolean> {
   if (clusterLog.leads()) return true;
   clusterLog.lead(epoch, content.followed.fetchTime());
   content.look();
+  state.onLead?.();
   return true;
 }
 
@@ -339,7 +343,8 @@ async function leaseChanged(state: State, epoch: number | null): Promise<void> {
 }
 
 function handle(state: State, message: Message): void {
-  const { page, build, webhook, answer, lease } = message;
+  const { page, build, webhook, answer, lease, wanted } = message;
+  if (wanted !== undefined && state.clusterLog.leads()) state.onWanted?.(wanted);
   if (page !== undefined && build !== undefined) state.shares.get(build)?.announced(page);
   if (webhook && state.node.epoch !== null) void answerWebhook(state, webhook);
   if (answer?.to === state.node.id) state.open.get(answer.id)?.answer(answer);

@@ -6,9 +6,14 @@ import type { Engines, Place } from '../../../tests/world/databases.ts';
 import { openContent } from '../../content/content.server.ts';
 import type { Content, ContentChange, WebhookRequest } from '../../content/service.ts';
 import { silent } from '../../lib/logging.ts';
+import type { QuoteProvider } from '../../lib/ticker/model.ts';
+import { createTicker, type RunningTicker } from '../../lib/ticker/ticker.server.ts';
+import { publication } from '../../publication.ts';
 import { createChangeFeed } from '../change-feed.ts';
 import { type Cluster, createCluster, openClusterLog } from './cluster.ts';
+import { createSharedQuotes } from './shared-quotes.ts';
 
+const noQuotes: QuoteProvider = { quotes: async () => new Map() };
 const stops: (() => Promise<unknown>)[] = [];
 
 /** Stops every node of a test. */
@@ -67,6 +72,8 @@ export interface Node {
   readonly cluster: Cluster;
   readonly changes: ContentChange[];
   readonly title: (id: number) => string | undefined;
+  /** The market prices on this node. */
+  readonly ticker: RunningTicker;
   readonly stop: () => Promise<void>;
 }
 
@@ -77,6 +84,7 @@ interface NodeOptions {
   /** This node's clock, epoch milliseconds. */
   readonly now?: () => number;
   readonly goneMs?: number;
+  readonly provider?: QuoteProvider;
   readonly webhookMs?: number;
 }
 
@@ -119,16 +127,27 @@ export async function openNode(engines: Engines, options: NodeOptions & Place): 
     beatMs: 50,
     goneMs,
     webhookMs,
+    onLead: () => ticker.lead(),
+    onWanted: () => ticker.wanted(),
+  });
+  const ticker = createTicker({
+    provider: options.provider ?? noQuotes,
+    rules: publication.ticker,
+    log: silent,
+    shared: createSharedQuotes(clusterLog, cluster, content),
+    now,
   });
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
+    ticker.stop();
     stopping ??= cluster.stop().then(() => content.stop());
     return stopping;
   };
   stops.push(stop);
   content.start();
   cluster.start();
-  return { content, cluster, changes: seen, stop, title: (id) => content.reader().article(`a-${id}`)?.title };
+  ticker.start();
+  return { content, cluster, changes: seen, ticker, stop, title: (id) => content.reader().article(`a-${id}`)?.title };
 }
 
 /** Whether a node has the whole archive. */
