@@ -27,7 +27,13 @@ const proofs: Record<string, Proof> = {
   },
   properties: {
     project: 'unit',
-    files: ['src/content', 'src/press', 'src/lib/http/origin.test.ts', 'tests/security'],
+    files: [
+      'src/server/cluster/simulation.test.ts',
+      'src/content',
+      'src/press',
+      'src/lib/http/origin.test.ts',
+      'tests/security',
+    ],
   },
 };
 

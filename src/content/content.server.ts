@@ -57,7 +57,8 @@ function offline(store: ContentStore, searching: SearchThread | null): Content {
       body: { ok: false, error: 'no WordPress is set' },
     }),
     verify: () => null,
-    followed: { revision: () => 0, belongsTo() {}, apply: async () => [] },
+    shared: { read: () => null, write: async () => {} },
+    followed: { revision: () => 0, belongsTo() {}, fetchTime: () => 0, apply: async () => [] },
     refused: () => ({}),
     preview: async () => ({ status: 501, error: 'Previews are off: no WordPress is set.' }),
     status: () => ({
@@ -148,6 +149,11 @@ function connected(options: Connected, store: ContentStore): Content {
     look: () => sync.look(),
     receive: receiver.receive,
     verify: receiver.verify,
+    shared: {
+      read: (key) => store.getMeta(`shared:${key}`),
+      write: async (key, value, tags) =>
+        void (await applier.write([{ kind: 'meta', key: `shared:${key}`, value, tags }])),
+    },
     followed: {
       revision: () => logRevision(store),
       belongsTo(id) {
@@ -155,6 +161,7 @@ function connected(options: Connected, store: ContentStore): Content {
         if (store.getMeta('ready') !== null || logRevision(store) > 0) store.rebuild('it follows another content log');
         store.setMeta('log-id', id);
       },
+      fetchTime: client.nextTime,
       apply(entries, revision, tags) {
         // Another node may have fetched them: this node's next requests count as later, whatever the clocks say.
         client.continueAfter(latestFetch(entries));

@@ -52,16 +52,26 @@ export interface ContentJournal {
   ): Promise<{ readonly refreshed: Promise<readonly string[]> }>;
 }
 
+/** Small values in the content log beside the content. */
+export interface SharedValues {
+  read(key: string): string | null;
+  /** @param tags of the pages that show it @throws Error when another node syncs now, or the log can't be reached */
+  write(key: string, value: string, tags: readonly string[]): Promise<void>;
+}
+
 export interface FollowedStore {
   /** Revision of the content log in the store; 0 if it has none of it. */
   revision(): number;
   /** Empties the store unless it follows this log already. */
   belongsTo(log: string): void;
+  /** A time on the scale of `Fetched.at`, later than that of every request so far. */
+  fetchTime(): number;
   /**
    * Applies the next entries. Withdrawn content is gone when this returns.
    *
    * @param tags further tags that changed up to this revision
    * @returns resolves to the paths that are fresh
+   * @throws Error at once, when they can't be written
    */
   apply(entries: readonly ContentEntry[], revision: number, tags: ReadonlySet<string>): Promise<readonly string[]>;
 }
@@ -164,10 +174,15 @@ export interface Content {
   syncNow(): Promise<SyncReport>;
   /** Runs the poll now instead of at its time, unless WordPress needs a rest. Many calls cause one or two polls. */
   look(): void;
-  /** @param taken called once the webhook was found valid and new, before it has any effect */
-  receive(request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer>;
+  /**
+   * @param taken called once the webhook was found valid and new, before it has any effect
+   * @param isRecent another node has compared its time with its own clock
+   */
+  receive(request: WebhookRequest, taken?: () => void, isRecent?: boolean): Promise<WebhookAnswer>;
   /** Why a webhook would be refused; `null` if it is valid and new. */
   verify(request: WebhookRequest): WebhookAnswer | null;
+  /** Values that all nodes of a cluster have, such as market prices. */
+  readonly shared: SharedValues;
   /** The content store as a follower of the content log. */
   readonly followed: FollowedStore;
   /** Refused webhooks since the start, by reason. */

@@ -9,6 +9,7 @@ import { schemaVersion } from '../content/store/schema.sql.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import { tenantSessions } from '../lib/accounts/zephr.server.ts';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
+import { tag } from '../lib/content/model.ts';
 import { createHmacs, createSealer, type Sealer } from '../lib/crypto.server.ts';
 import type { Database } from '../lib/database.ts';
 import { createExternalCheck, createMailDomainCheck } from '../lib/email-verification/external.server.ts';
@@ -31,6 +32,7 @@ import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
 import { type Cluster, type ClusterLog, createCluster, openClusterLog } from './cluster/cluster.ts';
+import { createSharedQuotes, quotesKey } from './cluster/shared-quotes.ts';
 import { type Config, sessionDatabaseUrl } from './config/config.ts';
 import { accessCookieName, accessKeysOf, accountsSecret, openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
@@ -146,7 +148,17 @@ export async function compose(
     mailDomain: config.emailDnsCheck ? createMailDomainCheck() : null,
     external: config.emailVerifier && createExternalCheck({ ...config.emailVerifier, log }),
   });
-  const cluster = clusterLog && openCluster(config, { clusterLog, content, changes, log, told });
+  const cluster =
+    clusterLog &&
+    openCluster(config, {
+      clusterLog,
+      content,
+      changes,
+      log,
+      told,
+      onLead: () => ticker?.lead(),
+      onWanted: (key) => key === quotesKey && ticker?.wanted(),
+    });
   const publish = (tags: ReadonlySet<string>, by: 'holder' | 'any'): void => {
     if (cluster) cluster.publish(tags, by);
     else void changes.publish({ tags, withdrawn: [] });
@@ -167,7 +179,8 @@ export async function compose(
   const ticker = openTicker(config.ticker, {
     rules: publication.ticker,
     log,
-    onChange: () => publish(new Set(['ticker']), 'holder'),
+    onChange: cluster ? undefined : () => publish(new Set([tag.ticker]), 'any'),
+    shared: clusterLog && cluster ? createSharedQuotes(clusterLog, cluster, content) : undefined,
   });
   const services: Services = {
     ...(readers?.services ?? withoutAccounts),
@@ -237,7 +250,7 @@ const openContentStore = (
     onChange: changes.publish,
     isKept: changes.durable,
     journal: clusterLog?.journal,
-    leads: clusterLog ? () => clusterLog.lease.epoch !== null : undefined,
+    leads: clusterLog?.leads,
   });
 
 function openCluster(config: Config, options: Omit<Parameters<typeof createCluster>[0], 'listenUrl'>): Cluster | null {

@@ -47,6 +47,7 @@ export interface Applier {
    * @param revision the log's, stored with them
    * @param tags further tags that changed up to this revision
    * @returns the paths that the listener refreshed
+   * @throws Error at once, when they can't be written
    */
   applyLog(entries: readonly ContentEntry[], revision: number, tags: ReadonlySet<string>): Promise<readonly string[]>;
   /** Notifies the listener of committed changes that it didn't finish processing. It runs once. */
@@ -118,7 +119,7 @@ export function createApplier(options: ApplierOptions): Applier {
       documents(apply, type, raws, fetched, alongside, onStored),
     comments: (raws, alongside = []) => comments(apply, raws, alongside),
     write: (entries) => commit(apply, entries),
-    applyLog: async (entries, revision, tags) => applyNow(apply, entries, { revision, tags }).refreshed,
+    applyLog: (entries, revision, tags) => applyNow(apply, entries, { revision, tags }).refreshed,
   };
 }
 

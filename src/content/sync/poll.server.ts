@@ -61,11 +61,13 @@ export interface Poll {
 
 interface PollContext extends SyncContext {
   readonly refresh: Refresh;
+  /** WordPress's plugin doesn't know the parameter `after_id`. */
+  pagesByOffset: boolean;
 }
 
 /** Creates the poll of a content store. */
 export function createPoll(context: SyncContext, refresh: Refresh): Poll {
-  const poll: PollContext = { ...context, refresh };
+  const poll: PollContext = { ...context, refresh, pagesByOffset: false };
   return { run: () => run(poll), walk: (pages, finished) => walk(poll, pages, finished) };
 }
 
@@ -73,7 +75,7 @@ async function summariesOf(
   poll: PollContext,
   type: DocumentType,
   query: Record<string, string | number>,
-): Promise<{ summaries: Summary[]; count: number; total: number | null }> {
+): Promise<{ summaries: Summary[]; ids: number[]; count: number; total: number | null }> {
   const { items: raws, answer } = await fetchList(
     poll.client,
     `/wp/v2/${type}`,
@@ -86,7 +88,8 @@ async function summariesOf(
     if (parsed.success) summaries.push(parsed.data);
     else await poll.applier.reject(rejectionOf(type, raw, parsed.error));
   }
-  return { summaries, count: raws.length, total: answer.total };
+  const ids = raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
+  return { summaries, ids, count: raws.length, total: answer.total };
 }
 
 /** Whether the content store's version of a document differs from WordPress's. */
@@ -185,6 +188,7 @@ const isLastPage = (offset: number, count: number, total: number | null): boolea
 /**
  * Ends a page of the walk: fetches the stored documents of its range that WordPress's list lacks, and moves the cursor.
  *
+ * @param highest id of the page
  * @param storedBetween ids in the content store above the first number and up to the second
  * @returns whether the walk is complete
  */
@@ -192,11 +196,12 @@ async function endPage(
   poll: PollContext,
   type: DocumentType | 'comments',
   received: readonly number[],
+  highest: number,
   ended: boolean,
   storedBetween: (above: number, upTo: number) => number[],
 ): Promise<boolean> {
   const cursor = walkCursor(poll.store, type);
-  const last = Math.max(cursor.last, ...received);
+  const last = Math.max(cursor.last, highest);
   const stored = storedBetween(cursor.last, ended ? Number.MAX_SAFE_INTEGER : last);
   const known = new Set(received);
   await refreshMissing(
@@ -209,12 +214,27 @@ async function endPage(
   return ended;
 }
 
+/**
+ * The next page of ids. By key, WordPress answers the last page as fast as the first one, and a document that goes meanwhile hides no other.
+ * A plugin without `after_id` ignores it and answers with the first page; then pages go by offset.
+ */
+async function nextIds(poll: PollContext, type: DocumentType) {
+  const { offset, last } = walkCursor(poll.store, type);
+  const order = { orderby: 'id', order: 'asc' };
+  if (last > 0 && !poll.pagesByOffset) {
+    const page = await summariesOf(poll, type, { ...order, after_id: last });
+    if (page.ids.every((id) => id > last)) return { ...page, ended: isLastPage(0, page.count, page.total) };
+    poll.pagesByOffset = true;
+  }
+  const page = await summariesOf(poll, type, { ...order, offset });
+  return { ...page, ended: isLastPage(offset, page.count, page.total) };
+}
+
 async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean> {
-  const { offset } = walkCursor(poll.store, type);
-  const { summaries, count, total } = await summariesOf(poll, type, { orderby: 'id', order: 'asc', offset });
+  const { summaries, ids, ended } = await nextIds(poll, type);
   await refreshChanged(poll, type, summaries);
   const received = summaries.map(({ id }) => id);
-  return endPage(poll, type, received, isLastPage(offset, count, total), (above, upTo) => {
+  return endPage(poll, type, received, Math.max(0, ...ids), ended, (above, upTo) => {
     const stored = poll.store
       .prepare('SELECT id FROM documents WHERE id > ? AND id <= ? AND type = ? AND partial = 0 ORDER BY id')
       .all(above, upTo, type)
@@ -250,7 +270,8 @@ async function walkComments(poll: PollContext): Promise<boolean> {
   await poll.applier.comments(raws);
   const received = raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
   const sql = 'SELECT id FROM comments WHERE id > ? AND id <= ? ORDER BY id';
-  return endPage(poll, 'comments', received, isLastPage(offset, raws.length, answer.total), (above, upTo) =>
+  const ended = isLastPage(offset, raws.length, answer.total);
+  return endPage(poll, 'comments', received, Math.max(0, ...received), ended, (above, upTo) =>
     poll.store
       .prepare(sql)
       .all(above, upTo)

@@ -143,3 +143,47 @@ describe('a poll finds an edit', () => {
     );
   }, 60_000);
 });
+
+describe('the walk over all ids', () => {
+  const all = (poll: Poll): Promise<boolean> => poll.walk(1000, new Set());
+  const walked = (): string[] =>
+    wordpress.requests.filter((path) => path.startsWith('/wp/v2/articles?') && path.includes('orderby=id'));
+  const keys = (name: string): (string | null)[] =>
+    walked().map((path) => new URL(path, 'http://wordpress.example').searchParams.get(name));
+
+  it('goes by key where the plugin can, and by offset where it ignores the parameter', async () => {
+    for (let id = 1; id <= 350; id++) save(id, 'One');
+    const { poll, titles } = polling();
+    expect(await all(poll)).toBe(true);
+    expect(Object.keys(titles())).toHaveLength(350);
+    expect(keys('after_id')).toEqual([null, '100', '200', '300']);
+    wordpress.requests.length = 0;
+    wordpress.pagesById = false;
+    save(350, 'Two');
+    expect(await all(poll)).toBe(true);
+    expect(titles()[350]).toBe('Two');
+    // The first answer shows it, and is not asked for again.
+    expect(keys('after_id')).toEqual([null, '100', null, null, null]);
+    expect(keys('offset')).toEqual(['0', null, '100', '200', '300']);
+    wordpress.requests.length = 0;
+    expect(await all(poll)).toBe(true);
+    expect(keys('offset')).toEqual(['0', '100', '200', '300']);
+    wordpress.pagesById = true;
+  });
+
+  it('misses nothing when documents go and come between two pages', async () => {
+    for (let id = 1; id <= 250; id++) save(id, 'One');
+    const { poll, titles } = polling();
+    await all(poll);
+    // Changed without a sign that a poll would find: only the walk sees it.
+    for (const id of [101, 150, 250]) save(id, 'Two', '2020-01-01T00:00:00');
+    const finished = new Set<string>();
+    await poll.walk(1, finished);
+    for (let id = 1; id <= 60; id++) wordpress.remove('articles', id);
+    save(260, 'New');
+    while (!(await poll.walk(1, finished)));
+    expect([101, 150, 250, 260].map((id) => titles()[id])).toEqual(['Two', 'Two', 'Two', 'New']);
+    await all(poll);
+    expect(Object.keys(titles()).map(Number)).toEqual(Array.from({ length: 190 }, (_, at) => 61 + at).concat(260));
+  });
+});

@@ -66,6 +66,8 @@ export type Query = Readonly<Record<string, string | number | readonly number[] 
 export interface Client {
   /** Lets further requests count as later than one that another process sent; see `Fetched.at`. */
   continueAfter(at: number): void;
+  /** @returns the time of a request that would be sent now; see `Fetched.at` */
+  nextTime(): number;
   readonly url: string;
   /** Whether the client sends credentials. */
   readonly signsIn: boolean;
@@ -155,6 +157,7 @@ export function createClient(options: ClientOptions): Client {
     clock: () => wp.now() + wp.clockOffsetMs,
     answersByQuery: (path) => answersByQuery(wp, path),
     get: (path, query, getOptions) => get(wp, path, query, getOptions),
+    nextTime: () => nextTime(wp),
     continueAfter(at) {
       wp.lastAt = Math.max(wp.lastAt, at);
     },
@@ -183,9 +186,13 @@ const failure = (
   ...part,
 });
 
-async function once(wp: ClientState, target: string, signal?: AbortSignal): Promise<Result> {
+function nextTime(wp: ClientState): number {
   wp.lastAt = Math.max(wp.now(), wp.lastAt + 1);
-  const at = wp.lastAt;
+  return wp.lastAt;
+}
+
+async function once(wp: ClientState, target: string, signal?: AbortSignal): Promise<Result> {
+  const at = nextTime(wp);
   const result = await attempt(wp, target, at, signal);
   return result.ok ? result : { ...result, fetched: { at, clock: 0 } };
 }

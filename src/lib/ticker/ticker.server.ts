@@ -1,6 +1,6 @@
 /**
  * Prices for all readers out of one request: the provider is asked once in an interval, however many readers ask. While it is
- * unavailable the last known prices stay, each with its time, and it is asked less and less often.
+ * unavailable the last known prices stay, each with its time, and it is asked less and less often. In a cluster one node asks for all.
  */
 import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
@@ -21,11 +21,36 @@ export interface TickerOptions {
   readonly log: Logger;
   /** Called when pages show other prices than the newest, at most every `rules.pageMinutes`. */
   readonly onChange?: () => void;
+  /** The nodes of a cluster; without one, this process asks the provider itself. */
+  readonly shared?: SharedQuotes | undefined;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
 
+export interface SharedQuotes {
+  /** Whether this node asks the provider, for all. */
+  leads(): boolean;
+  /** What the node that asks has written last. */
+  read(): string | null;
+  /** @param changed whether pages show other prices now */
+  write(value: string, changed: boolean): Promise<void>;
+  /** Readers want newer prices; the node that asks gets to know. */
+  want(): void;
+}
+
+/** The prices of a cluster, and those that its pages show. */
+interface SharedState {
+  readonly quotes: readonly (readonly [symbol: string, quote: KnownQuote])[];
+  readonly onPages: string;
+}
+
+type KnownQuote = Quote & { readonly at: number };
+
 export interface RunningTicker extends Ticker {
+  /** In a cluster, on the node that asks the provider: requests prices that readers of another node want. */
+  wanted(): void;
+  /** In a cluster: this node asks the provider from now on. */
+  lead(): void;
   /** Asks the provider now and every `rules.pageMinutes`, so that the prices of pages are never older. */
   start(): void;
   stop(): void;
@@ -44,9 +69,12 @@ export const openTicker = (
 
 interface State extends Required<Pick<TickerOptions, 'provider' | 'rules' | 'log' | 'now'>> {
   readonly onChange: TickerOptions['onChange'];
+  readonly shared: SharedQuotes | undefined;
+  /** What was read last of the cluster's prices. */
+  sharedText: string | null;
   readonly everyMs: number;
   /** The last known prices by symbol. */
-  readonly last: Map<string, Quote & { readonly at: number }>;
+  readonly last: Map<string, KnownQuote>;
   nextRequestAt: number;
   failures: number;
   request: Promise<void> | null;
@@ -54,12 +82,14 @@ interface State extends Required<Pick<TickerOptions, 'provider' | 'rules' | 'log
   onPages: string;
 }
 
-export function createTicker({ provider, rules, log, onChange, now = Date.now }: TickerOptions): RunningTicker {
+export function createTicker({ provider, rules, log, onChange, shared, now = Date.now }: TickerOptions): RunningTicker {
   const state: State = {
     provider,
     rules,
     log,
     onChange,
+    shared,
+    sharedText: null,
     now,
     everyMs: rules.everySeconds * 1000,
     last: new Map(),
@@ -72,6 +102,7 @@ export function createTicker({ provider, rules, log, onChange, now = Date.now }:
   return {
     known: () => known(state),
     async quotes() {
+      readShared(state);
       requestIfDue(state);
       const items = known(state);
       // Readers wait for the provider only if there are no fresh prices.
@@ -88,6 +119,11 @@ export function createTicker({ provider, rules, log, onChange, now = Date.now }:
       refreshing.runNow();
     },
     stop: () => void refreshing?.stop(),
+    wanted() {
+      readShared(state);
+      requestIfDue(state);
+    },
+    lead: () => refreshing?.runNow(),
   };
 }
 
@@ -96,6 +132,11 @@ function requestIfDue(state: State): void {
   const wait = state.nextRequestAt - state.now();
   // A longer wait than the longest means that the clock was set back.
   if (state.request || (wait > 0 && wait <= longestRest + state.everyMs)) return;
+  if (state.shared && !state.shared.leads()) {
+    state.nextRequestAt = state.now() + state.everyMs;
+    state.shared.want();
+    return;
+  }
   state.request = requestQuotes(state).finally(() => {
     state.request = null;
   });
@@ -110,6 +151,7 @@ async function requestQuotes(state: State): Promise<void> {
     if (state.failures > 0) log.info({}, 'The provider of prices responds again');
     state.failures = 0;
     state.nextRequestAt = at + everyMs;
+    await share(state, false);
   } catch (error) {
     state.failures++;
     const rest = error instanceof QuotesUnavailable ? (error.restMs ?? 0) : 0;
@@ -122,7 +164,35 @@ async function requestQuotes(state: State): Promise<void> {
   }
 }
 
-function known({ rules, last, now, everyMs }: State): TickerItem[] {
+/** Takes over what the node that asks the provider has written. */
+function readShared(state: State): void {
+  const text = state.shared?.read() ?? null;
+  if (text === null || text === state.sharedText) return;
+  state.sharedText = text;
+  const { quotes, onPages } = JSON.parse(text) as SharedState;
+  state.onPages = onPages;
+  for (const [symbol, quote] of quotes) {
+    if (quote.at >= (state.last.get(symbol)?.at ?? Number.NEGATIVE_INFINITY)) state.last.set(symbol, quote);
+    // Another node may have requested them.
+    state.nextRequestAt = Math.max(state.nextRequestAt, quote.at + state.everyMs);
+  }
+}
+
+/** Gives the prices to all nodes of a cluster. */
+async function share({ shared, last, onPages, log }: State, changed: boolean): Promise<boolean> {
+  const value: SharedState = { quotes: [...last], onPages };
+  try {
+    await shared?.write(JSON.stringify(value), changed);
+    return true;
+  } catch (error) {
+    log.warn({ problem: (error as Error).message }, "Prices couldn't be given to the other nodes");
+    return false;
+  }
+}
+
+function known(state: State): TickerItem[] {
+  readShared(state);
+  const { rules, last, now, everyMs } = state;
   return rules.symbols.flatMap(({ symbol, name }) => {
     const quote = last.get(symbol);
     if (!quote) return [];
@@ -134,10 +204,14 @@ function known({ rules, last, now, everyMs }: State): TickerItem[] {
 }
 
 async function refreshPages(state: State): Promise<void> {
+  if (state.shared && !state.shared.leads()) return;
+  readShared(state);
   requestIfDue(state);
   await state.request;
   const newest = JSON.stringify([...state.last].map(([symbol, { price, change }]) => [symbol, price, change]));
   if (newest === state.onPages) return;
+  const { onPages } = state;
   state.onPages = newest;
-  state.onChange?.();
+  if (await share(state, true)) state.onChange?.();
+  else state.onPages = onPages;
 }

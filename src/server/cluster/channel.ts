@@ -44,6 +44,8 @@ export const messageSchema = z.object({
   webhook: webhookMessage.optional(),
   /** Its answer to the node that received it. */
   answer: answerMessage.optional(),
+  /** A node's readers want a newer value, which the node that syncs requests for all. */
+  wanted: z.string().optional(),
   /** Another node syncs with WordPress from now on. */
   lease: z.string().optional(),
 });

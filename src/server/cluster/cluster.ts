@@ -4,6 +4,7 @@
  * fresh. See docs/decisions/0031-cluster.md.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Content, ContentJournal, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
 import type { ContentEntry } from '../../content/store/entries.server.ts';
 import { entryName } from '../../content/store/entries.server.ts';
@@ -29,6 +30,14 @@ export interface ClusterLog {
   readonly contentLog: ContentLog;
   readonly lease: Lease;
   readonly journal: ContentJournal;
+  /** Whether this node may sync: it holds the lease, and has read the log to its end since it got it. */
+  readonly leads: () => boolean;
+  /**
+   * Lets this node sync as the lease's holder.
+   *
+   * @param since see `FollowedStore.fetchTime`; what was fetched before may be older than what the holder before has appended
+   */
+  lead(epoch: number, since: number): void;
   /** Tells the journal that this node has applied the log up to a revision. */
   applied(revision: number, refreshed: Promise<readonly string[]>): void;
   /** Ends every wait of the journal; what was appended is applied at the next start. */
@@ -60,6 +69,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
   };
   const waiting = new Set<() => void>();
   const closing = new AbortController();
+  let lead: { readonly epoch: number; readonly since: number } | null = null;
 
   async function reached(revision: number): Promise<{ refreshed: Promise<readonly string[]> }> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -90,13 +100,26 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     lease,
     journal: {
       async append(entries, tags) {
-        if (lease.epoch === null || closing.signal.aborted) throw new Error('Another node syncs with WordPress');
+        const present = lead;
+        if (present === null || present.epoch !== lease.epoch || closing.signal.aborted)
+          throw new Error('Another node syncs with WordPress');
+        if (entries.some((entry) => 'fetched' in entry && entry.fetched.at < present.since))
+          throw new Error('It was fetched before this node began to sync for the cluster');
         const written = entries.map((entry) => ({ ...entryName(entry), payload: JSON.stringify(entry) }));
-        const { epoch } = lease;
-        return inSpan('content log append', { 'broadsheet.entries': written.length }, async () =>
-          reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], epoch)),
-        );
+        try {
+          return await inSpan('content log append', { 'broadsheet.entries': written.length }, async () =>
+            reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], present.epoch)),
+          );
+        } catch (error) {
+          // It may have been appended all the same; the next preview must not start before it.
+          if (lead === present) lead = null;
+          throw error;
+        }
       },
+    },
+    leads: () => lead !== null && lead.epoch === lease.epoch,
+    lead(epoch, since) {
+      lead = { epoch, since };
     },
     applied(revision, refreshed) {
       last = { revision, refreshed };
@@ -120,6 +143,9 @@ export interface ClusterOptions {
   readonly told?: (() => Promise<void>) | undefined;
   readonly beatMs?: number;
   readonly goneMs?: number;
+  /** Called when this node begins to sync for the cluster, and when a node's readers want a newer value, see `SharedValues`. */
+  readonly onLead?: () => void;
+  readonly onWanted?: (key: string) => void;
   /** Milliseconds in which a webhook has to be answered (default 9000: the plugin waits ten seconds). */
   readonly webhookMs?: number;
 }
@@ -159,6 +185,8 @@ interface State extends ClusterOptions {
   /** Changes that the holder publishes, with the monotonic time at which this node found them. */
   readonly unpublished: Map<string, number>;
   readonly maintenance: RepeatedTask[];
+  /** Makes this node the one that syncs, while it has the lease. */
+  takingOver: RepeatedTask | null;
   readonly counts: { passedOn: number; received: number };
   webhooks: number;
 }
@@ -166,6 +194,8 @@ interface State extends ClusterOptions {
 /** Milliseconds between two offers of the files, and between two deletions of old pages. */
 const offerEveryMs = 600_000;
 const pruneEveryMs = 3_600_000;
+/** Milliseconds between two tries of a holder that doesn't sync yet. */
+const takeOverEveryMs = 1000;
 /** Milliseconds in which a new holder has the lease after the one before has gone. */
 const handoverMs = 30_000;
 /** Milliseconds in which all nodes show a change; a purge waits no longer. */
@@ -200,6 +230,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     shares: new Map(),
     unpublished: new Map(),
     maintenance: [],
+    takingOver: null,
     counts: { passedOn: 0, received: 0 },
     webhooks: 0,
   };
@@ -235,8 +266,15 @@ export function createCluster(options: ClusterOptions): Cluster {
     },
     catchUp: (ms) => node.catchUp(ms),
     start() {
+      state.takingOver = repeat(
+        beatMs ?? takeOverEveryMs,
+        () => takeOver(state),
+        (error) =>
+          log.warn({ problem: (error as Error).message }, "This node can't sync for the cluster yet; retrying"),
+      );
       node.start();
       state.maintenance.push(
+        state.takingOver,
         repeat(
           pruneEveryMs,
           () => prune(state),
@@ -271,32 +309,45 @@ function followerOf(clusterLog: ClusterLog, followed: FollowedStore) {
   return {
     revision: followed.revision,
     belongsTo: followed.belongsTo,
-    apply: ({ revision, entries }: LogBatch): Promise<void> =>
-      inSpan(
-        'content log apply',
-        { 'broadsheet.revision': revision, 'broadsheet.entries': entries.length },
-        async () => {
-          const content = entries.flatMap(({ kind, payload }) =>
-            kind === tagKind || payload === null ? [] : [JSON.parse(payload) as ContentEntry],
-          );
-          const tags = new Set(entries.flatMap(({ kind, id }) => (kind === tagKind ? [id] : [])));
-          const refreshed = followed.apply(content, revision, tags);
-          clusterLog.applied(revision, refreshed);
-          await refreshed;
-        },
-      ),
+    apply({ revision, entries }: LogBatch): Promise<void> {
+      const content = entries.flatMap(({ kind, payload }) =>
+        kind === tagKind || payload === null ? [] : [JSON.parse(payload) as ContentEntry],
+      );
+      const tags = new Set(entries.flatMap(({ kind, id }) => (kind === tagKind ? [id] : [])));
+      const attributes = { 'broadsheet.revision': revision, 'broadsheet.entries': entries.length };
+      // Outside of the span: what can't be written is an error at once.
+      const refreshed = followed.apply(content, revision, tags);
+      clusterLog.applied(revision, refreshed);
+      return inSpan('content log apply', attributes, () => refreshed.then(() => {}));
+    },
   };
 }
 
-async function leaseChanged(
-  { node, content, clusterLog, unpublished, log }: State,
-  epoch: number | null,
-): Promise<void> {
+/**
+ * Reads the log to its end as the new holder, then lets the sync run. A holder whose content store is behind would append wrong tags, and
+ * fetch with times before those in the log.
+ */
+async function takeOver(state: State): Promise<boolean> {
+  const { node, content, clusterLog } = state;
+  const { epoch } = node;
+  if (epoch === null || clusterLog.leads()) return epoch !== null;
+  // Since the lease has its new epoch, no other node can append entries.
+  if (!(await node.reached(await clusterLog.contentLog.revision(), applyMs))) return false;
+  if (node.epoch !== epoch) return false;
+  if (clusterLog.leads()) return true;
+  clusterLog.lead(epoch, content.followed.fetchTime());
+  content.look();
+  state.onLead?.();
+  return true;
+}
+
+async function leaseChanged(state: State, epoch: number | null): Promise<void> {
+  const { node, clusterLog, unpublished, log } = state;
   if (epoch === null) {
     log.warn({}, 'This node no longer syncs with WordPress for the cluster');
     return;
   }
-  content.look();
+  state.takingOver?.runNow();
   await node.send({ lease: node.id }).catch(() => {});
   // The holder before it may have gone before it published them.
   const recent = [...unpublished].flatMap(([tag, at]) => (performance.now() - at < handoverMs ? [tag] : []));
@@ -305,7 +356,8 @@ async function leaseChanged(
 }
 
 function handle(state: State, message: Message): void {
-  const { page, build, webhook, answer, lease } = message;
+  const { page, build, webhook, answer, lease, wanted } = message;
+  if (wanted !== undefined && state.clusterLog.leads()) state.onWanted?.(wanted);
   if (page !== undefined && build !== undefined) state.shares.get(build)?.announced(page);
   if (webhook && state.node.epoch !== null) void answerWebhook(state, webhook);
   if (answer?.to === state.node.id) state.open.get(answer.id)?.answer(answer);
@@ -333,8 +385,18 @@ async function receive(state: State, request: WebhookRequest, taken?: () => void
 }
 
 /** Handles a webhook on the node that syncs; withdrawn content is gone on every node before it is answered. */
-async function receiveAsHolder(state: State, request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer> {
-  const answer = await state.content.receive(request, taken);
+async function receiveAsHolder(
+  state: State,
+  request: WebhookRequest,
+  taken?: () => void,
+  isRecent?: boolean,
+): Promise<WebhookAnswer> {
+  if (!state.clusterLog.leads()) {
+    const late = pause(state.webhookMs / 2, false, { ref: false });
+    if (!(await Promise.race([takeOver(state), late]).catch(() => false)))
+      return unavailable("the node that syncs with WordPress isn't ready yet; send it again");
+  }
+  const answer = await state.content.receive(request, taken, isRecent);
   // A duplicate (409) may come while the first one still waits for the other nodes.
   if (answer.status !== 200 && answer.status !== 409) return answer;
   const revision = state.content.followed.revision();
@@ -388,9 +450,10 @@ async function passOnAndWait(state: State, message: WebhookMessage): Promise<Web
 /** Handles a webhook that another node has received. */
 async function answerWebhook(state: State, { from, id, headers, body }: WebhookMessage): Promise<void> {
   state.counts.received++;
+  // The node that received it has checked its time; this node's clock may be another.
   const request: WebhookRequest = { headers, rawBody: Buffer.from(body, 'base64') };
   const { status, ...rest } = await inSpan('webhook passed on', {}, async (span) => {
-    const answer = await receiveAsHolder(state, request);
+    const answer = await receiveAsHolder(state, request, undefined, true);
     span.set({ 'broadsheet.webhook.status': answer.status });
     return answer;
   });

@@ -97,6 +97,28 @@ describe('the lease', () => {
     await expect.poll(() => two.hold(second)).toBe(2);
     await expect(one.hold(first)).rejects.toThrow();
   });
+
+  it('is taken from a node that stops between getting the lock and becoming the holder', async () => {
+    const { log, session } = await shop();
+    // Every node asks for it.
+    await log.id();
+    const [first, second] = [await session(), await session()];
+    let stops = (_: unknown): void => {};
+    const stopping = new Promise((resolve) => {
+      stops = resolve;
+    });
+    const stopped = {
+      query(text: string, values?: unknown[]) {
+        if (text.includes('pg_try_advisory_lock')) return first.query(text, values);
+        stops(text);
+        return new Promise(() => {});
+      },
+    } as unknown as pg.Client;
+    void lease('one').hold(stopped);
+    await stopping;
+    const two = lease('two', 50);
+    await expect.poll(() => two.hold(second)).toBe(1);
+  });
 });
 
 describe('shared pages', () => {

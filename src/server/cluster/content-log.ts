@@ -60,7 +60,7 @@ const keptMs = 3 * 24 * 60 * 60 * 1000;
 
 export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
   const created = sql`insert into content_log (version, id, revision, epoch, renewed)
-    values (${version}, ${randomUUID()}, 0, 0, 0) on conflict do nothing`;
+    values (${version}, ${randomUUID()}, 0, 0, ${sql.raw(databaseNow)}) on conflict do nothing`;
   const head = async (): Promise<{ id: string; revision: number }> => {
     const query = sql<{
       id: string;

@@ -23,9 +23,10 @@ export interface Lease {
    * Takes or renews the lease; call it about once a second.
    *
    * @param session a connection that is this node's own: not one of a pool, nor through a pooler that shares sessions
+   * @param isFit whether this node can do the holder's work; if not, it leaves the lease to another
    * @returns the epoch, `null` when another node holds the lease
    */
-  hold(session: Pick<Client, 'query'>): Promise<number | null>;
+  hold(session: Pick<Client, 'query'>, isFit?: boolean): Promise<number | null>;
   /** The session is gone, and the lease with it. */
   lost(): void;
 }
@@ -49,15 +50,20 @@ export function createLease({ version, node, log, staleMs = 10_000 }: LeaseOptio
     log.info({ epoch }, 'This node syncs with WordPress for the cluster');
   }
 
-  /** A stopped process keeps its connection, and the lock with it. */
+  /**
+   * A stopped process keeps its connection, and the lock with it. The lock's owner is cut off, and not the last holder: a node may stop after
+   * it has got the lock and before it has become the holder.
+   */
   async function endStaleHolder(session: Pick<Client, 'query'>): Promise<void> {
     // In two steps: PostgreSQL may evaluate the conditions of one in any order.
-    const { rows } = await session.query<{ holder: string }>(
+    const { rows } = await session.query<{ holder: string | null }>(
       `with stale as materialized (
         update content_log set renewed = ${databaseNow}
-        where version = $1 and pid is not null and renewed < ${databaseNow} - $2::bigint returning holder, pid
+        where version = $1 and renewed < ${databaseNow} - $2::bigint returning holder, ${key} as key
       )
-      select holder, pg_terminate_backend(pid) from stale`,
+      select stale.holder, pg_terminate_backend(pid) from stale, pg_locks
+      where locktype = 'advisory' and granted and objsubid = 1 and classid = ((key >> 32) & 4294967295)::oid
+        and objid = (key & 4294967295)::oid and database = (select oid from pg_database where datname = current_database())`,
       [version, staleMs],
     );
     if (rows[0])
@@ -68,7 +74,12 @@ export function createLease({ version, node, log, staleMs = 10_000 }: LeaseOptio
     get epoch() {
       return epoch;
     },
-    async hold(session) {
+    async hold(session, isFit = true) {
+      if (!isFit) {
+        if (epoch !== null) await session.query(`select pg_advisory_unlock(${key})`);
+        epoch = null;
+        return epoch;
+      }
       if (epoch === null) {
         await take(session);
         return epoch;

@@ -23,6 +23,7 @@ export interface Follower {
    * Writes a batch. Withdrawn content is gone when this returns.
    *
    * @returns resolves when the pages that show the batch are fresh
+   * @throws Error at once, when the batch can't be written
    */
   apply(batch: LogBatch): Promise<void>;
 }
@@ -94,10 +95,11 @@ interface State extends Required<NodeOptions> {
   readonly rendering: Set<number>;
   reporting: Promise<void> | null;
   reportAgain: boolean;
+  readonly createdAt: number;
   /** Monotonic time at which this node was last at the end of the log. */
   caughtUpAt: number;
-  /** Whether it has been there at all: before that it may show what was withdrawn while it was away. */
-  hasCaughtUp: boolean;
+  /** The same as PostgreSQL knows it: a node that hears is one of those that `everywhere` waits for. */
+  heardAt: number;
   problem: string | null;
 }
 
@@ -122,8 +124,9 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     rendering: new Set(),
     reporting: null,
     reportAgain: false,
-    caughtUpAt: performance.now(),
-    hasCaughtUp: false,
+    createdAt: performance.now(),
+    caughtUpAt: Number.NEGATIVE_INFINITY,
+    heardAt: Number.NEGATIVE_INFINITY,
     problem: null,
   };
   const beat = repeat(
@@ -157,13 +160,15 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
       leads: state.lease.epoch !== null,
       hears: hears(state),
       revision: state.follower.revision(),
-      lagMs: Math.round(performance.now() - state.caughtUpAt),
+      lagMs: Math.round(performance.now() - Math.max(state.caughtUpAt, state.createdAt)),
     }),
   };
 }
 
-const hears = ({ hasCaughtUp, caughtUpAt, goneMs }: State): boolean =>
-  hasCaughtUp && performance.now() - caughtUpAt < goneMs;
+/** A node whose content store can't be written, as on a full disk, must not keep the lease. */
+const isFit = (state: State): boolean => state.problem === null || hears(state);
+
+const hears = ({ heardAt, goneMs }: State): boolean => performance.now() - heardAt < goneMs;
 
 function connect(state: State): Listening {
   return listen({
@@ -178,7 +183,7 @@ function connect(state: State): Listening {
     },
     async onBeat(session) {
       const before = state.lease.epoch;
-      const epoch = await state.lease.hold(session);
+      const epoch = await state.lease.hold(session, isFit(state));
       if (epoch !== before) state.onLease(epoch);
     },
     onDisconnect() {
@@ -226,7 +231,6 @@ async function readLog(state: State): Promise<void> {
         const batch = await contentLog.read(follower.revision());
         if (batch.entries.length === 0) {
           state.caughtUpAt = began;
-          state.hasCaughtUp = true;
           break;
         }
         apply(state, batch);
@@ -269,13 +273,19 @@ async function writeReport(state: State): Promise<void> {
   await Promise.resolve();
   while (state.reportAgain && !state.stopping.signal.aborted) {
     state.reportAgain = false;
+    const { caughtUpAt } = state;
     const applied = follower.revision();
     const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
     await told();
     await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${sql.raw(databaseNow)}, ${applied}, ${fresh})
       on conflict (id) do update set seen = excluded.seen, applied = excluded.applied, fresh = excluded.fresh`
       .execute(db)
-      .catch(() => {});
+      .then(
+        () => {
+          state.heardAt = caughtUpAt;
+        },
+        () => {},
+      );
   }
   state.reporting = null;
 }

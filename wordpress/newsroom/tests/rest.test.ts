@@ -148,6 +148,23 @@ describe('filters', () => {
     expect((await newsroom.rest('/wp/v2/articles?author_id=nobody')).status).toBe(400);
   });
 
+  it('pages by id', async () => {
+    for (const type of ['articles', 'pages', 'authors']) {
+      const all = await found('orderby=id&order=asc&per_page=100', type);
+      expect(all.length).toBeGreaterThan(type === 'authors' ? 0 : 1);
+      const paged: number[] = [];
+      for (let last = 0; ; last = paged.at(-1) ?? 0) {
+        const page = await found(`orderby=id&order=asc&per_page=1&after_id=${last}`, type);
+        if (page.length === 0) break;
+        expect(page).toHaveLength(1);
+        paged.push(...page);
+      }
+      expect(paged).toEqual(all);
+    }
+    expect((await newsroom.rest('/wp/v2/articles?after_id=first')).status).toBe(400);
+    expect((await newsroom.rest('/wp/v2/articles?after_id=-1')).status).toBe(400);
+  });
+
   it('sees a backdated article, and changes of meta, terms and image, by modified_after', async () => {
     const changedSince = async (change: string) => {
       await newsroom.php(

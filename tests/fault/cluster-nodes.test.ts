@@ -1,0 +1,104 @@
+/** Whole sites as nodes of a cluster: the one that syncs with WordPress stands still and wakes, and the disk of one is full. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Paper, startPaper, until } from '../fixtures/paper.ts';
+import { type Cluster, startPostgres } from '../world/postgres.ts';
+import { openSmallDisk, type SmallDisk } from './fixtures/small-disk.ts';
+
+let postgres: Cluster;
+let DATABASE_URL: string;
+let folder: string;
+let disk: SmallDisk;
+/** Came with WordPress, and leads at first. */
+let first: Paper;
+/** On a small disk. */
+let second: Paper;
+const papers: Paper[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cluster-disk-'));
+  disk = openSmallDisk(folder);
+  postgres = await startPostgres();
+  DATABASE_URL = await postgres.database();
+  first = await startPaper({ DATABASE_URL });
+  papers.push(first);
+  const settings = { DATABASE_URL, WORDPRESS_URL: first.wordpressUrl, DATA_DIR: folder };
+  second = await startPaper(settings, { nodeArgs: disk.nodeArgs });
+  papers.push(second);
+  for (const paper of papers) await until(() => paper.output().includes('The important pages are ready'), paper.output);
+}, 120_000);
+afterAll(async () => {
+  for (const paper of papers) paper.site()?.kill('SIGCONT');
+  await Promise.all(papers.map((paper) => paper.close()));
+  await postgres?.remove();
+  disk?.close();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+});
+
+const leads = async (paper: Paper): Promise<boolean> => (await paper.metric('broadsheet_cluster_leads')) === 1;
+const shows = async (paper: Paper, path: string, words: string): Promise<void> =>
+  until(async () => (await paper.ask(path)).text.includes(words), paper.output);
+
+it('a holder that stood still while another led appends nothing of what it had fetched', async () => {
+  expect(await leads(first)).toBe(true);
+  const { wordpress } = first;
+  // WordPress has answered the first node with the old headline, and the answer is on its way.
+  const asked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  let held = 0;
+  const old = wordpress.handle.bind(wordpress);
+  first.edit(1, { title: { rendered: 'The old headline' } });
+  wordpress.intercept = (request) => {
+    if (!new URL(request.url).pathname.endsWith('/articles/1') || held++ > 0) return null;
+    const answer = old(request);
+    asked.resolve();
+    return release.promise.then(() => answer);
+  };
+  const late = first.deliver().catch(() => null);
+  await asked.promise;
+  first.site()?.kill('SIGSTOP');
+  await until(() => leads(second), second.output);
+  first.edit(1, { title: { rendered: 'The new headline' } });
+  await until(async () => (await second.deliver()).status === 200, second.output);
+  await shows(second, '/article/story-1', 'The new headline');
+  release.resolve();
+  first.site()?.kill('SIGCONT');
+  // WordPress would send it again.
+  expect((await late)?.status ?? 503).toBe(503);
+  await shows(first, '/article/story-1', 'The new headline');
+  await until(async () => (await first.ask('/readyz')).status === 200, first.output);
+  expect([await leads(first), await leads(second)]).toEqual([false, true]);
+  for (const paper of papers) expect((await paper.ask('/article/story-1')).text).not.toContain('The old headline');
+  // A node that starts from nothing gets it from the log.
+  const client = new pg.Client(DATABASE_URL);
+  await client.connect();
+  const { rows } = await client.query("select payload from content_entries where kind = 'document' and id = '1'");
+  await client.end();
+  expect(rows[0].payload).toContain('The new headline');
+}, 60_000);
+
+it('a node whose disk is full leaves the lease to another, serves its pages, and goes on when there is room', async () => {
+  expect(await leads(second)).toBe(true);
+  await disk.fill(second);
+  // A file may have some room of its own left. A webhook that can't be kept waits for its answer until another node leads.
+  for (let edit = 0; !(await leads(first)); edit++) {
+    first.edit(1, {
+      title: { rendered: `Edit ${edit}` },
+      content: { rendered: `<p>${'Long. '.repeat(3000)}${edit}</p>` },
+    });
+    const refused = first.deliver().then(({ status }) => status !== 200);
+    await Promise.race([refused, until(() => leads(first), first.output, 30_000)]);
+    expect(edit, 'The disk was never felt.').toBeLessThan(200);
+  }
+  first.edit(2, { title: { rendered: 'By the other node' } });
+  await until(async () => (await first.deliver({ id: 2, slug: 'story-2' })).status === 200, first.output);
+  await shows(first, '/article/story-2', 'By the other node');
+  expect((await second.ask('/readyz')).status).toBe(503);
+  expect((await second.ask('/')).status).toBe(200);
+  await disk.free(second);
+  await shows(second, '/article/story-2', 'By the other node');
+  await until(async () => (await second.ask('/readyz')).status === 200, second.output);
+}, 60_000);
