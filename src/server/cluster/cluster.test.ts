@@ -1,8 +1,17 @@
 /** Several nodes of a cluster in this process: one WordPress whose requests are counted, and a real PostgreSQL. */
 import { afterEach, describe, expect, it } from 'vitest';
+import {
+  follower,
+  holders,
+  isComplete,
+  newsroom,
+  openNode,
+  openNodes,
+  stopNodes,
+  webhook,
+} from '../../../tests/world/cluster-nodes.ts';
 import { prepare } from '../../../tests/world/databases.ts';
 import { runSql } from '../../../tests/world/postgres.ts';
-import { follower, holders, isComplete, newsroom, openNode, openNodes, stopNodes, webhook } from './testing.ts';
 
 const engines = prepare('postgres');
 afterEach(stopNodes);

@@ -1,10 +1,10 @@
 /** Nodes of a cluster whose connections to PostgreSQL are slow or stand still, and whose clocks are wrong. */
 import { afterEach, expect, it } from 'vitest';
+import { follower, holders, type Node, openNodes, stopNodes, webhook } from '../../../tests/world/cluster-nodes.ts';
 import { prepare } from '../../../tests/world/databases.ts';
 import { runSql } from '../../../tests/world/postgres.ts';
 import { proving } from '../../../tests/world/runs.ts';
 import { type SlowProxy, startSlowProxy } from '../../../tests/world/slow-proxy.ts';
-import { follower, holders, type Node, openNodes, stopNodes, webhook } from './testing.ts';
 
 const engines = prepare('postgres');
 const proxies: SlowProxy[] = [];

@@ -1,8 +1,8 @@
 /** Market prices of a cluster: requested by one node, shown by all. */
 import { afterEach, expect, it } from 'vitest';
+import { follower, holders, openNodes, stopNodes } from '../../../tests/world/cluster-nodes.ts';
 import { prepare } from '../../../tests/world/databases.ts';
 import { publication } from '../../publication.ts';
-import { follower, holders, openNodes, stopNodes } from './testing.ts';
 
 const engines = prepare('postgres');
 afterEach(stopNodes);

@@ -1,17 +1,17 @@
 /** Nodes of a cluster in one process, for tests: each with a content store of its own, on one WordPress and one PostgreSQL. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { fakeWordPress, type Json, wirePost, wireSection } from '../../../tests/fixtures/wordpress.ts';
-import type { Engines, Place } from '../../../tests/world/databases.ts';
-import { openContent } from '../../content/content.server.ts';
-import type { Content, ContentChange, WebhookRequest } from '../../content/service.ts';
-import { silent } from '../../lib/logging.ts';
-import type { QuoteProvider } from '../../lib/ticker/model.ts';
-import { createTicker, type RunningTicker } from '../../lib/ticker/ticker.server.ts';
-import { publication } from '../../publication.ts';
-import { createChangeFeed } from '../change-feed.ts';
-import { type Cluster, createCluster, openClusterLog } from './cluster.ts';
-import { createSharedQuotes } from './shared-quotes.ts';
+import { openContent } from '../../src/content/content.server.ts';
+import type { Content, ContentChange, WebhookRequest } from '../../src/content/service.ts';
+import { silent } from '../../src/lib/logging.ts';
+import type { QuoteProvider } from '../../src/lib/ticker/model.ts';
+import { createTicker, type RunningTicker } from '../../src/lib/ticker/ticker.server.ts';
+import { publication } from '../../src/publication.ts';
+import { createChangeFeed } from '../../src/server/change-feed.ts';
+import { type Cluster, createCluster, openClusterLog } from '../../src/server/cluster/cluster.ts';
+import { createSharedQuotes } from '../../src/server/cluster/shared-quotes.ts';
+import { fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
+import type { Engines, Place } from './databases.ts';
 
 const noQuotes: QuoteProvider = { quotes: async () => new Map() };
 const stops: (() => Promise<unknown>)[] = [];
