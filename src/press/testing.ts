@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, silent } from '../lib/logging.ts';
-import { bytesOf } from './cache/cached-page.ts';
 import { encode } from './cache/compressor.server.ts';
 import { openPress, type Press, type PressOptions } from './press.server.ts';
 import type { Rendering } from './scheduler/render.server.ts';
@@ -70,14 +69,14 @@ export function press(
 export function textOf(press: Press, entry: Parameters<Press['encoded']>[0]): string {
   const ready = press.encoded(entry, ['identity']);
   if (!ready) throw new Error('The page was replaced while it was read.');
-  return bytesOf(ready).toString();
+  return ready.body.toString();
 }
 
 /** The text of a page as a reader gets it; it is looked up again if its rendering was replaced. */
 export async function readText(press: Press, key: string, variant: Variant = 'public'): Promise<string> {
   for (let attempt = 0; attempt < 5; attempt++) {
     const ready = press.encoded(await press.get(key, variant), ['identity']);
-    if (ready) return bytesOf(ready).toString();
+    if (ready) return ready.body.toString();
   }
   throw new Error('The page was replaced repeatedly.');
 }

@@ -22,6 +22,7 @@ const response: { -readonly [name in keyof CachedResponse]: CachedResponse[name]
   status: 200,
   headers: [],
   body: null,
+  kept: null,
 };
 
 /**
@@ -46,6 +47,7 @@ export function responseFromCache(
   response.status = unchanged ? 304 : page.status;
   response.headers = list;
   response.body = unchanged ? null : encoded.body;
+  response.kept = unchanged ? null : encoded;
   return response;
 }
 
@@ -58,7 +60,7 @@ function send(
   // Node copies the list before it returns, so that it can be reused.
   outgoing.writeHead(status, headers);
   if (body === null || incoming.method === 'HEAD') outgoing.end();
-  else outgoing.end(body, 'latin1');
+  else outgoing.end(body);
 }
 
 /**

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { responseFromCache, servePage } from '../delivery/respond.ts';
 import { html, press, type TestPress, tempDir } from '../testing.ts';
-import { attachFastPath, readHead } from './fast-path.ts';
+import { attachFastPath, type KeptBody, readHead, secondNow } from './fast-path.ts';
 
 const text = '<p>It shines for all.</p>'.repeat(400);
 const long = Array.from({ length: 20_000 }, (_, n) => `<p>${n * 7919}</p>`).join('');
@@ -357,12 +357,51 @@ it('never reads a request in another way than the server does', async () => {
   expect(express).toBeGreaterThan(40);
 });
 
+it('keeps a response in one piece, in which age and date move on', async () => {
+  const server = createServer();
+  const kept: KeptBody = { body: Buffer.from('the body'), whole: null };
+  let age = '7';
+  attachFastPath(
+    server,
+    () => ({
+      status: 200,
+      headers: ['content-type', 'text/plain', 'content-length', '8', 'age', age, 'server-timing', 'hit'],
+      body: kept.body,
+      kept,
+    }),
+    { firstMs: 10_000, idleMs: 10_000 },
+  );
+  await listen(server);
+  const ask = async () => (await say(server, lines('GET / HTTP/1.1', 'Host: a')))[0];
+  const first = await ask();
+  expect(first?.headers.age).toBe('7');
+  expect(first?.body.toString()).toBe('the body');
+  const { whole } = kept;
+  expect(kept.body.buffer).toBe(whole?.bytes.buffer);
+  age = '123456';
+  // The same second: nothing is written.
+  if (whole) whole.second = secondNow();
+  expect((await ask())?.headers.age).toBe('7');
+  if (whole) {
+    whole.second = 0;
+    whole.bytes.write('Thu, 01 Jan 1970 00:00:00 GMT', whole.dateAt, 'latin1');
+  }
+  const later = await ask();
+  expect(later?.headers.age).toBe('123456');
+  expect(Math.abs(Date.parse(String(later?.headers.date)) - Date.now())).toBeLessThan(5000);
+  expect(later?.body.toString()).toBe('the body');
+  expect(kept.whole).toBe(whole);
+  server.closeAllConnections();
+  server.close();
+});
+
 describe('slow and silent askers', () => {
   async function slow(options: { firstMs: number; idleMs: number }): Promise<Server> {
     const server = createServer((_, outgoing) => outgoing.end('server'));
     const body = Buffer.alloc(1024 * 1024, 'x');
     const headers = ['content-length', String(body.byteLength)];
-    attachFastPath(server, () => ({ status: 200, headers, body }), options);
+    const kept = { body, whole: null };
+    attachFastPath(server, () => ({ status: 200, headers, body, kept }), options);
     await listen(server);
     return server;
   }

@@ -15,8 +15,26 @@ export interface CachedResponse {
   readonly status: number;
   /** Names and values alternate, with `content-length` where there is a body; read before `serve` is called again. */
   readonly headers: readonly string[];
-  /** Text is Latin-1. */
-  readonly body: Buffer | string | null;
+  readonly body: Buffer | null;
+  /** Where the body is kept between requests; the fast path keeps the whole response there. */
+  readonly kept: KeptBody | null;
+}
+
+/** A body that is sent again and again under the same headers, but for `age` and `date`. */
+export interface KeptBody {
+  /** A part of {@link whole} once that is there. */
+  body: Buffer;
+  /** Head and body in one piece: one write, and nothing is created for a request. */
+  whole: WholeResponse | null;
+}
+
+interface WholeResponse {
+  readonly bytes: Buffer;
+  /** Positions of the values that change with time; `null`: the response has no age. */
+  readonly ageAt: number | null;
+  readonly dateAt: number;
+  /** Unix second for which they are written. */
+  second: number;
 }
 
 /** @returns `null` to leave the request to the HTTP server */
@@ -103,19 +121,50 @@ function onData(path: FastPath, socket: Socket, chunk: Buffer): void {
     handOver(path, socket, chunk);
     return;
   }
-  const { status, headers, body } = response;
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-  for (let at = 0; at < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`;
-  head += `date: ${dateNow()}\r\n${path.keepAlive}`;
-  if (body === null || typeof body === 'string') socket.write(body === null ? head : head + body, 'latin1');
-  else {
-    socket.cork();
-    socket.write(head, 'latin1');
-    socket.write(body);
-    socket.uncork();
-  }
+  if (response.kept) socket.write(wholeOf(path, response, response.kept));
+  else socket.write(headOf(path, response), 'latin1');
   if (socket.timeout !== path.idleMs) socket.setTimeout(path.idleMs);
   if (socket.writableLength > mostWaiting) socket.pause();
+}
+
+/** Characters of an age: a page may be sent for thirty years without being rendered again. */
+const ageLength = 9;
+
+function headOf({ keepAlive }: FastPath, { status, headers }: CachedResponse): string {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+  for (let at = 0; at < headers.length; at += 2) {
+    const value = headers[at + 1] ?? '';
+    head += `${headers[at]}: ${headers[at] === 'age' ? value.padStart(ageLength) : value}\r\n`;
+  }
+  return `${head}date: ${dateNow()}\r\n${keepAlive}`;
+}
+
+/** Head and body of a response, with the present time. The first call copies the body behind the head. */
+function wholeOf(path: FastPath, response: CachedResponse, kept: KeptBody): Buffer {
+  const now = secondNow();
+  kept.whole ??= makeWhole(headOf(path, response), kept, now);
+  const { whole } = kept;
+  if (whole.second !== now) {
+    const { headers } = response;
+    whole.second = now;
+    whole.bytes.write(dateNow(), whole.dateAt, 'latin1');
+    if (whole.ageAt !== null) {
+      // Spaces before a value don't belong to it (RFC 9112, section 5.1).
+      const age = (headers[headers.indexOf('age') + 1] ?? '').padStart(ageLength);
+      whole.bytes.write(age, whole.ageAt, 'latin1');
+    }
+  }
+  return whole.bytes;
+}
+
+function makeWhole(head: string, kept: KeptBody, second: number): WholeResponse {
+  const bytes = Buffer.allocUnsafeSlow(head.length + kept.body.byteLength);
+  bytes.write(head, 0, 'latin1');
+  kept.body.copy(bytes, head.length);
+  kept.body = bytes.subarray(head.length);
+  const [age, date] = ['\r\nage: ', '\r\ndate: '];
+  const ageAt = head.includes(age) ? head.lastIndexOf(age) + age.length : null;
+  return { bytes, ageAt, dateAt: head.lastIndexOf(date) + date.length, second };
 }
 
 function respond({ serve }: FastPath, chunk: Buffer): CachedResponse | null {
