@@ -66,6 +66,8 @@ async function readAll(): Promise<Set<unknown>> {
 
 /** Stops in order, starts again, and finds everything as it was. */
 async function expectAllWritten(): Promise<void> {
+  // What is still being rendered at a stop is rendered after the next start.
+  await until(async () => (await paper.metric('broadsheet_press_queue_length')) === 0, paper.output, 90_000);
   await paper.kill('SIGTERM');
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     expect(name).not.toContain('damaged');
