@@ -9,7 +9,9 @@ const mostUnrecorded = 10_000;
 export function applyChange(state: CacheState, tags: readonly string[], withdrawn: readonly string[]): Change {
   const { access, store, changes } = state;
   const all = isEverything(state, tags);
-  const recorded = access.attempt(() => store.change(tags, withdrawn, all, changes.latest))?.value;
+  const recorded = isInOrder(state)
+    ? access.attempt(() => store.change(tags, withdrawn, all, changes.latest))?.value
+    : undefined;
   const change = recorded ?? changeWithoutStore(state, tags, withdrawn);
   if (recorded) changes.note(tags, withdrawn, recorded.seq);
   const gone = new Set([...change.withdrawn, ...unwrittenWith(state, withdrawn)].map(nameOfRef));
@@ -82,6 +84,9 @@ function catchUpWithStore(state: CacheState): void {
   if (rest.length > 0 && access.attempt(() => store.remove(rest))) unusable.clear();
   if (unwritten.size + unusable.size === 0) access.recovered();
 }
+
+/** Whether the store has every change so far: an earlier withdrawal that it records later would remove a page that came after it. */
+export const isInOrder = (state: CacheState): boolean => state.unrecorded.length === 0 || recordChanges(state);
 
 /** @returns `false` when the store still can't record one */
 function recordChanges(state: CacheState): boolean {

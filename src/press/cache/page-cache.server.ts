@@ -25,7 +25,7 @@ import {
   tellReplaced,
 } from './cache-state.ts';
 import { type CachedPage, createCachedPage, type EncodedResponse, encodedIn, type HeadersOf } from './cached-page.ts';
-import { applyChange, catchUp } from './invalidation.ts';
+import { applyChange, catchUp, isInOrder } from './invalidation.ts';
 import type { Lru } from './lru.ts';
 
 export interface PageCacheOptions {
@@ -144,7 +144,7 @@ function put(
   const name = nameOf(page.key, page.variant);
   const old = lru.get(name);
   if (old) collectReads(state, name, old);
-  const written = access.attempt(() => store.put(page, bodies, began, interim));
+  const written = isInOrder(state) ? access.attempt(() => store.put(page, bodies, began, interim)) : undefined;
   if (!written) {
     const cached = createCachedPage(page, headersOf, bodies);
     lru.delete(name);
