@@ -85,7 +85,7 @@ export interface Connection {
 
 export const takenWithinMs = 1500;
 
-/** Milliseconds on a clock that all processes of the machine share and nobody sets. */
+/** Milliseconds on the machine's monotonic clock, which all processes share. */
 export const machineMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
 interface Stop {

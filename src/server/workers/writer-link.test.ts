@@ -77,6 +77,17 @@ describe('what the writer tells its serving workers', () => {
     await told;
   });
 
+  it('stays heard when metrics are answered later than a change that came after them', async () => {
+    const { link, replaced } = linked();
+    link.receive({ kind: 'joined', from: 7 });
+    const metrics = link.metrics();
+    link.replaced(['p/']);
+    const told = link.told();
+    link.receive({ kind: 'done', number: replaced()[0]?.number ?? 0, from: 7 });
+    link.receive({ kind: 'metrics', number: 1, metrics: [], from: 7 });
+    await Promise.all([told, metrics, link.told()]);
+  });
+
   it('includes a request for their metrics', async () => {
     const { link } = linked();
     link.receive({ kind: 'joined', from: 7 });

@@ -145,14 +145,20 @@ function receive(state: State, message: ToWriter): void {
       break;
     case 'metrics':
       state.answers.get(message.number)?.(from, message.metrics);
-      if (workers.has(from)) workers.set(from, message.number);
+      heard(workers, from, message.number);
       break;
     case 'done':
-      if (workers.has(from)) workers.set(from, message.number);
+      heard(workers, from, message.number);
       break;
     case 'reads':
       for (const listener of state.readsListeners) listener(message.reads);
       break;
   }
   for (const look of [...waiting]) look();
+}
+
+/** Metrics take a moment, so that their answer may come after that to a later message. */
+function heard(workers: Map<number, number>, from: number, number: number): void {
+  const before = workers.get(from);
+  if (before !== undefined && number > before) workers.set(from, number);
 }
