@@ -128,8 +128,8 @@ function receive(state: State, message: ToServing): void {
       void state.metrics.json().then((metrics) => state.send({ kind: 'metrics', number: message.number, metrics }));
       break;
     case 'writer-gone':
-      // It may have replaced pages without saying so any more.
-      if (state.opening) open(state, state.opening);
+      // It may have replaced pages without saying so any more; a store that it couldn't write stays untrusted.
+      if (state.opening) open(state, { ...state.opening, isReady: state.isReady, isStored: state.isStored });
       state.opening = null;
       break;
     case 'stop':
