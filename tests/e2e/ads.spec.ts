@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { expectLeadInSight } from '../world/first-screen.ts';
+import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { pretend } from '../world/readers.ts';
 import { chose, expect, test } from '../world/third-parties.ts';
 
@@ -23,24 +24,6 @@ const shown = (page: Page) =>
       .filter((each) => each.getClientRects().length > 0)
       .map((each) => each.dataset.adSlot ?? ''),
   );
-
-async function watchShifts(page: Page): Promise<() => Promise<string[]>> {
-  // Fonts that arrive and times that become "2 hours ago" change the width of words, with advertising or without.
-  await page.route(/\.woff2/, (route) => route.abort());
-  await page.addInitScript(() => {
-    Object.assign(window, { shifts: [] });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & { sources: { node: Node | null }[] })[]) {
-        const what = entry.sources.map(({ node }) => {
-          const element = node instanceof Element ? node : node?.parentElement;
-          return element?.outerHTML.slice(0, 200);
-        });
-        (window as unknown as { shifts: string[] }).shifts.push(`${JSON.stringify(entry)} ${what.join(' | ')}`);
-      }
-    }).observe({ type: 'layout-shift', buffered: true });
-  });
-  return () => page.evaluate(() => (window as unknown as { shifts: string[] }).shifts);
-}
 
 /** Scrolls by screens until every slot has been near. */
 async function readThrough(page: Page): Promise<void> {
@@ -82,7 +65,7 @@ for (const [path, name] of [
     baseURL,
   }) => {
     await chose(context, baseURL ?? '', 'advertising');
-    const moved = await watchShifts(page);
+    await watchShifts(page, 'blocked');
     for (const [width, wide] of [
       [390, '320x50'],
       [1280, '970x250'],
@@ -110,7 +93,7 @@ for (const [path, name] of [
       );
       expect(asked[0]).toMatchObject({ page: name, visitor: 'anonymous' });
       if (name === 'article') expect(asked[0]).toMatchObject({ slug: 'crack-closes-mississippi-bridge' });
-      expect(await moved(), `${width}`).toEqual([]);
+      expect(await shiftsOn(page), `${width}`).toEqual([]);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect(overflow).toBeLessThanOrEqual(0);
     }
@@ -151,7 +134,7 @@ test('a story that ends at its wall has its seven places, too', async ({ request
 
 test('lists and times that come late move nothing', async ({ page, context, baseURL }) => {
   await chose(context, baseURL ?? '', 'measurement');
-  const moved = await watchShifts(page);
+  await watchShifts(page, 'blocked');
   const late = Promise.withResolvers<void>();
   await page.route('**/fragments/**', async (route) => {
     await late.promise;
@@ -174,7 +157,7 @@ test('lists and times that come late move nothing', async ({ page, context, base
   await expect(ranking.locator('li')).toHaveCount(5);
   await expect(page.locator('.rail-list li')).not.toHaveCount(0);
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  expect(await moved()).toEqual([]);
+  expect(await shiftsOn(page)).toEqual([]);
 });
 
 test('without consent no ad is requested, and the site shows its own', async ({ page, vendors, context, baseURL }) => {
@@ -195,7 +178,7 @@ for (const mode of ['blocked', 'empty'] as const) {
   }) => {
     await chose(context, baseURL ?? '', 'advertising');
     await vendors.mode('gpt', mode);
-    const moved = await watchShifts(page);
+    await watchShifts(page, 'blocked');
     await page.goto('/');
     await expect.poll(async () => (await vendors.calls('gpt')).length).toBeGreaterThan(0);
     await readThrough(page);
@@ -206,7 +189,7 @@ for (const mode of ['blocked', 'empty'] as const) {
     expect(await filled(page)).toEqual([]);
     expect(await shown(page)).toEqual(places('home', 7));
     for (const name of places('home', 7)) await expect(slot(page, name).getByRole('link')).toBeVisible();
-    expect(await moved()).toEqual([]);
+    expect(await shiftsOn(page)).toEqual([]);
   });
 }
 

@@ -1,6 +1,7 @@
 /** The question about third parties: asked where there are some, answered in earnest, and taken back at any time. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { banner, chose, expect, test } from '../world/third-parties.ts';
 
 // In one worker, so that its site starts once.
@@ -8,22 +9,6 @@ test.describe.configure({ mode: 'default' });
 
 const article = '/article/crack-closes-mississippi-bridge';
 const choiceOf = async (page: Page) => (await page.context().cookies()).find(({ name }) => name === 'privacy-choices');
-
-async function watchShifts(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    Object.assign(window, { shifts: [] });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & { sources: { node: Node | null }[] })[]) {
-        const what = entry.sources.map(({ node }) => {
-          const element = node instanceof Element ? node : node?.parentElement;
-          return element?.outerHTML.slice(0, 200);
-        });
-        (window as unknown as { shifts: string[] }).shifts.push(`${JSON.stringify(entry)} ${what.join(' | ')}`);
-      }
-    }).observe({ type: 'layout-shift', buffered: true });
-  });
-}
-const shifts = (page: Page) => page.evaluate(() => (window as unknown as { shifts: string[] }).shifts);
 
 test('no third party is contacted before a choice, nor after "Reject all"', async ({
   page,
@@ -33,9 +18,7 @@ test('no third party is contacted before a choice, nor after "Reject all"', asyn
 }) => {
   // Four pages, each until its network is quiet.
   test.setTimeout(150_000);
-  // Fonts that arrive change the width of words, banner or not.
-  await page.route(/\.woff2/, (route) => route.abort());
-  await watchShifts(page);
+  await watchShifts(page, 'blocked');
   const foreign: string[] = [];
   page.on('request', (request) => {
     if (!request.url().startsWith(baseURL ?? '')) foreign.push(request.url());
@@ -61,7 +44,7 @@ test('no third party is contacted before a choice, nor after "Reject all"', asyn
   await expect(banner(page)).toBeHidden();
   expect(await vendors.scripts()).toEqual([]);
   expect(foreign.filter((url) => !url.startsWith('data:'))).toEqual([]);
-  expect(await shifts(page)).toEqual([]);
+  expect(await shiftsOn(page)).toEqual([]);
   expect(troubles.all).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 /** A reader of another country: one currency from the wall to the receipt, on cached pages that are the same for everyone. */
 import type { Locator, Page } from '@playwright/test';
 import { cards, expectThanks, fillCard, join, openPaywall, payButton, sheet, step } from '../world/checkout.ts';
+import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { test as base, expect, lettersTo } from '../world/readers.ts';
 import { enterAt } from '../world/shop.ts';
 
@@ -35,25 +36,14 @@ test.describe('from Britain', () => {
         await asked;
         await route.continue();
       });
+      await watchShifts(page, 'blocked');
       await page.goto(path);
-      // What fonts move on their way is none of ours.
-      await page.evaluate(() => document.fonts.ready);
-      await page.evaluate(() => {
-        const shifts: number[] = [];
-        Object.assign(window, { shifts });
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value);
-        }).observe({ type: 'layout-shift' });
-      });
       answer();
       await currency(page, 'gbp');
       const text = await read(page.locator('main'));
       expect(text).toMatch(/£\d/);
       expect(text).not.toMatch(foreign);
-      const frame = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
-      await frame();
-      await frame();
-      expect(await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts)).toEqual([]);
+      expect(await shiftsOn(page)).toEqual([]);
       // The next page knows before its first paint.
       await page.unroute('**/api/v1/checkout/currency');
       await page.route('**/api/v1/checkout/currency', (route) => route.abort());

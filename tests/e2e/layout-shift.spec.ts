@@ -1,30 +1,7 @@
 /** No page moves under its reader: while it loads, while it is scrolled, and while its islands are hydrated. */
 import type { Page } from '@playwright/test';
+import { noShift, shiftsOn, sumOf, watchShifts } from '../world/layout-shifts.ts';
 import { expect, test } from '../world/readers.ts';
-
-/** Collects the shifts that no touch of the reader explains, from the first paint on. */
-const observe = (page: Page) =>
-  page.addInitScript(() => {
-    interface Shift extends PerformanceEntry {
-      readonly value: number;
-      readonly hadRecentInput: boolean;
-      readonly sources: readonly { readonly node: Node | null }[];
-    }
-    const shifts: { value: number; moved: unknown[] }[] = [];
-    Object.assign(window, { shifts });
-    new PerformanceObserver((list) => {
-      for (const { value, hadRecentInput, sources } of list.getEntries() as Shift[]) {
-        if (hadRecentInput) continue;
-        const moved = sources.map(({ node }) => (node as Element | null)?.outerHTML?.slice(0, 120) ?? node?.nodeName);
-        shifts.push({ value, moved });
-      }
-    }).observe({ type: 'layout-shift', buffered: true });
-  });
-
-interface Shifts {
-  readonly shifts: readonly { readonly value: number; readonly moved: readonly unknown[] }[];
-}
-const shiftsOf = (page: Page) => page.evaluate(() => (window as unknown as Shifts).shifts);
 
 /** Two frames: what has changed until now is laid out and reported. */
 const settled = (page: Page) =>
@@ -53,9 +30,6 @@ async function hydrate(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
 }
 
-/** Less than this is 0 as Lighthouse prints it: the fraction of a pixel by which a word is wider in the newspaper's font. */
-const none = 0.0005;
-
 for (const [name, viewport] of [
   ['a phone', { width: 390, height: 844 }],
   ['a desktop', { width: 1280, height: 800 }],
@@ -65,15 +39,13 @@ for (const [name, viewport] of [
       await page.setViewportSize(viewport);
       // The popup would cover what is looked at.
       await page.addInitScript(() => localStorage.setItem('seen-welcome-modal', 'true'));
-      await observe(page);
+      await watchShifts(page, 'loaded');
       await page.goto(path, { waitUntil: 'networkidle' });
       await scrollThrough(page);
       await hydrate(page);
       await page.evaluate(() => scrollTo(0, 0));
-      await settled(page);
-      const shifts = await shiftsOf(page);
-      const sum = shifts.reduce((all, { value }) => all + value, 0);
-      expect(sum, JSON.stringify(shifts, null, 1)).toBeLessThan(none);
+      const shifts = await shiftsOn(page);
+      expect(sumOf(shifts), JSON.stringify(shifts, null, 1)).toBeLessThan(noShift);
     });
   }
 }

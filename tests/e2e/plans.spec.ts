@@ -4,6 +4,7 @@
  */
 import type { BrowserContext, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { emailField, expect, linkTo, newEmail, pretend, signedInKinds, test } from '../world/readers.ts';
 
 const pages = ['/pricing', '/print', '/membership', '/founder'];
@@ -118,21 +119,12 @@ test.describe('the first paint', () => {
   for (const kind of kinds) {
     test(`moves nothing afterwards for ${kind}`, async ({ context, page }) => {
       await as(context, kind, { reader: 'reader-monthly', member: 'member-yearly' }[kind as 'reader']);
-      // Fonts that arrive change the width of words, for every kind alike.
-      await context.route(/\.woff2/, (route) => route.abort());
-      await context.addInitScript(() => {
-        const shifts: string[] = [];
-        Object.assign(window, { shifts });
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries()) shifts.push(JSON.stringify(entry));
-        }).observe({ type: 'layout-shift', buffered: true });
-      });
+      await watchShifts(context, 'blocked');
       for (const width of [360, 1280]) {
         await page.setViewportSize({ width, height: 900 });
         for (const path of [...pages, '/thankyou']) {
           await page.goto(path, { waitUntil: 'networkidle' });
-          const shifts = await page.evaluate(() => (window as unknown as { shifts: string[] }).shifts);
-          expect(shifts, `${path} at ${width}`).toEqual([]);
+          expect(await shiftsOn(page), `${path} at ${width}`).toEqual([]);
         }
       }
     });

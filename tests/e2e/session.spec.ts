@@ -1,5 +1,6 @@
 /** Who is reading: at the first paint, over pages and tabs, and what it costs. */
 import type { BrowserContext, Page } from '@playwright/test';
+import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { accountCalls, expect, pretend, signedInKinds, signIn, test } from '../world/readers.ts';
 
 const article = '/article/crack-closes-mississippi-bridge';
@@ -108,8 +109,9 @@ test.describe('the first paint', () => {
   for (const kind of ['anonymous', ...signedInKinds] as const) {
     test(`moves nothing afterwards for ${kind}`, async ({ context, page }) => {
       if (kind !== 'anonymous') await pretend(context, kind);
-      // Fonts that arrive, prices, and times that become "2 hours ago" change the width of words, for every kind alike.
-      await context.route(/\.woff2|\/stocks\/quote/, (route) => route.abort());
+      await watchShifts(context, 'blocked');
+      // Prices, and times that become "2 hours ago", change the width of words, for every kind alike.
+      await context.route(/\/stocks\/quote/, (route) => route.abort());
       const pages = ['/', article];
       await context.route(
         ({ pathname }) => pages.includes(pathname),
@@ -118,19 +120,11 @@ test.describe('the first paint', () => {
           await route.fulfill({ response, body: (await response.text()).replaceAll(' data-relative', '') });
         },
       );
-      await context.addInitScript(() => {
-        const shifts: string[] = [];
-        Object.assign(window, { shifts });
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries()) shifts.push(JSON.stringify(entry));
-        }).observe({ type: 'layout-shift', buffered: true });
-      });
       for (const width of [390, 1280]) {
         await page.setViewportSize({ width, height: 900 });
         for (const path of pages) {
           await page.goto(path, { waitUntil: 'networkidle' });
-          const shifts = await page.evaluate(() => (window as unknown as { shifts: string[] }).shifts);
-          expect(shifts, `${path} at ${width}`).toEqual([]);
+          expect(await shiftsOn(page), `${path} at ${width}`).toEqual([]);
         }
       }
     });

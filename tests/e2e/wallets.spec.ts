@@ -18,6 +18,7 @@ import {
   stripeAccount,
   walletSheet,
 } from '../world/checkout.ts';
+import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 
 const walled = '/article/what-subscribers-know-about-salt';
@@ -86,27 +87,23 @@ test('the buttons are reached by keyboard, appear with the form at once, and not
   page,
 }) => {
   await page.addInitScript(() => {
-    const shifts: number[] = [];
-    Object.assign(window, { shifts });
-    // From the payment step's first moment on: the form behind its outline, and then the form.
-    let begun = Number.POSITIVE_INFINITY;
+    // The payment step's first moment: the form behind its outline, and then the form.
     new MutationObserver((_, observer) => {
       if (!document.querySelector('[data-form]')) return;
-      begun = performance.now();
+      performance.mark('payment-step');
       observer.disconnect();
     }).observe(document, { childList: true, subtree: true });
-    new PerformanceObserver((list) => {
-      // The browser reports a shift later than it happens.
-      for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[])
-        if (!entry.hadRecentInput && entry.startTime >= begun) shifts.push(entry.value);
-    }).observe({ type: 'layout-shift', buffered: true });
   });
+  await watchShifts(page, 'blocked');
   await page.setViewportSize({ width: 390, height: 664 });
   await signIn(context);
   await page.goto(`${walled}#join=reader-yearly`);
   await expect(payButton(page)).toBeVisible();
   await expect(wallet(page, 'Google Pay')).toBeVisible();
-  expect(await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts)).toEqual([]);
+  const begun = await page.evaluate(() => performance.getEntriesByName('payment-step')[0]?.startTime);
+  expect(begun).toBeDefined();
+  const shifts = await shiftsOn(page);
+  expect(shifts.filter(({ at }) => at >= Number(begun))).toEqual([]);
   expect(await violationsOn(page, 'dialog')).toEqual([]);
   await wallet(page, 'Google Pay').focus();
   await page.keyboard.press('Enter');
