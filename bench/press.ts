@@ -1,13 +1,19 @@
 /**
- * `npm run bench:press [--quick]`: requests per second and p99 of a stored 26 kB article beside nginx serving the same bytes,
- * beside Astro's memoryCache, and of a 304; then the same press with 1,000, 10,000 and 100,000 stored pages. Server and load
- * have a core each; contenders take turns, and ratios are taken within each round from the requests per second of
- * processor time, which what else the machine does hardly touches. Needs no wrk and no nginx, and is better with both. Takes about four minutes and 3 GB of disk;
- * `--quick` leaves out the 100,000 pages.
+ * `npm run bench:press [-- --only product|article|archive] [--quick]`. `product`: the finished site beside nginx with the same bytes and
+ * headers (bench/press/product.ts). `article`: the page cache alone with a made-up 26 kB article, beside nginx, Astro's memoryCache, and
+ * of a 304. `archive`: the same with 1,000, 10,000 and 100,000 stored pages; `--quick` leaves out the 100,000.
+ *
+ * Server and load have a core each; contenders take turns, and ratios are taken within each round from the requests per second of
+ * processor time, which what else the machine does hardly touches. Needs no wrk and no nginx, and is better with both. Takes about six
+ * minutes and 3 GB of disk.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { Stop } from '../scripts/setup/explain.mjs';
+import { compete, median, type Runner, ratioOf, rounds, seconds, wrongOf } from './press/compare.ts';
 import {
   type Contender,
   fill,
@@ -15,35 +21,25 @@ import {
   load,
   type Measured,
   pinned,
+  type ServedPage,
   startMemoryCache,
   startNginx,
   startPress,
+  startReady,
   stopAll,
+  usual,
   withWrk,
 } from './press/contenders.ts';
-import { keyOf } from './press/page.ts';
+import { article, headers, keyOf } from './press/page.ts';
+import { compareProduct } from './press/product.ts';
+import { printTable } from './support/figures.ts';
 
 const limitMs = 20 * 60_000;
-const rounds = 5;
-const seconds = 2;
 const budget = 512 * 1024 * 1024;
-const gzip = 'Accept-Encoding: gzip';
+const gzip = '\tAccept-Encoding: gzip';
 
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 const number = (value: number, digits = 0): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
-
-function table(rows: readonly (readonly string[])[]): void {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  for (const row of rows) {
-    console.log(
-      row
-        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
-        .join('  '),
-    );
-  }
-}
 
 let failed = false;
 function bound(what: string, holds: boolean, figure: string): void {
@@ -51,25 +47,6 @@ function bound(what: string, holds: boolean, figure: string): void {
   console.log(`${holds ? 'pass' : 'FAIL'}  ${what}: ${figure}`);
 }
 
-interface Runner {
-  readonly name: string;
-  readonly contender: Contender;
-  readonly ask: readonly string[];
-  readonly results: Measured[];
-}
-
-/** Runs all contenders, one after another. */
-async function compete(runners: readonly Runner[], paths: string): Promise<void> {
-  for (const { contender, ask } of runners) await load(contender, paths, 1, ask);
-  for (let round = 0; round < rounds; round++) {
-    for (const { contender, ask, results } of runners) results.push(await load(contender, paths, seconds, ask));
-  }
-}
-
-/** Median of the ratios within each round. */
-const ratioOf = (results: readonly Measured[], base: readonly Measured[]): number =>
-  median(results.map(({ perCore }, round) => perCore / (base[round]?.perCore ?? Number.NaN)));
-const ratio = (runner: Runner, base: Runner): number => ratioOf(runner.results, base.results);
 const rateOf = (results: readonly Measured[]): string => number(median(results.map(({ rate }) => rate)));
 const perCoreOf = (results: readonly Measured[]): string => number(median(results.map(({ perCore }) => perCore)));
 
@@ -77,19 +54,28 @@ async function oneArticle(folder: string): Promise<void> {
   const file = join(folder, 'one', 'pages.sqlite');
   await fill(file, 1);
   const paths = join(folder, 'one.txt');
-  writeFileSync(paths, `${keyOf(0)}\n`);
+  writeFileSync(paths, `${keyOf(0)}${gzip}\n`);
   const press = await startPress(file, budget);
   const etag = (
     await fetch(`http://127.0.0.1:${press.port}${keyOf(0)}`, { headers: { 'accept-encoding': 'gzip' } })
   ).headers.get('etag');
-  const runner = (name: string, contender: Contender, ask = [gzip]): Runner => ({ name, contender, ask, results: [] });
+  const again = join(folder, 'again.txt');
+  writeFileSync(again, `${keyOf(0)}${gzip}\tIf-None-Match: ${etag}\n`);
+  const runner = (name: string, contender: Contender, asked = paths): Runner => {
+    return { name, contender, paths: asked, connections: usual, results: [] };
+  };
   const page = runner('press', press);
-  const unchanged = runner('press, 304', press, [gzip, `If-None-Match: ${etag}`]);
-  const runners = [page, unchanged, runner('node:http, one ready answer', await startPress(file, budget, 'plain'))];
+  const unchanged = runner('press, 304', press, again);
+  const served: ServedPage = {
+    path: keyOf(0),
+    headers: [...Object.entries(headers), ['content-encoding', 'gzip'], ['vary', 'accept-encoding']],
+    gzip: gzipSync(article(), { level: 6 }).toString('base64'),
+  };
+  const runners = [page, unchanged, runner('node:http, one ready answer', await startReady(folder, [served]))];
   let nginx: Runner | undefined;
   if (found('nginx', '-v')) {
-    nginx = runner('nginx gzip_static', await startNginx(folder, false));
-    runners.push(nginx, runner('nginx gzip_static, open_file_cache', await startNginx(folder, true)));
+    nginx = runner('nginx gzip_static', await startNginx(folder, [served], false));
+    runners.push(nginx, runner('nginx gzip_static, open_file_cache', await startNginx(folder, [served], true)));
   } else {
     console.log('nginx is not installed and was left out; on Debian and Ubuntu: apt-get install nginx-light');
   }
@@ -103,27 +89,27 @@ async function oneArticle(folder: string): Promise<void> {
       `Astro's memoryCache could not be built and was left out: ${error instanceof Error ? error.message : error}`,
     );
   }
-  await compete(runners, paths);
+  await compete(runners);
 
   const base = nginx ?? page;
-  table([
+  printTable([
     ['A stored 26 kB article', 'requests/s', 'per core', `× ${base.name}`, 'p99 ms', 'wrong'],
     ...runners.map((one) => [
       one.name,
       rateOf(one.results),
       perCoreOf(one.results),
-      number(ratio(one, base), 2),
+      number(ratioOf(one.results, base.results), 2),
       number(median(one.results.map(({ p99 }) => p99)), 2),
-      String(one.results.reduce((sum, { wrong }) => sum + wrong, 0)),
+      String(wrongOf(one.results)),
     ]),
   ]);
   console.log('');
-  if (nginx) bound('press at least 0.9 × nginx gzip_static', ratio(page, nginx) >= 0.9, number(ratio(page, nginx), 2));
-  if (memoryCache)
-    bound('press at least 6 × memoryCache', ratio(page, memoryCache) >= 6, number(ratio(page, memoryCache), 1));
-  const wrong = runners.reduce((sum, one) => sum + one.results.reduce((all, result) => all + result.wrong, 0), 0);
+  const beside = ({ results }: Runner) => ratioOf(page.results, results);
+  if (nginx) bound('press at least 0.9 × nginx gzip_static', beside(nginx) >= 0.9, number(beside(nginx), 2));
+  if (memoryCache) bound('press at least 6 × memoryCache', beside(memoryCache) >= 6, number(beside(memoryCache), 1));
+  const wrong = runners.reduce((sum, one) => sum + wrongOf(one.results), 0);
   bound('no wrong answers', wrong === 0, String(wrong));
-  for (const { contender } of new Map(runners.map((one) => [one.contender.pid, one])).values()) await contender.stop();
+  stopAll();
   rmSync(project, { recursive: true, force: true });
 }
 
@@ -153,7 +139,7 @@ const asked = 100_000;
 
 /** Asks for every path of a file once: what a server has behind it after its first minutes. */
 async function warmUp(press: Contender, paths: string): Promise<void> {
-  for (let sent = 0; sent < asked; ) sent += (await load(press, paths, 2, [gzip])).requests;
+  for (let sent = 0; sent < asked; ) sent += (await load(press, paths, 2)).requests;
 }
 
 interface FilledStore {
@@ -174,10 +160,15 @@ async function fillStore(folder: string, count: number): Promise<FilledStore> {
   const { fileBytes } = await fill(file, count);
   const zipf = join(folder, `${count}-zipf.txt`);
   const uniform = join(folder, `${count}-uniform.txt`);
-  writeFileSync(zipf, `${zipfPaths(count, asked).join('\n')}\n`);
+  writeFileSync(
+    zipf,
+    zipfPaths(count, asked)
+      .map((path) => `${path}${gzip}\n`)
+      .join(''),
+  );
   writeFileSync(
     uniform,
-    `${Array.from({ length: asked }, () => keyOf(Math.floor(Math.random() * count))).join('\n')}\n`,
+    Array.from({ length: asked }, () => `${keyOf(Math.floor(Math.random() * count))}${gzip}\n`).join(''),
   );
   const starts: number[] = [];
   const start = async (): Promise<Contender> => {
@@ -200,15 +191,15 @@ async function manyArticles(folder: string, counts: readonly number[]): Promise<
   for (const count of counts) stores.push(await fillStore(folder, count));
   for (const { press, zipf } of stores) await warmUp(press, zipf);
   for (let round = 0; round < rounds; round++) {
-    for (const { press, zipf, results } of stores) results.push(await load(press, zipf, seconds, [gzip]));
+    for (const { press, zipf, results } of stores) results.push(await load(press, zipf, seconds));
   }
   const rows: string[][] = [];
   const ratios: number[] = [];
   const memories: number[] = [];
   for (const store of stores) {
     const { memory, rss } = await store.press.stats();
-    await load(store.press, store.uniform, 2, [gzip]);
-    store.flat.push(await load(store.press, store.uniform, seconds, [gzip]));
+    await load(store.press, store.uniform, 2);
+    store.flat.push(await load(store.press, store.uniform, seconds));
     const after = await store.press.stats();
     memories.push(memory.bytes, after.memory.bytes);
     const within = ratioOf(store.results, stores[0]?.results ?? []);
@@ -226,7 +217,7 @@ async function manyArticles(folder: string, counts: readonly number[]): Promise<
       number(store.firstMs),
     ]);
   }
-  table([
+  printTable([
     [
       'Stored pages',
       'requests/s',
@@ -259,15 +250,18 @@ function expectBounds(stores: readonly FilledStore[], ratio: number, memory: num
     stores.every(({ firstMs }) => firstMs < 1000),
     `${number(Math.max(...stores.map(({ firstMs }) => firstMs)))} ms`,
   );
-  const wrong = stores.reduce(
-    (sum, { results, flat }) => sum + [...results, ...flat].reduce((all, one) => all + one.wrong, 0),
-    0,
-  );
+  const wrong = stores.reduce((sum, { results, flat }) => sum + wrongOf(results) + wrongOf(flat), 0);
   bound('no wrong answers', wrong === 0, String(wrong));
 }
 
-/** @param args `--quick` */
+const parts = ['product', 'article', 'archive'] as const;
+
+/** @returns exit code: 1 when a bound is missed */
 export async function run(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { only: { type: 'string' }, quick: { type: 'boolean' } } });
+  const only = values.only?.split(',') ?? parts;
+  const unknown = only.filter((name) => !parts.some((part) => part === name));
+  if (unknown.length > 0) throw new Stop(`There is no part ${unknown.join(', ')}; there are ${parts.join(', ')}.`);
   const folder = mkdtempSync(join(tmpdir(), 'press-bench-'));
   mkdirSync(folder, { recursive: true });
   const timer = setTimeout(() => {
@@ -277,11 +271,13 @@ export async function run(args: readonly string[]): Promise<number> {
   }, limitMs);
   try {
     console.log(
-      `${withWrk ? 'wrk' : 'own load generator (wrk is not installed)'}, 32 connections, ${pinned ? 'server and load pinned to a core each' : 'not pinned'}; medians of ${rounds} rounds\n`,
+      `${withWrk ? 'wrk' : 'own load generator (wrk is not installed)'}, ${usual} connections, ${pinned ? 'server and load pinned to a core each' : 'not pinned'}; medians of ${rounds} rounds\n`,
     );
-    await oneArticle(folder);
-    console.log('');
-    await manyArticles(folder, args.includes('--quick') ? [1000, 10_000] : [1000, 10_000, 100_000]);
+    if (only.includes('product')) {
+      for (const { what, holds, figure } of await compareProduct(folder)) bound(what, holds, figure);
+    }
+    if (only.includes('article')) await oneArticle(folder);
+    if (only.includes('archive')) await manyArticles(folder, values.quick ? [1000, 10_000] : [1000, 10_000, 100_000]);
   } finally {
     clearTimeout(timer);
     stopAll();

@@ -36,7 +36,7 @@ async function start(workers: number): Promise<Paper> {
 
 async function measure(paper: Paper, seconds: number): Promise<Round> {
   const paths = join(paper.folder, 'paths.txt');
-  writeFileSync(paths, '/article/story-1\n');
+  writeFileSync(paths, '/article/story-1\tAccept-Encoding: gzip\n');
   const pid = paper.site()?.pid ?? 0;
   const { writer, serving } = workersOf(pid);
   const pids = writer.length > 0 ? [...writer, ...serving] : [pid];
@@ -44,7 +44,7 @@ async function measure(paper: Paper, seconds: number): Promise<Round> {
   for (const each of new Set([pid, ...pids])) pin(each);
   const before = pids.map((each) => processorTime(each) ?? 0);
   const whole = processorTime(pid) ?? 0;
-  const { requests } = await load({ port: paper.port(), pid }, paths, seconds, ['Accept-Encoding: gzip']);
+  const { requests } = await load({ port: paper.port(), pid }, paths, seconds);
   const spent = pids.map((each, at) => ((processorTime(each) ?? 0) - (before[at] ?? 0)) / 1e9);
   const busiest = Math.max(...spent);
   const all = ((processorTime(pid) ?? 0) - whole) / 1e9;

@@ -8,6 +8,7 @@ import { root } from './setup/places.mjs';
 import { startChild } from './setup/processes.mjs';
 
 export interface SiteChild {
+  readonly pid: number;
   /** Port that it listens on. */
   readonly listening: Promise<number>;
   readonly ended: Promise<{ code: number | null; signal: string | null }>;
@@ -41,7 +42,7 @@ export function startSite(env: Environment, log: string): SiteChild {
       new Stop(`${child.tail()}\nThe site ended (${signal ?? code}) before it listened. Its log: ${log}`.trim()),
     ),
   );
-  return { listening: listening.promise, ended: child.ended, stop: child.stop };
+  return { pid: child.pid, listening: listening.promise, ended: child.ended, stop: child.stop };
 }
 
 /** What `/readyz` says. */

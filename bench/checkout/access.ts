@@ -89,15 +89,14 @@ export async function benchAccess(): Promise<boolean> {
     const start = (kind: Way['server']) =>
       startServer<{ port: number; access: string; gift: string }>(script, [join(folder, kind), kind]);
     const servers = { plain: await start('plain'), crawlers: await start('crawlers') };
-    const file = (path: string): string => {
-      const name = join(folder, `${path.replaceAll('/', '-')}.txt`);
-      writeFileSync(name, `${path}\n`);
-      return name;
+    const file = ({ name, path, headers, server }: Way): string => {
+      const asked = join(folder, `${name}.txt`);
+      const all = [path, 'Accept-Encoding: gzip', browser, ...headers(servers[server].said)];
+      writeFileSync(asked, `${all.join('\t')}\n`);
+      return asked;
     };
     const measure = async (way: Way): Promise<Measured> => {
-      const server = servers[way.server];
-      const headers = ['Accept-Encoding: gzip', browser, ...way.headers(server.said)];
-      const measured = await load(server, file(way.path), seconds, headers);
+      const measured = await load(servers[way.server], file(way), seconds);
       if (measured.wrong > 0) throw new Error(`${way.name}: ${measured.wrong} wrong answers.`);
       return measured;
     };

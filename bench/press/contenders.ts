@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { article, headers } from './page.ts';
 
 const here = (file: string): string => join(import.meta.dirname, file);
@@ -47,9 +47,9 @@ async function said<T>(child: ChildProcess): Promise<T> {
   throw new Error('A process of the bench ended without a word.');
 }
 
-/** Ends what is still running. */
+/** Ends what is still running. SIGTERM, because nginx would leave its worker behind. */
 export function stopAll(): void {
-  for (const child of children) child.kill('SIGKILL');
+  for (const child of children) child.kill('SIGTERM');
 }
 
 export interface Contender {
@@ -77,9 +77,9 @@ function contender(child: ChildProcess, port: number, signal: NodeJS.Signals = '
   };
 }
 
-/** The press's server over a filled store. @param mode `plain`: node:http with one ready answer and nothing else */
-export async function startPress(file: string, budget: number, mode: 'press' | 'plain' = 'press'): Promise<Contender> {
-  const child = launch(serverCore, process.execPath, [quiet, here('server.ts'), file, String(budget), mode], true);
+/** The press's server over a filled store. */
+export async function startPress(file: string, budget: number): Promise<Contender> {
+  const child = launch(serverCore, process.execPath, [quiet, here('server.ts'), file, String(budget)], true);
   const { port } = await said<{ port: number }>(child);
   return contender(child, port);
 }
@@ -120,28 +120,59 @@ async function listening(port: number): Promise<void> {
   throw new Error(`Nothing answers on port ${port}.`);
 }
 
-/** nginx with one worker, serving the same compressed bytes with the same headers from a file. */
-export async function startNginx(folder: string, openFileCache: boolean): Promise<Contender> {
+/** A response that is the same for every contender. */
+export interface ServedPage {
+  readonly path: string;
+  /** Names and values as they are sent, with `content-encoding`, without `date`, `content-length` and those of the connection. */
+  readonly headers: readonly (readonly [string, string])[];
+  /** The compressed body, base64. */
+  readonly gzip: string;
+}
+
+/** node:http with one ready response a page. */
+export async function startReady(folder: string, pages: readonly ServedPage[]): Promise<Contender> {
+  const file = join(folder, 'ready.json');
+  writeFileSync(file, JSON.stringify(pages));
+  const child = launch(serverCore, process.execPath, [quiet, here('ready.ts'), file], true);
+  const { port } = await said<{ port: number }>(child);
+  return contender(child, port);
+}
+
+/** Headers that nginx writes by itself. */
+const ofNginx = ['content-type', 'content-encoding', 'etag', 'last-modified'];
+
+/** nginx with one worker and `gzip_static`: the same compressed bytes from files, with the same headers. */
+export async function startNginx(
+  folder: string,
+  pages: readonly ServedPage[],
+  openFileCache: boolean,
+): Promise<Contender> {
   const root = join(folder, openFileCache ? 'nginx-cached' : 'nginx');
-  mkdirSync(join(root, 'html', 'article'), { recursive: true });
-  const html = article();
-  writeFileSync(join(root, 'html', 'article', 'story-0.html'), html);
-  writeFileSync(join(root, 'html', 'article', 'story-0.html.gz'), gzipSync(html, { level: 6 }));
+  const locations = pages.map(({ path, headers, gzip }, at) => {
+    const folderOf = join(root, 'html', String(at));
+    mkdirSync(folderOf, { recursive: true });
+    const body = Buffer.from(gzip, 'base64');
+    writeFileSync(join(folderOf, 'page.html'), gunzipSync(body));
+    writeFileSync(join(folderOf, 'page.html.gz'), body);
+    const added = headers.filter(([name]) => !ofNginx.includes(name.toLowerCase()));
+    if (added.some(([, value]) => /[$\\]/.test(value))) throw new Error('A header would be a variable of nginx.');
+    return `location = ${path} { try_files /${at}/page.html =404;
+      ${added.map(([name, value]) => `add_header ${name} "${value.replaceAll('"', '\\"')}";`).join('\n      ')} }`;
+  });
   const port = await freePort();
-  const added = Object.entries(headers).filter(([name]) => name !== 'content-type');
   writeFileSync(
     join(root, 'nginx.conf'),
     `worker_processes 1; daemon off; pid ${root}/nginx.pid; error_log ${root}/error.log crit; user root;
-events { worker_connections 1024; }
+worker_rlimit_nofile 8192;
+events { worker_connections 4096; }
 http {
   default_type "text/html; charset=utf-8"; access_log off; sendfile on; tcp_nopush on; tcp_nodelay on;
-  keepalive_requests 100000000; keepalive_timeout 65; gzip_static on; gzip_vary on; etag on;
+  keepalive_requests 100000000; keepalive_timeout 65 65; gzip_static on; etag on;
   client_body_temp_path ${root}; proxy_temp_path ${root}; fastcgi_temp_path ${root}; uwsgi_temp_path ${root}; scgi_temp_path ${root};
   ${openFileCache ? 'open_file_cache max=1000 inactive=60s; open_file_cache_valid 60s;' : ''}
   server {
-    listen 127.0.0.1:${port}; root ${root}/html;
-    ${added.map(([name, value]) => `add_header ${name} "${value}";`).join('\n    ')}
-    location / { try_files $uri.html =404; }
+    listen 127.0.0.1:${port} backlog=2048; root ${root}/html;
+    ${locations.join('\n    ')}
   }
 }
 `,
@@ -220,9 +251,9 @@ export interface Measured {
   readonly requests: number;
 }
 
-const connections = 32;
+/** Connections at the same time where nothing else is said. */
+export const usual = 32;
 
-/** Nanoseconds that a process and its children were running; `null` where the system does not tell. */
 /** Nanoseconds of processor time that a process and its children have used; `null` where that is unknown. */
 export function processorTime(pid: number): number | null {
   try {
@@ -244,16 +275,20 @@ export function pin(pid: number): void {
   if (pinned) execFileSync('taskset', ['-a', '-c', '-p', String(serverCore), String(pid)], { stdio: 'ignore' });
 }
 
-/** Puts load on a contender for some seconds, asking for the paths of a file one after another. */
+/**
+ * Puts load on a contender for some seconds, over connections that stay open.
+ *
+ * @param paths File with a path a line, which are asked for one after another; headers of a request may follow, separated by tabs
+ */
 export async function load(
   { port, pid }: Pick<Contender, 'port' | 'pid'>,
   paths: string,
   seconds: number,
-  ask: readonly string[],
+  connections = usual,
 ): Promise<Measured> {
   const before = processorTime(pid);
   const turn = turns.get(paths) ?? 0;
-  const measured = await (withWrk ? loadByWrk : loadByOwn)(port, paths, turn, seconds, ask);
+  const measured = await (withWrk ? loadByWrk : loadByOwn)(port, paths, turn, seconds, connections);
   turns.set(paths, turn + measured.requests);
   const after = processorTime(pid);
   const spent = before !== null && after !== null ? (after - before) / 1e9 : 0;
@@ -270,9 +305,9 @@ async function loadByOwn(
   paths: string,
   turn: number,
   seconds: number,
-  ask: readonly string[],
+  connections: number,
 ): Promise<Loaded> {
-  const args = [here('load.ts'), String(port), paths, String(connections), String(seconds), String(turn), ...ask];
+  const args = [here('load.ts'), String(port), paths, String(connections), String(seconds), String(turn)];
   const measured = await said<Loaded>(launch(loadCore, process.execPath, args));
   // Beside nothing everything is fast.
   if (!(measured.rate > 0)) throw new Error(`Nothing was answered on port ${port}.`);
@@ -284,14 +319,23 @@ async function loadByWrk(
   paths: string,
   turn: number,
   seconds: number,
-  ask: readonly string[],
+  connections: number,
 ): Promise<Loaded> {
   const script = `${paths}.lua`;
   writeFileSync(
     script,
     `local requests = {}
 function init()
-  for path in io.lines("${paths}") do requests[#requests + 1] = wrk.format("GET", path) end
+  for line in io.lines("${paths}") do
+    local path, headers = nil, {}
+    for part in line:gmatch("[^\\t]+") do
+      if path then
+        local name, value = part:match("^([^:]+): (.*)$")
+        headers[name] = value
+      else path = part end
+    end
+    requests[#requests + 1] = wrk.format("GET", path, headers)
+  end
 end
 local turn = ${turn}
 function request()
@@ -301,7 +345,6 @@ end
 `,
   );
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script];
-  for (const header of ask) args.push('-H', header);
   const child = launch(loadCore, 'wrk', [...args, `http://127.0.0.1:${port}`]);
   let text = '';
   for await (const chunk of child.stdout ?? []) text += chunk;

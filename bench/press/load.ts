@@ -1,16 +1,18 @@
 /**
  * The bench's own load generator, for machines without wrk: `node load.ts <port> <paths file> <connections> <seconds>
- * <turn> [header …]`. Keep-alive connections of one request at a time; prints requests per second, p99 and wrong answers.
+ * <turn>`. Keep-alive connections of one request at a time; prints requests per second, p99 and wrong answers.
  */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
-const [port = '0', pathsFile = '', connections = '32', seconds = '3', first = '0', ...headers] = process.argv.slice(2);
-const lines = ['Host: 127.0.0.1', ...headers].join('\r\n');
+const [port = '0', pathsFile = '', connections = '32', seconds = '3', first = '0'] = process.argv.slice(2);
 const requests = readFileSync(pathsFile, 'utf8')
   .trim()
   .split('\n')
-  .map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\n${lines}\r\n\r\n`));
+  .map((line) => {
+    const [path, ...headers] = line.split('\t');
+    return Buffer.from(`GET ${path} HTTP/1.1\r\n${['Host: 127.0.0.1', ...headers].join('\r\n')}\r\n\r\n`);
+  });
 
 /** Latencies in steps of 10 µs, up to a second. */
 const histogram = new Uint32Array(100_000);

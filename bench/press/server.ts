@@ -12,7 +12,7 @@ import { openPress } from '../../src/press/press.server.ts';
 import { openStore } from '../../src/press/store/page-store.server.ts';
 import { headers } from './page.ts';
 
-const [file = '', budget = '268435456', mode = 'press'] = process.argv.slice(2);
+const [file = '', budget = '268435456'] = process.argv.slice(2);
 const store = openStore({ file, build: 'bench', log: silent });
 const press = openPress({
   store,
@@ -41,27 +41,15 @@ const server = createServer(
   },
 );
 
-// The floor: node:http itself with one ready response to every request.
-if (mode === 'plain') {
-  server.removeAllListeners('request');
-  const entry = press.peek('/article/story-0', 'public');
-  const ready = entry && press.encoded(entry, ['gzip']);
-  if (!ready) throw new Error('There is no article to serve.');
-  server.on('request', (_incoming, outgoing) => {
-    outgoing.writeHead(200, ready.headers);
-    outgoing.end(ready.body, 'latin1');
-  });
-} else {
-  attachFastPath(
-    server,
-    ({ target, headers }) => {
-      const key = keyOf('GET', target);
-      const entry = key.kind === 'page' ? press.peek(key.key, 'public') : undefined;
-      return entry ? responseFromCache(entry, headers, press.encoded) : null;
-    },
-    { firstMs: 10_000, idleMs: 65_000 },
-  );
-}
+attachFastPath(
+  server,
+  ({ target, headers }) => {
+    const key = keyOf('GET', target);
+    const entry = key.kind === 'page' ? press.peek(key.key, 'public') : undefined;
+    return entry ? responseFromCache(entry, headers, press.encoded) : null;
+  },
+  { firstMs: 10_000, idleMs: 65_000 },
+);
 
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`);

@@ -82,6 +82,8 @@ export function testSite(): string {
 export interface World {
   readonly access: SandboxAccess;
   readonly site: string | null;
+  /** Of the site's process. */
+  readonly pid: number | null;
   stop(): Promise<void>;
 }
 
@@ -127,7 +129,7 @@ export async function startWorld(options: {
     ]);
     process.env[wordpressVariable] = JSON.stringify(access.wordpress);
     process.env[sandboxVariable] = JSON.stringify(access);
-    if (!options.withSite) return { access, site: null, stop: sandbox.stop };
+    if (!options.withSite) return { access, site: null, pid: null, stop: sandbox.stop };
 
     const site = startSite(
       {
@@ -158,6 +160,7 @@ export async function startWorld(options: {
     return {
       access,
       site: siteUrl,
+      pid: site.pid,
       stop: async () => {
         await site.stop();
         await sandbox.stop();
