@@ -11,6 +11,7 @@ import { openTenant, type Tenant } from '../lib/accounts/zephr.server.ts';
 import { type Cdn, openCdn } from '../lib/cdn/cdn.server.ts';
 import { type CspReports, createCspReports } from '../lib/csp-reports/collector.server.ts';
 import { type IndexNow, keyFile, openIndexNow } from '../lib/indexnow/indexnow.server.ts';
+import { createVitals, type VitalsCollector } from '../lib/vitals/collector.server.ts';
 import { keepCheckpointed } from '../lib/workers/checkpoints.server.ts';
 import { openEarlierAssets } from '../press/store/earlier-assets.server.ts';
 import { type Composition, compose, contentFile } from './compose.ts';
@@ -133,9 +134,14 @@ async function openSite(
     siteUrl: config.siteUrl,
     admit: async (address) => (await services.limiter.count('csp', { address }))?.retryAfter ?? null,
   });
+  const vitals = createVitals({
+    siteUrl: config.siteUrl,
+    admit: async (address) => (await services.limiter.count('vitals', { address }))?.retryAfter ?? null,
+    note: (report) => metrics.measured(report),
+  });
   const counts = createServerCounts();
   const metrics = createMetrics(
-    metricSources(app, { press, counts, cdn, indexNow, cspReports, others: link?.metrics }),
+    metricSources(app, { press, counts, cdn, indexNow, cspReports, vitals: vitals.stats, others: link?.metrics }),
     log,
   );
   site.onRender(metrics.rendered);
@@ -164,7 +170,17 @@ async function openSite(
   const clients = clientsOf(config, link !== null);
   const { clientAddress } = clients;
   const { always } = security;
-  const operators = openOperators(app, { site, cdn, indexNow, metrics, counts, cspReports, always, clientAddress });
+  const operators = openOperators(app, {
+    site,
+    cdn,
+    indexNow,
+    metrics,
+    counts,
+    cspReports,
+    vitals,
+    always,
+    clientAddress,
+  });
   const tenant = openAccountTenant(config, app);
   const editionReady = brieflyRemembered(() => services.features.content.on && content.reader().edition().ready);
   const server = createHttpServer({
@@ -252,6 +268,7 @@ interface OperatorDependencies {
   readonly metrics: Metrics;
   readonly counts: ServerCounts;
   readonly cspReports: CspReports;
+  readonly vitals: VitalsCollector;
   readonly always: Readonly<Record<string, string>>;
   readonly clientAddress: (incoming: IncomingMessage) => string;
 }

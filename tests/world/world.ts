@@ -140,6 +140,8 @@ export async function startWorld(options: {
         PORT: String(sitePort),
         DATA_DIR: siteData,
         OPERATOR_TOKEN: operatorToken,
+        // A share would be measured by chance.
+        VITALS_SHARE: '0',
         // Each test may come from an address of its own (readers.ts).
         TRUSTED_PROXIES: '1',
         // WordPress tells the site of each change; a poll each half minute would take time from the tests.

@@ -3,6 +3,7 @@
  * that everything about one is refused as early as possible and none of it is believed: it is a hint for operators.
  */
 import type { IncomingMessage } from 'node:http';
+import { readShortBody } from '../http/short-body.server.ts';
 import { parseJson } from '../text.ts';
 
 export interface CspReportStats {
@@ -91,7 +92,7 @@ export function createCspReports({ siteUrl, admit, now = Date.now }: CspReportOp
       if (Number(incoming.headers['content-length'] ?? 0) > longestBody) return refuse(413);
       const wait = await admit(address);
       if (wait !== null) return refuse(429, wait);
-      const text = await bodyOf(incoming, longestBody);
+      const text = await readShortBody(incoming, longestBody);
       if (text === null) return refuse(413);
       const parsed = parseJson(text);
       if (parsed === undefined) return refuse(400);
@@ -108,19 +109,6 @@ export function createCspReports({ siteUrl, admit, now = Date.now }: CspReportOp
     },
     stats: () => ({ noted, refused, kinds: kinds.size }),
   };
-}
-
-/** The body as text; `null` when it is longer than a report. */
-async function bodyOf(incoming: IncomingMessage, longest: number): Promise<string | null> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  // The connection stays open for the answer when the rest is not read.
-  for await (const part of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += part.byteLength;
-    if (length > longest) return null;
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString();
 }
 
 /** Something that was blocked: one of these for each directive and origin, however often it happens. */

@@ -56,7 +56,8 @@ export type LimitName =
   | 'reading'
   | 'saved'
   | 'operator'
-  | 'csp';
+  | 'csp'
+  | 'vitals';
 
 export type Limits = Readonly<Record<LimitName, LimitSet>>;
 
@@ -194,6 +195,12 @@ export const defaultLimits: Limits = {
     kept: 'process',
     address: { most: 60, seconds: 60 },
     overall: { most: 3000, seconds: 60 },
+  },
+  /** Measurements of browsers, one for each view of a page at most. */
+  vitals: {
+    kept: 'process',
+    address: { most: 60, seconds: 60 },
+    overall: { most: 6000, seconds: 60 },
   },
 };
 

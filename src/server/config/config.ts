@@ -28,6 +28,7 @@ import {
 import {
   accessKeys,
   apiAddress,
+  fraction,
   hosts,
   missingBeside,
   onOff,
@@ -116,6 +117,8 @@ export interface Config
   readonly pressMemoryBytes: number;
   /** Token for `/-/press` and `/metrics`; `null`: neither exists. */
   readonly operatorToken: string | null;
+  /** Share of page views whose speed browsers measure and send, 0 to 1. */
+  readonly vitalsShare: number;
   /** Keys of the access cookie, the first signs; `null`: one is created and stored in the data folder. */
   readonly accessKeys: readonly AccessKey[] | null;
   /** Search engines that may read restricted articles; `null`: none. */
@@ -240,6 +243,7 @@ const schema = z.object({
     .min(24, 'is shorter than 24 characters; make one up, for instance with "openssl rand -hex 24"')
     .regex(/^[\x21-\x7e]*$/, 'holds spaces or letters beyond ASCII; give letters, digits and signs')
     .optional(),
+  VITALS_SHARE: fraction(0.05, 'the share of page views whose speed is measured'),
   ACCESS_KEYS: accessKeys(),
   ...crawlerFields,
   CDN_PROVIDER: z
@@ -328,6 +332,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     ...thirdPartiesOf(values),
     pressMemoryBytes: values.PRESS_MEMORY_MB * 1024 * 1024,
     operatorToken: values.OPERATOR_TOKEN ?? null,
+    vitalsShare: values.OPERATOR_TOKEN === undefined ? 0 : values.VITALS_SHARE,
     accessKeys: values.ACCESS_KEYS ?? null,
     crawlers: crawlersOf(values),
     cdn: cdnOf(values),

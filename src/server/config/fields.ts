@@ -15,6 +15,18 @@ export const whole = (fallback: number, low: number, high: number, unit: string)
       return z.NEVER;
     });
 
+/** A number from 0 to 1. */
+export const fraction = (fallback: number, unit: string) =>
+  z
+    .string()
+    .default(String(fallback))
+    .transform((text, context) => {
+      const value = Number(text);
+      if (/^\d+(?:\.\d+)?$/.test(text) && value <= 1) return value;
+      context.addIssue(`is ${JSON.stringify(text)}; give ${unit}, a number from 0 to 1`);
+      return z.NEVER;
+    });
+
 /** An http or https address; `null` for anything else. */
 export function webAddress(text: string): URL | null {
   if (!URL.canParse(text)) return null;

@@ -82,7 +82,7 @@ describe('the table', () => {
   );
 
   it('has no row that no route is behind', () => {
-    const paths = [...routes.map(({ path }) => path), '/-/csp-reports'];
+    const paths = [...routes.map(({ path }) => path), '/-/csp-reports', '/-/vitals'];
     const behind = (path: string) => methodRules.find((rule) => rule.path.test(path));
     expect(methodRules.filter((rule) => !paths.some((path) => behind(path) === rule))).toEqual([]);
   });

@@ -51,6 +51,8 @@ export const methodRules: readonly MethodRule[] = [
   { path: /^\/-\/press$/, methods: form },
   // Browsers' reports, which need a preflight where the page counts as another origin.
   { path: /^\/-\/csp-reports$/, methods: ['OPTIONS', 'POST'] },
+  // What browsers measure.
+  { path: /^\/-\/vitals$/, methods: ['POST'] },
   // The plugin's webhooks.
   { path: /^\/api\/v1\/revalidate$/, methods: ['POST'] },
   { path: callPaths, methods: callMethods },

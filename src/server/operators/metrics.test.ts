@@ -38,6 +38,8 @@ test('shows every source', async () => {
     broadsheet_csp_reports_total: 70,
     broadsheet_csp_reports_refused_total: 71,
     broadsheet_csp_blocked_sources: 72,
+    broadsheet_vitals_total: 73,
+    broadsheet_vitals_refused_total: 74,
     broadsheet_page_hits_total: 12,
     broadsheet_page_not_modified_total: 3,
     broadsheet_page_misses_total: 2,

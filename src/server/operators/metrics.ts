@@ -18,9 +18,12 @@ import type { IndexNow, IndexNowStats } from '../../lib/indexnow/indexnow.server
 import type { Logger } from '../../lib/logging.ts';
 import type { MailStats } from '../../lib/mail/outbox.server.ts';
 import type { SupportStats } from '../../lib/support/service.server.ts';
+import type { VitalsStats } from '../../lib/vitals/collector.server.ts';
+import type { VitalsFigure, VitalsReport } from '../../lib/vitals/model.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { ClusterStats } from '../cluster/cluster.ts';
 import type { Composition } from '../compose.ts';
+import { createVitalsMetrics } from './vitals-metrics.ts';
 
 /** Responses since the start; each number only grows. */
 export interface ServerCounts {
@@ -76,6 +79,7 @@ export interface MetricSources {
   readonly billing?: (() => BillingStats) | undefined;
   readonly support?: (() => SupportStats) | undefined;
   readonly cspReports?: () => CspReportStats;
+  readonly vitals?: (() => VitalsStats) | undefined;
   /** Metrics of further processes of this site, to be added up: the serving workers. */
   readonly others?: (() => Promise<readonly (readonly object[])[]>) | undefined;
   /** Epoch milliseconds; the system's clock unless given. */
@@ -95,6 +99,10 @@ export interface Metrics {
   answered(kind: RequestKind, ms: number): void;
   /** Records the milliseconds from a webhook's arrival until its last page was fresh. */
   published(ms: number): void;
+  /** Records what a browser has measured. */
+  measured(report: VitalsReport): void;
+  /** What browsers have measured since the start. */
+  vitals(): Promise<readonly VitalsFigure[]>;
 }
 
 /** Upper bounds of the buckets in seconds: finest around the target of 100 ms. */
@@ -269,6 +277,11 @@ function collect(registry: Registry, { kind, name, help, value, labels = {}, agg
   else ((known as Gauge | undefined) ?? new Gauge(options)).set(labels, value);
 }
 
+const vitalsSamples = (reports: VitalsStats): Sample[] => [
+  counter('broadsheet_vitals_total', 'Views of pages whose speed a browser has measured.', reports.noted),
+  counter('broadsheet_vitals_refused_total', 'Requests with measurements that were refused.', reports.refused),
+];
+
 /** Creates the metrics. Each call has its own registry. */
 export function createMetrics(sources: MetricSources, log: Logger): Metrics {
   const now = sources.now ?? Date.now;
@@ -294,8 +307,9 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     registers: [timings],
   });
   for (const kind of requestKinds) requestSeconds.zero({ kind });
+  const pageVitals = createVitalsMetrics(timings);
 
-  const { server, press, sync, cluster, cdn, indexNow, images, mail, billing, support, cspReports } = sources;
+  const { server, press, sync, cluster, cdn, indexNow, images, mail, billing, support, cspReports, vitals } = sources;
   const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
     server: server && (() => serverSamples(server())),
     press: press && (() => pressSamples(press())),
@@ -308,6 +322,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     billing: billing && (() => billingSamples(billing())),
     support: support && (() => supportSamples(support())),
     cspReports: cspReports && (() => cspReportSamples(cspReports())),
+    vitals: vitals && (() => vitalsSamples(vitals())),
     process: processSamples,
   };
 
@@ -337,6 +352,8 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     rendered: (ms) => renderSeconds.observe(ms / 1000),
     answered: (kind, ms) => requestSeconds.observe({ kind }, ms / 1000),
     published: (ms) => publishSeconds.observe(ms / 1000),
+    measured: pageVitals.observe,
+    vitals: pageVitals.figures,
   };
 }
 
@@ -348,13 +365,14 @@ interface Sources {
   readonly cdn: Cdn;
   readonly indexNow: IndexNow;
   readonly cspReports: CspReports;
+  readonly vitals: () => VitalsStats;
   readonly others: MetricSources['others'];
 }
 
 /** The sources of a whole site; disabled features have no metrics. */
 export function metricSources(
   app: Composition,
-  { press, counts, cdn, indexNow, cspReports, others }: Sources,
+  { press, counts, cdn, indexNow, cspReports, vitals, others }: Sources,
 ): MetricSources {
   const { services, cluster, mailStats, billingStats } = app;
   return {
@@ -369,6 +387,7 @@ export function metricSources(
     billing: billingStats ?? undefined,
     support: services.support?.stats,
     cspReports: cspReports.stats,
+    vitals,
     others,
   };
 }

@@ -11,6 +11,8 @@ import { DatabaseUnavailable } from '../../lib/database.ts';
 import { tooManyTries } from '../../lib/http/answer.ts';
 import type { IndexNow, IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../../lib/logging.ts';
+import type { VitalsCollector } from '../../lib/vitals/collector.server.ts';
+import { type VitalsFigure, vitalsPath } from '../../lib/vitals/model.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import type { Press, PressStats } from '../../press/press.server.ts';
 import { reportPath } from '../http/security-headers.ts';
@@ -32,6 +34,8 @@ export interface OperatorsView {
     readonly indexNow: IndexNowStats;
     /** Sources that the content security policy has blocked. */
     readonly blocked: readonly BlockedSource[];
+    /** How fast pages are for readers, of this process. */
+    readonly vitals: readonly VitalsFigure[];
     readonly memoryBytes: number;
     readonly upSeconds: number;
   } | null;
@@ -44,6 +48,7 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
   readonly cdn: Pick<Cdn, 'purge' | 'stats'>;
   readonly indexNow: Pick<IndexNow, 'stats'>;
   readonly reports: Pick<CspReports, 'receive' | 'list'>;
+  readonly vitals: Pick<VitalsCollector, 'receive'>;
   /** Network address of the caller. */
   readonly clientAddress: (incoming: IncomingMessage) => string;
   readonly content: Pick<Content, 'status'>;
@@ -224,6 +229,15 @@ async function report(operators: OperatorsState, incoming: IncomingMessage, repl
   return reply(status, headers);
 }
 
+/** Browsers send what they measure when a reader leaves a page; they don't read the answer. */
+async function measure(operators: OperatorsState, incoming: IncomingMessage, reply: Reply): Promise<true> {
+  const { status, retryAfter } = await operators.vitals.receive(incoming, operators.clientAddress(incoming));
+  const headers: OutgoingHttpHeaders = {};
+  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  if (status >= 400) headers.connection = 'close';
+  return reply(status, headers);
+}
+
 async function route(
   operators: OperatorsState,
   incoming: IncomingMessage,
@@ -243,6 +257,7 @@ async function route(
     if (method === 'POST') return report(operators, incoming, reply);
     return method === 'OPTIONS' && reportPreflight(operators, incoming, reply);
   }
+  if (pathname === vitalsPath && method === 'POST') return measure(operators, incoming, reply);
   if (pathname !== page || reading) return false;
   if (method !== 'POST') return reply(405, { allow: 'GET, HEAD, POST' }, 'This address allows GET, HEAD and POST.\n');
   return post(operators, incoming, reply, readBody);
@@ -267,6 +282,7 @@ async function view(
           cdn: operators.cdn.stats(),
           indexNow: operators.indexNow.stats(),
           blocked: operators.reports.list(),
+          vitals: await operators.metrics.vitals(),
           memoryBytes: process.memoryUsage().rss,
           upSeconds: Math.round(process.uptime()),
         }

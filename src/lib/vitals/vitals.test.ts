@@ -1,0 +1,125 @@
+/** What browsers measure: taken from the site's own pages alone, and nothing of it believed beyond its limits. */
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import { createVitalsMetrics, quantile } from '../../server/operators/vitals-metrics.ts';
+import { createVitals } from './collector.server.ts';
+import { type VitalsReport, vitalsPageOf } from './model.ts';
+
+const siteUrl = 'https://paper.example';
+const good: VitalsReport = {
+  page: 'article',
+  device: 'phone',
+  values: { lcp: 1.25, inp: 0.08, cls: 0, ttfb: 0.12 },
+};
+
+function request(body: string, headers: Record<string, string> = {}): IncomingMessage {
+  const incoming = Readable.from([Buffer.from(body)]) as unknown as IncomingMessage;
+  incoming.headers = { origin: siteUrl, 'content-type': 'text/plain;charset=UTF-8', ...headers };
+  return incoming;
+}
+
+function collector(admit: () => Promise<number | null> = async () => null) {
+  const notes: VitalsReport[] = [];
+  const vitals = createVitals({ siteUrl, admit, note: (report) => notes.push(report) });
+  const send = (body: string, headers?: Record<string, string>) =>
+    vitals.receive(request(body, headers), '203.0.113.9');
+  return { vitals, notes, send };
+}
+
+describe('measurements', () => {
+  it('are counted as they come', async () => {
+    const { vitals, notes, send } = collector();
+    expect(await send(JSON.stringify(good))).toEqual({ status: 204 });
+    const less = { page: 'other', device: 'desktop', values: { cls: 0.4 } };
+    expect(await send(JSON.stringify(less))).toEqual({ status: 204 });
+    expect(notes).toEqual([good, less]);
+    expect(vitals.stats()).toEqual({ noted: 2, refused: 0 });
+  });
+
+  it.each([
+    ['another site’s page', 403, JSON.stringify(good), { origin: 'https://elsewhere.example' }],
+    ['no origin', 403, JSON.stringify(good), { origin: '' }],
+    ['another type', 415, JSON.stringify(good), { 'content-type': 'application/json' }],
+    ['a length over the limit', 413, JSON.stringify(good), { 'content-length': '513' }],
+    ['a body over the limit', 413, JSON.stringify(good) + ' '.repeat(512), {}],
+    ['no JSON', 400, 'lcp=1', {}],
+    ['an unknown page', 400, JSON.stringify({ ...good, page: '/gift/token' }), {}],
+    ['an unknown device', 400, JSON.stringify({ ...good, device: 'Pixel 9' }), {}],
+    ['a further field', 400, JSON.stringify({ ...good, user: 'ann' }), {}],
+    ['a further value', 400, JSON.stringify({ ...good, values: { fid: 1 } }), {}],
+    ['no value', 400, JSON.stringify({ ...good, values: {} }), {}],
+    ['a negative value', 400, JSON.stringify({ ...good, values: { lcp: -1 } }), {}],
+    ['a value that no page has', 400, JSON.stringify({ ...good, values: { lcp: 61 } }), {}],
+    ['a value that is no number', 400, '{"page":"home","device":"phone","values":{"lcp":"1"}}', {}],
+    ['a value beyond numbers', 400, '{"page":"home","device":"phone","values":{"lcp":1e999}}', {}],
+  ])('%s is refused with %i', async (_what, status, body, headers) => {
+    const { vitals, notes, send } = collector();
+    expect(await send(body, headers)).toEqual({ status });
+    expect(notes).toEqual([]);
+    expect(vitals.stats()).toEqual({ noted: 0, refused: 1 });
+  });
+
+  it('are limited by address, before their body is read', async () => {
+    const { notes, send } = collector(async () => 30);
+    expect(await send(JSON.stringify(good))).toEqual({ status: 429, retryAfter: 30 });
+    expect(notes).toEqual([]);
+  });
+
+  it('never throw, whatever is sent', async () => {
+    const { send } = collector();
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.string(), fc.json()), async (body) => {
+        expect([204, 400, 413]).toContain((await send(body)).status);
+      }),
+    );
+  });
+});
+
+it('pages are told apart by the first segment of their path, and no more', () => {
+  expect(['/', '/article/a-story', '/section/politics', '/gift/secret', '/articles'].map(vitalsPageOf)).toEqual([
+    'home',
+    'article',
+    'section',
+    'other',
+    'other',
+  ]);
+});
+
+describe('the 75th percentile', () => {
+  it('lies evenly within its bucket', () => {
+    const counts = new Map([
+      [1, 2],
+      [2, 4],
+      [Number.POSITIVE_INFINITY, 4],
+    ]);
+    expect(quantile(0.75, counts)).toBe(1.5);
+    expect(quantile(0.5, counts)).toBe(1);
+    expect(quantile(0.75, new Map())).toBeNull();
+  });
+
+  it('is the end of the last bucket where values lie beyond it', () => {
+    const counts = new Map([
+      [1, 0],
+      [Number.POSITIVE_INFINITY, 3],
+    ]);
+    expect(quantile(0.75, counts)).toBe(1);
+  });
+
+  it('is shown for each kind of page and device that was measured', async () => {
+    const metrics = createVitalsMetrics(new Registry());
+    for (const lcp of [0.3, 0.4, 0.45, 2.2])
+      metrics.observe({ page: 'home', device: 'desktop', values: { lcp, cls: 0 } });
+    metrics.observe(good);
+    const figures = await metrics.figures();
+    expect(figures.map(({ page, device, views }) => [page, device, views])).toEqual([
+      ['home', 'desktop', 4],
+      ['article', 'phone', 1],
+    ]);
+    expect(figures[0]?.p75.lcp).toBeCloseTo(0.5);
+    expect(figures[0]?.p75.inp).toBeNull();
+    expect(figures[1]?.p75.inp).toBeGreaterThan(0.05);
+  });
+});

@@ -1,0 +1,55 @@
+/** How fast pages are for readers: measured by their browser once the page is there, sent when they leave, and shown to operators. */
+import { gzipSync } from 'node:zlib';
+import { type OwnSite, startOwnSite } from '../world/own-site.ts';
+import { expect, test } from '../world/readers.ts';
+import { operatorToken } from '../world/world.ts';
+
+let own: OwnSite;
+test.beforeAll(async () => {
+  test.setTimeout(120_000);
+  own = await startOwnSite({ OPERATOR_TOKEN: operatorToken, VITALS_SHARE: '1' });
+});
+test.afterAll(() => own?.stop());
+
+const article = '/article/crack-closes-mississippi-bridge';
+
+test('a reader’s view is measured and shown to operators, and nothing is said of the reader', async ({
+  page,
+  request,
+}) => {
+  const scripts: string[] = [];
+  const loaded: Promise<void>[] = [];
+  page.on('response', (response) => {
+    if (/\/vitals\.[^/]*\.js$/.test(new URL(response.url()).pathname))
+      loaded.push(response.text().then((text) => void scripts.push(text)));
+  });
+  const sent = page.waitForRequest('**/-/vitals');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${own.site}${article}?recognized_email=ann%40example.com`);
+  await expect.poll(() => loaded.length).toBe(1);
+  await Promise.all(loaded);
+  expect(gzipSync(scripts.join('')).byteLength).toBeLessThanOrEqual(1000);
+  await page.locator('main h1').click();
+  await page.goto(`${own.site}/about`);
+  const body = (await sent).postDataJSON() as { page: string; device: string; values: Record<string, number> };
+  expect(body).toEqual({ page: 'article', device: 'phone', values: expect.any(Object) });
+  expect(Object.keys(body.values)).toEqual(expect.arrayContaining(['lcp', 'cls', 'ttfb']));
+  expect(body.values.lcp).toBeGreaterThan(0);
+
+  const headers = { authorization: `Bearer ${operatorToken}` };
+  const metrics = async () => (await request.get(`${own.site}/metrics`, { headers })).text();
+  await expect.poll(metrics).toMatch(/^broadsheet_page_lcp_seconds_count\{page="article",device="phone"\} 1$/m);
+  await page.setExtraHTTPHeaders(headers);
+  await page.goto(`${own.site}/-/press`);
+  const row = page.getByRole('region', { name: 'Table of page speed' }).getByRole('row', { name: /Articles/ });
+  await expect(row).toContainText('Phones');
+  await expect(row).toContainText(/good|fair|poor/);
+});
+
+test('where no view is measured, pages load no script for it', async ({ page }) => {
+  const asked: string[] = [];
+  page.on('request', (one) => asked.push(new URL(one.url()).pathname));
+  await page.goto(article, { waitUntil: 'networkidle' });
+  expect(await page.evaluate(() => document.documentElement.dataset.vitals)).toBeUndefined();
+  expect(asked.filter((path) => /vitals/.test(path))).toEqual([]);
+});
