@@ -52,7 +52,7 @@ test('a letter that was chosen comes, and ends by one click of the mail program'
   await expect(page.getByText('Your choices are saved.')).toBeVisible();
 
   expect(await sendMorning()).toMatch(/\d+ readers?: sent/);
-  await expect.poll(async () => (await lettersTo(email))[0]?.subject, { timeout: 20_000 }).toMatch(/^Morning Sun: /);
+  await expect.poll(async () => (await lettersTo(email))[0]?.subject, { timeout: 60_000 }).toMatch(/^Morning Sun: /);
   const [summary] = await lettersTo(email);
   const whole = await fetch(`${testSandbox().mailbox.url}/api/messages/${summary?.number}`);
   const { headers } = (await whole.json()) as { headers: readonly { name: string; value: string }[] };
