@@ -88,7 +88,7 @@ function open(server: Server, bodies = true): Heard {
         () => {
           if (!socket.closed && split(data, bodies).length < count) throw new Error(`not ${count} yet`);
         },
-        { timeout: 5000, interval: 5 },
+        { interval: 5 },
       );
       return split(data, bodies);
     },
