@@ -12,7 +12,7 @@ import { siteData, testSandbox, testSite } from '../world/world.ts';
 /** Runs `npm run newsletter -- morning` on the site's data, as cron would beside it. */
 async function sendMorning(): Promise<string> {
   // A letter goes out once a day, and this day may have had another run.
-  const accounts = new DatabaseSync(join(siteData, 'accounts.sqlite'), { timeout: 20_000 });
+  const accounts = new DatabaseSync(join(siteData, 'accounts.sqlite'), { timeout: 60_000 });
   accounts.exec("DELETE FROM newsletter_issues WHERE letter = 'morning'");
   accounts.close();
   const { smtpUrl } = testSandbox().mailbox;
@@ -36,8 +36,6 @@ async function sendMorning(): Promise<string> {
 }
 
 test('a letter that was chosen comes, and ends by one click of the mail program', async ({ context, page }) => {
-  // It waits for another process, which begins with everything that the site begins with.
-  test.slow();
   const email = await signIn(context, newEmail('morning'));
   await page.goto('/dashboard/newsletters');
   expect(await violationsOn(page)).toEqual([]);
