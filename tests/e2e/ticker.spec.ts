@@ -31,12 +31,15 @@ const turned = (page: Page) =>
       const moved = -new DOMMatrix(getComputedStyle(list).transform).m41;
       return Number((moved / (list.querySelector('li')?.getBoundingClientRect().width ?? 1)).toFixed(2));
     });
-/** Turns the animation of the styles to a moment, in milliseconds, as time would. */
+/** Turns the animation of the styles to a moment, in milliseconds, as time would, and holds it there. */
 const turnTo = (page: Page, ms: number) =>
   strip(page)
     .locator('ul')
     .evaluate((list, time) => {
-      for (const animation of list.getAnimations()) animation.currentTime = time;
+      for (const animation of list.getAnimations()) {
+        animation.pause();
+        animation.currentTime = time;
+      }
     }, ms);
 
 /** Opens a page with a clock that the test turns; `started` has the island running, as a reader's touch does. */
