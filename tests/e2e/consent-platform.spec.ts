@@ -126,7 +126,7 @@ for (const mode of ['blocked', 'error', 'slow'] as const) {
     await page.goto('/privacy-choices');
     await page.getByRole('button', { name: 'Accept all' }).click();
     await expect(page.getByRole('status')).toBeVisible();
-    expect(await choiceOf(page)).toBe('1.measurement.marketing.advertising');
+    await expect.poll(() => choiceOf(page)).toBe('1.measurement.marketing.advertising');
     expect(troubles.all).toEqual([]);
   });
 }
