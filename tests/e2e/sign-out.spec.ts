@@ -37,7 +37,6 @@ test('reaches the other tab at once and the other device with its next page', as
   const { here, tab, there } = await everywhere(context, phone);
   // The header of a reader who is signed in is fetched when the browser is idle.
   await expect(tab.locator('.site-header astro-island:not([ssr])')).toBeAttached();
-  await tab.waitForLoadState('networkidle');
   const asked: string[] = [];
   tab.on('request', (request) => asked.push(request.url()));
   await signOut(here);
