@@ -12,9 +12,9 @@ export default defineConfig({
     env: { TZ: 'Asia/Kolkata' },
     passWithNoTests: false,
     // Limits are for what hangs; how long something takes is a matter of the benches.
-    testTimeout: runs(30_000, 3_600_000),
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: runs(120_000, 3_600_000),
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     setupFiles: ['tests/world/patience.ts'],
     // Every core: by itself vitest leaves one free, which on two is half of the machine.
     maxWorkers: '100%',
@@ -39,8 +39,8 @@ export default defineConfig({
           name: 'contract',
           include: ['tests/contract/**/*.test.ts', 'tests/security/{accounts,paid-body,reader-tools}.test.ts'],
           globalSetup: ['tests/world/contract-setup.ts'],
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          testTimeout: 360_000,
+          hookTimeout: 360_000,
         },
       },
       {
@@ -48,8 +48,8 @@ export default defineConfig({
         test: {
           name: 'plugin',
           include: ['wordpress/newsroom/tests/**/*.test.ts'],
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          testTimeout: 360_000,
+          hookTimeout: 360_000,
         },
       },
       {
@@ -58,8 +58,8 @@ export default defineConfig({
           name: 'fault',
           include: ['tests/fault/**/*.test.ts'],
           globalSetup: ['tests/world/shared-databases.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
         },
       },
     ],

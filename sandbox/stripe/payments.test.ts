@@ -275,7 +275,7 @@ describe('idempotency', () => {
   });
 
   it('refuses a key that is in use', async () => {
-    await bench.control('POST faults', { path: '/v1/customers', delay: 300 });
+    await bench.control('POST faults', { path: '/v1/customers', delay: 3000 });
     const options = { idempotencyKey: 'slow' };
     const first = stripe.customers.create({}, options);
     await expect.poll(async () => (await bench.control('GET faults')) as unknown).toEqual([]);

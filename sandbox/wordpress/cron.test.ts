@@ -111,7 +111,7 @@ it('publishes what is due in a WordPress without visitors', async () => {
     const note = path.join(data, 'database', 'next-task');
     expect(isTaskDue(note)).toBe(true);
     await wordpress.cron.every(100);
-    await vi.waitFor(async () => expect(await status()).toBe('publish'), { timeout: 20_000, interval: 100 });
+    await vi.waitFor(async () => expect(await status()).toBe('publish'), { interval: 100 });
     await wordpress.cron.now();
     expect(isTaskDue(note)).toBe(false);
   } finally {

@@ -21,7 +21,7 @@ const launch = async (
 afterAll(async () => {
   for (const started of running) await started.kill();
   fs.rmSync(data, { recursive: true, force: true });
-}, 60_000);
+});
 
 it('begins an installation and an import anew that were cut off, and loses nothing that it has acknowledged', async () => {
   await expect(

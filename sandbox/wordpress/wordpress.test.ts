@@ -42,7 +42,7 @@ afterAll(async () => {
   await sandbox?.stop();
   site.closeAllConnections();
   site.close();
-}, 60_000);
+});
 
 describe('the running WordPress', () => {
   it('lists articles and the ten sections over REST', async () => {
@@ -64,7 +64,7 @@ describe('the running WordPress', () => {
       'columnists 9/3',
       'opinion 13/4',
     ]);
-  }, 30_000);
+  });
 
   it('lets the site in with its application password alone', async () => {
     const status = `${sandbox.wordpress.url}/wp-json/newsroom/v1/status`;
@@ -72,7 +72,7 @@ describe('the running WordPress', () => {
     expect(await (await fetch(status)).json()).toMatchObject({ credentials: false });
     const wrong = asSite({ ...sandbox.wordpress, siteApplicationPassword: 'wrong' });
     expect((await fetch(`${sandbox.wordpress.url}/wp-json/wp/v2/users/me`, wrong)).status).toBe(401);
-  }, 30_000);
+  });
 
   it('answers the site while it waits for the answer of the site', async () => {
     // A WordPress that cannot do this always gives up before its own answer comes; a busy machine does so now and then.
@@ -90,7 +90,7 @@ describe('the running WordPress', () => {
       },
       { timeout: 90_000, interval: 1_000 },
     );
-  }, 120_000);
+  });
 
   it('does not keep the editor waiting for a slow site, nor others for the editor', async () => {
     const arrived = Promise.withResolvers<void>();
@@ -106,7 +106,7 @@ describe('the running WordPress', () => {
     );
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     held.resolve();
-  }, 30_000);
+  });
 
   it('takes uploads, serves them, and refuses what is too large', async () => {
     const pixel = Buffer.from(
@@ -125,7 +125,7 @@ describe('the running WordPress', () => {
     // Node may see the connection close before it has read the answer.
     if (typeof large === 'string') expect(large).toContain('fetch failed');
     else expect(large.status).toBe(413);
-  }, 30_000);
+  });
 
   it('serves no file from outside of its folders', async () => {
     const { port } = new URL(sandbox.wordpress.url);
@@ -148,19 +148,22 @@ describe('the running WordPress', () => {
       });
       expect([path, status]).toEqual([path, 404]);
     }
-  }, 30_000);
+  });
 
   it('reaches nothing outside of this machine, and fails at once', async () => {
+    const first = performance.now();
+    await admin('/wp/v2/types');
     const began = performance.now();
+    const usual = began - first;
     const response = await admin('/wp/v2/url-details?url=https%3A%2F%2Fexample.com%2F');
     expect(response.ok).toBe(false);
-    expect(performance.now() - began).toBeLessThan(5_000);
-  }, 30_000);
+    expect(performance.now() - began).toBeLessThan(Math.max(5000, 5 * usual));
+  });
 
   it('refuses a second sandbox over the same data', async () => {
     const { data } = sandbox;
     await expect(launchSandbox({ data, port: 0, siteUrl: 'http://127.0.0.1:9', edition: 'none' })).rejects.toThrow(
       /Another sandbox is using/,
     );
-  }, 30_000);
+  });
 });

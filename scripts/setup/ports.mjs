@@ -1,4 +1,5 @@
 /** Ports: whether one is free, and which are. */
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { Stop } from './explain.mjs';
 
@@ -70,17 +71,18 @@ async function nextFree(port, host) {
 }
 
 /**
- * A port that is free at this moment.
+ * A port that is free at this moment, below those that systems give to outgoing connections: one of them could take it before the caller
+ * listens on it.
  *
  * @returns {Promise<number>}
+ * @throws Error when none of a hundred is free
  */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-      server.close(() => resolve(port));
-    });
-  });
+export async function freePort() {
+  let trouble = null;
+  for (let tries = 0; tries < 100; tries++) {
+    const port = randomInt(11_000, 32_000);
+    trouble = await portTrouble(port, '127.0.0.1');
+    if (!trouble) return port;
+  }
+  throw trouble;
 }

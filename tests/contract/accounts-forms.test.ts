@@ -20,7 +20,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 120_000);
+});
 afterAll(() => site.stop());
 
 let count = 0;

@@ -153,7 +153,7 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${await listen(stand)}`;
   tenantUrl = url;
   const settings = { codeKey: 'email_otp', codeCheckPath: '/zephr/paper/code', userInfoPath: '/zephr/paper/known' };
-  tenant = openTenant({ url, siteUrl, accessCookie: 'access', settings, log: silent, timeoutMs: 1000 });
+  tenant = openTenant({ url, siteUrl, accessCookie: 'access', settings, log: silent, timeoutMs: 4000 });
   front = createHttpServer({
     siteUrl,
     tenant,

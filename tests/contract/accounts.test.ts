@@ -10,7 +10,7 @@ import { bodies, formOf } from './fixtures/accounts.ts';
 let site: AccountSite;
 beforeAll(async () => {
   site = await startAccountSite();
-}, 120_000);
+});
 afterAll(() => site.stop());
 
 let count = 0;

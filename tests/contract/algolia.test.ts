@@ -79,7 +79,7 @@ interface StandOptions {
   readonly timeoutMs?: number;
 }
 
-function stand({ query = [], batch = [], writeKey = null, timeoutMs = 500 }: StandOptions) {
+function stand({ query = [], batch = [], writeKey = null, timeoutMs = 20_000 }: StandOptions) {
   const calls: { query: Call[]; batch: Call[] } = { query: [], batch: [] };
   server.use(
     http.post(`${url}/1/indexes/stories/:what`, async ({ request, params }) => {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   });
   const { hostname, port } = new URL(apiUrl);
   dashboard = new Stripe(secretKey, { apiVersion, host: hostname, port, protocol: 'http' });
-}, 180_000);
+});
 afterAll(async () => {
   await site.stop();
   await stripe.stop();

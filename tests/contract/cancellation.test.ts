@@ -27,7 +27,7 @@ beforeAll(async () => {
       CHURNKEY_SCRIPT_URL: 'http://127.0.0.1:9/js/app.js',
     },
   });
-}, 180_000);
+});
 afterAll(async () => {
   await site.stop();
   await stripe.stop();

@@ -30,7 +30,7 @@ beforeAll(async () => {
       if (closed) closed.comment_status = 'closed';
     },
   });
-}, 180_000);
+});
 afterAll(() => site.stop());
 
 let count = 0;

@@ -50,7 +50,7 @@ beforeAll(async () => {
     `,
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   );
-}, 180_000);
+});
 afterAll(() => newsroom?.stop());
 
 /** Reads everything anew. */
@@ -74,49 +74,45 @@ it.each([
   ['as ids, registered after it', { last: true }],
   ['formatted, registered before it', { format: 'standard' }],
   ['formatted, registered after it', { format: 'standard', last: true }],
-])(
-  'fields of Advanced Custom Fields, %s',
-  async (_, acf) => {
-    await newsroom.pretend({ acf });
-    const content = await synced();
-    try {
-      expect(content.status().rejected).toBe(0);
-      const reader = content.reader();
-      const authorOf = (slug: string) => reader.article(slug)?.author?.name ?? null;
-      expect(['full', 'hidden-author', 'empty', 'older-than-acf'].map(authorOf)).toEqual([
-        'Ada Vale',
-        null,
-        null,
-        'Ada Vale',
-      ]);
-      expect(reader.articles({ authorId: ids.ada }).total).toBe(2);
-      expect(reader.video('film')).toMatchObject({
-        author: { name: 'Ada Vale' },
-        video: { providerId: 'abcdefghijk' },
-      });
-      expect(reader.video('no-film-yet')?.author).toBeNull();
-      expect(reader.crossword('grid')?.iframeSrc).toBe('https://puzzles.example.com/1');
-      const { featured, others } = reader.topStories();
-      expect([featured?.id, others[0]?.id]).toEqual([ids.empty, ids.full]);
-      expect(featured).toMatchObject({ breaking: true, bulleted: false });
-      expect(featured?.featuredExcerpt).toBe('One\nTwo');
-      // What the site is given names no author who is not published.
-      const raw = await newsroom.rest(`/wp/v2/articles?include[]=${ids.hired}&include[]=${ids.full}&orderby=include`);
-      expect(raw.text).not.toContain('Not Yet Hired');
-      // The paper's own fields stay where ACF registers last, as it sends them.
-      if ('last' in acf) {
-        expect(raw.json[1].acf.sources).toEqual([{ title: 'The record', link: 'https://records.example.com/' }]);
-        expect(raw.json[1].acf.hero).toEqual(
-          'format' in acf ? expect.objectContaining({ width: 1600 }) : expect.any(Number),
-        );
-      }
-    } finally {
-      await content.stop();
-      await newsroom.pretend({});
+])('fields of Advanced Custom Fields, %s', async (_, acf) => {
+  await newsroom.pretend({ acf });
+  const content = await synced();
+  try {
+    expect(content.status().rejected).toBe(0);
+    const reader = content.reader();
+    const authorOf = (slug: string) => reader.article(slug)?.author?.name ?? null;
+    expect(['full', 'hidden-author', 'empty', 'older-than-acf'].map(authorOf)).toEqual([
+      'Ada Vale',
+      null,
+      null,
+      'Ada Vale',
+    ]);
+    expect(reader.articles({ authorId: ids.ada }).total).toBe(2);
+    expect(reader.video('film')).toMatchObject({
+      author: { name: 'Ada Vale' },
+      video: { providerId: 'abcdefghijk' },
+    });
+    expect(reader.video('no-film-yet')?.author).toBeNull();
+    expect(reader.crossword('grid')?.iframeSrc).toBe('https://puzzles.example.com/1');
+    const { featured, others } = reader.topStories();
+    expect([featured?.id, others[0]?.id]).toEqual([ids.empty, ids.full]);
+    expect(featured).toMatchObject({ breaking: true, bulleted: false });
+    expect(featured?.featuredExcerpt).toBe('One\nTwo');
+    // What the site is given names no author who is not published.
+    const raw = await newsroom.rest(`/wp/v2/articles?include[]=${ids.hired}&include[]=${ids.full}&orderby=include`);
+    expect(raw.text).not.toContain('Not Yet Hired');
+    // The paper's own fields stay where ACF registers last, as it sends them.
+    if ('last' in acf) {
+      expect(raw.json[1].acf.sources).toEqual([{ title: 'The record', link: 'https://records.example.com/' }]);
+      expect(raw.json[1].acf.hero).toEqual(
+        'format' in acf ? expect.objectContaining({ width: 1600 }) : expect.any(Number),
+      );
     }
-  },
-  60_000,
-);
+  } finally {
+    await content.stop();
+    await newsroom.pretend({});
+  }
+});
 
 /** A server before WordPress that drops a header, as Apache does before PHP over CGI. */
 async function dropping(header: string): Promise<{ url: string; close: () => void }> {
@@ -165,4 +161,4 @@ it('a server that drops the Authorization header is named as the cause, and publ
   } finally {
     server.close();
   }
-}, 60_000);
+});

@@ -174,7 +174,7 @@ describe('an editor at work', () => {
     from: number,
     wanted: (one: (typeof answered)[number]) => boolean,
   ): Promise<(typeof answered)[number]> {
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + 120_000;
     for (;;) {
       const found = answered.slice(from).find(wanted);
       if (found) return found;

@@ -10,7 +10,7 @@ import { formOf } from './fixtures/accounts.ts';
 let site: AccountSite;
 beforeAll(async () => {
   site = await startAccountSite();
-}, 180_000);
+});
 afterAll(() => site.stop());
 
 let count = 0;
@@ -114,7 +114,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
     } finally {
       await broken.stop();
     }
-  }, 60_000);
+  });
 });
 
 describe('the choice of newsletters', () => {

@@ -37,7 +37,7 @@ beforeAll(async () => {
     write: (wordpress) => wordpress.put('articles', { ...wirePost({ id: 9, slug: 'metered', category: [2] }), id: 9 }),
   });
   closed = await startAccountSite({ services: { billing: null } });
-}, 120_000);
+});
 afterAll(async () => {
   await open.stop();
   await closed.stop();

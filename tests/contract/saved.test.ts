@@ -10,7 +10,7 @@ let site: AccountSite;
 let count = 0;
 beforeAll(async () => {
   site = await startAccountSite();
-}, 120_000);
+});
 afterAll(() => site.stop());
 
 async function reader(): Promise<{ browser: Browser; email: string }> {

@@ -15,7 +15,7 @@ const search: Search = {
 let site: AccountSite;
 beforeAll(async () => {
   site = await startAccountSite({ services: { search }, limits: { search: { address: { most: 3, seconds: 60 } } } });
-}, 240_000);
+});
 afterAll(() => site?.stop());
 
 const call = '/api/v1/articles/search?q=story';

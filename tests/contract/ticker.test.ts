@@ -17,7 +17,7 @@ beforeAll(async () => {
   ticker = openTicker(provider.access, { rules: publication.ticker, log: silent });
   open = await startAccountSite({ services: { ticker } });
   closed = await startAccountSite();
-}, 120_000);
+});
 afterAll(async () => {
   await open.stop();
   await closed.stop();

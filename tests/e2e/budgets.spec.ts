@@ -53,7 +53,7 @@ async function touchAll(page: Page, within: string): Promise<void> {
 }
 
 test('a page costs little JavaScript before the first touch', async ({ page }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   for (const [path, most] of [
     [article, 12],
     [discussed, 12],

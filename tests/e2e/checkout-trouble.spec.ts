@@ -46,6 +46,7 @@ test('two tabs that pay at once pay once, and both know it', async ({ context, p
     await openPaywall(tab, 'reader-monthly');
     await fillCard(tab, cards.good);
     await expect(payButton(tab)).toHaveText('Join the Sun$12');
+    await expect(payButton(tab)).toBeEnabled();
   }
   // Pressed at once, without waiting for a tab to be looked at.
   await Promise.all([page, other].map((tab) => payButton(tab).evaluate((button: HTMLElement) => button.click())));

@@ -16,8 +16,6 @@ test('no third party is contacted before a choice, nor after "Reject all"', asyn
   troubles,
   baseURL,
 }) => {
-  // Four pages, each until its network is quiet.
-  test.setTimeout(150_000);
   await watchShifts(page, 'blocked');
   const foreign: string[] = [];
   page.on('request', (request) => {

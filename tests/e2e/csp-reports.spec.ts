@@ -20,7 +20,7 @@ let publicUrl: string;
 const received: Received[] = [];
 
 test.beforeAll(async () => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   const port = await freePort();
   publicUrl = `https://127.0.0.1:${port}`;
   site = await startOwnSite({ SITE_URL: publicUrl, OPERATOR_TOKEN: operatorToken });

@@ -22,7 +22,7 @@ async function mailToInbox(words: string): Promise<Letter> {
         found = messages.find(({ text }) => text.includes(words));
         return found !== undefined;
       },
-      { timeout: 45_000 },
+      { timeout: 90_000 },
     )
     .toBe(true);
   return found as Letter;

@@ -47,7 +47,8 @@ async function found(request: APIRequestContext): Promise<string[]> {
       ...(await (await request.get(`/sitemaps/${name}.xml`)).text()).matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g),
     ].map((match) => match[1] as string);
   const pages = await paths('pages');
-  const articles = await paths('articles-1');
+  // Stories that other tests write now are gone before this one comes to them.
+  const articles = (await paths('articles-1')).filter((path) => !/^\/article\/(?:moving-story|press-test)-/.test(path));
   expect(articles.length).toBeGreaterThan(59);
   const first = (prefix: string) => pages.find((path) => path.startsWith(prefix)) as string;
   return [first('/author/'), first('/media/'), first('/games/'), ...articles.slice(-6), ...articles.slice(0, 3)];
@@ -146,7 +147,7 @@ for (const javaScriptEnabled of [true, false]) {
       ['what does not exist', missing],
     ] as const) {
       test(part, async ({ context, page, request }) => {
-        test.setTimeout(240_000);
+        test.setTimeout(600_000);
         if (routes === own) await signIn(context);
         const status = routes === missing ? 404 : 200;
         const trouble = listen(page);

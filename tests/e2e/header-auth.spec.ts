@@ -262,8 +262,7 @@ test.describe('what an article loads', () => {
     await pretend(context, 'registered');
     const loaded = scripts(page);
     await page.goto(article, { waitUntil: 'networkidle' });
-    await expect.poll(() => loaded.some((name) => name.includes('HeaderAuth.island'))).toBe(true);
-    expect(loaded.some((name) => name.includes('session-page'))).toBe(true);
-    expect(loaded.some((name) => name.includes('/client.'))).toBe(true);
+    for (const part of ['HeaderAuth.island', 'session-page', '/client.'])
+      await expect.poll(() => loaded.some((name) => name.includes(part)), part).toBe(true);
   });
 });

@@ -55,7 +55,7 @@ async function ofTheEdition(request: APIRequestContext): Promise<string[]> {
 }
 
 test('every kind of page is valid HTML', async ({ context, request }) => {
-  test.setTimeout(300_000);
+  test.setTimeout(600_000);
   const java = await ensureJava(process.env);
   const folder = mkdtempSync(join(tmpdir(), 'markup-'));
   const pages = new Map<string, string>();

@@ -16,6 +16,12 @@ const kept = (page: Page) =>
       : [],
   );
 
+/** Addresses of the pictures that the browser keeps, as the newsroom knows them. */
+const keptPictures = (page: Page) =>
+  page.evaluate(async () =>
+    (await (await caches.open('broadsheet-pictures')).keys()).map(({ url }) => new URL(url).searchParams.get('url')),
+  );
+
 /** Opens a story, reads on, and waits until it is kept. */
 async function read(page: Page, path: string): Promise<void> {
   await page.goto(path);
@@ -26,6 +32,9 @@ async function read(page: Page, path: string): Promise<void> {
 test('the last stories are read again without a network, with their pictures', async ({ page, context }) => {
   await read(page, story);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  // Pictures are kept after the text.
+  const shown = await page.locator('.lead img').evaluate((image: HTMLImageElement) => image.currentSrc);
+  await expect.poll(() => keptPictures(page)).toContain(new URL(shown).searchParams.get('url'));
   await read(page, other);
   await context.setOffline(true);
   await page.goto(`${story}?utm_source=letter`);

@@ -142,7 +142,7 @@ test.describe('the plan that a reader has', () => {
       await as(context, kind, plan);
       await page.goto('/pricing');
       await expect(choice(page, plan).getByText('Your plan')).toBeVisible();
-      expect(await links(page)).toEqual(expected);
+      await expect.poll(() => links(page)).toEqual(expected);
       await expect(page.locator('li[data-plan]').getByText('Your plan').and(page.locator(':visible'))).toHaveCount(1);
     });
   }

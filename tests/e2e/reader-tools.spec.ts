@@ -49,7 +49,10 @@ test('share, text size and print: by the keyboard, and fetched only when one is 
   // Remembered, and there before the first paint.
   await page.reload({ waitUntil: 'commit' });
   await page.locator('.story .prose p').first().waitFor({ state: 'attached' });
-  expect(await size()).toBeGreaterThan(usual * 1.25);
+  expect(await page.locator('html').getAttribute('data-text-size')).not.toBeNull();
+  await expect.poll(size).toBeGreaterThan(usual * 1.25);
+  // The buttons are at work when the page's own script is there.
+  await page.waitForLoadState('load');
   await page.getByRole('button', { name: 'Print' }).click();
   await page.waitForFunction(() => 'printed' in window);
 });
@@ -101,8 +104,7 @@ test('a story is read aloud: headline first, held and gone on with, faster, to i
   await expect(bar.getByRole('button', { name: 'Play' })).toBeFocused();
   await page.keyboard.press('Enter');
   await bar.getByLabel('Speed').selectOption('1.5');
-  const last = (await spoken()).at(-1);
-  expect([last?.text, last?.rate]).toEqual([third, 1.5]);
+  await expect.poll(async () => (await spoken()).at(-1)).toEqual({ text: third, rate: 1.5 });
   await expect(page.locator('.is-read')).toHaveCount(1);
   await bar.getByRole('button', { name: 'Stop' }).click();
   await expect(bar).toHaveCount(0);
@@ -170,13 +172,17 @@ test('the history holds what was really read, and nothing when it is turned off'
     await page.mouse.wheel(0, 200);
     await page.clock.runFor(3000);
     await state;
+    // However long the way down takes, it is not the time of a reading.
+    await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 5000);
     await page.locator('.story .prose').last().scrollIntoViewIfNeeded();
     await page.locator('.author-box').scrollIntoViewIfNeeded();
     expect(notes).toEqual([]);
     const noted = page.waitForResponse((answer) => answer.url().endsWith('/api/v1/me/history'));
     await page.clock.runFor(15_000);
     notes.length = 0;
-    return (await noted).json();
+    const answer = await (await noted).json();
+    await page.clock.resume();
+    return answer;
   };
   expect(await readIt()).toEqual({ noted: true });
   await page.goto('/dashboard/saved');

@@ -1,5 +1,6 @@
 /** Who is reading: at the first paint, over pages and tabs, and what it costs. */
 import type { BrowserContext, Page } from '@playwright/test';
+import { sessionName } from '../../src/lib/accounts/visitor.ts';
 import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { accountCalls, expect, pretend, signedInKinds, signIn, test } from '../world/readers.ts';
 
@@ -23,7 +24,10 @@ test.describe('requests of a page', () => {
   test('a signed-in reader costs one request, shared by pages and tabs, and one repair', async ({ context, page }) => {
     await pretend(context, 'reader');
     const asked = accountCalls(context);
-    await page.goto('/', { waitUntil: 'networkidle' });
+    await page.goto('/');
+    // A page that is left before it has its answer shares none.
+    await expect.poll(() => asked.all.toSorted()).toEqual([repair, decisions]);
+    await page.waitForFunction((name) => localStorage.getItem(name) !== null, sessionName);
     await page.goto(article, { waitUntil: 'networkidle' });
     const second = await context.newPage();
     await second.goto('/', { waitUntil: 'networkidle' });
@@ -50,7 +54,7 @@ test.describe('requests of a page', () => {
       });
     await expect.poll(waiting).toBe(3);
     gate.resolve();
-    for (const page of pages) await page.waitForFunction(() => localStorage.getItem('broadsheet-session') !== null);
+    for (const page of pages) await page.waitForFunction((name) => localStorage.getItem(name) !== null, sessionName);
     await expect.poll(waiting).toBe(0);
     expect(asked).toBe(1);
   });
@@ -100,9 +104,12 @@ test.describe('the first paint', () => {
 
   test('is of the same stored bytes for everybody', async ({ request }) => {
     for (const path of ['/', article, '/section/politics', '/pricing']) {
-      const anonymous = await request.get(path);
-      const member = await request.get(path, { headers: { cookie: 'visitor=member; blaize_session=none' } });
-      expect(await member.text(), path).toBe(await anonymous.text());
+      // What other tests publish and read may change the page between the two.
+      await expect(async () => {
+        const anonymous = await request.get(path);
+        const member = await request.get(path, { headers: { cookie: 'visitor=member; blaize_session=none' } });
+        expect(await member.text(), path).toBe(await anonymous.text());
+      }).toPass({ timeout: 30_000 });
     }
   });
 
@@ -146,6 +153,7 @@ test.describe('two tabs', () => {
     await signIn(context);
     const [here, there] = await tabs(context, article, '/section/politics');
     await expect(accountButton(there)).toBeVisible();
+    await there.waitForFunction((name) => localStorage.getItem(name) !== null, sessionName);
     const calls = accountCalls(context);
     await accountButton(here).click();
     await here.getByRole('menuitem', { name: 'Sign out' }).click();

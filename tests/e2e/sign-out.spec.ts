@@ -35,6 +35,8 @@ const session = async (context: BrowserContext): Promise<number> =>
 test('reaches the other tab at once and the other device with its next page', async ({ context, newDevice }) => {
   const phone = await newDevice();
   const { here, tab, there } = await everywhere(context, phone);
+  // The header of a reader who is signed in is fetched when the browser is idle.
+  await expect(tab.locator('.site-header astro-island:not([ssr])')).toBeAttached();
   const asked: string[] = [];
   tab.on('request', (request) => asked.push(request.url()));
   await signOut(here);

@@ -81,7 +81,7 @@ test('a fixed bar at the bottom leaves 8rem below the page, and the subscribe ba
   await page.goto('/section/politics');
   const bar = page.getByRole('complementary', { name: 'Subscribe to The Sun' });
   await expect(bar).toBeVisible();
-  expect(await room()).toBe(10);
+  await expect.poll(room).toBe(10);
   await bar.getByText('Subscribe to The Sun', { exact: true }).click();
-  expect(await room()).toBe(14);
+  await expect.poll(room).toBe(14);
 });

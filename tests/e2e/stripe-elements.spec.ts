@@ -223,10 +223,8 @@ test('takes the page’s looks, fits a phone, and is accessible inside its frame
   const number = paymentFrame(page).getByLabel('Card number');
   await expect(number).toHaveCSS('font-size', '17px');
   await fillAddress(page);
-  const height = await page
-    .locator('iframe[title="Secure payment input frame"]')
-    .evaluate((frame) => frame.clientHeight);
-  expect(height).toBeGreaterThan(200);
+  const frame = page.locator('iframe[title="Secure payment input frame"]');
+  await expect.poll(() => frame.evaluate((element) => element.clientHeight)).toBeGreaterThan(200);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   const { violations } = await new AxeBuilder({ page }).exclude('form > button').analyze();
   expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);

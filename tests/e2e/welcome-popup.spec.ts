@@ -19,7 +19,7 @@ test('opens past 800 pixels of the home page, once', async ({ page }) => {
   await scrollTo(page, 801);
   await expect(welcome(page)).toBeVisible();
   await expect(emailField(page)).toBeVisible();
-  expect(await seen(page)).not.toBeNull();
+  await expect.poll(() => seen(page)).not.toBeNull();
   await page.keyboard.press('Escape');
   await expect(welcome(page)).toBeHidden();
 

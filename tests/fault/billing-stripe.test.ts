@@ -69,7 +69,7 @@ describe('Stripe', () => {
           const next = await bench.billing.subscribe(session, body);
           expect(next, where).toMatchObject({ ok: true, value: { grant_id: expect.any(String) } });
         },
-        { timeout: 20_000, interval: 200 },
+        { interval: 200 },
       );
       const charges = (await bench.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
       const subscriptions = (await bench.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;

@@ -50,7 +50,7 @@ it('ends the start with a sentence where it cannot be made, and names a misspell
       output += data;
     });
   }
-  const spinning = setTimeout(() => site.kill('SIGKILL'), 30_000);
+  const spinning = setTimeout(() => site.kill('SIGKILL'), 120_000);
   expect(await once(site, 'exit')).toEqual([1, null]);
   clearTimeout(spinning);
   expect(output).toContain("DATA_DIR is /proc/no-folder, which can't be made or written (ENOENT). Set it to a folder");

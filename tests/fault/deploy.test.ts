@@ -51,7 +51,7 @@ describe('the image', () => {
     });
     wordpress.listen(0, '127.0.0.1');
     await once(wordpress, 'listening');
-  }, 120_000);
+  });
   afterAll(() => {
     wordpress?.closeAllConnections();
     wordpress?.close();

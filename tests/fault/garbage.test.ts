@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-it('leaves nothing of its bytes to the collections of the old generation', { timeout: 60_000 }, async () => {
+it('leaves nothing of its bytes to the collections of the old generation', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'garbage-'));
   try {
     const script = join(import.meta.dirname, 'fixtures', 'garbage.ts');

@@ -88,7 +88,7 @@ onBothEngines('mail', (engines) => {
     expect(await letters()).toEqual([]);
 
     await fail({ mode: 'none' });
-    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(Array(40).fill('sent')), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(Array(40).fill('sent')));
     expect(await recipients()).toEqual(messages.map(({ to }) => to).toSorted());
     expect(first.stats().sent + second.stats().sent).toBe(40);
   });
@@ -107,7 +107,7 @@ onBothEngines('mail', (engines) => {
     await fail({ mode: 'none' });
     const reopened = await engines.open(place);
     open(reopened).start();
-    await vi.waitFor(async () => expect(await outcomes(reopened)).toEqual(Array(6).fill('sent')), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await outcomes(reopened)).toEqual(Array(6).fill('sent')));
     expect(await recipients()).toEqual(
       readers(6)
         .map(({ to }) => to)
@@ -121,7 +121,7 @@ onBothEngines('mail', (engines) => {
     const box = open(database);
     box.start();
     await write(database, box, readers(10));
-    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(Array(10).fill('sent')), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(Array(10).fill('sent')));
     expect(await recipients()).toEqual(
       readers(10)
         .map(({ to }) => to)
@@ -135,7 +135,7 @@ onBothEngines('mail', (engines) => {
     const box = open(database);
     box.start();
     await write(database, box, readers(1));
-    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(['sent']), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(['sent']));
     const arrived = await letters();
     expect(arrived).toHaveLength(2);
     expect(new Set(arrived.map(idOf)).size).toBe(1);

@@ -69,7 +69,7 @@ it('renders in advance beside the running site, resumes where it was, and can re
   const wrong = await paper.press('--only', 'politics');
   expect(wrong.code).not.toBe(0);
   expect(wrong.text).toContain('--only politics is no path');
-}, 120_000);
+});
 
 it('still has the scripts and styles that yesterday’s pages name, and starts with the pages that it had', async () => {
   const etag = (await paper.ask('/')).headers.etag;
@@ -86,13 +86,13 @@ it('still has the scripts and styles that yesterday’s pages name, and starts w
   expect((await paper.ask('/_assets/.running')).status).toBe(404);
   const home = await paper.ask('/');
   expect([home.headers['server-timing'], home.headers.etag]).toEqual(['press;desc="hit"', etag]);
-}, 60_000);
+});
 
 it('purges the CDN by tag after a publish, and everything after a crash', async () => {
   const page = await paper.ask('/article/story-1');
   expect(String(page.headers['cache-tag']).split(',')).toContain('article:1');
   expect(page.headers['cdn-cache-control']).toContain('max-age=31536000');
-  const full = createAccessCookie({ name: 'access', keys: [accessKey] }).sign('subscriber', Date.now() / 1000 + 100);
+  const full = createAccessCookie({ name: 'access', keys: [accessKey] }).sign('subscriber', Date.now() / 1000 + 3600);
   const whole = await paper.ask('/article/story-9', { headers: { cookie: `access=${full}` } });
   expect([whole.headers['cdn-cache-control'], whole.headers['cache-tag']]).toEqual(['no-store', undefined]);
 
@@ -114,7 +114,7 @@ it('purges the CDN by tag after a publish, and everything after a crash', async 
   await paper.deliver({ id: 1 });
   await until(() => purges.flat().includes('article:1'), paper.output);
   expect(purges.flat()).not.toContain('site');
-}, 90_000);
+});
 
 it('loses no publish and serves nothing withdrawn when it is killed in the middle, and starts from its store', async () => {
   for (let round = 0; round < runs(3, 6); round++) {
@@ -147,7 +147,7 @@ it('loses no publish and serves nothing withdrawn when it is killed in the middl
     }
     expect((await paper.ask('/article/story-5')).status).toBe(round % 2 === 0 ? 410 : 200);
   }
-}, 180_000);
+});
 
 interface Client {
   readonly answers: () => number;

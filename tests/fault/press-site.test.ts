@@ -57,7 +57,7 @@ it('answers from the store, and has an edit on every page that shows it before t
   const etag = (await paper.ask('/')).headers.etag;
   expect(refreshedBy((await paper.deliver({ id: 7 })).text)).toEqual([]);
   expect((await paper.ask('/')).headers.etag).toBe(etag);
-}, 90_000);
+});
 
 it('removes withdrawn stories at once from every list, feed, map and search, and brings them back', async () => {
   const lists = [
@@ -85,7 +85,7 @@ it('removes withdrawn stories at once from every list, feed, map and search, and
   await paper.deliver({ event: 'publish', id: 2, slug: 'story-2' });
   expect((await paper.ask('/article/story-2')).status).toBe(200);
   expect((await paper.ask('/latest')).text).toContain('/article/story-2"');
-}, 90_000);
+});
 
 it('leads from an old slug, from other spellings and by the publisher’s own list', async () => {
   // Older than the others, which stay on every list.
@@ -111,7 +111,7 @@ it('leads from an old slug, from other spellings and by the publisher’s own li
     [308, '/about?a=1'],
   ]);
   expect((await paper.ask('/scandal')).status).toBe(410);
-}, 60_000);
+});
 
 it(`stores nothing for ${unknownAddresses} addresses that do not exist, and keeps serving the others`, async () => {
   const before = await paper.metric('broadsheet_pages_stored');
@@ -198,7 +198,7 @@ it('opens the operators’ page and the metrics to the token alone', async () =>
   );
   // A caller can't choose the page's words by the address.
   expect((await paper.ask('/-/press?notice=%3Cb%3Eevil', { headers: { cookie: value } })).text).not.toContain('evil');
-}, 60_000);
+});
 
 it('ends in the latest state after a thousand webhooks in a second, without rendering a thousand times', async () => {
   const before = await paper.metric('broadsheet_renders_total');
@@ -222,8 +222,8 @@ it('ends in the latest state after a thousand webhooks in a second, without rend
     expect((await paper.ask('/latest')).text + home).toContain(title);
   }
   expect((await paper.metric('broadsheet_renders_total')) - before).toBeLessThan(500);
-  expect(await paper.metric('broadsheet_press_queue_length')).toBe(0);
-}, 120_000);
+  await until(async () => (await paper.metric('broadsheet_press_queue_length')) === 0, paper.output);
+});
 
 it('serves every stored page while WordPress is dead, hangs or answers garbage, and catches up after it', async () => {
   const pages = ['/', '/latest', '/section/politics', '/article/story-7', '/article/story-10'];
@@ -251,4 +251,4 @@ it('serves every stored page while WordPress is dead, hangs or answers garbage, 
   // What hung holds the article; the plugin's next try comes through once it has been given up.
   await until(async () => (await paper.deliver({ id: 7 })).status === 200, paper.output, 60_000);
   for (const path of pages.slice(0, 4)) expect((await paper.ask(path)).text).toContain('Told while WordPress was away');
-}, 120_000);
+});

@@ -22,7 +22,7 @@ beforeAll(async () => {
   papers.push(newsroom);
   for (let more = 0; more < 2; more++) papers.push(await another());
   for (const paper of papers) await until(() => paper.output().includes('The important pages are ready'), paper.output);
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all(papers.map((paper) => paper.close()));
   await cluster?.remove();
@@ -74,7 +74,7 @@ it('copies WordPress once, by the one node that holds the lease', async () => {
   expect(requests().length).toBe(before);
   expect((await newsroom.ask('/article/story-10')).status).toBe(200);
   await until(() => late.output().includes('The important pages are ready'), late.output);
-}, 60_000);
+});
 
 it('fetches an edit once and shares its pages, whichever node the webhook reaches', async () => {
   for (const [at, receiver] of [await holder(), await follower()].entries()) {
@@ -100,7 +100,7 @@ it('fetches an edit once and shares its pages, whichever node the webhook reache
     // A node that PostgreSQL keeps waiting, on a very busy machine, goes on by itself and says so.
     if (alone > 0) expect(papers.map((paper) => paper.output()).join('')).toContain('renders every page by itself');
   }
-}, 60_000);
+});
 
 it('has withdrawn a story on every node before the webhook is answered', async () => {
   for (const paper of papers) expect((await paper.ask('/article/story-2')).status).toBe(200);
@@ -139,7 +139,7 @@ it('goes on after the node that syncs is killed, with every edit', async () => {
   // It hasn't been told: it looks before its first reader.
   expect((await killed.ask('/article/story-5')).status).toBe(410);
   await allShow('/article/story-3', 'After the kill');
-}, 60_000);
+});
 
 it('serves every cached page while PostgreSQL is down, and goes on with the changes made meanwhile', async () => {
   await cluster.stop();
@@ -158,13 +158,25 @@ it('serves every cached page while PostgreSQL is down, and goes on with the chan
   }
   // Nodes that reach PostgreSQL before the holder does pass their webhooks on as soon as it is there.
   const hook = { id: 4, slug: 'story-4' };
-  const began = performance.now();
-  const sent = papers.map((paper) => until(async () => (await paper.deliver(hook)).status === 200, paper.output));
-  await Promise.all(sent);
-  expect(performance.now() - began).toBeLessThan(8000);
+  // One that isn't passed on again is refused after nine seconds, although the holder has been there for most of them.
+  const refused: { began: number; ended: number }[] = [];
+  const taken = async (paper: Paper): Promise<boolean> => {
+    const began = performance.now();
+    const { status } = await paper.deliver(hook);
+    if (status !== 200) refused.push({ began, ended: performance.now() });
+    return status === 200;
+  };
+  const sent = Promise.all(papers.map((paper) => until(() => taken(paper), paper.output)));
+  sent.catch(() => {});
+  const together = async (): Promise<boolean> =>
+    sum(await metrics('cluster_leads')) === 1 && (await metrics('cluster_hears')).every((hears) => hears === 1);
+  await until(together, newsroom.output);
+  const ready = performance.now();
+  await sent;
+  expect(refused.filter(({ began, ended }) => ended - began > 8000 && ended - ready > 4000)).toEqual([]);
   await allShow('/article/story-4', 'While it was down');
   for (const paper of papers) expect((await paper.ask('/readyz')).status).toBe(200);
-}, 60_000);
+});
 
 it('stops in order while PostgreSQL is down', async () => {
   const last = papers.at(-1) as Paper;

@@ -47,7 +47,7 @@ async function startSite(env: Record<string, string>): Promise<string> {
       output += data;
     });
   }
-  await expect.poll(() => output, { timeout: 20_000 }).toMatch(/"port":\d+/);
+  await expect.poll(() => output, { timeout: 120_000 }).toMatch(/"port":\d+/);
   return `http://127.0.0.1:${/"port":(\d+)/.exec(output)?.[1]}`;
 }
 
@@ -67,7 +67,7 @@ it('answers 503 with Retry-After while WordPress is down, and heals when it come
   });
 
   wordpress = createServer(answerLikeWordPress).listen(port, '127.0.0.1');
-  await expect.poll(async () => (await fetch(`${base}/readyz`)).status, { timeout: 50_000, interval: 200 }).toBe(200);
+  await expect.poll(async () => (await fetch(`${base}/readyz`)).status, { timeout: 120_000, interval: 200 }).toBe(200);
   expect((await fetch(base)).status).toBe(200);
   const article = await fetch(`${base}/article/the-only-story`);
   expect(article.status).toBe(200);

@@ -29,7 +29,7 @@ beforeAll(async () => {
   papers.push(first);
   papers.push(await startPaper({ ...env, WORDPRESS_URL: first.wordpressUrl }));
   for (const paper of papers) await until(() => paper.output().includes('The important pages are ready'), paper.output);
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(papers.map((paper) => paper.close()));
   pooler?.close();
@@ -55,7 +55,7 @@ it('publishes and withdraws, whichever node the webhook reaches', async () => {
     expect((await receiver.deliver(hook)).status).toBe(200);
     for (const paper of papers) expect((await paper.ask(`/article/story-${id}`)).status).toBe(410);
   }
-}, 30_000);
+});
 
 it('shares sessions: a reader asks one node for a link and signs in at the other', async () => {
   const [first, second] = nodes();
@@ -81,7 +81,7 @@ it('shares sessions: a reader asks one node for a link and signs in at the other
     const account = await paper.ask('/blaize/account', { headers: { cookie } });
     expect([account.status, account.text]).toEqual([200, expect.stringContaining(email)]);
   }
-}, 30_000);
+});
 
 it('asks nothing of the pooler that only a session can give, and logs no error', () => {
   expect(pooler.refused).toEqual([]);

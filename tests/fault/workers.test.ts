@@ -10,7 +10,7 @@ beforeAll(async () => {
   paper = await startPaper({ WORKERS: String(count) });
   await until(() => paper.output().includes('The important pages are ready'), paper.output);
   await allServe();
-}, 120_000);
+});
 afterAll(() => paper?.close());
 
 const workers = () => workersOf(paper.site()?.pid);
@@ -28,13 +28,23 @@ const askAll = (path: string, times = 3 * count): Promise<Answer[]> =>
 
 const statuses = (answers: readonly Answer[]): number[] => [...new Set(answers.map(({ status }) => status))];
 
+/** Cached pages served so far. A scrape leaves out a worker that takes longer than a second to answer: two that agree do not. */
+async function hits(): Promise<number> {
+  let last = Number.NaN;
+  for (;;) {
+    const next = await paper.metric('broadsheet_page_hits_total');
+    if (next === last) return next;
+    last = next;
+  }
+}
+
 it('serves cached pages from every worker, and counts them together', async () => {
   await askAll('/article/story-1');
-  const before = await paper.metric('broadsheet_page_hits_total');
+  const before = await hits();
   const answers = await askAll('/article/story-1', 12);
   expect(statuses(answers)).toEqual([200]);
   expect(new Set(answers.map(({ headers }) => headers['server-timing']))).toEqual(new Set(['press;desc="hit"']));
-  expect((await paper.metric('broadsheet_page_hits_total')) - before).toBe(12);
+  expect((await hits()) - before).toBe(12);
 });
 
 it('answers what only the writer knows through every worker', async () => {
@@ -74,7 +84,7 @@ it('ends a worker that stands still before it answers that a story is withdrawn'
   replaced++;
   await allServe();
   await until(async () => statuses(await askAll('/article/story-3')).join() === '410', paper.output);
-}, 90_000);
+});
 
 it('goes on when a serving worker is killed, and starts it again', async () => {
   const [killed = 0] = workers().serving;
@@ -97,7 +107,7 @@ it('serves cached pages while the writer starts again, and lets the rest wait', 
   paper.edit(1, { title: { rendered: 'After the writer' } });
   expect((await paper.deliver()).status).toBe(200);
   for (const { text } of await askAll('/article/story-1')) expect(text).toContain('After the writer');
-}, 90_000);
+});
 
 it('stops in order: who is connected is answered, and new connections are refused', async () => {
   const failures: NodeJS.ErrnoException[] = [];
@@ -118,4 +128,4 @@ it('stops in order: who is connected is answered, and new connections are refuse
   await Promise.all(readers);
   expect(failures.filter(({ code }) => code !== 'ECONNREFUSED')).toEqual([]);
   for (const pid of [...all.writer, ...all.serving]) expect(() => process.kill(pid, 0)).toThrow();
-}, 90_000);
+});

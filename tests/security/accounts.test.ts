@@ -18,7 +18,7 @@ import {
 let site: AccountSite;
 beforeAll(async () => {
   site = await startAccountSite();
-}, 180_000);
+});
 afterAll(() => site.stop());
 
 let count = 0;

@@ -33,7 +33,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 300_000);
+});
 afterAll(() => site.stop());
 
 interface Seen {
@@ -267,14 +267,14 @@ describe('without access', () => {
     // It went where the articles, the lists, the feeds and the sitemaps are.
     for (const path of [...articles(), '/section/politics', '/author/ada-byline', '/section/politics/rss.xml'])
       expect(paths, path).toContain(path);
-  }, 120_000);
+  });
 
   it('no route, by any request', async () => {
     const routes = [...new Set([...everyRoute(words()), ...others()])];
     expect(routes.length).toBeGreaterThan(300);
     expect(await search(routes)).toEqual([]);
     expect(await search(routes, {}, 'HEAD')).toEqual([]);
-  }, 240_000);
+  });
 
   it('no search, which finds each story by its headline all the same', async () => {
     for (const { id, slug, beside } of paid) {
@@ -308,11 +308,11 @@ describe('without access', () => {
         expect(await search(calls, headers, method, method === 'OPTIONS' ? undefined : body), method).toEqual([]);
       if (id > 102) break;
     }
-  }, 240_000);
+  });
 
   it('no trick with the path', async () => {
     expect(await search(articles().flatMap(pathTricks))).toEqual([]);
-  }, 120_000);
+  });
 
   it.each(Object.entries(headerTricks))('no trick with the header %s', async (name, value) => {
     expect(await search(articles(), { [name]: value })).toEqual([]);
@@ -332,7 +332,7 @@ describe('without access', () => {
         ).toEqual([]);
       }
     }
-  }, 60_000);
+  });
 
   it('no cookie that is not enough', async () => {
     for (const { slug, secret } of paid) {
@@ -344,7 +344,7 @@ describe('without access', () => {
           );
       }
     }
-  }, 60_000);
+  });
 
   it('no page of an error, and no page while it is rendered anew', async () => {
     await site.room.press.refresh(articles(), 'test');
@@ -373,7 +373,7 @@ describe('with an account and nothing paid', () => {
     expect(await search([...new Set([...everyRoute(words()), ...others()])], { cookie })).toEqual(expected);
     const { found } = await crawl({ cookie });
     expect(found).toEqual(mine.map(({ slug, secret }) => `/article/${slug}: ${secret}`).toSorted());
-  }, 240_000);
+  });
 });
 
 describe('with access', () => {
@@ -396,20 +396,21 @@ describe('with access', () => {
     expect(browser.jar.get('visitor')).toBe('registered');
     const registered = paid.filter(({ level }) => level === 'registered');
     expect(await search(articles(), { cookie: cookie() })).toHaveLength(registered.length);
-  }, 60_000);
+  });
 
   it('it ends when what was paid ends, without a request', async () => {
     const browser = site.browser();
     const email = 'ending@example.com';
-    const until = Date.now() + 3000;
-    site.paid.set(email, [{ product: 'sun-member', until, trialing: false }]);
     await browser.signIn(site, email);
+    const until = Date.now() + 4000;
+    site.paid.set(email, [{ product: 'sun-member', until, trialing: false }]);
+    await browser.post('/zephr/feature-decisions', { featureIds: [] });
     const cookie = `access=${browser.jar.get('access')}`;
     const path = `/article/${paid.find(({ level }) => level === 'subscriber')?.slug}`;
     expect(secretsIn(await ask(path, { cookie }))).toHaveLength(1);
-    await expect.poll(async () => secretsIn(await ask(path, { cookie })).length, { timeout: 10_000 }).toBe(0);
+    await expect.poll(async () => secretsIn(await ask(path, { cookie })).length).toBe(0);
     expect(Date.now()).toBeLessThan(until + 5000);
-  }, 30_000);
+  });
 
   it('a payment on one device opens the other with its next question', async () => {
     const [phone, desk] = [site.browser(), site.browser()];
@@ -429,7 +430,7 @@ describe('with access', () => {
     expect(await found(desk)).toBe(0);
     await phone.post('/zephr/feature-decisions', { featureIds: [] });
     expect([await found(phone), phone.jar.size]).toEqual([0, 0]);
-  }, 30_000);
+  });
 
   it('a gift opens its article in full, and nothing else', async () => {
     const giver = site.browser();
@@ -470,7 +471,7 @@ describe('with access', () => {
     expect((await giver.post('/api/v1/gifts', { articleId: 1 })).status).toBe(409);
     expect((await giver.post('/api/v1/gifts', { articleId: 99_999 })).status).toBe(404);
     expect((await site.browser().get(`/gift/${'A'.repeat(43)}`)).status).toBe(410);
-  }, 120_000);
+  });
 
   it('a search engine that is known by its address reads it, and no cache keeps it', async () => {
     const headers = { 'user-agent': googlebot, 'x-forwarded-for': '192.0.2.66' };

@@ -132,7 +132,7 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   port = (server.address() as AddressInfo).port;
-}, 60_000);
+});
 
 afterAll(async () => {
   await shutDown(server, 0);
@@ -312,7 +312,7 @@ describe('tricks with paths', () => {
     expect(after.store?.pages).toBe(before.store?.pages);
     expect(after.memory.pages).toBe(before.memory.pages);
     expect(after.queue).toBe(0);
-  }, 120_000);
+  });
 });
 
 describe('the wall', () => {

@@ -85,7 +85,7 @@ export async function join(page: Page, sum: string): Promise<void> {
   await payButton(page).click();
 }
 
-export const expectThanks = (page: Page): Promise<void> => expect(page).toHaveURL(/\/thankyou$/, { timeout: 20_000 });
+export const expectThanks = (page: Page): Promise<void> => expect(page).toHaveURL(/\/thankyou$/);
 
 interface Kept {
   readonly id: string;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import type { Database, Engine } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { type DatabaseOptions, openDatabase } from '../../src/server/database/open.ts';
@@ -92,8 +92,6 @@ async function openCleaner(address: string): Promise<{ empty(): Promise<void>; e
 
 /** For suites of one engine; call it inside `describe`. */
 export function prepare(engine: Engine, { ownServer = false }: PrepareOptions = {}): Engines {
-  // A busy machine is no failure.
-  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
   let cluster: Cluster | null = null;
   let postgres: SharedPostgres | null = null;
   /** Most tests of a suite share one database, emptied before each; of a server that may stop only its address is kept. */
@@ -105,7 +103,7 @@ export function prepare(engine: Engine, { ownServer = false }: PrepareOptions = 
     beforeAll(async () => {
       if (ownServer) cluster = await startPostgres();
       else postgres = await sharedPostgres();
-    }, 120_000);
+    });
     afterAll(async () => {
       await reused?.close();
       await cluster?.remove();

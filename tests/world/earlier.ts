@@ -14,7 +14,7 @@ import { siteData } from './world.ts';
  */
 export function letMinutesPass(email: string, minutes: number): void {
   const secret = readFileSync(join(siteData, 'accounts-secret'), 'utf8').trim();
-  const database = new DatabaseSync(join(siteData, 'accounts.sqlite'), { timeout: 10_000 });
+  const database = new DatabaseSync(join(siteData, 'accounts.sqlite'), { timeout: 60_000 });
   try {
     const { changes } = database
       .prepare('UPDATE proofs SET created = created - :ms, expires = expires - :ms WHERE subject = :subject')

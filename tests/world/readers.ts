@@ -14,8 +14,13 @@ export const payingKinds = ['reader', 'member', 'founder'] as const;
 export const signedInKinds = ['registered', ...payingKinds] as const;
 export type SignedInKind = (typeof signedInKinds)[number];
 
-/** An address of TEST-NET or of the benchmarking network (RFC 2544), as a proxy in front of the site would report it. */
-const someAddress = () => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(1, 255)}`;
+let lastAddress = randomInt(2 ** 24);
+
+/** An address that no other test of this worker has, and hardly one of another, as a proxy in front of the site would report it. */
+export function someAddress(): string {
+  lastAddress = (lastAddress + 1) % 2 ** 24;
+  return `10.${lastAddress >> 16}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;
+}
 
 /** Sites of their own, each started when the first test of a worker asks for it. */
 interface Sites {
@@ -31,7 +36,7 @@ interface Sites {
   readonly platform: CommercialSite;
 }
 
-const started = { scope: 'worker', timeout: 120_000 } as const;
+const started = { scope: 'worker', timeout: 300_000 } as const;
 
 /**
  * All fixtures of the browser tests. Those of a worker are declared here and nowhere else: Playwright starts a new worker and a new browser
@@ -91,7 +96,7 @@ interface Letter {
 
 /** The first letter to an address after the one with this number; waits for it. */
 async function letterTo(email: string, after: number): Promise<Letter> {
-  const query = new URLSearchParams({ to: email, after: String(after), wait: '20000' });
+  const query = new URLSearchParams({ to: email, after: String(after), wait: '60000' });
   const answer = await fetch(`${testSandbox().mailbox.url}/api/messages?${query}`);
   if (answer.status !== 200) throw new Error(`No such letter came to ${email} after number ${after}.`);
   return (await answer.json()) as Letter;
@@ -119,9 +124,9 @@ async function bringing(email: string, after: number, find: (letter: Letter) => 
   return text === undefined ? bringing(email, letter.number, find) : { number: letter.number, text };
 }
 
-/** The six digits of the next code that is mailed. */
+/** The six digits of the next code that is mailed: in the subject, where no link or address has digits by chance. */
 export const codeTo = (email: string, after = 0): Promise<Brought> =>
-  bringing(email, after, ({ text }) => /(?<![\d.])(\d{6}|\d{3} \d{3})(?![\d.]\d)/.exec(text)?.[1]?.replace(' ', ''));
+  bringing(email, after, ({ subject }) => /^(\d{6}) is your code/.exec(subject)?.[1]);
 
 /** The next link to sign in by that is mailed. */
 export const linkTo = (email: string, after = 0): Promise<Brought> =>

@@ -48,7 +48,7 @@ export async function signInAt(context: BrowserContext, email: string, site: str
     ipAddress: '',
     userAgent: 'Chrome on Linux',
   };
-  const database = new DatabaseSync(join(dataDir, 'accounts.sqlite'), { timeout: 20_000 });
+  const database = new DatabaseSync(join(dataDir, 'accounts.sqlite'), { timeout: 60_000 });
   try {
     database.exec('BEGIN IMMEDIATE');
     insert(database, 'users', user);

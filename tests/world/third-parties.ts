@@ -2,10 +2,9 @@
  * A site that loads third parties, each of them a stand-in that says what it was asked and told. The edition is a copy of the world's.
  * One for each worker; tests in it are told apart by the address that each comes from (readers.ts).
  */
-import { randomInt } from 'node:crypto';
-import { type BrowserContext, expect as baseExpect, type Page } from '@playwright/test';
+import { type BrowserContext, expect, type Page } from '@playwright/test';
 import type { CommercialSite } from './commercial-site.ts';
-import { test as base } from './readers.ts';
+import { test as base, someAddress } from './readers.ts';
 
 type Vendor = 'gtm' | 'marfeel' | 'onesignal' | 'growsurf' | 'calendly' | 'gpt' | 'cmp';
 type Mode = 'ok' | 'slow' | 'error' | 'blocked' | 'throws' | 'empty';
@@ -29,8 +28,6 @@ export interface Troubles {
   readonly all: readonly string[];
 }
 
-const address = () => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(1, 255)}`;
-
 export const test = base.extend<{
   /** The site that the tests of a file visit. */
   readonly visited: CommercialSite;
@@ -42,7 +39,7 @@ export const test = base.extend<{
 }>({
   visited: ({ commercial }, use) => use(commercial),
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
-  reader: async ({}, use) => use(address()),
+  reader: async ({}, use) => use(someAddress()),
   baseURL: ({ visited }, use) => use(visited.site),
   extraHTTPHeaders: async ({ reader }, use) => use({ 'x-forwarded-for': reader }),
   vendors: async ({ visited, reader }, use) => {
@@ -57,7 +54,7 @@ export const test = base.extend<{
       async mode(vendor, mode) {
         const body = JSON.stringify({ reader, vendor, mode });
         const answer = await fetch(`${visited.vendors}/api/modes`, { method: 'PUT', body });
-        baseExpect(answer.status).toBe(204);
+        expect(answer.status).toBe(204);
       },
     });
   },
@@ -65,7 +62,7 @@ export const test = base.extend<{
     async ({ vendors }, use) => {
       await use(undefined);
       const broken = (await vendors.calls()).filter(({ what }) => what === 'fault');
-      baseExpect(broken, 'what vendors would have refused').toEqual([]);
+      expect(broken, 'what vendors would have refused').toEqual([]);
     },
     { auto: true },
   ],
@@ -100,5 +97,4 @@ export async function chose(context: BrowserContext, site: string, ...purposes: 
   await context.addCookies([{ name: 'privacy-choices', value: ['1', ...purposes].join('.'), url: site }]);
 }
 
-/** Scripts come when the browser is idle, which a busy machine lets it be late. */
-export const expect = baseExpect.configure({ timeout: 20_000 });
+export { expect };

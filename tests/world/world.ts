@@ -89,7 +89,7 @@ export interface World {
 
 /** Waits until a site sells subscriptions: it listens before it has fetched the prices from Stripe. */
 export async function waitForPrices(site: string): Promise<void> {
-  const end = Date.now() + 60_000;
+  const end = Date.now() + 180_000;
   while (!(await (await fetch(`${site}/pricing`)).text()).includes('reader-yearly')) {
     if (Date.now() > end) throw new Error(`${site} has no prices.`);
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -152,7 +152,7 @@ export async function startWorld(options: {
     );
     await site.listening;
     const problem = await waitForEdition(siteUrl, (note) => options.progress(`edition: ${note}`), {
-      patienceMs: 60_000,
+      patienceMs: 180_000,
       // Lists and fragments that were stored while the copy went on would be short.
       complete: true,
     });

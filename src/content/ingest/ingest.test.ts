@@ -369,7 +369,7 @@ describe('the opening', () => {
     expect(countWords(text(openingHtml.replaceAll('</p>', '</p> ')))).toBe(70);
   });
 
-  it('is never more than a hundred words or a third of the body', { timeout: 60_000 }, async () => {
+  it('is never more than a hundred words or a third of the body', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 8 }), async (lengths) => {
         const document = await take({ access: 'subscriber', content: { rendered: lengths.map(paragraph).join('') } });

@@ -13,7 +13,7 @@ const context: IngestContext = {
 let threaded: Ingester | null = null;
 afterEach(() => threaded?.close());
 
-describe('ingest in threads', { timeout: 30_000 }, () => {
+describe('ingest in threads', () => {
   it('gives the same as ingest in this thread, in whatever order', async () => {
     threaded = createThreadedIngester(context, silent);
     const local = createLocalIngester(context);

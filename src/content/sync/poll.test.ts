@@ -141,7 +141,7 @@ describe('a poll finds an edit', () => {
       }),
       { numRuns: runs(8, 60) },
     );
-  }, 60_000);
+  });
 });
 
 describe('the walk over all ids', () => {

@@ -82,4 +82,4 @@ it('tells again what the process before did not tell to the end, once, with what
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 30_000);
+});

@@ -59,7 +59,7 @@ beforeEach(() => {
 });
 afterEach(() => content.stop());
 
-describe('back-fill', { timeout: 60_000 }, () => {
+describe('back-fill', () => {
   it('brings everything, newest first, and says when the edition can be read', async () => {
     wordpress.put('video', { id: 700, ...wirePost({ id: 700 }) });
     wordpress.put('pages', { id: 600, ...wirePost({ id: 600, slug: 'about' }) });
@@ -151,7 +151,7 @@ describe('back-fill', { timeout: 60_000 }, () => {
   });
 });
 
-describe('following WordPress without webhooks', { timeout: 60_000 }, () => {
+describe('following WordPress without webhooks', () => {
   beforeEach(async () => {
     start();
     await content.syncNow();
@@ -263,7 +263,7 @@ describe('following WordPress without webhooks', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a look between two polls', { timeout: 60_000 }, () => {
+describe('a look between two polls', () => {
   const corrected = (): void => {
     // Where the polls go on is by WordPress's clock, which is the machine's here.
     const modified_gmt = new Date(Date.now() + 60_000).toISOString().slice(0, 19);
@@ -297,7 +297,7 @@ describe('a look between two polls', { timeout: 60_000 }, () => {
   });
 });
 
-describe('WordPress in trouble', { timeout: 60_000 }, () => {
+describe('WordPress in trouble', () => {
   it('loses nothing when it answers nonsense', async () => {
     start();
     await content.syncNow();

@@ -429,7 +429,7 @@ describe('wallets’ buttons', () => {
     await toPayment();
     await act(async () => stripe.fill());
     const settled = () => sheet().querySelector('[data-form][data-settled]');
-    for (let turn = 0; turn < 100 && !settled(); turn++)
+    for (let turn = 0; turn < 1000 && !settled(); turn++)
       await act(() => new Promise<void>((resolve) => setTimeout(resolve, 50)));
     expect(settled()).not.toBeNull();
     expect(express()).toBeNull();

@@ -113,7 +113,7 @@ onBothEngines('limits', (engines) => {
     expect(over).toMatchObject({ ok: false });
     expect(await accounts.sendLink(send())).toEqual({ ok: true, value: null });
     expect(await accounts.useLink(token(email), caller())).toMatchObject({ ok: true });
-  }, 120_000);
+  });
 });
 
 onBothEngines('what had its time', (engines) => {

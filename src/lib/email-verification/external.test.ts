@@ -75,7 +75,7 @@ describe('an external verifier', () => {
   });
   afterAll(() => verifier.stop());
   const check = (change: Partial<ExternalOptions> = {}) =>
-    createExternalCheck({ vendor: 'plain', ...verifier.access, log: silent, patienceMs: 1000, ...change });
+    createExternalCheck({ vendor: 'plain', ...verifier.access, log: silent, patienceMs: 20_000, ...change });
 
   it('says what it knows', async () => {
     const ask = check();

@@ -88,7 +88,7 @@ function open(server: Server, bodies = true): Heard {
         () => {
           if (!socket.closed && split(data, bodies).length < count) throw new Error(`not ${count} yet`);
         },
-        { timeout: 5000, interval: 5 },
+        { interval: 5 },
       );
       return split(data, bodies);
     },
@@ -407,10 +407,12 @@ describe('slow and silent askers', () => {
   }
 
   it('ends a connection on which nothing is asked, and one on which nothing more is', async () => {
-    const server = await slow({ firstMs: 60, idleMs: 120 });
-    const silent = open(server);
+    const hasty = await slow({ firstMs: 60, idleMs: 60_000 });
+    const silent = open(hasty);
     await once(silent.socket, 'close');
     expect(silent.all()).toBe('');
+    hasty.close();
+    const server = await slow({ firstMs: 60_000, idleMs: 500 });
     const idle = open(server);
     idle.socket.write(lines('GET / HTTP/1.1', 'Host: a'));
     await once(idle.socket, 'close');

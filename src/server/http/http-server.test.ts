@@ -383,7 +383,8 @@ describe('slow and broken askers', () => {
   it('ends a connection whose body never ends', async () => {
     const { port } = await front({
       render: async (request) => page(await request.text()),
-      timeouts: { headersMs: 200, requestMs: 400, checkEveryMs: 50 },
+      // The question after it has as long.
+      timeouts: { headersMs: 2000, requestMs: 2000, checkEveryMs: 50 },
     });
     const socket = connect(port, '127.0.0.1');
     socket.write('POST /contact HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');

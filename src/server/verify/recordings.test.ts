@@ -68,7 +68,7 @@ async function recordingOf(service: string): Promise<readonly Exchange[]> {
 const fileOf = (service: string): string => join(folder, `${service}.json`);
 const recorded = Object.keys(standIns).filter((service) => existsSync(fileOf(service)));
 
-it.each(recorded)('the stand-in of %s answers as was recorded', { timeout: 120_000 }, async (service) => {
+it.each(recorded)('the stand-in of %s answers as was recorded', async (service) => {
   const recording = JSON.parse(readFileSync(fileOf(service), 'utf8')) as Recording;
   expect(recording.service).toBe(service);
   expect(differences(recording.exchanges, await recordingOf(service))).toEqual([]);

@@ -115,7 +115,7 @@ describe('what Stripe answers of the domain and the script', () => {
   });
 });
 
-describe('sales on test clocks', { timeout: 120_000 }, () => {
+describe('sales on test clocks', () => {
   it('are made, renewed, declined, rescued, switched, refunded and disputed, and leave nothing behind', async () => {
     const lines = await runChecks(checks().sales);
     expect(failures(lines)).toEqual([]);

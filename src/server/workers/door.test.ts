@@ -72,12 +72,12 @@ it('gives what a worker doesn’t take in time to another, nothing more to it, a
   door.add(standing.child);
   await arrive();
   door.add(other.child);
-  await expect.poll(() => other.given.length, { timeout: 5000 }).toBe(1);
+  await expect.poll(() => other.given.length).toBe(1);
   await arrive();
   await arrive();
   expect(standing.given).toHaveLength(1);
   expect(other.given).toHaveLength(3);
-  await expect.poll(() => reported[0], { timeout: 5000 }).toBe(standing.child);
+  await expect.poll(() => reported[0]).toBe(standing.child);
 });
 
 it('goes on with a worker that comes too late for one', async () => {
@@ -86,7 +86,7 @@ it('goes on with a worker that comes too late for one', async () => {
   door.add(slow.child);
   await arrive();
   door.add(other.child);
-  await expect.poll(() => other.given.length, { timeout: 5000 }).toBe(1);
+  await expect.poll(() => other.given.length).toBe(1);
   door.answered(slow.child, slow.given[0] ?? 0);
   await arrive();
   await arrive();

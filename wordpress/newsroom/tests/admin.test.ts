@@ -125,7 +125,7 @@ describe('Settings → Newsroom', () => {
       body: { title: 'Second thoughts' },
     });
     await receiver.find(({ id }) => id === ids.second);
-    await expect.poll(() => screen(page), { timeout: 10_000 }).toContain('couldn’t read the message');
+    await expect.poll(() => screen(page)).toContain('couldn’t read the message');
     receiver.reply = () => ({ status: 200, body: { ok: true, refreshed: ['/article/second'], ms: 12 } });
     const html = await screen(page);
     const part = html.split('<form').find((form) => form.includes('value="newsroom_retry"')) ?? '';

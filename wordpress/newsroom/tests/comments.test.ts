@@ -13,7 +13,7 @@ beforeAll(async () => {
     `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Discussed', 'post_status' => 'publish', 'post_content' => $input, 'comment_status' => 'open' ) );`,
     body(),
   );
-}, 180_000);
+});
 afterAll(async () => {
   await newsroom?.stop();
   await receiver.close();

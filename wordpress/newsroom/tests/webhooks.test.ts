@@ -10,7 +10,7 @@ beforeAll(async () => {
   await receiver.open();
   newsroom = await startNewsroom(receiver.url);
   await newsroom.pretend({ retry: 1 });
-}, 180_000);
+});
 afterEach(async () => {
   receiver.reply = accept;
   await receiver.open();
@@ -48,17 +48,19 @@ async function idle() {
     if (left > 0) await newsroom.cron();
     return left;
   };
-  await expect.poll(count, { timeout: 40_000, interval: 100 }).toBe(0);
+  await expect.poll(count, { interval: 100 }).toBe(0);
 }
 const row = (id: number) => newsroom.php(`return newsroom_last_delivery( $input[0], $input[1] );`, ['articles', id]);
 
 describe('a delivery', () => {
   it('is signed, says what happened, and is logged with the answer', async () => {
+    const begun = Date.now() / 1000;
     const article = await publish('Signed and sealed');
     const delivery = await receiver.find(about(article.id));
     expect(delivery.path).toBe('POST /api/v1/revalidate');
     expect(delivery.signature).toBe(sign(newsroom.secret, delivery));
-    expect(Math.abs(delivery.timestamp - Date.now() / 1000)).toBeLessThan(10);
+    expect(delivery.timestamp).toBeGreaterThanOrEqual(Math.floor(begun));
+    expect(delivery.timestamp).toBeLessThanOrEqual(Date.now() / 1000);
     expect(delivery.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(delivery.body).toEqual({
       event: 'publish',
@@ -294,7 +296,7 @@ describe('when the site does not take it', () => {
           await newsroom.cron();
           return (await row(id)).state;
         },
-        { timeout: 30_000, interval: 300 },
+        { interval: 300 },
       )
       .toBe('done');
     const tries = receiver.deliveries.filter(({ body: payload }) => payload.id === id);
@@ -307,8 +309,10 @@ describe('when the site does not take it', () => {
   it('keeps one waiting delivery for each document while the site is down, and loses no withdrawal', async () => {
     await idle();
     receiver.clear();
+    const first = Date.now();
     const kept = await publish('Kept');
     const gone = await publish('Gone');
+    const usual = (Date.now() - first) / 2;
     await events(gone.id);
     receiver.clear();
     await receiver.close();
@@ -319,7 +323,8 @@ describe('when the site does not take it', () => {
     await save(`articles/${gone.id}`, { title: 'Going' });
     await save(`articles/${gone.id}`, undefined, 'DELETE');
     await save(`articles/${gone.id}?force=true`, undefined, 'DELETE');
-    expect(Date.now() - begun, 'saving does not wait for a dead site').toBeLessThan(15_000);
+    const longest = Math.max(15_000, 8 * 2 * usual);
+    expect(Date.now() - begun, 'saving does not wait for a dead site').toBeLessThan(longest);
     // One of the two may be on its way just now, to fail and come back.
     await expect
       .poll(
@@ -327,7 +332,7 @@ describe('when the site does not take it', () => {
           newsroom.php(
             `global $wpdb; return $wpdb->get_results( 'SELECT object_id, event, state FROM ' . newsroom_table() . " WHERE state IN ( 'pending', 'sending' ) ORDER BY object_id" );`,
           ),
-        { timeout: 20_000, interval: 100 },
+        { interval: 100 },
       )
       .toEqual([
         { object_id: String(kept.id), event: 'slug', state: 'pending' },
@@ -342,7 +347,7 @@ describe('when the site does not take it', () => {
           await newsroom.cron();
           return receiver.deliveries.length;
         },
-        { timeout: 30_000, interval: 300 },
+        { interval: 300 },
       )
       .toBe(2);
     await idle();
@@ -371,7 +376,7 @@ describe('when the site does not take it', () => {
           await newsroom.cron();
           return (await row(early.id)).state;
         },
-        { timeout: 30_000, interval: 300 },
+        { interval: 300 },
       )
       .toBe('done');
     expect(await row(early.id)).toMatchObject({ status_code: '200', tries: '3' });

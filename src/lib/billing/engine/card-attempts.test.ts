@@ -83,7 +83,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     // Another reader of the same address is not refused for it.
     const grace = await readers.join('grace@example.com');
     expect(paid(await billing.subscribe(grace, yearly, address)).grant_id).not.toBeNull();
-  }, 120_000);
+  });
 
   it('a purchase ends after eight cards that were refused through its secret', async () => {
     const { billing, readers, dashboard, deliver, database } = await open();
@@ -100,7 +100,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     expect(purchase?.state).toBe('given up');
     expect((await dashboard.paymentIntents.retrieve(id)).status).toBe('canceled');
     expect(paid(await billing.setupIntent(session, address)).clientSecret).toContain('seti_');
-  }, 120_000);
+  });
 
   it('thirty new readers of one address buy within an hour, and one who tries stolen cards is stopped', async () => {
     const { billing, accounts, readers } = await open();
