@@ -14,6 +14,7 @@ import { step } from '../scripts/setup/steps.mjs';
 import { signIn } from '../tests/world/readers.ts';
 import { startWorld, type World } from '../tests/world/world.ts';
 import { openLooker } from './pages/lighthouse.ts';
+import { measureNextStory, mostBytes, type NextStory } from './pages/next-story.ts';
 import { categories, type PagePlan, plan } from './pages/plan.ts';
 import { kinds, missed, type Run, together } from './pages/verdict.ts';
 import { count, ms, printTable, wholeFlag } from './support/figures.ts';
@@ -45,6 +46,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const site = String(world.site);
   const looker = await openLooker(await ensureBrowser(process.env), site);
   const results: [PagePlan, Run][] = [];
+  let next: NextStory;
   try {
     for (const page of pages) {
       const { name, path, signedIn } = page;
@@ -61,14 +63,15 @@ export async function run(args: readonly string[]): Promise<number> {
         results.push([page, together(looks)]);
       });
     }
+    next = await step('Measuring a next story', () => measureNextStory(site));
   } finally {
     await looker.close();
     await world.stop();
   }
-  return report(results, runs);
+  return report(results, next, runs);
 }
 
-function report(results: readonly (readonly [PagePlan, Run])[], runs: number): number {
+function report(results: readonly (readonly [PagePlan, Run])[], next: NextStory, runs: number): number {
   console.log(`\nLighthouse as a phone, medians of ${count(runs)}`);
   printTable([
     ['', ...categories, 'shift', 'largest paint ms', 'blocked ms'],
@@ -90,7 +93,14 @@ function report(results: readonly (readonly [PagePlan, Run])[], runs: number): n
       ),
     ]),
   ]);
+  const kilo = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`;
+  const figures = `${kilo(next.withIt)} with the shared dictionary (${kilo(next.dictionary)}), ${kilo(next.without)} without it`;
+  console.log(`\nHTML of a next story, median of ${next.stories}: ${figures}`);
   let failed = 0;
+  if (next.withIt > mostBytes) {
+    failed++;
+    console.log(`It misses its bound of ${kilo(mostBytes)}.`);
+  }
   for (const [page, all] of results) {
     const problems = missed(page, all);
     if (problems.length === 0) continue;
@@ -98,6 +108,6 @@ function report(results: readonly (readonly [PagePlan, Run])[], runs: number): n
     console.log(`\n${page.name} misses: ${problems.join('; ')}`);
     for (const fault of all.faults) console.log(`  ${fault}`);
   }
-  console.log(failed === 0 ? '\nEvery bound holds.' : `\n${failed} of ${results.length} pages miss a bound.`);
+  console.log(failed === 0 ? '\nEvery bound holds.' : `\n${failed} of ${results.length + 1} figures miss a bound.`);
   return failed === 0 ? 0 : 1;
 }

@@ -21,6 +21,8 @@ const sources = [
   'package-lock.json',
   'scripts/build.ts',
   'scripts/compress.ts',
+  'scripts/dictionary.ts',
+  'scripts/dictionary-story.ts',
   'scripts/remember-digests.ts',
 ];
 
@@ -116,11 +118,22 @@ async function build(): Promise<void> {
         `${tail}\n\nThe build failed. ${whatToDo(output) ?? 'Mend what is said above and run the same command again.'}`,
       );
     }
+    rememberPages(join(dist, 'server', 'entry.mjs'));
+    progress('dictionary');
+    await makeDictionary();
     progress('compressing');
     await compressFolder(join(dist, 'client'));
-    rememberPages(join(dist, 'server', 'entry.mjs'));
     writeFileSync(stamp, hash);
   });
+}
+
+/** In a process of its own: the pages that it loads stay in memory. */
+async function makeDictionary(): Promise<void> {
+  const { code, output } = await finish(process.execPath, [join(root, 'scripts', 'dictionary.ts')], {
+    cwd: root,
+    env: buildEnvironment(process.env),
+  });
+  if (code !== 0) throw new Stop(`${output.trim()}\n\nThe shared dictionary of the pages couldn't be made.`);
 }
 
 /**

@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const brotli = promisify(brotliCompress);
 const gz = promisify(gzip);
-const textual = /\.(?:css|html|js|json|map|mjs|svg|txt|webmanifest|xml)$/;
+const textual = /\.(?:css|dict|html|js|json|map|mjs|svg|txt|webmanifest|xml)$/;
 
 /**
  * Writes `.br` and `.gz` beside every text file of a folder, where that saves at least a tenth.

@@ -75,7 +75,8 @@ scope.addEventListener('fetch', (event) => {
     if (request.headers.get('sec-purpose')?.startsWith('prefetch')) return;
     if (socialReturn.test(url.pathname)) event.waitUntil(forget());
     event.respondWith(navigate(event, url));
-  } else if (url.pathname.startsWith('/_assets/')) event.respondWith(asset(event));
+    // The browser keeps the shared dictionary of pages by itself.
+  } else if (url.pathname.startsWith('/_assets/') && !url.pathname.endsWith('.dict')) event.respondWith(asset(event));
   else if (url.pathname === '/image' && isStory(pathOf(request.referrer))) event.respondWith(picture(event, url));
 });
 

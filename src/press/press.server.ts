@@ -7,8 +7,9 @@ import type { WalledLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createBoundedMap } from './cache/bounded-map.ts';
 import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
-import { type CachedPage, chooseEncoding, type EncodedResponse, type HeadersOf } from './cache/cached-page.ts';
+import type { CachedPage, EncodedResponse, HeadersOf } from './cache/cached-page.ts';
 import { createEncoder } from './cache/compressor.server.ts';
+import type { PageDictionary } from './cache/dictionary.server.ts';
 import { createLru, type Lru } from './cache/lru.ts';
 import { createPageCache, type PageCache } from './cache/page-cache.server.ts';
 import type { PageShare } from './scheduler/page-share.ts';
@@ -41,8 +42,10 @@ export interface PressOptions {
   readonly render: Render;
   /** Pages that other nodes of a cluster have rendered. */
   readonly share?: PageShare | undefined;
-  /** Response headers of a stored page: security, caching, tags. Called once for each rendering. */
+  /** Response headers of a stored page: security, caching, tags. Called once for each encoding of a rendering. */
   readonly headersOf?: HeadersOf;
+  /** The shared dictionary of pages (default: none). */
+  readonly dictionary?: PageDictionary | null;
   readonly log: Logger;
   /** Wall clock, epoch milliseconds. */
   readonly now?: () => number;
@@ -105,8 +108,13 @@ export interface Press {
   get(key: string, variant: Variant): Promise<CachedPage>;
   /** The variant of a page with this access level for a reader of this level. */
   variantFor(access: WalledLevel | null, level: WalledLevel | null): Variant;
-  /** The response in the best of the wanted encodings; `undefined`: the page was just replaced, look it up again. */
-  encoded(page: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
+  /**
+   * The response in the best of the wanted encodings; `undefined`: the page was just replaced, look it up again.
+   *
+   * @param available `Available-Dictionary` of a browser that accepts `dcz`: the response is compressed with the shared dictionary if
+   * it is the same
+   */
+  encoded(page: CachedPage, wanted: readonly Encoding[], available?: string): EncodedResponse | undefined;
   /** The change is recorded when this returns; the promise resolves when every page is fresh. */
   invalidate(tags: Iterable<string>, how?: Invalidation): Promise<Invalidated>;
   /** Renders pages by key, whatever their tags. */
@@ -171,10 +179,7 @@ export function openPress(options: PressOptions): Press {
     peekFull: (publicPage) => peek(state, publicPage.page.key, 'full', publicPage.fullName),
     get: (key, variant) => get(state, key, variant),
     variantFor: (access, level) => (access !== null && mayRead(access, level) ? 'full' : 'public'),
-    encoded(page, wanted) {
-      const [first = 'identity'] = wanted;
-      return page.encoded[first] ?? cache.encoded(page, chooseEncoding(page.page, wanted));
-    },
+    encoded: cache.encoded,
     invalidate: (tags, how) => invalidate(state, tags, how),
     refresh: (keys, reason) => refresh(state, keys, reason),
     warm: createWarmUp({ cache, scheduler }),
@@ -236,8 +241,19 @@ function createState(given: PressOptions, encode: ReturnType<typeof createEncode
   changes.reach(store.latest());
   const lru = createLru(memoryBytes);
   const unwrittenBytes = Math.max(memoryBytes / 2, 1024 * 1024);
-  const { onReplaced } = given;
-  const cache = createPageCache({ store, lru, changes, headersOf, log, now, everything, unwrittenBytes, onReplaced });
+  const { dictionary, onReplaced } = given;
+  const cache = createPageCache({
+    store,
+    lru,
+    changes,
+    headersOf,
+    dictionary,
+    log,
+    now,
+    everything,
+    unwrittenBytes,
+    onReplaced,
+  });
   const missing: Missing = createBoundedMap(mostMissing);
   const onMissing = (name: string, page: CachedPage): void =>
     missing.set(name, { page, until: performance.now() + options.missingMs });

@@ -5,7 +5,8 @@
 import type { WalledLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createTagChanges } from './cache/cache-state.ts';
-import { type CachedPage, chooseEncoding, type EncodedResponse, type HeadersOf } from './cache/cached-page.ts';
+import type { CachedPage, EncodedResponse, HeadersOf } from './cache/cached-page.ts';
+import type { PageDictionary } from './cache/dictionary.server.ts';
 import { createLru } from './cache/lru.ts';
 import { createPageCache } from './cache/page-cache.server.ts';
 import { openStore, type PageStore } from './store/page-store.server.ts';
@@ -17,6 +18,7 @@ export interface SharedStoreOptions {
   readonly build: string;
   readonly memoryBytes: number;
   readonly headersOf: HeadersOf;
+  readonly dictionary: PageDictionary | null;
   readonly log: Logger;
   /** Takes the reads of pages since the last call; they decide which page is rendered first. */
   readonly addReads: PageStore['addReads'];
@@ -27,7 +29,8 @@ export interface SharedStorePages {
   peek(key: string, variant: Variant): CachedPage | undefined;
   peekFull(publicPage: CachedPage): CachedPage | undefined;
   variantFor(access: WalledLevel | null, level: WalledLevel | null): Variant;
-  encoded(page: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
+  /** See `Press.encoded`. */
+  encoded(page: CachedPage, wanted: readonly Encoding[], available?: string): EncodedResponse | undefined;
   /** Forgets pages that were replaced. */
   forget(names: readonly string[]): void;
   /** Hands over the reads. */
@@ -37,7 +40,7 @@ export interface SharedStorePages {
 
 /** @throws StoreUnavailable */
 export function openSharedStore(options: SharedStoreOptions): SharedStorePages {
-  const { build, log, headersOf } = options;
+  const { build, log, headersOf, dictionary } = options;
   const file = openStore({ file: options.file, build, log, readOnly: true });
   const store: PageStore = { ...file, addReads: options.addReads };
   const lru = createLru(options.memoryBytes);
@@ -46,6 +49,7 @@ export function openSharedStore(options: SharedStoreOptions): SharedStorePages {
     lru,
     changes: createTagChanges(null),
     headersOf,
+    dictionary,
     log,
     now: Date.now,
     everything: null,
@@ -65,10 +69,7 @@ export function openSharedStore(options: SharedStoreOptions): SharedStorePages {
     peek,
     peekFull: (page) => peek(page.page.key, 'full', page.fullName),
     variantFor: (access, level) => (access !== null && mayRead(access, level) ? 'full' : 'public'),
-    encoded(page, wanted) {
-      const [first = 'identity'] = wanted;
-      return page.encoded[first] ?? cache.encoded(page, chooseEncoding(page.page, wanted));
-    },
+    encoded: cache.encoded,
     forget(names) {
       for (const name of names) lru.delete(name);
     },

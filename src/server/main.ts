@@ -28,6 +28,7 @@ import { loadPages, type RenderPage } from './http/page-renderer.ts';
 import { requestIdHeader, requestIds } from './http/request-id.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import type { HttpServerOptions, OperatorRoutes } from './http/server-options.ts';
+import { openSharedDictionary } from './http/shared-dictionary.ts';
 import { shutDown } from './http/shutdown.ts';
 import { earlierFiles, openStatics } from './http/static-files.ts';
 import { createLog } from './logging.ts';
@@ -123,7 +124,10 @@ async function openSite(
   forgetOtherSites(config);
   const { cluster } = app;
   const shareOf = cluster ? (name: string) => cluster.shareOf(name) : undefined;
-  const site = openSitePress({ config, app, render, security, build, log, shareOf, onReplaced: link?.replaced });
+  const statics = openStatics(`${dist}client`);
+  const dictionary = openSharedDictionary(statics, config);
+  const onReplaced = link?.replaced;
+  const site = openSitePress({ config, app, render, security, dictionary, build, log, shareOf, onReplaced });
   closers.push(site.close);
   const { press } = site;
   closers.push(keepCheckpointed([join(config.dataDir, contentFile), site.file], log).stop);
@@ -185,6 +189,7 @@ async function openSite(
   const editionReady = brieflyRemembered(() => services.features.content.on && content.reader().edition().ready);
   const server = createHttpServer({
     ...siteRoutes(app, site, editionReady),
+    statics,
     ...clients,
     security,
     render,
@@ -242,7 +247,6 @@ function siteRoutes(
   const indexNowKey = config.indexNow && keyFile(config.indexNow.key);
   return {
     siteUrl: config.siteUrl,
-    statics: openStatics(`${dist}client`),
     pages: { press: site.press, keyOf: site.keyOf, access: site.access, passes: site.passes },
     renewAccess: sessions ? renewAccess(sessions, site.access, log) : undefined,
     crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, dns: systemDns, log }) : undefined,

@@ -28,7 +28,7 @@ it('answers from the store, and has an edit on every page that shows it before t
   const before = await paper.ask('/article/story-7', { headers: { 'accept-encoding': 'br, gzip' } });
   expect(before.headers['server-timing']).toBe('press;desc="hit"');
   expect(before.headers['content-encoding']).toBe('br');
-  expect(before.headers.vary).toBe('Accept-Encoding');
+  expect(before.headers.vary).toBe('Available-Dictionary, Accept-Encoding');
   expect(before.headers['content-length']).toBeDefined();
   const again = { headers: { 'accept-encoding': 'br, gzip', 'if-none-match': String(before.headers.etag) } };
   expect((await paper.ask('/article/story-7', again)).status).toBe(304);

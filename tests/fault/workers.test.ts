@@ -1,4 +1,5 @@
 /** `WORKERS`: one process that renders and others that serve, behind one port, on SQLite. */
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answer, type Paper, startPaper, until } from '../fixtures/paper.ts';
 import { workersOf } from '../fixtures/workers.ts';
@@ -45,6 +46,19 @@ it('serves cached pages from every worker, and counts them together', async () =
   expect(statuses(answers)).toEqual([200]);
   expect(new Set(answers.map(({ headers }) => headers['server-timing']))).toEqual(new Set(['press;desc="hit"']));
   expect((await hits()) - before).toBe(12);
+});
+
+it('compresses pages with the shared dictionary in every worker', async () => {
+  const { headers } = await paper.ask('/article/story-1');
+  const path = /<([^>]+)>; rel="compression-dictionary"/.exec(String(headers.link))?.[1] ?? '';
+  const { text } = await paper.ask(path);
+  const available = `:${createHash('sha256').update(text).digest('base64')}:`;
+  const asked = { connection: 'close', 'accept-encoding': 'br, dcz', 'available-dictionary': available };
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => paper.ask('/article/story-1', { headers: asked })),
+  );
+  expect(new Set(answers.map((answer) => answer.headers['content-encoding']))).toEqual(new Set(['dcz']));
+  expect(new Set(answers.map((answer) => answer.headers.etag)).size).toBe(1);
 });
 
 it('answers what only the writer knows through every worker', async () => {

@@ -4,6 +4,7 @@ import type { PageStore } from '../store/page-store.server.ts';
 import { StoreUnavailable } from '../store/sqlite-file.server.ts';
 import { type Bodies, nameOf, type PageRef, refOf } from '../store/stored-page.ts';
 import type { CachedPage, HeadersOf } from './cached-page.ts';
+import type { PageDictionary } from './dictionary.server.ts';
 import type { Lru } from './lru.ts';
 
 export interface CacheState {
@@ -12,6 +13,7 @@ export interface CacheState {
   readonly lru: Lru;
   readonly changes: TagChanges;
   readonly headersOf: HeadersOf;
+  readonly dictionary: PageDictionary | null;
   /** The tag of every page. */
   readonly everything: string | null;
   readonly unwritten: UnwrittenPages;

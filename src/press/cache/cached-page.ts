@@ -4,9 +4,14 @@ import type { KeptBody } from '../fast-path/fast-path.ts';
 import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';
 import { createBoundedMap } from './bounded-map.ts';
 import { decode } from './compressor.server.ts';
+import type { PageDictionary } from './dictionary.server.ts';
 
-/** Response headers of a page, whatever its encoding; called once for each rendering. */
-export type HeadersOf = (page: StoredPage) => Readonly<Record<string, string>>;
+/**
+ * Response headers of a page; called once for each encoding of a rendering.
+ *
+ * @param withDictionary whether the bytes can only be read with the shared dictionary
+ */
+export type HeadersOf = (page: StoredPage, withDictionary?: boolean) => Readonly<Record<string, string>>;
 
 /** A page's response in one encoding. */
 export interface EncodedResponse extends KeptBody {
@@ -42,6 +47,8 @@ export interface CachedPage {
   current: number;
   /** The requested encodings, or all of them if the store does not hold them. */
   readonly encoded: Record<Encoding, EncodedResponse | undefined>;
+  /** Compressed with the shared dictionary, from the first request for it on; `null`: that isn't worth it. */
+  withDictionary: EncodedResponse | null | undefined;
 }
 
 /** Objects, map slots and array headers of one cached page. */
@@ -71,11 +78,12 @@ export function createCachedPage(page: StoredPage, headersOf: HeadersOf, bodies:
     epoch,
     current: page.asOf ?? Number.POSITIVE_INFINITY,
     encoded: { br: undefined, gzip: undefined, identity: undefined },
+    withDictionary: undefined,
   };
   cached.bytes = overhead + cost(page.tags) + page.key.length * 3;
   for (const encoding of encodings) {
     const body = bodies[encoding];
-    if (body) addEncoded(cached, encoding, body, headersOf);
+    if (body) cached.encoded[encoding] = respondIn(cached, encoding, body, headersOf);
   }
   return cached;
 }
@@ -105,21 +113,59 @@ export function encodedIn(
   const { page } = cached;
   if (page.etags[encoding] !== undefined) {
     const body = load(page, encoding);
-    return body && addEncoded(cached, encoding, body, headersOf);
+    if (body) cached.encoded[encoding] = respondIn(cached, encoding, body, headersOf);
+    return cached.encoded[encoding];
   }
   if (encoding !== 'identity') return undefined;
   const zipped = cached.encoded.gzip?.body ?? load(page, 'gzip');
-  return zipped && addEncoded(cached, 'identity', decode(zipped), headersOf);
+  if (zipped) cached.encoded.identity = respondIn(cached, 'identity', decode(zipped), headersOf);
+  return cached.encoded.identity;
 }
 
-function addEncoded(cached: CachedPage, encoding: Encoding, body: Buffer, headersOf: HeadersOf): EncodedResponse {
+/** With the dictionary, bytes that stay above this share of those of gzip are not sent. */
+const worthwhile = 0.8;
+
+/** Whether browsers use the shared dictionary for a page: it is for documents, and a tiny body is sent as it is. */
+const isForDictionary = ({ status, headers, etags }: StoredPage): boolean =>
+  status === 200 && etags.gzip !== undefined && (headers['content-type'] ?? '').startsWith('text/html');
+
+/**
+ * The response compressed with the shared dictionary, created at the first request for it: most pages are never requested by a browser
+ * that has the dictionary.
+ *
+ * @returns `undefined` when the page isn't sent that way: use {@link encodedIn}
+ */
+export function encodedWith(
+  dictionary: PageDictionary,
+  cached: CachedPage,
+  headersOf: HeadersOf,
+  load: (page: StoredPage, encoding: Encoding) => Buffer | undefined,
+): EncodedResponse | undefined {
+  if (cached.withDictionary === undefined) {
+    const { page, encoded } = cached;
+    const zipped = isForDictionary(page) ? (encoded.gzip?.body ?? load(page, 'gzip')) : null;
+    // The store no longer has this rendering.
+    if (zipped === undefined) return undefined;
+    const body = zipped && dictionary.compress(decode(zipped));
+    const isWorthIt = body && body.byteLength < zipped.byteLength * worthwhile;
+    cached.withDictionary = isWorthIt ? respondIn(cached, 'dcz', body, headersOf) : null;
+  }
+  return cached.withDictionary ?? undefined;
+}
+
+function respondIn(
+  cached: CachedPage,
+  encoding: Encoding | 'dcz',
+  body: Buffer,
+  headersOf: HeadersOf,
+): EncodedResponse {
   const { page } = cached;
-  const etag = page.etags[encoding] ?? `"${hashOf(body)}"`;
+  const etag = encoding === 'dcz' ? `"${hashOf(body)}-dcz"` : (page.etags[encoding] ?? `"${hashOf(body)}"`);
   const fixed: string[] = [];
   const always: string[] = [];
   let vary = 'Accept-Encoding';
   let texts = 0;
-  for (const [name, value] of Object.entries(headersOf(page))) {
+  for (const [name, value] of Object.entries(headersOf(page, encoding === 'dcz'))) {
     if (name === 'vary') {
       vary = value.toLowerCase().includes('accept-encoding') ? value : `${value}, Accept-Encoding`;
       continue;
@@ -140,7 +186,6 @@ function addEncoded(cached: CachedPage, encoding: Encoding, body: Buffer, header
   if (encoding !== 'identity') headers.push('content-encoding', encoding);
   headers.push('content-length', String(body.byteLength), ...moving);
   const response: EncodedResponse = { etag, body, whole: null, headers, notModified: [...always, ...moving] };
-  cached.encoded[encoding] = response;
   // The head stands before the body in memory once the fast path has sent it.
   const head = headers.reduce((sum, text) => sum + text.length + 2, 0);
   cached.bytes += body.byteLength + head + texts + 8 * (headers.length + response.notModified.length) + 300;

@@ -24,7 +24,16 @@ import {
   type TagChanges,
   tellReplaced,
 } from './cache-state.ts';
-import { type CachedPage, createCachedPage, type EncodedResponse, encodedIn, type HeadersOf } from './cached-page.ts';
+import {
+  type CachedPage,
+  chooseEncoding,
+  createCachedPage,
+  type EncodedResponse,
+  encodedIn,
+  encodedWith,
+  type HeadersOf,
+} from './cached-page.ts';
+import type { PageDictionary } from './dictionary.server.ts';
 import { applyChange, catchUp, isInOrder } from './invalidation.ts';
 import type { Lru } from './lru.ts';
 
@@ -33,6 +42,8 @@ export interface PageCacheOptions {
   readonly lru: Lru;
   readonly changes: TagChanges;
   readonly headersOf: HeadersOf;
+  /** The shared dictionary of pages (default: none). */
+  readonly dictionary?: PageDictionary | null | undefined;
   readonly log: Logger;
   readonly now: () => number;
   /** The tag of every page. */
@@ -60,7 +71,8 @@ export interface PageCache {
   findOutdated(key: string, variant: Variant): CachedPage | undefined;
   /** Whether the store has this build's own rendering, and it is current if the page is rendered on demand. */
   has(ref: PageRef): boolean;
-  encoded(cached: CachedPage, encoding: Encoding): EncodedResponse | undefined;
+  /** See `Press.encoded`. */
+  encoded(cached: CachedPage, wanted: readonly Encoding[], available?: string): EncodedResponse | undefined;
   /** Stores a rendering; `undefined` if it was outdated before it got here. */
   put(page: StoredPage, bodies: Bodies, began: number, interim: boolean): CachedPage | undefined;
   /** Replaces the tags of unchanged bytes; `false` if that was too late. */
@@ -82,6 +94,7 @@ export function createPageCache(options: PageCacheOptions): PageCache {
     lru,
     changes,
     headersOf,
+    dictionary: options.dictionary ?? null,
     everything,
     unwritten: createUnwrittenPages(options.unwrittenBytes),
     unusable: new Set(),
@@ -111,7 +124,14 @@ export function createPageCache(options: PageCacheOptions): PageCache {
     findInMemory: (key, variant, name) => findInMemory(state, key, variant, name),
     findOutdated: (key, variant) => findOutdated(state, key, variant),
     has: (ref) => has(state, ref),
-    encoded: (cached, encoding) => cached.encoded[encoding] ?? encode(state, cached, encoding),
+    encoded(cached, wanted, available) {
+      if (available !== undefined && available === state.dictionary?.available) {
+        const small = cached.withDictionary ?? encodeWith(state, state.dictionary, cached);
+        if (small) return small;
+      }
+      const [first = 'identity'] = wanted;
+      return cached.encoded[first] ?? encode(state, cached, chooseEncoding(cached.page, wanted));
+    },
     put: (page, bodies, began, interim) => put(state, page, bodies, began, interim),
     retag: (cached, tags, began) => retag(state, cached, tags, began),
     remove: (refs) => removePages(state, refs),
@@ -122,12 +142,22 @@ export function createPageCache(options: PageCacheOptions): PageCache {
   };
 }
 
-function encode(state: CacheState, cached: CachedPage, encoding: Encoding): EncodedResponse | undefined {
-  const { lru, access, store, headersOf } = state;
+/** The store's bytes of a page in one encoding. */
+const loadFrom =
+  ({ access, store }: CacheState) =>
+  (page: StoredPage, encoding: Encoding): Buffer | undefined =>
+    access.attempt(() => store.body(page, encoding))?.value;
+
+function encodeWith(state: CacheState, dictionary: PageDictionary, cached: CachedPage): EncodedResponse | undefined {
+  if (cached.withDictionary === null) return undefined;
   const name = nameOf(cached.page.key, cached.page.variant);
-  const response = lru.resize(name, cached, () =>
-    encodedIn(cached, encoding, headersOf, (page, wanted) => access.attempt(() => store.body(page, wanted))?.value),
-  );
+  return state.lru.resize(name, cached, () => encodedWith(dictionary, cached, state.headersOf, loadFrom(state)));
+}
+
+function encode(state: CacheState, cached: CachedPage, encoding: Encoding): EncodedResponse | undefined {
+  const { lru, headersOf } = state;
+  const name = nameOf(cached.page.key, cached.page.variant);
+  const response = lru.resize(name, cached, () => encodedIn(cached, encoding, headersOf, loadFrom(state)));
   // This rendering is no longer stored, so the next look-up must not find it here.
   if (!response && lru.get(name) === cached) lru.delete(name);
   return response;

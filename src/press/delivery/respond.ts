@@ -10,7 +10,7 @@ import { type Encoding, encodings, type Variant } from '../store/stored-page.ts'
 export type Source = 'hit' | 'rendered';
 
 /** Usually `Press.encoded`. */
-type EncodedOf = (page: CachedPage, wanted: readonly Encoding[]) => EncodedResponse | undefined;
+type EncodedOf = (page: CachedPage, wanted: readonly Encoding[], available?: string) => EncodedResponse | undefined;
 
 const timings: Readonly<Record<Source, string>> = { hit: 'press;desc="hit"', rendered: 'press;desc="rendered"' };
 
@@ -37,7 +37,7 @@ export function responseFromCache(
   encodedOf: EncodedOf,
   source: Source = 'hit',
 ): CachedResponse | null {
-  const encoded = encodedOf(page, acceptedEncodings(headers['accept-encoding']));
+  const encoded = encodedFor(page, headers, encodedOf);
   if (!encoded) return null;
   const unchanged = page.status === 200 && matchesEtag(headers['if-none-match'], encoded.etag);
   const list = unchanged ? encoded.notModified : encoded.headers;
@@ -49,6 +49,18 @@ export function responseFromCache(
   response.body = unchanged ? null : encoded.body;
   response.kept = unchanged ? null : encoded;
   return response;
+}
+
+/** The response in the encoding that suits the browser best. */
+function encodedFor(page: CachedPage, headers: FastPathHeaders, encodedOf: EncodedOf): EncodedResponse | undefined {
+  const accepted = headers['accept-encoding'];
+  const available = headers['available-dictionary'];
+  const wanted = acceptedEncodings(accepted);
+  if (available === undefined || !acceptsDictionary(accepted)) return encodedOf(page, wanted);
+  // A browser that fetched the page before the dictionary keeps its copy.
+  const etag = page.page.etags[wanted[0] ?? 'identity'];
+  if (etag !== undefined && matchesEtag(headers['if-none-match'], etag)) return encodedOf(page, wanted);
+  return encodedOf(page, wanted, available);
 }
 
 function send(
@@ -145,6 +157,7 @@ async function serveRendered(
 // Content negotiation by encoding, and validators (RFC 9110, sections 12.5.3 and 13.1.2).
 
 const known = createBoundedMap<readonly Encoding[]>(256);
+const knownForDictionary = createBoundedMap<boolean>(256);
 const identityOnly: readonly Encoding[] = ['identity'];
 /** Longer headers are parsed each time and not cached. */
 const longestKept = 256;
@@ -162,7 +175,18 @@ export function acceptedEncodings(header: string | undefined): readonly Encoding
   return parsed;
 }
 
-function parse(header: string): readonly Encoding[] {
+/** Whether an `Accept-Encoding` header names `dcz` (RFC 9842): a browser that also has a dictionary accepts it. */
+function acceptsDictionary(header: string | undefined): boolean {
+  if (header === undefined) return false;
+  let accepts = knownForDictionary.get(header);
+  if (accepts === undefined) {
+    accepts = (qualitiesOf(header).get('dcz') ?? 0) > 0;
+    if (header.length <= longestKept) knownForDictionary.set(header, accepts);
+  }
+  return accepts;
+}
+
+function qualitiesOf(header: string): ReadonlyMap<string, number> {
   const qualities = new Map<string, number>();
   for (const part of header.toLowerCase().split(',')) {
     const [coding = '', ...parameters] = part.split(';').map((piece) => piece.trim());
@@ -171,6 +195,11 @@ function parse(header: string): readonly Encoding[] {
     const name = coding === 'x-gzip' ? 'gzip' : coding;
     qualities.set(name, Math.max(quality, qualities.get(name) ?? 0));
   }
+  return qualities;
+}
+
+function parse(header: string): readonly Encoding[] {
+  const qualities = qualitiesOf(header);
   const any = qualities.get('*');
   const wish = (encoding: Encoding): number => {
     const own = qualities.get(encoding);

@@ -242,6 +242,7 @@ export interface FastPathRequest {
 /** The headers that a cached page depends on, named as in `IncomingMessage.headers`. */
 export interface FastPathHeaders {
   readonly 'accept-encoding'?: string | undefined;
+  readonly 'available-dictionary'?: string | undefined;
   readonly 'if-none-match'?: string | undefined;
   readonly cookie?: string | undefined;
   /** Decides about a page with a paywall, if search engines may read it. */
@@ -274,6 +275,7 @@ export function readHead(text: string): FastPathRequest | null {
       case 15:
       case 16:
       case 17:
+      case 20:
         break;
       default:
         continue;
@@ -284,6 +286,7 @@ export function readHead(text: string): FastPathRequest | null {
         hosts++;
         break;
       case 'accept-encoding':
+      case 'available-dictionary':
       case 'if-none-match':
       case 'cookie':
       case 'user-agent':

@@ -127,6 +127,8 @@ export interface Config
   readonly cdn: CdnSettings | null;
   /** Whether pages carry headers for a CDN. */
   readonly cdnHeaders: boolean;
+  /** Whether browsers that have the shared dictionary get pages compressed with it. */
+  readonly sharedDictionary: boolean;
   readonly indexNow: { readonly key: string; readonly url?: string | undefined } | null;
   /** File with the publisher's own redirects. */
   readonly redirectsFile: string | null;
@@ -252,6 +254,7 @@ const schema = z.object({
     })
     .optional(),
   CDN_HEADERS: onOff(),
+  SHARED_DICTIONARY: onOff(),
   CLOUDFLARE_ZONE: z
     .string()
     .regex(/^[\w-]+$/, 'is no zone id; copy it from the overview of the zone')
@@ -296,6 +299,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
 
   const values = parsed.data;
   const urlHost = values.HOST.includes(':') ? `[${values.HOST}]` : values.HOST;
+  const cdnHeaders = values.CDN_HEADERS ?? values.CDN_PROVIDER !== undefined;
   return {
     host: values.HOST,
     port: values.PORT,
@@ -336,7 +340,9 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     accessKeys: values.ACCESS_KEYS ?? null,
     crawlers: crawlersOf(values),
     cdn: cdnOf(values),
-    cdnHeaders: values.CDN_HEADERS ?? values.CDN_PROVIDER !== undefined,
+    cdnHeaders,
+    // A CDN would pass on each of these requests.
+    sharedDictionary: values.SHARED_DICTIONARY ?? !cdnHeaders,
     indexNow: values.INDEXNOW_KEY ? { key: values.INDEXNOW_KEY, url: values.INDEXNOW_URL } : null,
     redirectsFile: values.REDIRECTS_FILE ?? null,
     logLevel: values.LOG_LEVEL,

@@ -26,6 +26,11 @@ export interface Statics {
   ): StaticAnswer | null;
 }
 
+export interface BuiltStatics extends Statics {
+  /** The shared dictionary of pages, if the build has one. */
+  readonly dictionary: { readonly path: string; readonly bytes: Buffer } | null;
+}
+
 interface Asset {
   readonly type: string;
   readonly etag: string;
@@ -66,6 +71,11 @@ const hashed = '/_assets/';
 
 /** The rules for prefetching links (docs/decisions/0022); the header `Speculation-Rules` of pages names this file. */
 export const speculationRules = '/speculation-rules.json';
+
+/** The shared dictionary of pages (docs/decisions/0035). */
+const dictionaryFile = /^\/_assets\/pages\.[\w-]+\.dict$/;
+/** It is for all pages, and for nothing else that scripts fetch from this site. */
+const useAsDictionary = { 'use-as-dictionary': 'match="/*", match-dest=("document")' };
 
 /** Headers of single files. */
 const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -110,7 +120,7 @@ export function earlierFiles(
 }
 
 /** Indexes a folder of static files; a missing folder has none. */
-export function openStatics(folder: string): Statics {
+export function openStatics(folder: string): BuiltStatics {
   const assets = new Map<string, Asset>();
   const files = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
   for (const file of files) {
@@ -132,8 +142,10 @@ export function openStatics(folder: string): Statics {
     });
   }
 
+  const dictionary = [...assets].find(([pathname]) => dictionaryFile.test(pathname));
   return {
     has: (pathname) => assets.has(pathname),
+    dictionary: dictionary ? { path: dictionary[0], bytes: dictionary[1].plain } : null,
     answer(pathname, request) {
       const asset = assets.get(pathname);
       if (!asset) return null;
@@ -146,6 +158,7 @@ export function openStatics(folder: string): Statics {
           : 'public, max-age=3600, must-revalidate',
         etag,
         ...own[pathname],
+        ...(dictionaryFile.test(pathname) && useAsDictionary),
       };
       if (Object.keys(asset.encoded).length > 0) headers.vary = 'Accept-Encoding';
       if (etagMatches(request['if-none-match'], etag)) return { status: 304, headers, body: null };

@@ -22,6 +22,7 @@ import type { Config } from '../config/config.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from '../data-dir.ts';
 import type { RenderPage } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
+import type { SharedDictionary } from '../http/shared-dictionary.ts';
 import { routeOf } from '../tracing/routes.ts';
 import { formerAddress } from './former-addresses.ts';
 import { isOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
@@ -61,6 +62,8 @@ export interface SitePressOptions {
   readonly app: Pick<Composition, 'locals' | 'services'>;
   readonly render: RenderPage;
   readonly security: SecurityHeaders;
+  /** Default: none. */
+  readonly dictionary?: SharedDictionary | null;
   /** Name of the build, see {@link buildName}. */
   readonly build: string;
   readonly log: Logger;
@@ -129,7 +132,7 @@ export function forgetOtherSites(config: Config): void {
 
 /** @throws Error with a sentence for the operator when a key, the list of redirects or the data folder is invalid */
 export function openSitePress(options: SitePressOptions): SitePress {
-  const { config, app, security, log } = options;
+  const { config, app, security, dictionary = null, log } = options;
   const build = pagesName(options.build, config, app.services);
   const { content } = app.services;
   const access = createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) });
@@ -154,7 +157,8 @@ export function openSitePress(options: SitePressOptions): SitePress {
         (key, reader) => formerAddress(reader, key.split('?', 1)[0] ?? key),
       ),
     ),
-    headersOf: pageHeaders(security, config),
+    headersOf: pageHeaders(security, config, dictionary?.link),
+    dictionary,
     log,
     everything,
     share: options.shareOf?.(build),

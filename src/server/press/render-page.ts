@@ -90,19 +90,25 @@ const untilPurged = 'max-age=31536000, stale-while-revalidate=60, stale-if-error
 /** A missing page may exist soon, and anyone can request any missing address. */
 const briefly = 'max-age=60';
 
-/** The headers of a page, created once for each rendering. */
-export function pageHeaders(security: SecurityHeaders, config: Pick<Config, 'cdn' | 'cdnHeaders'>): HeadersOf {
+/** The headers of a page, created once for each encoding of a rendering. @param link names the shared dictionary, if there is one */
+export function pageHeaders(
+  security: SecurityHeaders,
+  config: Pick<Config, 'cdn' | 'cdnHeaders'>,
+  link: string | null = null,
+): HeadersOf {
   const provider = config.cdn?.provider ?? null;
-  return (page) => {
+  return (page, withDictionary) => {
     const type = page.headers['content-type'] ?? '';
     const html = type.startsWith('text/html');
     const policy = page.headers['content-security-policy'];
-    const personal = page.variant === 'full';
+    // Bytes that need the dictionary are for one browser, too: a shared cache that ignores `Vary` would send them to the others.
+    const personal = page.variant === 'full' || withDictionary === true;
     return {
       'cache-control': freshAlways,
       ...page.headers,
       ...(type === 'text/html' && { 'content-type': 'text/html; charset=utf-8' }),
       ...(html && page.status === 200 && { 'speculation-rules': `"${speculationRules}"` }),
+      ...(html && page.status === 200 && link !== null && { link, vary: 'Available-Dictionary' }),
       ...(html && security.reporting),
       ...security.always,
       'content-security-policy': html ? security.page(policy ?? null) : (policy ?? security.other),

@@ -18,8 +18,9 @@ import { requestIds } from '../http/request-id.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { retryAfter, sendText } from '../http/send.ts';
 import type { Exchange, HttpServer, ServerState } from '../http/server-options.ts';
+import { openSharedDictionary, type SharedDictionary } from '../http/shared-dictionary.ts';
 import { shutDown } from '../http/shutdown.ts';
-import { openStatics } from '../http/static-files.ts';
+import { openStatics, type Statics } from '../http/static-files.ts';
 import { createLog } from '../logging.ts';
 import { createMetrics, type Metrics } from '../operators/metrics.ts';
 import { pageKeys, readRedirects } from '../press/page-keys.ts';
@@ -33,6 +34,8 @@ const readsEveryMs = 30_000;
 
 interface State {
   readonly config: Config;
+  readonly statics: Statics;
+  readonly dictionary: SharedDictionary | null;
   readonly log: Logger;
   readonly forwarder: Forwarder;
   readonly metrics: Metrics;
@@ -67,8 +70,11 @@ export function startServingWorker(
   const log = createLog(config.logLevel);
   openDataDir(config.dataDir, log);
   const counts = createServerCounts();
+  const statics = openStatics(`${dist}client`);
   const state: State = {
     config,
+    statics,
+    dictionary: openSharedDictionary(statics, config),
     log,
     forwarder: createForwarder({
       socket: () => state.opening?.socket ?? null,
@@ -88,7 +94,7 @@ export function startServingWorker(
   );
   const opened = Promise.withResolvers<void>();
   const server = opened.promise.then(async () => {
-    const made = createServer(state, dist, counts);
+    const made = createServer(state, counts);
     await listenInside(made, innerSocket(config.dataDir));
     return made;
   });
@@ -139,7 +145,7 @@ function receive(state: State, message: ToServing): void {
 
 /** Forgets every page, and opens the store again. */
 function open(state: State, opening: Opening): void {
-  const { config, log } = state;
+  const { config, dictionary, log } = state;
   closePages(state);
   state.opening = opening;
   state.isReady = opening.isReady;
@@ -149,7 +155,8 @@ function open(state: State, opening: Opening): void {
       file: opening.file,
       build: opening.build,
       memoryBytes: config.pressMemoryBytes,
-      headersOf: pageHeaders(securityHeaders(config), config),
+      headersOf: pageHeaders(securityHeaders(config), config, dictionary?.link),
+      dictionary,
       log,
       addReads(reads) {
         const counted = [...reads.values()].map(({ ref, count }) => [nameOf(ref.key, ref.variant), count] as const);
@@ -166,19 +173,19 @@ function closePages(state: State): void {
   state.pages = null;
 }
 
-function createServer(state: State, dist: string, counts: ReturnType<typeof createServerCounts>): HttpServer {
-  const { config, log, metrics } = state;
+function createServer(state: State, counts: ReturnType<typeof createServerCounts>): HttpServer {
+  const { config, statics, log, metrics } = state;
   const keys = accessKeysOf(config);
   const usable = (): SharedStorePages | null => (state.isStored ? state.pages : null);
   return createHttpServer({
     siteUrl: config.siteUrl,
-    statics: openStatics(`${dist}client`),
+    statics,
     security: securityHeaders(config),
     pages: {
       press: {
         peek: (key, variant) => usable()?.peek(key, variant),
         peekFull: (page) => usable()?.peekFull(page),
-        encoded: (page, wanted) => usable()?.encoded(page, wanted),
+        encoded: (page, wanted, available) => usable()?.encoded(page, wanted, available),
         variantFor: (access, level) => state.pages?.variantFor(access, level) ?? 'public',
         get: async () => onlyTheWriter(),
       },

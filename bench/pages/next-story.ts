@@ -1,0 +1,39 @@
+/** What a story costs a reader who has the shared dictionary, which the first page has made the browser fetch. */
+import { createHash } from 'node:crypto';
+
+/** Most bytes of the median story (docs/decisions/0035). */
+export const mostBytes = 3000;
+
+export interface NextStory {
+  readonly stories: number;
+  /** Bytes of the dictionary itself, and medians of the stories without and with it; bodies alone, compressed. */
+  readonly dictionary: number;
+  readonly without: number;
+  readonly withIt: number;
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
+/** Measures the stories that the front page links to. @throws Error when the site has no dictionary */
+export async function measureNextStory(site: string): Promise<NextStory> {
+  const front = await fetch(site);
+  const path = /<([^>]+)>; rel="compression-dictionary"/.exec(front.headers.get('link') ?? '')?.[1];
+  if (path === undefined) throw new Error('The front page names no shared dictionary.');
+  const hash = createHash('sha256').update(await (await fetch(site + path)).bytes());
+  const available = `:${hash.digest('base64')}:`;
+  const bytesOf = async (address: string, headers: Record<string, string>): Promise<number> => {
+    const { headers: answered } = await fetch(site + address, { method: 'HEAD', headers });
+    return Number(answered.get('content-length'));
+  };
+  const links = (await front.text()).matchAll(/href="(\/article\/[\w-]+)"/g);
+  const stories = [...new Set([...links].map(([, story = '']) => story))];
+  const without: number[] = [];
+  const withIt: number[] = [];
+  for (const story of stories) {
+    without.push(await bytesOf(story, { 'accept-encoding': 'br' }));
+    withIt.push(await bytesOf(story, { 'accept-encoding': 'br, dcz', 'available-dictionary': available }));
+  }
+  const dictionary = await bytesOf(path, { 'accept-encoding': 'br' });
+  return { stories: stories.length, dictionary, without: median(without), withIt: median(withIt) };
+}

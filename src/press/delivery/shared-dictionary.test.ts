@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPageDictionary } from '../cache/dictionary.server.ts';
+import { attachFastPath } from '../fast-path/fast-path.ts';
+import { html, press, type TestPress, tempDir } from '../testing.ts';
+import { responseFromCache, servePage } from './respond.ts';
+
+const words = (seed: number) =>
+  Array.from({ length: 3000 }, (_, at) => ((at * 2_654_435_761 + seed) % 100_003).toString(36)).join(' ');
+/** Text that nothing makes much smaller. */
+const noise = () => {
+  let text = '';
+  for (let at = 0; at < 100; at++) text += createHash('sha512').update(String(at)).digest('base64');
+  return text;
+};
+const shell = `<main>${words(1)}</main>`;
+const story = (what: string) => `${shell}<h1>${what}</h1>`;
+const bytes = Buffer.from(shell);
+const { available } = createPageDictionary(bytes);
+const chromium = 'gzip, deflate, br, zstd, dcb, dcz';
+const withIt = { 'accept-encoding': chromium, 'available-dictionary': available };
+
+let folder: ReturnType<typeof tempDir>;
+let bench: TestPress;
+let server: Server;
+let renders = 0;
+
+beforeAll(async () => {
+  folder = tempDir();
+  bench = press(folder.dir, {
+    dictionary: createPageDictionary(bytes),
+    render: async (key) => {
+      renders++;
+      if (key === '/gone') return { ...html(story('gone')), status: 410 };
+      if (key === '/data') return { ...html(story('data')), headers: { 'content-type': 'application/json' } };
+      if (key === '/tiny') return html('tiny');
+      if (key === '/other') return html(noise());
+      return { ...html(story(`${key} ${renders}`)), tags: ['t'], access: key === '/walled' ? 'subscriber' : null };
+    },
+    headersOf: (page, withDictionary) => ({
+      ...page.headers,
+      vary: 'Available-Dictionary',
+      'cache-control': withDictionary ? 'private' : 'public',
+    }),
+  });
+  server = createServer((incoming, outgoing) => {
+    void servePage(bench.press, incoming.url ?? '/', 'public', incoming, outgoing);
+  });
+  attachFastPath(
+    server,
+    ({ target, headers }) => {
+      const page = bench.press.peek(target, 'public');
+      return page ? responseFromCache(page, headers, bench.press.encoded) : null;
+    },
+    { firstMs: 5000, idleMs: 5000 },
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await bench.close();
+  folder.remove();
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+function ask(path: string, headers: Record<string, string | string[]>, method = 'GET'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { port } = server.address() as AddressInfo;
+    const asking = httpRequest({ port, host: '127.0.0.1', path, method, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    asking.on('error', reject);
+    asking.end();
+  });
+}
+
+/** What a browser reads: the frame with the hash of its dictionary, then Zstandard. */
+function read({ body, headers }: Answer): string {
+  expect(headers['content-encoding']).toBe('dcz');
+  expect(headers['content-length']).toBe(String(body.byteLength));
+  expect(body.subarray(0, 8).toString('hex')).toBe('5e2a4d1820000000');
+  expect(`:${body.subarray(8, 40).toString('base64')}:`).toBe(available);
+  return zstdDecompressSync(body.subarray(40), { dictionary: bytes }).toString();
+}
+
+it('sends a browser that has the dictionary little more than what is new, at its first request and from the cache', async () => {
+  const rendered = await ask('/a', withIt);
+  const cached = await ask('/a', withIt);
+  const gzip = await ask('/a', { 'accept-encoding': 'gzip' });
+  expect(rendered.headers['server-timing']).toContain('rendered');
+  expect(cached.headers['server-timing']).toContain('hit');
+  expect(read(rendered)).toBe(gunzipSync(gzip.body).toString());
+  expect(read(cached)).toBe(read(rendered));
+  expect(cached.body.byteLength).toBeLessThan(200);
+  expect(gzip.body.byteLength).toBeGreaterThan(5000);
+});
+
+it('tells caches: only this browser may keep it, and every response depends on the header', async () => {
+  const small = await ask('/a', withIt);
+  const br = await ask('/a', { 'accept-encoding': chromium });
+  expect(small.headers).toMatchObject({ 'cache-control': 'private', vary: 'Available-Dictionary, Accept-Encoding' });
+  expect(br.headers).toMatchObject({ 'cache-control': 'public', vary: 'Available-Dictionary, Accept-Encoding' });
+  expect(br.headers['content-encoding']).toBe('br');
+});
+
+it('answers HEAD as GET, without the bytes', async () => {
+  const get = await ask('/a', withIt);
+  const head = await ask('/a', withIt, 'HEAD');
+  const { date: _d, age: _a, ...of } = get.headers;
+  expect(head.headers).toMatchObject(of);
+  expect(head.body.byteLength).toBe(0);
+});
+
+it('answers 304 to its own ETag, and to that of the bytes from before the dictionary', async () => {
+  const small = await ask('/a', withIt);
+  const br = await ask('/a', { 'accept-encoding': chromium });
+  expect(small.headers.etag).toMatch(/^"[\w-]{22}-dcz"$/);
+  const again = await ask('/a', { ...withIt, 'if-none-match': String(small.headers.etag) });
+  expect([again.status, again.headers.etag, again.body.byteLength]).toEqual([304, small.headers.etag, 0]);
+  const earlier = await ask('/a', { ...withIt, 'if-none-match': String(br.headers.etag) });
+  expect([earlier.status, earlier.headers.etag]).toEqual([304, br.headers.etag]);
+  const without = await ask('/a', { 'accept-encoding': chromium, 'if-none-match': String(small.headers.etag) });
+  expect(without.headers['content-encoding']).toBe('br');
+});
+
+it('compresses each rendering anew', async () => {
+  const before = await ask('/b', withIt);
+  await bench.press.invalidate(['t']);
+  const after = await ask('/b', withIt);
+  expect(read(after)).not.toBe(read(before));
+  expect(after.headers.etag).not.toBe(before.headers.etag);
+});
+
+it('keeps variants apart', async () => {
+  const open = await ask('/walled', withIt);
+  expect(read(open)).toContain('/walled');
+  const full = await bench.press.get('/walled', 'full');
+  expect(bench.press.encoded(full, ['br'], available)?.etag).not.toBe(open.headers.etag);
+});
+
+it.each(['/gone', '/data', '/tiny', '/other'])(
+  'sends %s as ever: it is no document, or nothing is saved',
+  async (path) => {
+    for (let turn = 0; turn < 2; turn++) {
+      const plain = await ask(path, { 'accept-encoding': chromium });
+      const given = await ask(path, withIt);
+      expect(given.headers['content-encoding']).toBe(plain.headers['content-encoding']);
+      expect(given.body.equals(plain.body)).toBe(true);
+    }
+  },
+);
+
+describe('a browser that must get other bytes', () => {
+  const another = createPageDictionary(Buffer.from('another build')).available;
+  it.each<[string, Record<string, string | string[]>, string | undefined]>([
+    ['has no dictionary', { 'accept-encoding': chromium }, 'br'],
+    ['has that of another build', { ...withIt, 'available-dictionary': another }, 'br'],
+    ['does not accept dcz', { ...withIt, 'accept-encoding': 'gzip, br, zstd' }, 'br'],
+    ['refuses dcz', { ...withIt, 'accept-encoding': 'br, dcz;q=0' }, 'br'],
+    ['accepts dcb alone', { ...withIt, 'accept-encoding': 'br, dcb' }, 'br'],
+    ['accepts anything', { ...withIt, 'accept-encoding': '*' }, 'br'],
+    ['says nothing about encodings', { 'available-dictionary': available }, undefined],
+    ['sends an empty header', { ...withIt, 'available-dictionary': '' }, 'br'],
+    ['sends colons', { ...withIt, 'available-dictionary': '::' }, 'br'],
+    ['sends no colons', { ...withIt, 'available-dictionary': available.replaceAll(':', '') }, 'br'],
+    ['sends wrong base64', { ...withIt, 'available-dictionary': ':%%%%:' }, 'br'],
+    ['sends another case', { ...withIt, 'available-dictionary': available.toLowerCase() }, 'br'],
+    ['sends less', { ...withIt, 'available-dictionary': `${available.slice(0, 20)}:` }, 'br'],
+    ['sends more', { ...withIt, 'available-dictionary': `${available};a=1` }, 'br'],
+    ['sends much more', { ...withIt, 'available-dictionary': `:${'A'.repeat(6000)}:` }, 'br'],
+    ['sends it twice in one', { ...withIt, 'available-dictionary': `${available}, ${available}` }, 'br'],
+    ['sends it twice', { ...withIt, 'available-dictionary': [available, available] }, 'br'],
+    ['sends another beside it', { ...withIt, 'available-dictionary': [another, available] }, 'br'],
+  ])('%s', async (_what, headers, expected) => {
+    await ask('/a', withIt);
+    const plain = await ask('/a', { 'accept-encoding': expected ?? 'identity' });
+    const answer = await ask('/a', headers);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-encoding']).toBe(expected);
+    expect(answer.body.equals(plain.body)).toBe(true);
+    expect(answer.headers['cache-control']).toBe('public');
+  });
+});

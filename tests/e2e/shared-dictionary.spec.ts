@@ -1,0 +1,56 @@
+/** The shared dictionary in a real browser: fetched while it is idle, and used for the next page (docs/decisions/0035). */
+import { expect, type Page, test } from '@playwright/test';
+
+interface OpenedDocument {
+  readonly path: string;
+  readonly encoding: string | undefined;
+  /** Of the body, as it was sent. */
+  readonly bytes: number;
+  /** The HTML, decompressed by the browser. */
+  html(): Promise<string>;
+}
+
+/** Opens pages, and says what came over the wire. */
+async function opener(page: Page): Promise<(path: string) => Promise<OpenedDocument | undefined>> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  const documents: OpenedDocument[] = [];
+  session.on('Network.responseReceived', ({ requestId, type, response }) => {
+    if (type !== 'Document') return;
+    const headers = new Map(Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), value]));
+    documents.push({
+      path: new URL(response.url).pathname,
+      encoding: headers.get('content-encoding'),
+      bytes: Number(headers.get('content-length')),
+      html: async () => (await session.send('Network.getResponseBody', { requestId })).body,
+    });
+  });
+  return async (path) => {
+    await page.goto(path);
+    return documents.findLast((document) => document.path === path);
+  };
+}
+
+test('a next story arrives compressed with the dictionary, and is the same page', async ({ page, request }) => {
+  const open = await opener(page);
+  const fetched = page.waitForResponse((response) => response.url().endsWith('.dict'));
+  const front = await open('/');
+  expect(front?.encoding).toBe('br');
+  const stories = await page
+    .locator('main a[href^="/article/"]')
+    .evaluateAll((links) => [...new Set(links.map((link) => new URL((link as HTMLAnchorElement).href).pathname))]);
+  const [first = '', second = ''] = stories;
+  expect((await fetched).headers()['use-as-dictionary']).toBe('match="/*", match-dest=("document")');
+  await (await fetched).finished();
+  // The browser stores the dictionary a moment later and says nothing about it.
+  const patience = { intervals: [500, 1000, 2000] };
+  await expect.poll(async () => (await open(first))?.encoding, patience).toBe('dcz');
+
+  const story = await open(second);
+  expect(story?.encoding).toBe('dcz');
+  const usual = await request.get(second, { headers: { 'accept-encoding': 'br' } });
+  expect(usual.headers()['content-encoding']).toBe('br');
+  expect(story?.bytes).toBeLessThan(Number(usual.headers()['content-length']) / 3);
+  expect(await story?.html()).toBe(await usual.text());
+  await expect(page.locator('h1')).toBeVisible();
+});
