@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
+import type { Key } from '../wire/pages.server.ts';
 import { schema, schemaVersion } from './schema.sql.ts';
 
 export interface ContentStoreOptions {
@@ -207,6 +208,8 @@ export interface BackfillCursor {
   readonly offset: number;
   readonly total: number;
   readonly done: boolean;
+  /** The last document copied, where its key is known. */
+  readonly key?: Key | null;
 }
 
 export interface WalkCursor {

@@ -156,19 +156,19 @@ describe('the walk over all ids', () => {
     const { poll, titles } = polling();
     expect(await all(poll)).toBe(true);
     expect(Object.keys(titles())).toHaveLength(350);
-    expect(keys('after_id')).toEqual([null, '100', '200', '300']);
+    expect(keys('after_key')).toEqual([null, '100', '200', '300']);
     wordpress.requests.length = 0;
-    wordpress.pagesById = false;
+    wordpress.pagesByKey = false;
     save(350, 'Two');
     expect(await all(poll)).toBe(true);
     expect(titles()[350]).toBe('Two');
     // The first answer shows it, and is not asked for again.
-    expect(keys('after_id')).toEqual([null, '100', null, null, null]);
+    expect(keys('after_key')).toEqual([null, '100', null, null, null]);
     expect(keys('offset')).toEqual(['0', null, '100', '200', '300']);
     wordpress.requests.length = 0;
     expect(await all(poll)).toBe(true);
     expect(keys('offset')).toEqual(['0', '100', '200', '300']);
-    wordpress.pagesById = true;
+    wordpress.pagesByKey = true;
   });
 
   it('misses nothing when documents go and come between two pages', async () => {

@@ -138,7 +138,9 @@ describe('back-fill', { timeout: 60_000 }, () => {
       if (!url.pathname.endsWith('/articles') || url.searchParams.has('_fields'))
         return url.pathname.endsWith('/articles/70') ? restError(500, 'broken') : null;
       const include = url.searchParams.get('include')?.split(',') ?? [];
-      const [offset, size] = [Number(url.searchParams.get('offset')), Number(url.searchParams.get('per_page'))];
+      const size = Number(url.searchParams.get('per_page'));
+      const key = url.searchParams.get('after_key');
+      const offset = key ? 131 - Number(key.split(',')[1]) : Number(url.searchParams.get('offset'));
       const holds = include.length > 0 ? include.includes('70') : offset <= 60 && 60 < offset + size;
       return holds ? restError(500, 'broken') : null;
     };
