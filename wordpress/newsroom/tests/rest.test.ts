@@ -212,7 +212,7 @@ describe('pages by key', () => {
         foreach ( $dates as $at => $date ) {
           $made['comment'][] = wp_insert_comment( array( 'comment_post_ID' => $made['articles'][0], 'comment_content' => "Words $at", 'comment_author' => 'Ada', 'comment_approved' => 1, 'comment_date' => $date, 'comment_date_gmt' => $date ) );
         }
-        for ( $at = 0; $at < 3; $at++ ) wp_insert_category( array( 'cat_name' => "Key $at" ) );
+        for ( $at = 0; $at < 3; $at++ ) wp_insert_term( "Key $at", 'category' );
         return $made;
       `),
     );
