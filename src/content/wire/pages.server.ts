@@ -62,6 +62,31 @@ const areInOrder = ({ order }: List, keys: readonly Key[]): boolean =>
     return !before || (order === 'asc' ? isBelow(before, key) : isBelow(key, before));
   });
 
+/** Documents that a page may pass in search of one that isn't left out. */
+const mostLeftOut = 5000;
+
+/**
+ * Reads a page, and further until a document with a key comes: WordPress counts comments on a story that isn't public, but leaves them out.
+ *
+ * @param before documents that WordPress counts although they are before the page
+ * @returns `passed`: documents of the list that the page covers
+ */
+async function readPage(
+  list: List,
+  size: number,
+  before: number,
+  request: (skipped: number) => Promise<ListAnswer>,
+): Promise<ListAnswer & { readonly passed: number; readonly ended: boolean }> {
+  const items: unknown[] = [];
+  for (let passed = size; ; passed += size) {
+    const { items: found, answer } = await request(passed - size);
+    items.push(...found);
+    const ended = answer.total === null ? found.length < size : before + passed >= answer.total;
+    const hasKey = keysOf(list, found).length > 0;
+    if (ended || hasKey || passed >= mostLeftOut) return { items, answer, passed, ended: ended || !hasKey };
+  }
+}
+
 /**
  * Fetches a page of a list.
  *
@@ -77,29 +102,26 @@ export async function fetchPage(
 ): Promise<Page> {
   const { path, orderby, order } = list;
   const query: Query = { orderby, order, per_page: size, ...list.query };
-  const pageOf = ({ items, answer }: ListAnswer, before: number): Page => {
-    const total = answer.total === null ? null : before + answer.total;
-    return {
-      items,
-      answer,
-      total,
-      next: { offset: offset + size, key: keysOf(list, items).at(-1) ?? null },
-      ended: total === null ? items.length < size : offset + size >= total,
-    };
-  };
   if (key && client.pagesByKey) {
     const after_key = key.at === '' ? key.id : `${key.at},${key.id}`;
-    const found = await fetchList(client, path, { ...query, after_key }, options);
-    const keys = keysOf(list, found.items);
-    if (!areInOrder(list, [key, ...keys])) {
-      client.pagesByKey = false;
-      const { url } = found.answer;
-      log.warn({ url }, 'content: WordPress ignores after_key, so lists go by offset; update the newsroom plugin');
-    } else if (keys.length > 0 || (found.items.length === 0 && !found.answer.total)) {
-      // WordPress counts the documents after the key.
-      return pageOf(found, offset);
+    const { items, answer, passed, ended } = await readPage(list, size, 0, (skipped) =>
+      fetchList(client, path, { ...query, after_key, offset: skipped || undefined }, options),
+    );
+    const keys = keysOf(list, items);
+    if (areInOrder(list, [key, ...keys])) {
+      const next = { offset: offset + passed, key: keys.at(-1) ?? null };
+      // WordPress counts what follows the key.
+      return { items, answer, next, ended, total: answer.total === null ? null : offset + answer.total };
     }
-    // Documents follow that the response leaves out, as it does comments on a story that isn't public: only an offset leads past them.
+    client.pagesByKey = false;
+    log.warn(
+      { url: answer.url },
+      'content: WordPress ignores after_key, so lists go by offset; update the newsroom plugin',
+    );
   }
-  return pageOf(await fetchList(client, path, { ...query, offset }, options), 0);
+  const { items, answer, passed, ended } = await readPage(list, size, offset, (skipped) =>
+    fetchList(client, path, { ...query, offset: offset + skipped }, options),
+  );
+  const next = { offset: offset + passed, key: keysOf(list, items).at(-1) ?? null };
+  return { items, answer, next, ended, total: answer.total };
 }

@@ -163,7 +163,7 @@ describe('a plugin without after_key', () => {
 });
 
 describe('documents without a readable key', () => {
-  it('are passed by offset, and keys are used again after them', async () => {
+  it('are passed, and keys are used again after them', async () => {
     for (let id = 1; id <= 8; id++) put(id, id);
     for (const id of [4, 5]) put(id, id, { date_gmt: '-0001-11-30T00:00:00' });
     // The date that WordPress makes of zeros is earlier than every other.
@@ -185,7 +185,22 @@ describe('documents without a readable key', () => {
     };
     const { ids } = await walk({ path: '/wp/v2/comments', orderby: 'id', order: 'asc' }, 2);
     expect(ids).toEqual([1, 2, 3, 8, 9, 10]);
-    expect(client.pagesByKey).toBe(true);
+    // Each is recorded here and by the one that it was passed on to.
+    const requests = wordpress.requests.filter((_, at) => at % 2 === 0);
+    const keys = requests.map((path) => new URL(path, wordpress.url).searchParams);
+    expect(keys.map((query) => query.get('after_key'))).toEqual([null, '2', '3', '3', '3', '9']);
+    expect(keys.map((query) => query.get('offset'))).toEqual(['0', null, null, '2', '4', null]);
+  });
+
+  it('end a list whose count promises documents that never come', async () => {
+    for (let id = 1; id <= 4; id++) put(id, id);
+    wordpress.intercept = ({ url }) => {
+      const query = new URL(url).searchParams;
+      const items = query.has('after_key') ? [] : [{ id: 1 }];
+      return Response.json(items, { headers: { 'X-WP-Total': '1000000' } });
+    };
+    expect((await walk(byId, 100)).ids).toEqual([1]);
+    expect(wordpress.requests).toHaveLength(51);
   });
 
   it('never lead in a circle', async () => {

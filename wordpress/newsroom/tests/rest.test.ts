@@ -349,6 +349,8 @@ describe('pages by key', () => {
     const { items } = await list('articles', 'orderby=id&order=asc&per_page=100&after_key=0&_fields=id');
     expect(items).toEqual((await list('articles', 'orderby=id&order=asc&per_page=100&_fields=id')).items);
     expect(items.map(({ id }) => id)).not.toContain(ids.locked);
+    const further = await list('articles', 'orderby=id&order=asc&per_page=2&after_key=0&offset=2&_fields=id');
+    expect(further.items).toEqual(items.slice(2, 4));
   });
 });
 
