@@ -4,6 +4,7 @@
  * neither hides nor repeats another. A plugin without `after_key` ignores it; then pages go by offset.
  */
 import type { Logger } from '../../lib/logging.ts';
+import type { ListKey } from '../store/content-store.server.ts';
 import type { Client, GetOptions, Query } from './client.server.ts';
 import { fetchList, type ListAnswer } from './fetch.server.ts';
 
@@ -17,19 +18,12 @@ export interface List {
   readonly query?: Query;
 }
 
-/** A document's place in a list. */
-export interface Key {
-  /** The field that orders the list, as WordPress writes it; '' when that is the id. */
-  readonly at: string;
-  readonly id: number;
-}
-
 /** Where a page begins. */
 export interface Position {
   /** Documents before it, as far as it is known: some may have come or gone. */
   readonly offset: number;
   /** The last document before it; `null` at the beginning, and where that document has no readable key. */
-  readonly key: Key | null;
+  readonly key: ListKey | null;
 }
 
 export const beginning: Position = { offset: 0, key: null };
@@ -44,19 +38,19 @@ export interface Page extends ListAnswer {
 
 const readableDate = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/u;
 
-function keyOf({ orderby }: List, raw: unknown): Key | null {
+function keyOf({ orderby }: List, raw: unknown): ListKey | null {
   const { id, [orderby]: field } = (raw ?? {}) as Record<string, unknown>;
   if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= 0) return null;
   if (orderby === 'id') return { at: '', id };
   return typeof field === 'string' && readableDate.test(field) ? { at: field, id } : null;
 }
 
-const keysOf = (list: List, items: readonly unknown[]): Key[] =>
+const keysOf = (list: List, items: readonly unknown[]): ListKey[] =>
   items.map((raw) => keyOf(list, raw)).filter((key) => key !== null);
 
-const isBelow = (a: Key, b: Key): boolean => a.at < b.at || (a.at === b.at && a.id < b.id);
+const isBelow = (a: ListKey, b: ListKey): boolean => a.at < b.at || (a.at === b.at && a.id < b.id);
 
-const areInOrder = ({ order }: List, keys: readonly Key[]): boolean =>
+const areInOrder = ({ order }: List, keys: readonly ListKey[]): boolean =>
   keys.every((key, at) => {
     const before = keys[at - 1];
     return !before || (order === 'asc' ? isBelow(before, key) : isBelow(key, before));
