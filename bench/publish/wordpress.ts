@@ -4,6 +4,7 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { parseKey } from '../../tests/fixtures/wordpress.ts';
 import { sectionSlugs } from '../content/synthetic.ts';
 import { serve } from '../support/processes.ts';
 import { createEdition, type Edit, type Json, topStoriesId } from './edition.ts';
@@ -25,20 +26,30 @@ const categories = sectionSlugs.map((slug, index) => ({
   newsroom: { label: '', navigation_position: index + 1, home_count: 4, color: 'default', show_in_media: true },
 }));
 
-function list(kind: string, query: URLSearchParams, base: string): { items: unknown[]; total: number } {
+/** A page of a list; `null` where the plugin refuses the key. */
+function list(kind: string, query: URLSearchParams, base: string): { items: unknown[]; total: number } | null {
   const collection = collections[kind];
   // Between two webhooks nothing changes that a poll would have to find.
   if (!collection || query.has('modified_after')) return { items: [], total: 0 };
   const { ids, one } = collection;
+  const ascending = query.get('order') === 'asc';
+  const after = query.get('after_key');
+  const key = after === null ? null : parseKey(after, query.get('orderby') ?? 'date');
+  if (after !== null && !key) return null;
   let wanted = query.get('include')?.split(',').map(Number) ?? ids();
+  // No date is earlier than that of a lower id.
+  if (key) wanted = wanted.filter((id) => (ascending ? id > key.id : id < key.id));
   const total = wanted.length;
   if (!query.has('include')) {
-    if (query.get('order') !== 'asc') wanted.reverse();
+    if (!ascending) wanted.reverse();
     const offset = Number(query.get('offset') ?? 0);
     wanted = wanted.slice(offset, offset + Number(query.get('per_page') ?? 10));
   }
   const fields = query.get('_fields')?.split(',');
-  const items = wanted.map((id) => one(id, base)).filter((item) => item !== null);
+  const items = wanted
+    .map((id) => one(id, base))
+    .filter((item) => item !== null)
+    .map((item): Json => ({ ...item, date: item.date_gmt, modified: item.modified_gmt }));
   return {
     items: fields ? items.map((item) => Object.fromEntries(fields.map((field) => [field, item[field]]))) : items,
     total,
@@ -64,8 +75,9 @@ const server = createServer((request, response) => {
   } else if (path === '/newsroom/v1/status') send(200, { plugin: 'bench', credentials: true });
   else if (path === '/wp/v2/categories') send(200, categories, categories.length);
   else {
-    const { items, total } = list(path.replace('/wp/v2/', ''), url.searchParams, url.origin);
-    send(200, items, total);
+    const found = list(path.replace('/wp/v2/', ''), url.searchParams, url.origin);
+    if (found) send(200, found.items, found.total);
+    else send(400, { code: 'rest_invalid_param', message: 'Invalid parameter(s): after_key', data: { status: 400 } });
   }
 });
 

@@ -20,16 +20,17 @@ let wordpress: FakeWordPress;
 let server: http.Server;
 let address: string;
 let child: ChildProcess | null = null;
-/** Called with every request for a page of articles. */
-let onPage: (offset: number) => void = () => {};
+/** Called with every request for a page of articles, with the number of articles before it. */
+let onPage: (before: number) => void = () => {};
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'content-kill-'));
   file = join(folder, 'mirror.sqlite');
   server = http.createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', address);
+    const key = url.searchParams.get('after_key');
     if (url.pathname.endsWith('/articles') && !url.searchParams.has('_fields'))
-      onPage(Number(url.searchParams.get('offset')));
+      onPage(key ? count + 1 - Number(key.split(',')[1]) : Number(url.searchParams.get('offset')));
     const answer = await wordpress.handle(new Request(url));
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
   });
@@ -79,8 +80,8 @@ it('resumes where it was, however often it is killed', async () => {
     const process = begin();
     const asked: number[] = [];
     const killed = once(process, 'exit');
-    onPage = (offset) => {
-      asked.push(offset);
+    onPage = (start) => {
+      asked.push(start);
       // The page before this one is being sanitized or written just now.
       if (asked.length === pages) process.kill('SIGKILL');
     };
@@ -96,7 +97,7 @@ it('resumes where it was, however often it is killed', async () => {
   expect(before).toBeLessThan(count);
 
   const asked: number[] = [];
-  onPage = (offset) => void asked.push(offset);
+  onPage = (start) => void asked.push(start);
   const last = begin();
   let printed = '';
   last.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -40,6 +40,7 @@ $newsroom_parts = array(
 	'search',        // Searching without revealing what cannot be read.
 	'rest',          // REST fields.
 	'rest-query',    // REST filters: category, author_id.
+	'rest-key',      // Pages of lists by key: after_key.
 	'menus',         // /newsroom/v1/menus.
 	'health',        // What keeps the two from working together.
 	'akismet',       // Spam is judged by the reader's address.

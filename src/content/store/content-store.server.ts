@@ -203,10 +203,19 @@ export function openContentStore(options: ContentStoreOptions): ContentStore {
 /** The order in which types are fetched: what the front page needs comes first. */
 export const documentTypes: readonly DocumentType[] = ['pages', 'articles', 'video', 'crosswords', 'authors'];
 
+/** A document's place in a list of WordPress. */
+export interface ListKey {
+  /** The field that orders the list, as WordPress writes it; '' when that is the id. */
+  readonly at: string;
+  readonly id: number;
+}
+
 export interface BackfillCursor {
   readonly offset: number;
   readonly total: number;
   readonly done: boolean;
+  /** The last document copied, where its key is known. */
+  readonly key?: ListKey | null;
 }
 
 export interface WalkCursor {

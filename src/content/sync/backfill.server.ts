@@ -3,11 +3,18 @@
  * continues where it was after `kill -9`.
  */
 import { type DocumentType, tag } from '../../lib/content/model.ts';
-import { backfillCursor, documentTypes, isCopied, readCursor } from '../store/content-store.server.ts';
+import {
+  type BackfillCursor,
+  backfillCursor,
+  documentTypes,
+  isCopied,
+  readCursor,
+} from '../store/content-store.server.ts';
 import type { ContentEntry } from '../store/entries.server.ts';
 import { storedTopStories } from '../store/navigation.server.ts';
 import { describeFailure, type Failure } from '../wire/client.server.ts';
-import { fetchList, fetchStatus, type ListAnswer, SyncProblem } from '../wire/fetch.server.ts';
+import { fetchStatus, SyncProblem } from '../wire/fetch.server.ts';
+import { fetchPage, type List, type Page, type Position } from '../wire/pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import type { Applied } from './apply.server.ts';
 import { mayBeOneDocument, type Refresh, type SyncContext } from './refresh.server.ts';
@@ -18,10 +25,6 @@ const kinds: readonly Kind[] = [...documentTypes, 'comments'];
 const sizes = [50, 20, 5, 1] as const;
 const firstSize = 20;
 const reportEveryMs = 5000;
-
-interface Chunk extends ListAnswer {
-  readonly size: number;
-}
 
 export interface Backfill {
   /** Fetches everything that is missing. @throws SyncProblem */
@@ -79,38 +82,39 @@ function report(backfill: BackfillState, kind: Kind): void {
   );
 }
 
-function requestChunk(backfill: BackfillState, kind: Kind, offset: number, size: number): Promise<ListAnswer> {
-  const order = kind === 'comments' ? 'date_gmt' : 'date';
-  const query = { per_page: size, offset, orderby: order, order: 'desc' };
+const listOf = (kind: Kind, query: List['query'] = {}): List => ({
+  path: `/wp/v2/${kind}`,
+  orderby: kind === 'comments' ? 'date_gmt' : 'date',
+  order: 'desc',
+  query,
+});
+
+function requestChunk(backfill: BackfillState, kind: Kind, position: Position, size: number): Promise<Page> {
   // A smaller request follows one that failed on every try.
-  return fetchList(backfill.client, `/wp/v2/${kind}`, query, {
-    signal: backfill.signal,
-    tries: size < firstSize ? 1 : 4,
-  });
+  const options = { signal: backfill.signal, tries: size < firstSize ? 1 : 4 };
+  return fetchPage(backfill, listOf(kind), position, size, options);
 }
 
 /** Fetches a chunk; where WordPress fails, a smaller one, down to the single broken document. */
-async function fetchChunk(backfill: BackfillState, kind: Kind, offset: number, most: number): Promise<Chunk> {
+async function fetchChunk(backfill: BackfillState, kind: Kind, position: Position, most: number): Promise<Page> {
   for (const size of sizes.filter((each) => each <= most)) {
     try {
-      return { ...(await requestChunk(backfill, kind, offset, size)), size };
+      return await requestChunk(backfill, kind, position, size);
     } catch (error) {
       const failure = error instanceof SyncProblem ? error.failure : null;
       if (!failure || !mayBeOneDocument(failure)) throw error;
       await fetchStatus(backfill.client, { tries: 1, signal: backfill.signal });
-      if (size === 1) return { ...(await rejectOne(backfill, kind, offset, failure)), size };
+      if (size === 1) return rejectOne(backfill, kind, position, failure);
     }
   }
   throw new SyncProblem(`WordPress fails on every request size for ${kind}`);
 }
 
-async function rejectOne(backfill: BackfillState, kind: Kind, offset: number, failure: Failure): Promise<ListAnswer> {
-  const order = kind === 'comments' ? 'date_gmt' : 'date';
-  const fields = kind === 'comments' ? 'id' : 'id,modified_gmt,slug,status';
-  const query = { per_page: 1, offset, orderby: order, order: 'desc', _fields: fields };
-  const list = await fetchList(backfill.client, `/wp/v2/${kind}`, query, { signal: backfill.signal });
-  const seen = wire.summary.safeParse(list.items[0]);
-  const id = Number((list.items[0] as { id?: unknown } | undefined)?.id) || 0;
+async function rejectOne(backfill: BackfillState, kind: Kind, position: Position, failure: Failure): Promise<Page> {
+  const list = listOf(kind, { _fields: kind === 'comments' ? 'id,date_gmt' : 'id,date,modified_gmt,slug,status' });
+  const page = await fetchPage(backfill, list, position, 1, { signal: backfill.signal });
+  const seen = wire.summary.safeParse(page.items[0]);
+  const id = Number((page.items[0] as { id?: unknown } | undefined)?.id) || 0;
   const modified = seen.success ? seen.data.modified_gmt : '';
   await backfill.applier.reject({
     type: kind,
@@ -120,46 +124,44 @@ async function rejectOne(backfill: BackfillState, kind: Kind, offset: number, fa
     problem: describeFailure(failure),
     modified,
   });
-  return { items: [], answer: list.answer };
+  return { ...page, items: [] };
 }
 
-function storeChunk(backfill: BackfillState, kind: Kind, chunk: Chunk, offset: number): Promise<Applied> {
-  const { total } = chunk.answer;
-  const next = offset + chunk.size;
-  const ended = total === null ? chunk.items.length < chunk.size : next >= total;
-  const cursor = { offset: next, total: total ?? next, done: ended };
-  const alongside: ContentEntry[] = [
-    { kind: 'cursor', name: `backfill:${kind}`, value: ended ? { ...cursor, offset: cursor.total } : cursor },
-  ];
+function storeChunk(
+  backfill: BackfillState,
+  kind: Kind,
+  { items, answer, next, ended, total }: Page,
+): Promise<Applied> {
+  const length = total ?? next.offset;
+  const cursor: BackfillCursor = { offset: ended ? length : next.offset, total: length, done: ended, key: next.key };
+  const alongside: ContentEntry[] = [{ kind: 'cursor', name: `backfill:${kind}`, value: cursor }];
   // The poll continues from the time of the first response.
-  const { clock } = chunk.answer.fetched;
+  const { clock } = answer.fetched;
   if (kind !== 'comments' && readCursor<unknown>(backfill.store, `poll:${kind}`, null) === null && clock > 0) {
     const high = `${new Date(clock * 1000).toISOString().slice(0, 19)}Z`;
     alongside.push({ kind: 'cursor', name: `poll:${kind}`, value: { high } });
   }
   return kind === 'comments'
-    ? backfill.applier.comments(chunk.items, alongside)
-    : backfill.applier.documents(kind, chunk.items, chunk.answer.fetched, alongside);
+    ? backfill.applier.comments(items, alongside)
+    : backfill.applier.documents(kind, items, answer.fetched, alongside);
 }
 
 /** Fetches one chunk, or all that remain, and fetches the next one while one is being sanitized. */
 async function copyType(backfill: BackfillState, kind: Kind, onlyFirst: boolean): Promise<void> {
-  let cursor = backfillCursor(backfill.store, kind);
-  if (cursor.done || (onlyFirst && cursor.offset > 0)) return;
-  let prefetched: Promise<Chunk> | null = null;
-  while (!cursor.done && !backfill.signal.aborted) {
-    const chunk: Chunk = await (prefetched ??
-      fetchChunk(backfill, kind, cursor.offset, onlyFirst ? firstSize : sizes[0]));
-    const next = cursor.offset + chunk.size;
-    const more =
-      !onlyFirst && (chunk.answer.total === null ? chunk.items.length === chunk.size : next < chunk.answer.total);
-    prefetched = more ? fetchChunk(backfill, kind, next, sizes[0]) : null;
-    // The next round awaits it; until then, a failure must not count as unhandled.
-    prefetched?.catch(() => {});
-    await storeChunk(backfill, kind, chunk, cursor.offset);
-    cursor = backfillCursor(backfill.store, kind);
+  const { offset, done, key = null } = backfillCursor(backfill.store, kind);
+  if (done || backfill.signal.aborted || (onlyFirst && offset > 0)) return;
+  let pending = fetchChunk(backfill, kind, { offset, key }, onlyFirst ? firstSize : sizes[0]);
+  while (!backfill.signal.aborted) {
+    const chunk = await pending;
+    const last = onlyFirst || chunk.ended;
+    if (!last) {
+      pending = fetchChunk(backfill, kind, chunk.next, sizes[0]);
+      // The next round awaits it; until then, a failure must not count as unhandled.
+      pending.catch(() => {});
+    }
+    await storeChunk(backfill, kind, chunk);
     report(backfill, kind);
-    if (onlyFirst) return;
+    if (last) return;
   }
 }
 

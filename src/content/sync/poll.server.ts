@@ -6,14 +6,14 @@
 import type { DocumentType } from '../../lib/content/model.ts';
 import { documentTypes, readCursor, walkCursor } from '../store/content-store.server.ts';
 import { topStoriesPage } from '../store/entries.server.ts';
-import { fetchList } from '../wire/fetch.server.ts';
+import { beginning, fetchPage, type List, type Page, type Position } from '../wire/pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, rejectionOf } from '../wire/values.ts';
 import type { Refresh, SyncContext } from './refresh.server.ts';
 
 type Summary = { readonly id: number; readonly modified_gmt: string; readonly slug?: string; readonly status: string };
 
-const fields = 'id,modified_gmt,slug,status';
+const fields = 'id,modified,modified_gmt,slug,status';
 const pageSize = 100;
 /** Seconds by which a poll looks back behind the newest known change: commits and clocks are inexact. */
 const overlapSeconds = 120;
@@ -61,35 +61,35 @@ export interface Poll {
 
 interface PollContext extends SyncContext {
   readonly refresh: Refresh;
-  /** WordPress's plugin doesn't know the parameter `after_id`. */
-  pagesByOffset: boolean;
 }
 
 /** Creates the poll of a content store. */
 export function createPoll(context: SyncContext, refresh: Refresh): Poll {
-  const poll: PollContext = { ...context, refresh, pagesByOffset: false };
+  const poll: PollContext = { ...context, refresh };
   return { run: () => run(poll), walk: (pages, finished) => walk(poll, pages, finished) };
+}
+
+interface SummaryPage {
+  readonly page: Page;
+  readonly summaries: readonly Summary[];
 }
 
 async function summariesOf(
   poll: PollContext,
   type: DocumentType,
-  query: Record<string, string | number>,
-): Promise<{ summaries: Summary[]; ids: number[]; count: number; total: number | null }> {
-  const { items: raws, answer } = await fetchList(
-    poll.client,
-    `/wp/v2/${type}`,
-    { _fields: fields, per_page: pageSize, ...query },
-    { signal: poll.signal },
-  );
+  { orderby, order, query }: Omit<List, 'path'>,
+  position: Position = beginning,
+  size = pageSize,
+): Promise<SummaryPage> {
+  const list: List = { path: `/wp/v2/${type}`, orderby, order, query: { _fields: fields, ...query } };
+  const page = await fetchPage(poll, list, position, size, { signal: poll.signal });
   const summaries: Summary[] = [];
-  for (const raw of raws) {
+  for (const raw of page.items) {
     const parsed = wire.summary.safeParse(raw);
     if (parsed.success) summaries.push(parsed.data);
     else await poll.applier.reject(rejectionOf(type, raw, parsed.error));
   }
-  const ids = raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
-  return { summaries, ids, count: raws.length, total: answer.total };
+  return { page, summaries };
 }
 
 /** Whether the content store's version of a document differs from WordPress's. */
@@ -127,19 +127,16 @@ async function modified(poll: PollContext, type: DocumentType): Promise<void> {
   const cursor = readCursor<PollCursor>(poll.store, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: poll.now() });
   const [began, present] = [poll.now(), poll.client.clock()];
   const after = lookFrom(cursor, began, present);
+  const list = { orderby: 'modified', order: 'asc', query: { modified_after: seconds(after) } } as const;
   let newest = cursor.high;
   let future = 0;
-  for (let offset = 0; !poll.signal.aborted && future < futurePages; offset += pageSize) {
-    const { summaries, count, total } = await summariesOf(poll, type, {
-      modified_after: seconds(after),
-      orderby: 'modified',
-      order: 'asc',
-      offset,
-    });
+  let position: Position | null = beginning;
+  while (position && !poll.signal.aborted && future < futurePages) {
+    const { page, summaries }: SummaryPage = await summariesOf(poll, type, list, position);
     await refreshChanged(poll, type, summaries);
     for (const { modified_gmt } of summaries) if (modified_gmt > newest) newest = modified_gmt;
     if (summaries[0] && Date.parse(summaries[0].modified_gmt) > present + overlapSeconds * 1000) future++;
-    if (isLastPage(offset, count, total)) break;
+    position = page.ended ? null : page.next;
   }
   if (poll.signal.aborted) return;
   const high = seconds(Math.min(Date.parse(newest), present));
@@ -157,11 +154,8 @@ async function refreshMissing(
 }
 
 async function newest(poll: PollContext, type: DocumentType): Promise<void> {
-  const { summaries, count } = await summariesOf(poll, type, {
-    orderby: 'date',
-    order: 'desc',
-    per_page: newestLooked,
-  });
+  const list = { orderby: 'date', order: 'desc' } as const;
+  const { page, summaries } = await summariesOf(poll, type, list, beginning, newestLooked);
   await refreshChanged(poll, type, summaries);
   const received = new Set(summaries.map(({ id }) => id));
   const stored = poll.store
@@ -170,7 +164,7 @@ async function newest(poll: PollContext, type: DocumentType): Promise<void> {
     .map((row) => Number(row.id));
   // Below the last document that both lists contain, their lengths differ and they can't be compared.
   const common = stored.findLastIndex((id) => received.has(id));
-  const comparable = count < newestLooked ? stored : stored.slice(0, common + 1);
+  const comparable = page.items.length < newestLooked ? stored : stored.slice(0, common + 1);
   await refreshMissing(
     poll,
     type,
@@ -180,10 +174,6 @@ async function newest(poll: PollContext, type: DocumentType): Promise<void> {
 
 const isPartial = (poll: PollContext, id: number): boolean =>
   poll.store.prepare('SELECT 1 FROM documents WHERE id = ? AND partial = 1').get(id) !== undefined;
-
-/** Whether a page of a list is its last one. @param total as WordPress counts it, `null` when it doesn't say */
-const isLastPage = (offset: number, count: number, total: number | null): boolean =>
-  count === 0 || (total === null ? count < pageSize : offset + pageSize >= total);
 
 /**
  * Ends a page of the walk: fetches the stored documents of its range that WordPress's list lacks, and moves the cursor.
@@ -214,27 +204,21 @@ async function endPage(
   return ended;
 }
 
-/**
- * The next page of ids. By key, WordPress answers the last page as fast as the first one, and a document that goes meanwhile hides no other.
- * A plugin without `after_id` ignores it and answers with the first page; then pages go by offset.
- */
-async function nextIds(poll: PollContext, type: DocumentType) {
+const byId = { orderby: 'id', order: 'asc' } as const;
+
+function walkPosition(poll: PollContext, type: DocumentType | 'comments'): Position {
   const { offset, last } = walkCursor(poll.store, type);
-  const order = { orderby: 'id', order: 'asc' };
-  if (last > 0 && !poll.pagesByOffset) {
-    const page = await summariesOf(poll, type, { ...order, after_id: last });
-    if (page.ids.every((id) => id > last)) return { ...page, ended: isLastPage(0, page.count, page.total) };
-    poll.pagesByOffset = true;
-  }
-  const page = await summariesOf(poll, type, { ...order, offset });
-  return { ...page, ended: isLastPage(offset, page.count, page.total) };
+  return { offset, key: last > 0 ? { at: '', id: last } : null };
 }
 
+const idsOf = (raws: readonly unknown[]): number[] =>
+  raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
+
 async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean> {
-  const { summaries, ids, ended } = await nextIds(poll, type);
+  const { page, summaries } = await summariesOf(poll, type, byId, walkPosition(poll, type));
   await refreshChanged(poll, type, summaries);
   const received = summaries.map(({ id }) => id);
-  return endPage(poll, type, received, Math.max(0, ...ids), ended, (above, upTo) => {
+  return endPage(poll, type, received, Math.max(0, ...idsOf(page.items)), page.ended, (above, upTo) => {
     const stored = poll.store
       .prepare('SELECT id FROM documents WHERE id > ? AND id <= ? AND type = ? AND partial = 0 ORDER BY id')
       .all(above, upTo, type)
@@ -246,12 +230,13 @@ async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean>
 }
 
 async function newComments(poll: PollContext): Promise<void> {
-  for (let offset = 0; !poll.signal.aborted; offset += pageSize) {
-    const query = { orderby: 'date_gmt', order: 'desc', per_page: pageSize, offset };
-    const { items: raws } = await fetchList(poll.client, '/wp/v2/comments', query, { signal: poll.signal });
-    const fresh = raws.filter((raw) => !hasComment(poll, (raw as { id?: unknown } | null)?.id));
+  const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc' } as const;
+  let position: Position | null = beginning;
+  while (position && !poll.signal.aborted) {
+    const page: Page = await fetchPage(poll, list, position, pageSize, { signal: poll.signal });
+    const fresh = page.items.filter((raw) => !hasComment(poll, (raw as { id?: unknown } | null)?.id));
     await poll.applier.comments(fresh);
-    if (fresh.length < pageSize) return;
+    position = fresh.length < pageSize || page.ended ? null : page.next;
   }
 }
 
@@ -264,14 +249,12 @@ function hasComment(poll: PollContext, id: unknown): boolean {
 
 /** Comments have no date of modification, so the walk reads them whole. */
 async function walkComments(poll: PollContext): Promise<boolean> {
-  const { offset } = walkCursor(poll.store, 'comments');
-  const query = { orderby: 'id', order: 'asc', per_page: pageSize, offset };
-  const { items: raws, answer } = await fetchList(poll.client, '/wp/v2/comments', query, { signal: poll.signal });
-  await poll.applier.comments(raws);
-  const received = raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
+  const list = { path: '/wp/v2/comments', orderby: 'id', order: 'asc' } as const;
+  const page = await fetchPage(poll, list, walkPosition(poll, 'comments'), pageSize, { signal: poll.signal });
+  await poll.applier.comments(page.items);
+  const received = idsOf(page.items);
   const sql = 'SELECT id FROM comments WHERE id > ? AND id <= ? ORDER BY id';
-  const ended = isLastPage(offset, raws.length, answer.total);
-  return endPage(poll, 'comments', received, Math.max(0, ...received), ended, (above, upTo) =>
+  return endPage(poll, 'comments', received, Math.max(0, ...received), page.ended, (above, upTo) =>
     poll.store
       .prepare(sql)
       .all(above, upTo)

@@ -1,10 +1,17 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type FakeWordPress, fakeWordPress, wirePost, wireSection } from '../../../tests/fixtures/wordpress.ts';
+import {
+  type FakeWordPress,
+  fakeWordPress,
+  wireComment,
+  wirePost,
+  wireSection,
+} from '../../../tests/fixtures/wordpress.ts';
 import { runs } from '../../../tests/world/runs.ts';
 import { silent } from '../../lib/logging.ts';
 import { createLocalIngester } from '../ingest/ingester.server.ts';
-import { openContentStore } from '../store/content-store.server.ts';
+import { documentTypes, openContentStore } from '../store/content-store.server.ts';
+import { storedSections } from '../store/navigation.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { createClient } from '../wire/client.server.ts';
 import { createApplier } from './apply.server.ts';
@@ -33,7 +40,13 @@ const save = (id: number, title: string, modified_gmt = stamp()): void =>
   });
 
 /** The poll alone, without the walk that would find everything in time. */
-function polling(): { poll: Poll; titles: () => Record<number, string>; ingested: () => number } {
+function polling(): {
+  poll: Poll;
+  titles: () => Record<number, string>;
+  comments: () => number[];
+  sections: () => number[];
+  ingested: () => number;
+} {
   const store = openContentStore({ file: ':memory:', origin: null, log: silent });
   const now = (): number => Date.now();
   const client = createClient({ url: wordpress.url, fetch: wordpress.fetch, now });
@@ -52,7 +65,18 @@ function polling(): { poll: Poll; titles: () => Record<number, string>; ingested
         .articles({ limit: 1000 })
         .items.map(({ id, title }) => [id, title]),
     );
-  return { poll: createPoll(whole, createRefresh(whole)), titles, ingested: () => applier.counts.stored };
+  const ids = (sql: string): number[] =>
+    store
+      .prepare(sql)
+      .all()
+      .map((row) => Number(row.id));
+  return {
+    poll: createPoll(whole, createRefresh(whole)),
+    titles,
+    comments: () => ids('SELECT id FROM comments ORDER BY id'),
+    sections: () => storedSections(store).map(({ id }) => id),
+    ingested: () => applier.counts.stored,
+  };
 }
 
 /** So many newer stories that the look at the newest does not see the others. */
@@ -144,6 +168,75 @@ describe('a poll finds an edit', () => {
   });
 });
 
+describe('long lists between two polls', () => {
+  const keys = (list: string, order: string): (string | null)[] =>
+    wordpress.requests
+      .filter((path) => path.startsWith(`/wp/v2/${list}?`) && path.includes(`orderby=${order}`))
+      .map((path) => new URL(path, 'http://wordpress.example').searchParams.get('after_key'));
+
+  it('brings every change, also of one second, while stories are changed and withdrawn', async () => {
+    fill();
+    const { poll, titles } = polling();
+    await poll.run();
+    pass(600);
+    for (let id = 1; id <= 250; id++) save(id, 'One', stamp(-Math.floor(id / 120)));
+    wordpress.requests.length = 0;
+    let page = 0;
+    wordpress.intercept = ({ url }) => {
+      if (!url.includes('orderby=modified') || !url.includes('/articles') || ++page !== 2) return null;
+      // In order of the change, these were before the second page.
+      for (let id = 240; id <= 250; id++) wordpress.remove('articles', id);
+      for (const id of [200, 201]) save(id, 'Two');
+      return null;
+    };
+    await poll.run();
+    expect([1, 119, 120, 199, 200, 201, 239].map((id) => titles()[id])).toEqual([
+      ...['One', 'One', 'One', 'One'],
+      ...['Two', 'Two', 'One'],
+    ]);
+    const stories = Object.keys(titles()).filter((id) => Number(id) < 240);
+    expect(stories).toHaveLength(239);
+    expect(keys('articles', 'modified')).toEqual([null, `${stamp(-1)},178`, expect.stringMatching(/,\d+$/u)]);
+  });
+
+  it('brings new comments, and walks over all, while comments are approved and removed', async () => {
+    save(1, 'One');
+    const comment = (id: number, seconds = 0): void =>
+      void wordpress.put('comments', { id, ...wireComment({ id, post: 1, date_gmt: stamp(seconds) }) });
+    const { poll, comments } = polling();
+    await poll.run();
+    for (let id = 1; id <= 250; id++) comment(id, Math.floor(id / 60));
+    wordpress.requests.length = 0;
+    let page = 0;
+    wordpress.intercept = ({ url }) => {
+      if (!url.includes('/comments') || ++page !== 2) return null;
+      for (let id = 241; id <= 250; id++) wordpress.remove('comments', id);
+      comment(251, 10);
+      return null;
+    };
+    await poll.run();
+    expect(comments().filter((id) => id <= 240)).toEqual(Array.from({ length: 240 }, (_, at) => 1 + at));
+    expect(keys('comments', 'date_gmt')).toEqual([null, `${stamp(2)},151`, `${stamp(0)},51`]);
+    wordpress.requests.length = 0;
+    while (!(await poll.walk(1, new Set([...documentTypes]))));
+    expect(comments()).toEqual([...Array.from({ length: 240 }, (_, at) => 1 + at), 251]);
+    expect(keys('comments', 'id')).toEqual([null, '100', '200']);
+  });
+
+  it('keeps every section when a category goes', async () => {
+    for (let id = 10; id < 260; id++) wordpress.put('categories', { id, ...wireSection(id, `section-${id}`, id) });
+    const { poll, sections } = polling();
+    let page = 0;
+    wordpress.intercept = ({ url }) => {
+      if (url.includes('/categories') && ++page === 2) for (const id of [10, 11]) wordpress.remove('categories', id);
+      return null;
+    };
+    await poll.run();
+    expect(sections().filter((id) => id > 11)).toEqual([...Array.from({ length: 248 }, (_, at) => 12 + at)]);
+    expect(keys('categories', 'id')).toEqual([null, '108', '208']);
+  });
+});
+
 describe('the walk over all ids', () => {
   const all = (poll: Poll): Promise<boolean> => poll.walk(1000, new Set());
   const walked = (): string[] =>
@@ -156,19 +249,19 @@ describe('the walk over all ids', () => {
     const { poll, titles } = polling();
     expect(await all(poll)).toBe(true);
     expect(Object.keys(titles())).toHaveLength(350);
-    expect(keys('after_id')).toEqual([null, '100', '200', '300']);
+    expect(keys('after_key')).toEqual([null, '100', '200', '300']);
     wordpress.requests.length = 0;
-    wordpress.pagesById = false;
+    wordpress.pagesByKey = false;
     save(350, 'Two');
     expect(await all(poll)).toBe(true);
     expect(titles()[350]).toBe('Two');
     // The first answer shows it, and is not asked for again.
-    expect(keys('after_id')).toEqual([null, '100', null, null, null]);
+    expect(keys('after_key')).toEqual([null, '100', null, null, null]);
     expect(keys('offset')).toEqual(['0', null, '100', '200', '300']);
     wordpress.requests.length = 0;
     expect(await all(poll)).toBe(true);
     expect(keys('offset')).toEqual(['0', '100', '200', '300']);
-    wordpress.pagesById = true;
+    wordpress.pagesByKey = true;
   });
 
   it('misses nothing when documents go and come between two pages', async () => {

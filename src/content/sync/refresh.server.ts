@@ -9,6 +9,7 @@ import type { ContentStore } from '../store/content-store.server.ts';
 import { configuredSection, storedSections } from '../store/navigation.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
 import { fetchList, fetchOne, problemOf } from '../wire/fetch.server.ts';
+import { beginning, fetchPage, type Page, type Position } from '../wire/pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { rejectionOf } from '../wire/values.ts';
 import type { Applied, Applier } from './apply.server.ts';
@@ -117,15 +118,12 @@ async function documents(state: RefreshState, type: DocumentType, ids: readonly 
 
 async function sections(state: RefreshState, options: GetOptions | undefined): Promise<Applied> {
   const raws: unknown[] = [];
-  for (let page = 1; ; page++) {
-    const { items } = await fetchList(
-      state.client,
-      '/wp/v2/categories',
-      { per_page: 100, page, orderby: 'id' },
-      { signal: state.signal, ...options },
-    );
-    raws.push(...items);
-    if (items.length < 100) break;
+  const list = { path: '/wp/v2/categories', orderby: 'id', order: 'asc' } as const;
+  let position: Position | null = beginning;
+  while (position) {
+    const page: Page = await fetchPage(state, list, position, 100, { signal: state.signal, ...options });
+    raws.push(...page.items);
+    position = page.ended ? null : page.next;
   }
   const sections = await sectionsOf(raws, state);
   return state.applier.write([{ kind: 'sections', sections }]);

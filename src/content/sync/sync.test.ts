@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type FakeWordPress,
@@ -44,6 +48,22 @@ const put = (id: number, part: Json = {}): Json =>
     id,
     ...wirePost({ id, slug: `a-${id}`, category: [{ id: 3 }], date_gmt: date(id), ...part }),
   });
+/** A content store that has copied 70 stories, with the cursor of a version that knew no keys. */
+async function olderCopy(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'sync-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'content.sqlite');
+  const key = encodeURIComponent(date(61));
+  wordpress.intercept = ({ url }) => (url.includes(`after_key=${key}`) ? restError(403, 'closed') : null);
+  start({ file });
+  await content.syncNow();
+  await content.stop();
+  wordpress.intercept = null;
+  const db = new DatabaseSync(file);
+  db.exec("UPDATE cursors SET value = json_remove(value, '$.key')");
+  db.close();
+  return file;
+}
 const total = (): number => content.reader().articles({}).total;
 const tags = (): string[] => [...new Set(changes.flatMap((change) => [...change.tags]))].sort();
 
@@ -132,13 +152,79 @@ describe('back-fill', () => {
     expect(total()).toBe(130);
   });
 
+  /** Requests for pages of whole articles. */
+  const pages = (): URLSearchParams[] =>
+    wordpress.requests
+      .filter((path) => path.startsWith('/wp/v2/articles?') && !/_fields|include/u.test(path))
+      .map((path) => new URL(path, wordpress.url).searchParams);
+
+  it('skips and repeats nothing when stories are published and withdrawn meanwhile', async () => {
+    for (const id of [60, 61, 62]) put(id, { date_gmt: date(60), modified_gmt: date(60) });
+    let done = false;
+    wordpress.intercept = ({ url }) => {
+      if (!done && /articles\?.*after_key/u.test(url)) {
+        done = true;
+        for (let id = 111; id <= 130; id++) wordpress.remove('articles', id);
+        for (let id = 131; id <= 135; id++) put(id);
+      }
+      return null;
+    };
+    start();
+    expect(await content.syncNow()).toMatchObject({ ok: true, stored: 135, withdrawn: 20 });
+    const stories = content.reader().articles({ limit: 200 }).items;
+    expect(stories.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual([
+      ...Array.from({ length: 110 }, (_, at) => 1 + at),
+      ...[131, 132, 133, 134, 135],
+    ]);
+    // 20 stories, then 50, 50 and the last 10.
+    expect(pages().map((query) => query.has('after_key'))).toEqual([false, true, true, true]);
+    expect(new Set(pages().map((query) => query.get('after_key'))).size).toBe(4);
+  });
+
+  it('continues at its key after WordPress was down, whatever was withdrawn meanwhile', async () => {
+    wordpress.intercept = ({ url }) => (url.includes(`after_key=${encodeURIComponent(date(61))}`) ? failing() : null);
+    const failing = (): Response => new Response('down', { status: 503, headers: { 'Retry-After': '60' } });
+    start();
+    expect(await content.syncNow()).toMatchObject({ ok: false });
+    expect(total()).toBe(70);
+    wordpress.intercept = null;
+    wordpress.requests.length = 0;
+    for (let id = 90; id <= 130; id++) wordpress.remove('articles', id);
+    expect(await content.syncNow()).toMatchObject({ ok: true, withdrawn: 41 });
+    expect(pages().map((query) => query.get('after_key'))).toEqual([`${date(61)},61`, `${date(11)},11`]);
+    expect(total()).toBe(89);
+    expect(content.status().progress.articles).toEqual({ done: 130, total: 130, complete: true });
+  });
+
+  it('continues by offset from the cursor of an older version, and by key after that', async () => {
+    const old = await olderCopy();
+    wordpress.requests.length = 0;
+    start({ file: old });
+    expect(await content.syncNow()).toMatchObject({ ok: true, stored: 60 });
+    expect(pages().map((query) => [query.get('offset'), query.get('after_key')])).toEqual([
+      ['70', null],
+      [null, `${date(11)},11`],
+    ]);
+    expect(total()).toBe(130);
+  });
+
+  it('goes by offset where the plugin knows no keys, with one request more, and says so', async () => {
+    wordpress.pagesByKey = false;
+    start();
+    expect(await content.syncNow()).toMatchObject({ ok: true, stored: 130 });
+    expect(pages().map((query) => query.get('offset'))).toEqual(['0', null, '20', '70', '120']);
+    expect(logged.map(({ message }) => message)).toEqual([expect.stringContaining('update the newsroom plugin')]);
+  });
+
   it('goes around a document over which WordPress breaks', async () => {
     wordpress.intercept = (request) => {
       const url = new URL(request.url);
       if (!url.pathname.endsWith('/articles') || url.searchParams.has('_fields'))
         return url.pathname.endsWith('/articles/70') ? restError(500, 'broken') : null;
       const include = url.searchParams.get('include')?.split(',') ?? [];
-      const [offset, size] = [Number(url.searchParams.get('offset')), Number(url.searchParams.get('per_page'))];
+      const size = Number(url.searchParams.get('per_page'));
+      const key = url.searchParams.get('after_key');
+      const offset = key ? 131 - Number(key.split(',')[1]) : Number(url.searchParams.get('offset'));
       const holds = include.length > 0 ? include.includes('70') : offset <= 60 && 60 < offset + size;
       return holds ? restError(500, 'broken') : null;
     };

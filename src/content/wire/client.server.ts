@@ -71,6 +71,8 @@ export interface Client {
   readonly url: string;
   /** Whether the client sends credentials. */
   readonly signsIn: boolean;
+  /** Whether lists may be requested by key; false once WordPress has ignored one (`fetchPage`). */
+  pagesByKey: boolean;
   /** GET of `/wp-json` + path. */
   get(path: string, query?: Query, options?: GetOptions): Promise<Result>;
   /** Full address of a path, for messages. */
@@ -153,6 +155,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     url: wp.url,
     signsIn: headers.Authorization !== undefined,
+    pagesByKey: true,
     address: (path, query) => address(wp, path, query),
     clock: () => wp.now() + wp.clockOffsetMs,
     answersByQuery: (path) => answersByQuery(wp, path),

@@ -1,6 +1,6 @@
 <?php
 /**
- * REST filters: `category` (id or slug), `author_id` and `after_id`.
+ * REST filters: `category` (id or slug) and `author_id`.
  *
  * @package Newsroom
  */
@@ -21,52 +21,7 @@ function newsroom_register_rest_filters() {
 	}
 	foreach ( array_keys( newsroom_document_types() ) as $type ) {
 		add_filter( "rest_{$type}_query", 'newsroom_without_protected', 20 );
-		add_filter( "rest_{$type}_collection_params", 'newsroom_rest_key_params' );
-		add_filter( "rest_{$type}_query", 'newsroom_rest_key_query', 10, 2 );
 	}
-	add_filter( 'posts_where', 'newsroom_where_after_id', 10, 2 );
-}
-
-/**
- * Describes `after_id`: pages by id are as fast at the end of a long list as at its beginning, and skip nothing when a document goes.
- *
- * @param array $params Parameters.
- * @return array
- */
-function newsroom_rest_key_params( $params ) {
-	$params['after_id'] = array(
-		'description' => __( 'Limit to documents with a greater id.', 'newsroom' ),
-		'type'        => 'integer',
-		'minimum'     => 0,
-	);
-	return $params;
-}
-
-/**
- * Applies `after_id`.
- *
- * @param array           $args    Arguments of the query.
- * @param WP_REST_Request $request Request.
- * @return array
- */
-function newsroom_rest_key_query( $args, $request ) {
-	if ( $request['after_id'] ) {
-		$args['newsroom_after_id'] = (int) $request['after_id'];
-	}
-	return $args;
-}
-
-/**
- * The condition of `after_id`.
- *
- * @param string   $where Conditions of the query.
- * @param WP_Query $query Query.
- * @return string
- */
-function newsroom_where_after_id( $where, $query ) {
-	global $wpdb;
-	$after = (int) $query->get( 'newsroom_after_id' );
-	return $after > 0 ? $where . $wpdb->prepare( " AND {$wpdb->posts}.ID > %d", $after ) : $where;
 }
 
 /**

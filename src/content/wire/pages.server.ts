@@ -1,0 +1,121 @@
+/**
+ * Pages of WordPress's lists. A page begins after the key of the last document of the page before: the field that orders the list, and
+ * the id where that is equal. WordPress answers the last page as fast as the first one, and a document that comes or goes meanwhile
+ * neither hides nor repeats another. A plugin without `after_key` ignores it; then pages go by offset.
+ */
+import type { Logger } from '../../lib/logging.ts';
+import type { ListKey } from '../store/content-store.server.ts';
+import type { Client, GetOptions, Query } from './client.server.ts';
+import { fetchList, type ListAnswer } from './fetch.server.ts';
+
+/** A list of WordPress in one order. */
+export interface List {
+  readonly path: string;
+  /** The field that orders it; documents in which it is equal are ordered by their ids. */
+  readonly orderby: 'id' | 'date' | 'date_gmt' | 'modified';
+  readonly order: 'asc' | 'desc';
+  /** Further parameters. `_fields` must name `id` and the field that orders. */
+  readonly query?: Query;
+}
+
+/** Where a page begins. */
+export interface Position {
+  /** Documents before it, as far as it is known: some may have come or gone. */
+  readonly offset: number;
+  /** The last document before it; `null` at the beginning, and where that document has no readable key. */
+  readonly key: ListKey | null;
+}
+
+export const beginning: Position = { offset: 0, key: null };
+
+export interface Page extends ListAnswer {
+  readonly next: Position;
+  /** Whether no document follows. */
+  readonly ended: boolean;
+  /** Length of the whole list, `null` when WordPress doesn't say. */
+  readonly total: number | null;
+}
+
+const readableDate = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/u;
+
+function keyOf({ orderby }: List, raw: unknown): ListKey | null {
+  const { id, [orderby]: field } = (raw ?? {}) as Record<string, unknown>;
+  if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= 0) return null;
+  if (orderby === 'id') return { at: '', id };
+  return typeof field === 'string' && readableDate.test(field) ? { at: field, id } : null;
+}
+
+const keysOf = (list: List, items: readonly unknown[]): ListKey[] =>
+  items.map((raw) => keyOf(list, raw)).filter((key) => key !== null);
+
+const isBelow = (a: ListKey, b: ListKey): boolean => a.at < b.at || (a.at === b.at && a.id < b.id);
+
+const areInOrder = ({ order }: List, keys: readonly ListKey[]): boolean =>
+  keys.every((key, at) => {
+    const before = keys[at - 1];
+    return !before || (order === 'asc' ? isBelow(before, key) : isBelow(key, before));
+  });
+
+/** Documents that a page may pass in search of one that isn't left out. */
+const mostLeftOut = 5000;
+
+/**
+ * Reads a page, and further until a document with a key comes: WordPress counts comments on a story that isn't public, but leaves them out.
+ *
+ * @param before documents that WordPress counts although they are before the page
+ * @returns `passed`: documents of the list that the page covers
+ */
+async function readPage(
+  list: List,
+  size: number,
+  before: number,
+  request: (skipped: number) => Promise<ListAnswer>,
+): Promise<ListAnswer & { readonly passed: number; readonly ended: boolean }> {
+  const items: unknown[] = [];
+  for (let passed = size; ; passed += size) {
+    const { items: found, answer } = await request(passed - size);
+    items.push(...found);
+    const ended = answer.total === null ? found.length < size : before + passed >= answer.total;
+    const hasKey = keysOf(list, found).length > 0;
+    if (ended || hasKey || passed >= mostLeftOut) return { items, answer, passed, ended: ended || !hasKey };
+  }
+}
+
+/**
+ * Fetches a page of a list.
+ *
+ * @param size documents of a page
+ * @throws SyncProblem
+ */
+export async function fetchPage(
+  { client, log }: { readonly client: Client; readonly log: Logger },
+  list: List,
+  { offset, key }: Position,
+  size: number,
+  options?: GetOptions,
+): Promise<Page> {
+  const { path, orderby, order } = list;
+  const query: Query = { orderby, order, per_page: size, ...list.query };
+  if (key && client.pagesByKey) {
+    const after_key = key.at === '' ? key.id : `${key.at},${key.id}`;
+    const { items, answer, passed, ended } = await readPage(list, size, 0, (skipped) =>
+      fetchList(client, path, { ...query, after_key, offset: skipped || undefined }, options),
+    );
+    const keys = keysOf(list, items);
+    if (areInOrder(list, [key, ...keys])) {
+      const next = { offset: offset + passed, key: keys.at(-1) ?? null };
+      // WordPress counts what follows the key.
+      return { items, answer, next, ended, total: answer.total === null ? null : offset + answer.total };
+    }
+    client.pagesByKey = false;
+    log.warn(
+      { url: answer.url },
+      'content: WordPress ignores after_key, so lists go by offset; update the newsroom plugin',
+    );
+  }
+  const { items, answer, passed, ended } = await readPage(list, size, offset, (skipped) =>
+    fetchList(client, path, { ...query, offset: offset + skipped }, options),
+  );
+  const next = { offset: offset + passed, key: keysOf(list, items).at(-1) ?? null };
+  return { items, answer, next, ended, total: answer.total };
+}
