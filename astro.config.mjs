@@ -2,6 +2,8 @@ import node from '@astrojs/node';
 import react from '@astrojs/react';
 import { defineConfig } from 'astro/config';
 import { inlinePublication } from './scripts/inline-publication.ts';
+import { islandsInAFile } from './scripts/islands-in-a-file.ts';
+import { pageStyles } from './scripts/page-styles.ts';
 import { rememberDigests } from './scripts/remember-digests.ts';
 import { interactionDirective, storyWorker } from './src/client/integrations.ts';
 import { fontFallbacks } from './src/styles/font-fallbacks.ts';
@@ -22,6 +24,8 @@ const common = {
   test: new RegExp(
     [
       'vite/preload-helper',
+      '/astro/dist/runtime/server/astro-island\\.js',
+      '/src/client/(?:islands|islands-directive|interaction)\\.ts',
       '/nanostores/atom/',
       '/src/(?:stores/ui|lib/(?:type-ahead|relative-time|accounts/(?:tabs|visitor)))\\.ts',
       '/src/scripts/(?:header|popups|session)\\.ts',
@@ -35,10 +39,10 @@ export default defineConfig({
   // The front (src/server) is the HTTP server; Astro renders behind it, whole answers and no streams.
   adapter: node({ mode: 'middleware', experimentalDisableStreaming: true }),
   session: false,
-  integrations: [react(), interactionDirective(), storyWorker()],
+  integrations: [react(), interactionDirective(), pageStyles(), storyWorker()],
   trailingSlash: 'never',
   vite: {
-    plugins: [inlinePublication(), rememberDigests(), fontFallbacks()],
+    plugins: [inlinePublication(), rememberDigests(), islandsInAFile(), fontFallbacks()],
     environments: {
       client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, reactFile] } } } } },
     },
@@ -46,8 +50,8 @@ export default defineConfig({
   devToolbar: { enabled: false },
   // No page shows code; the highlighter's inline styles would only weaken the policy below.
   markdown: { syntaxHighlight: false },
-  // A page has a dozen small style sheets; those under 4 kB are cheaper in it than each in a request before the first paint.
-  build: { inlineStylesheets: 'auto', assets: '_assets' },
+  // Files, which scripts/page-styles.ts joins: styles in a page would be sent with each page again.
+  build: { inlineStylesheets: 'never', assets: '_assets' },
   security: {
     checkOrigin: true,
     // Scripts by hash only; the front completes the policy with what depends on the settings (src/server/http/security-headers.ts).
