@@ -42,7 +42,7 @@ export default defineConfig({
   integrations: [react(), interactionDirective(), pageStyles(), storyWorker()],
   trailingSlash: 'never',
   vite: {
-    plugins: [inlinePublication(), rememberDigests(), islandsInAFile(), fontFallbacks()],
+    plugins: [inlinePublication(), rememberDigests(), islandsInAFile(), paperFonts('.broadsheet/fonts'), fontFallbacks()],
     environments: {
       client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, reactFile] } } } } },
     },
@@ -57,5 +57,4 @@ export default defineConfig({
     // Scripts by hash only; the front completes the policy with what depends on the settings (src/server/http/security-headers.ts).
     csp: { scriptDirective: { resources: ["'self'"] }, styleDirective: { resources: ["'self'", "'unsafe-inline'"] } },
   },
-  fonts: await paperFonts('.broadsheet/fonts'),
 });
