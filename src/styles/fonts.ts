@@ -17,21 +17,67 @@ const require = createRequire(import.meta.url);
 
 type Range = readonly [from: number, to: number];
 
-/** English words and what stands between them. Signs of programmers are in {@link latin}: a page that shows none doesn't load them. */
+/** English words, prices, and what stands between them. */
 const english: readonly Range[] = [
-  ...([[0x20, 0x3b], [0x3d, 0x3d], [0x3f, 0x5b], [0x5d, 0x5d], [0x5f, 0x5f], [0x61, 0x7a]] as const),
-  ...([[0xa0, 0xa0], [0xa9, 0xa9], [0xb7, 0xb7], [0x2013, 0x2014], [0x2018, 0x2019], [0x201c, 0x201d], [0x2026, 0x2026], [0x2212, 0x2212]] as const),
+  ...([
+    [0x20, 0x7e],
+    [0xa0, 0xa0],
+    [0xa2, 0xa3],
+    [0xa9, 0xa9],
+    [0xad, 0xad],
+    [0xb7, 0xb7],
+    [0x2013, 0x2014],
+  ] as const),
+  ...([
+    [0x2018, 0x2019],
+    [0x201c, 0x201d],
+    [0x2026, 0x2026],
+    [0x2039, 0x203a],
+    [0x20ac, 0x20ac],
+    [0x2212, 0x2212],
+  ] as const),
 ];
 /** What else is in the packages' files for Latin. */
 const latin: readonly Range[] = [
-  ...([[0x3c, 0x3c], [0x3e, 0x3e], [0x5c, 0x5c], [0x5e, 0x5e], [0x60, 0x60], [0x7b, 0x7e]] as const),
-  ...([[0xa1, 0xa8], [0xaa, 0xb6], [0xb8, 0xff], [0x131, 0x131], [0x152, 0x153], [0x2c6, 0x2c6], [0x2da, 0x2da], [0x2dc, 0x2dc]] as const),
-  ...([[0x2000, 0x2012], [0x2015, 0x2017], [0x201a, 0x201b], [0x201e, 0x2025], [0x2027, 0x206f], [0x20ac, 0x20ac], [0x2122, 0x2122]] as const),
-  ...([[0x2191, 0x2191], [0x2193, 0x2193], [0x2215, 0x2215]] as const),
+  ...([
+    [0xa1, 0xa1],
+    [0xa4, 0xa8],
+    [0xaa, 0xac],
+    [0xae, 0xb6],
+    [0xb8, 0xff],
+    [0x131, 0x131],
+  ] as const),
+  ...([
+    [0x152, 0x153],
+    [0x2c6, 0x2c6],
+    [0x2da, 0x2da],
+    [0x2dc, 0x2dc],
+    [0x2000, 0x2012],
+    [0x2015, 0x2017],
+  ] as const),
+  ...([
+    [0x201a, 0x201b],
+    [0x201e, 0x2025],
+    [0x2027, 0x2038],
+    [0x203b, 0x206f],
+    [0x2122, 0x2122],
+  ] as const),
+  ...([
+    [0x2191, 0x2191],
+    [0x2193, 0x2193],
+    [0x2215, 0x2215],
+  ] as const),
 ];
 /** Latin Extended-A, and the letters of Romanian and Welsh beyond it. */
 const latinExtended: readonly Range[] = [
-  ...([[0x100, 0x130], [0x132, 0x151], [0x154, 0x17f], [0x218, 0x21b], [0x1e80, 0x1e85], [0x1e9e, 0x1e9e]] as const),
+  ...([
+    [0x100, 0x130],
+    [0x132, 0x151],
+    [0x154, 0x17f],
+    [0x218, 0x21b],
+    [0x1e80, 0x1e85],
+    [0x1e9e, 0x1e9e],
+  ] as const),
 ];
 
 const charactersOf = (ranges: readonly Range[]): string =>
@@ -45,10 +91,10 @@ const rangeText = (ranges: readonly Range[]): string =>
 /** Words in the headline's italics that nearly every page has: a file of their few letters. */
 const mottoWords = [
   `${publication.motto}.`,
-  // components/header/Masthead.astro and components/article/Credits.astro.
+  // components/header/Masthead.astro, components/article/Credits.astro and components/plans/TierCard.astro.
   'The weekend edition, delivered to your door.',
   'Today’s crossword, and a year of others.',
-  'By',
+  'By arrangement',
 ].join('');
 
 /** OpenType features that texts here use; a family's others, such as small capitals, double its glyphs. */
@@ -80,7 +126,8 @@ function renamed(font: Buffer): Buffer {
   const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
   for (const [name, other] of reserved)
     for (const encode of [utf16, (text: string) => Buffer.from(text, 'latin1')])
-      for (let at = font.indexOf(encode(name)); at >= 0; at = font.indexOf(encode(name), at + 1)) encode(other).copy(font, at);
+      for (let at = font.indexOf(encode(name)); at >= 0; at = font.indexOf(encode(name), at + 1))
+        encode(other).copy(font, at);
   return font;
 }
 
@@ -127,7 +174,13 @@ function faces(): Face[] {
   const upright = { style: 'normal' } as const;
   const italic = { style: 'italic' } as const;
   return [
-    { ...upright, family: 'Nameplate', weight: '400', axes: {}, cuts: [{ source: nameplate, characters: publication.name }] },
+    {
+      ...upright,
+      family: 'Nameplate',
+      weight: '400',
+      axes: {},
+      cuts: [{ source: nameplate, characters: publication.name }],
+    },
     {
       ...upright,
       family: 'Newsreader',
@@ -142,7 +195,13 @@ function faces(): Face[] {
       axes: { opsz: 40, wght: 500 },
       cuts: byCharacters(newsreader, 'newsreader-latin-opsz-italic'),
     },
-    { ...italic, family: 'Motto', weight: '500', axes: { opsz: 40, wght: 500 }, cuts: [{ source: italics, characters: mottoWords }] },
+    {
+      ...italic,
+      family: 'Motto',
+      weight: '500',
+      axes: { opsz: 40, wght: 500 },
+      cuts: [{ source: italics, characters: mottoWords }],
+    },
     { ...upright, family: 'Text', weight: '400', axes: { wght: 400 }, cuts: roman },
     { ...upright, family: 'Text', weight: '500 700', axes: { wght: { min: 500, max: 700 } }, cuts: roman },
     {
@@ -184,7 +243,10 @@ export function paperFonts(directory: string): Plugin {
     const rules: string[] = [];
     for (const { family, weight, style, axes, cuts } of faces())
       for (const { source, characters, range } of cuts) {
-        const path = relative(import.meta.dirname, await cut(source, characters, axes, directory)).replaceAll('\\', '/');
+        const path = relative(import.meta.dirname, await cut(source, characters, axes, directory)).replaceAll(
+          '\\',
+          '/',
+        );
         rules.push(
           // The policy of pages allows fonts of the site alone, and none within a style sheet.
           `@font-face{font-family:"${family}";src:url("${path}?no-inline") format("woff2");font-display:swap;` +
