@@ -42,7 +42,14 @@ export default defineConfig({
   integrations: [react(), interactionDirective(), pageStyles(), storyWorker()],
   trailingSlash: 'never',
   vite: {
-    plugins: [inlinePublication(), rememberDigests(), islandsInAFile(), paperFonts('.broadsheet/fonts'), fontFallbacks()],
+    plugins: [
+      inlinePublication(),
+      rememberDigests(),
+      islandsInAFile(),
+
+      paperFonts('.broadsheet/fonts'),
+      fontFallbacks(),
+    ],
     environments: {
       client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, reactFile] } } } } },
     },

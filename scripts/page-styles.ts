@@ -34,7 +34,9 @@ export function joinSheets(
   const uses = new Map<string, number>();
   for (const sheet of styled.flatMap(({ sheets }) => sheets)) uses.set(sheet, (uses.get(sheet) ?? 0) + 1);
   const isShared = (sheet: string): boolean => (uses.get(sheet) ?? 0) >= shared * styled.length;
-  const common = styled.find(({ sheets }) => sheets.filter(isShared).length === [...uses.keys()].filter(isShared).length);
+  const common = styled.find(
+    ({ sheets }) => sheets.filter(isShared).length === [...uses.keys()].filter(isShared).length,
+  );
   const site = common?.sheets.filter(isShared) ?? [];
   const files = new Map<string, string>();
   const add = (name: string, sheets: readonly string[]): string[] => {
@@ -82,7 +84,10 @@ export function pageStyles(): AstroIntegration {
           buildStart(this: { environment?: { name: string } }) {
             if (this.environment?.name !== 'client') return;
             rendered = new Map(
-              [...pages.values()].map(({ component, styles }) => [component, new Set(styles.map(({ sheet }) => sheet.src))]),
+              [...pages.values()].map(({ component, styles }) => [
+                component,
+                new Set(styles.map(({ sheet }) => sheet.src)),
+              ]),
             );
           },
         };
@@ -121,7 +126,9 @@ export function pageStyles(): AstroIntegration {
       'astro:build:done': ({ dir }) => {
         const assets = join(fileURLToPath(dir), '_assets');
         const names = readdirSync(assets);
-        const scripts = names.filter((name) => name.endsWith('.js')).map((name) => readFileSync(join(assets, name), 'utf8'));
+        const scripts = names
+          .filter((name) => name.endsWith('.js'))
+          .map((name) => readFileSync(join(assets, name), 'utf8'));
         for (const name of names)
           if (name.endsWith('.css') && !joined.has(name) && !scripts.some((text) => text.includes(name)))
             rmSync(join(assets, name));

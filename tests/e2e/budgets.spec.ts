@@ -5,6 +5,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 import { expect, pretend, signIn, test } from '../world/readers.ts';
+import { weighPage, weighVisit } from '../world/page-weight.ts';
 import { type LoadedScripts, scriptsOf } from '../world/scripts.ts';
 
 const kilo = 1024;
@@ -99,4 +100,58 @@ test('the account costs at most 100 kB of it', async ({ context, page }) => {
     expect.soft(bytes, `${path}\n${listed(of)}`).toBeLessThanOrEqual(100 * kilo);
     scripts.stop();
   }
+});
+
+test('a page is little more than what it shows', async ({ request }) => {
+  const weigh = async (path: string) => weighPage(await (await request.get(path)).text());
+  for (const path of [article, discussed]) {
+    const weight = await weigh(path);
+    expect.soft(weight.shell, `around the story of ${path} ${JSON.stringify(weight.of)}`).toBeLessThanOrEqual(6000);
+    expect.soft(weight.of.styles, `styles in ${path}`).toBeLessThanOrEqual(500);
+  }
+  for (const [path, most] of [
+    ['/', 22_000],
+    ['/section/politics', 14_000],
+  ] as const) {
+    const weight = await weigh(path);
+    expect.soft(weight.all, `${path} ${JSON.stringify(weight.of)}`).toBeLessThanOrEqual(most);
+  }
+  for (const path of [article, discussed, '/', '/section/politics', '/pricing'])
+    expect.soft((await weigh(path)).of.scripts, `scripts in ${path}`).toBeLessThanOrEqual(1500);
+});
+
+test('a first visit loads the letters that its words need', async ({ newDevice }) => {
+  for (const [path, most] of [
+    [article, 60_000],
+    [discussed, 60_000],
+    ['/section/politics', 60_000],
+    ['/pricing', 60_000],
+    // Opinion's headlines on the front page are in italics.
+    ['/', 70_000],
+  ] as const) {
+    const page = await (await newDevice()).newPage();
+    const { fonts, styles } = await weighVisit(page, path);
+    expect(fonts, path).toBeGreaterThan(20_000);
+    expect.soft(fonts, `fonts of ${path}`).toBeLessThanOrEqual(most);
+    expect.soft(styles, `style sheets of ${path}`).toBeLessThanOrEqual(18_000);
+  }
+});
+
+test('names with accents are set in the newspaper’s fonts', async ({ page }) => {
+  const files = (): Promise<number> =>
+    page.evaluate(() => performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.woff2')).length);
+  await page.goto('/about', { waitUntil: 'networkidle' });
+  const before = await files();
+  // Latin-1, and Latin Extended-A.
+  const loaded = await page.evaluate(async () => {
+    const families = ['--font-headline', '--font-text', '--font-label'].map((name) =>
+      String(getComputedStyle(document.documentElement).getPropertyValue(name).split(',')[0]),
+    );
+    const faces = await Promise.all(
+      families.flatMap((family) => ['Zoë', 'Łódź'].map((word) => document.fonts.load(`500 20px ${family}`, word))),
+    );
+    return faces.map((each) => each.length);
+  });
+  expect(loaded.every((count) => count > 0), String(loaded)).toBe(true);
+  expect(await files()).toBeGreaterThanOrEqual(before + 6);
 });
