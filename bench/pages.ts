@@ -40,7 +40,9 @@ export async function run(args: readonly string[]): Promise<number> {
   if (runs < 1) throw new Stop('--runs must be at least 1.');
   const bytesAlone = values.only === 'bytes';
   // Readers who are signed in come last, so that no visitor is measured as one.
-  const pages = chosen(bytesAlone ? undefined : values.only).toSorted((a, b) => Number(a.signedIn) - Number(b.signedIn));
+  const pages = chosen(bytesAlone ? undefined : values.only).toSorted(
+    (a, b) => Number(a.signedIn) - Number(b.signedIn),
+  );
   await step('Setting up the sandbox', () => ensureSandbox({ root, onProgress: () => {} }));
   if (values.reports) mkdirSync(values.reports, { recursive: true });
   const world: World = await step('Starting WordPress and the site', (progress) =>

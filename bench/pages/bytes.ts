@@ -59,7 +59,12 @@ export async function weighPages(site: string, open: () => Promise<Page>): Promi
   );
   printTable([
     ['', 'bytes', 'bound', 'verdict'],
-    ...rows.map(({ page, name, most, is }) => [`${page}: ${name}`, String(is), String(most), is > most ? 'missed' : 'holds']),
+    ...rows.map(({ page, name, most, is }) => [
+      `${page}: ${name}`,
+      String(is),
+      String(most),
+      is > most ? 'missed' : 'holds',
+    ]),
   ]);
   return rows.filter(({ is, most }) => is > most).length;
 }

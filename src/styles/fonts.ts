@@ -15,78 +15,24 @@ import { publication } from '../publication.ts';
 
 const require = createRequire(import.meta.url);
 
-type Range = readonly [from: number, to: number];
-
-/** English words, prices, and what stands between them. */
-const english: readonly Range[] = [
-  ...([
-    [0x20, 0x7e],
-    [0xa0, 0xa0],
-    [0xa2, 0xa3],
-    [0xa9, 0xa9],
-    [0xad, 0xad],
-    [0xb7, 0xb7],
-    [0x2013, 0x2014],
-  ] as const),
-  ...([
-    [0x2018, 0x2019],
-    [0x201c, 0x201d],
-    [0x2026, 0x2026],
-    [0x2039, 0x203a],
-    [0x20ac, 0x20ac],
-    [0x2212, 0x2212],
-  ] as const),
-];
-/** What else is in the packages' files for Latin. */
-const latin: readonly Range[] = [
-  ...([
-    [0xa1, 0xa1],
-    [0xa4, 0xa8],
-    [0xaa, 0xac],
-    [0xae, 0xb6],
-    [0xb8, 0xff],
-    [0x131, 0x131],
-  ] as const),
-  ...([
-    [0x152, 0x153],
-    [0x2c6, 0x2c6],
-    [0x2da, 0x2da],
-    [0x2dc, 0x2dc],
-    [0x2000, 0x2012],
-    [0x2015, 0x2017],
-  ] as const),
-  ...([
-    [0x201a, 0x201b],
-    [0x201e, 0x2025],
-    [0x2027, 0x2038],
-    [0x203b, 0x206f],
-    [0x2122, 0x2122],
-  ] as const),
-  ...([
-    [0x2191, 0x2191],
-    [0x2193, 0x2193],
-    [0x2215, 0x2215],
-  ] as const),
-];
+/** Characters as `unicode-range` names them. English words, prices, and what stands between them. */
+const english =
+  'U+20-5b,U+5d,U+5f,U+61-7a,U+a0,U+a2-a3,U+a9,U+ad,U+b7,U+2013-2014,U+2018-2019,U+201c-201d,U+2026,U+203a,U+20ac,U+2212';
+/** What else is in the packages' files for Latin, with the signs that only programmers write. */
+const latin =
+  'U+5c,U+5e,U+60,U+7b-7e,U+a1,U+a4-a8,U+aa-ac,U+ae-b6,U+b8-ff,U+131,U+152-153,U+2c6,U+2da,U+2dc,U+2000-2012,U+2015-2017,' +
+  'U+201a-201b,U+201e-2025,U+2027-2039,U+203b-206f,U+2122,U+2191,U+2193,U+2215';
 /** Latin Extended-A, and the letters of Romanian and Welsh beyond it. */
-const latinExtended: readonly Range[] = [
-  ...([
-    [0x100, 0x130],
-    [0x132, 0x151],
-    [0x154, 0x17f],
-    [0x218, 0x21b],
-    [0x1e80, 0x1e85],
-    [0x1e9e, 0x1e9e],
-  ] as const),
-];
+const latinExtended = 'U+100-130,U+132-151,U+154-17f,U+218-21b,U+1e80-1e85,U+1e9e';
 
-const charactersOf = (ranges: readonly Range[]): string =>
-  ranges
-    .flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => String.fromCodePoint(from + index)))
-    .join('');
-
-const rangeText = (ranges: readonly Range[]): string =>
-  ranges.map(([from, to]) => `U+${from.toString(16)}${from === to ? '' : `-${to.toString(16)}`}`).join();
+/** The characters of a `unicode-range`. */
+function charactersOf(range: string): string {
+  const found = [...range.matchAll(/U\+([\da-f]+)(?:-([\da-f]+))?/g)].flatMap(([, from = '', to = from]) => {
+    const first = Number.parseInt(from, 16);
+    return Array.from({ length: Number.parseInt(to, 16) - first + 1 }, (_, at) => String.fromCodePoint(first + at));
+  });
+  return found.join('');
+}
 
 /** Words in the headline's italics that nearly every page has: a file of their few letters. */
 const mottoWords = [
@@ -142,8 +88,10 @@ async function cut(source: string, characters: string, axes: Axes, directory: st
   const key = createHash('sha256').update(original).update(settings).digest('hex').slice(0, 12);
   const target = join(resolve(directory), `${basename(source, '.woff2')}-${key}.woff2`);
   if (await stat(target).catch(() => null)) return target;
-  const plain = await subsetFont(original, characters, { targetFormat: 'truetype', variationAxes: axes, keepFeatures });
-  const result = await subsetFont(renamed(plain), characters, { targetFormat: 'woff2', keepFeatures });
+  // The package's types don't know `keepFeatures` yet.
+  const first = { targetFormat: 'truetype', variationAxes: axes, keepFeatures } as const;
+  const second = { targetFormat: 'woff2', keepFeatures } as const;
+  const result = await subsetFont(renamed(await subsetFont(original, characters, first)), characters, second);
   await mkdir(directory, { recursive: true });
   // Two builds may cut at once: a finished file appears in one step.
   const partial = `${target}.${process.pid}`;
@@ -158,10 +106,10 @@ const published = (pkg: string, name: string): string => require.resolve(`${pkg}
 /** The three cuts of a face, of the files of a package. @param name with `latin` where the files differ */
 function byCharacters(pkg: string, name: string): Face['cuts'] {
   return [
-    { source: published(pkg, name), ranges: english },
-    { source: published(pkg, name), ranges: latin },
-    { source: published(pkg, name.replace('latin', 'latin-ext')), ranges: latinExtended },
-  ].map(({ source, ranges }) => ({ source, characters: charactersOf(ranges), range: rangeText(ranges) }));
+    { source: published(pkg, name), range: english },
+    { source: published(pkg, name), range: latin },
+    { source: published(pkg, name.replace('latin', 'latin-ext')), range: latinExtended },
+  ].map(({ source, range }) => ({ source, characters: charactersOf(range), range }));
 }
 
 function faces(): Face[] {

@@ -4,8 +4,8 @@
  */
 import { gzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
-import { expect, pretend, signIn, test } from '../world/readers.ts';
 import { weighPage, weighVisit } from '../world/page-weight.ts';
+import { expect, pretend, signIn, test } from '../world/readers.ts';
 import { type LoadedScripts, scriptsOf } from '../world/scripts.ts';
 
 const kilo = 1024;
@@ -152,6 +152,9 @@ test('names with accents are set in the newspaper’s fonts', async ({ page }) =
     );
     return faces.map((each) => each.length);
   });
-  expect(loaded.every((count) => count > 0), String(loaded)).toBe(true);
+  expect(
+    loaded.every((count) => count > 0),
+    String(loaded),
+  ).toBe(true);
   expect(await files()).toBeGreaterThanOrEqual(before + 6);
 });

@@ -1,5 +1,5 @@
 /** What a page weighs: its HTML as a server sends it, and what each part of it costs. */
-import { constants, brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 
 /** Level 6, as nginx compresses. */
@@ -9,7 +9,8 @@ export const zipped = (text: string): number => gzipSync(text, { level: 6 }).byt
 const parts = {
   /** An article with its head, its tools, its comments and the column beside it. */
   story: /<article class="story[\s\S]*<\/article>/g,
-  'header and menus': /<header class="site-header[\s\S]*?<\/header>|<nav class="section-nav[\s\S]*?<\/nav>|<dialog class="site-menu[\s\S]*?<\/dialog>/g,
+  'header and menus':
+    /<header class="site-header[\s\S]*?<\/header>|<nav class="section-nav[\s\S]*?<\/nav>|<dialog class="site-menu[\s\S]*?<\/dialog>/g,
   footer: /<footer class="site-footer[\s\S]*?<\/footer>/g,
   styles: /<style[^>]*>[\s\S]*?<\/style>/g,
   scripts: /<script(?![^>]*(?:\ssrc=|json))[^>]*>[\s\S]*?<\/script>/g,
@@ -49,7 +50,11 @@ export async function weighVisit(page: Page, path: string): Promise<{ fonts: num
     const kind = type === 'font' ? 'fonts' : type === 'stylesheet' ? 'styles' : null;
     if (kind === null) return;
     const weighed = response.request().sizes();
-    sizes.push(weighed.then(({ responseBodySize }) => void (bytes[kind] += responseBodySize)));
+    sizes.push(
+      weighed.then(({ responseBodySize }) => {
+        bytes[kind] += responseBodySize;
+      }),
+    );
   });
   await page.goto(path, { waitUntil: 'networkidle' });
   await page.evaluate(() => document.fonts.ready);
