@@ -6,6 +6,7 @@ import { islandsInAFile } from './scripts/islands-in-a-file.ts';
 import { pageStyles } from './scripts/page-styles.ts';
 import { rememberDigests } from './scripts/remember-digests.ts';
 import { interactionDirective, storyWorker } from './src/client/integrations.ts';
+import { currencyStyles } from './src/styles/currency.ts';
 import { fontFallbacks } from './src/styles/font-fallbacks.ts';
 import { paperFonts } from './src/styles/fonts.ts';
 
@@ -24,14 +25,18 @@ const common = {
   test: new RegExp(
     [
       'vite/preload-helper',
-      '/astro/dist/runtime/server/astro-island\\.js',
-      '/src/client/(?:islands|islands-directive|interaction)\\.ts',
       '/nanostores/atom/',
       '/src/(?:stores/ui|lib/(?:type-ahead|relative-time|accounts/(?:tabs|visitor)))\\.ts',
       '/src/scripts/(?:header|popups|session)\\.ts',
       '/src/components/site/Time\\.astro\\?astro&type=script',
     ].join('|'),
   ),
+};
+
+/** What makes islands of `<astro-island>`, for pages that have one. */
+const islands = {
+  name: 'islands',
+  test: /\/astro\/dist\/runtime\/server\/astro-island\.js|\/src\/client\/(?:islands|islands-directive|interaction)\.ts/,
 };
 
 export default defineConfig({
@@ -49,9 +54,10 @@ export default defineConfig({
 
       paperFonts('.broadsheet/fonts'),
       fontFallbacks(),
+      currencyStyles(),
     ],
     environments: {
-      client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, reactFile] } } } } },
+      client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, islands, reactFile] } } } } },
     },
   },
   devToolbar: { enabled: false },

@@ -127,7 +127,7 @@ test('a first visit loads the letters that its words need', async ({ newDevice }
     ['/section/politics', 60_000],
     ['/pricing', 60_000],
     // Opinion's headlines on the front page are in italics.
-    ['/', 70_000],
+    ['/', 72_000],
   ] as const) {
     const page = await (await newDevice()).newPage();
     const { fonts, styles } = await weighVisit(page, path);
