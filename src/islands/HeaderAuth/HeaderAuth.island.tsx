@@ -122,7 +122,7 @@ export default function HeaderAuth({ items = pages }: Props) {
   );
 }
 
-interface MenuItemsProps extends Props {
+interface MenuItemsProps extends Required<Props> {
   busy: boolean;
   onSignOut(event: SyntheticEvent): void;
   onKeyDown(event: KeyboardEvent): void;
