@@ -2,8 +2,11 @@ import node from '@astrojs/node';
 import react from '@astrojs/react';
 import { defineConfig } from 'astro/config';
 import { inlinePublication } from './scripts/inline-publication.ts';
+import { islandsInAFile } from './scripts/islands-in-a-file.ts';
+import { pageStyles } from './scripts/page-styles.ts';
 import { rememberDigests } from './scripts/remember-digests.ts';
 import { interactionDirective, storyWorker } from './src/client/integrations.ts';
+import { currencyStyles } from './src/styles/currency.ts';
 import { fontFallbacks } from './src/styles/font-fallbacks.ts';
 import { paperFonts } from './src/styles/fonts.ts';
 
@@ -30,28 +33,41 @@ const common = {
   ),
 };
 
+/** What makes islands of `<astro-island>`, for pages that have one. */
+const islands = {
+  name: 'islands',
+  test: /\/astro\/dist\/runtime\/server\/astro-island\.js|\/src\/client\/(?:islands|islands-directive|interaction)\.ts/,
+};
+
 export default defineConfig({
   output: 'server',
   // The front (src/server) is the HTTP server; Astro renders behind it, whole answers and no streams.
   adapter: node({ mode: 'middleware', experimentalDisableStreaming: true }),
   session: false,
-  integrations: [react(), interactionDirective(), storyWorker()],
+  integrations: [react(), interactionDirective(), pageStyles(), storyWorker()],
   trailingSlash: 'never',
   vite: {
-    plugins: [inlinePublication(), rememberDigests(), fontFallbacks()],
+    plugins: [
+      inlinePublication(),
+      rememberDigests(),
+      islandsInAFile(),
+
+      paperFonts('.broadsheet/fonts'),
+      fontFallbacks(),
+      currencyStyles(),
+    ],
     environments: {
-      client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, reactFile] } } } } },
+      client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, islands, reactFile] } } } } },
     },
   },
   devToolbar: { enabled: false },
   // No page shows code; the highlighter's inline styles would only weaken the policy below.
   markdown: { syntaxHighlight: false },
-  // A page has a dozen small style sheets; those under 4 kB are cheaper in it than each in a request before the first paint.
-  build: { inlineStylesheets: 'auto', assets: '_assets' },
+  // Files, which scripts/page-styles.ts joins: styles in a page would be sent with each page again.
+  build: { inlineStylesheets: 'never', assets: '_assets' },
   security: {
     checkOrigin: true,
     // Scripts by hash only; the front completes the policy with what depends on the settings (src/server/http/security-headers.ts).
     csp: { scriptDirective: { resources: ["'self'"] }, styleDirective: { resources: ["'self'", "'unsafe-inline'"] } },
   },
-  fonts: await paperFonts('.broadsheet/fonts'),
 });

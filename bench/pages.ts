@@ -1,11 +1,13 @@
 /**
  * `npm run bench:pages -- [--runs 3] [--only home,article] [--reports folder]`: Lighthouse, as a phone, over the kinds of pages there are, and how
- * many bytes each of them costs by kind; reports can be kept, and opened in Lighthouse’s viewer. Runs against the built site with the edition of the sandbox, which is kept between
+ * many bytes each of them costs by kind; reports can be kept, and opened in Lighthouse’s viewer. `--only bytes` runs no Lighthouse and
+ * weighs the HTML of three pages by its parts (`bench/pages/bytes.ts`). Runs against the built site with the edition of the sandbox, which is kept between
  * runs. Ends with 1 when a page misses a bound of `bench/pages/plan.ts`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { chromium } from '@playwright/test';
 import { ensureSandbox } from '../sandbox/setup.mjs';
 import { ensureBrowser } from '../scripts/browser.ts';
 import { Stop } from '../scripts/setup/explain.mjs';
@@ -13,6 +15,7 @@ import { root } from '../scripts/setup/places.mjs';
 import { step } from '../scripts/setup/steps.mjs';
 import { signIn } from '../tests/world/readers.ts';
 import { startWorld, type World } from '../tests/world/world.ts';
+import { weighPages } from './pages/bytes.ts';
 import { openLooker } from './pages/lighthouse.ts';
 import { measureNextStory, mostBytes, type NextStory } from './pages/next-story.ts';
 import { categories, type PagePlan, plan } from './pages/plan.ts';
@@ -36,14 +39,18 @@ export async function run(args: readonly string[]): Promise<number> {
   });
   const runs = wholeFlag('runs', values.runs, 3);
   if (runs < 1) throw new Stop('--runs must be at least 1.');
+  const bytesAlone = values.only === 'bytes';
   // Readers who are signed in come last, so that no visitor is measured as one.
-  const pages = chosen(values.only).toSorted((a, b) => Number(a.signedIn) - Number(b.signedIn));
+  const pages = chosen(bytesAlone ? undefined : values.only).toSorted(
+    (a, b) => Number(a.signedIn) - Number(b.signedIn),
+  );
   await step('Setting up the sandbox', () => ensureSandbox({ root, onProgress: () => {} }));
   if (values.reports) mkdirSync(values.reports, { recursive: true });
   const world: World = await step('Starting WordPress and the site', (progress) =>
     startWorld({ withSite: true, progress }),
   );
   const site = String(world.site);
+  if (bytesAlone) return weighed(site, world);
   const looker = await openLooker(await ensureBrowser(process.env), site);
   const results: [PagePlan, Run][] = [];
   let next: NextStory;
@@ -69,6 +76,19 @@ export async function run(args: readonly string[]): Promise<number> {
     await world.stop();
   }
   return report(results, next, runs);
+}
+
+/** Weighs the HTML of pages, and ends the world. */
+async function weighed(site: string, world: World): Promise<number> {
+  const { path, args } = await ensureBrowser(process.env);
+  const browser = await chromium.launch({ ...(path !== null && { executablePath: path }), args: [...args] });
+  try {
+    const open = async () => (await browser.newContext({ serviceWorkers: 'block' })).newPage();
+    return (await weighPages(site, open)) === 0 ? 0 : 1;
+  } finally {
+    await browser.close();
+    await world.stop();
+  }
 }
 
 function report(results: readonly (readonly [PagePlan, Run])[], next: NextStory, runs: number): number {

@@ -1,45 +1,97 @@
 /**
- * The four font families, self-hosted from their npm packages and ready for Astro's font pipeline.
+ * The four font families, self-hosted and cut from their npm packages at build time, as the style sheet `virtual:fonts.css`.
  *
- * Newsreader is a variable font with an optical-size axis (132 kB roman, 147 kB italic). The paper sets it in headlines
- * only, so it is cut at build time to one display size, the weights in use and the Latin characters: 39 kB and 24 kB.
- * The other families are served as published; their licences (public/fonts) reserve their names for unmodified files.
+ * A first visit loads what its words need: each face is cut by characters, and browsers load the files whose `unicode-range` a page uses. The
+ * first has the letters and marks of English, another the rest of Latin-1 with the punctuation, another Latin Extended-A. Newsreader is cut
+ * to one display size. Weights are cut to those in use; the text's regular weight, which is most of a page, has a file of its own.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, join, resolve } from 'node:path';
-import { fontProviders } from 'astro/config';
+import { basename, join, relative, resolve } from 'node:path';
 import subsetFont from 'subset-font';
+import type { Plugin } from 'vite';
+import { publication } from '../publication.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Characters of the headline faces: Basic Latin, Latin-1, and the punctuation and letters English copy borrows. */
-const headlineCharacters = [
-  ...range(0x20, 0x7e),
-  ...range(0xa0, 0xff),
-  ...'ıŁłŒœŠšŽžŸĀāĒēĪīŌōŪūĆćČčĐđĞğŃńŚśŞşŻżŹź',
-  ...'‐‑–—‘’‚“”„†‡•…‰′″‹›⁄€™−',
-].join('');
+/** Characters as `unicode-range` names them. English words, prices, and what stands between them. */
+const english =
+  'U+20-5b,U+5d,U+5f,U+61-7a,U+a0,U+a2-a3,U+a9,U+ad,U+b7,U+2013-2014,U+2018-2019,U+201c-201d,U+2026,U+203a,U+20ac,U+2212';
+/** What else is in the packages' files for Latin, with the signs that only programmers write. */
+const latin =
+  'U+5c,U+5e,U+60,U+7b-7e,U+a1,U+a4-a8,U+aa-ac,U+ae-b6,U+b8-ff,U+131,U+152-153,U+2c6,U+2da,U+2dc,U+2000-2012,U+2015-2017,' +
+  'U+201a-201b,U+201e-2025,U+2027-2039,U+203b-206f,U+2122,U+2191,U+2193,U+2215';
+/** Latin Extended-A, and the letters of Romanian and Welsh beyond it. */
+const latinExtended = 'U+100-130,U+132-151,U+154-17f,U+218-21b,U+1e80-1e85,U+1e9e';
 
-function range(from: number, to: number): string[] {
-  return Array.from({ length: to - from + 1 }, (_, index) => String.fromCodePoint(from + index));
+/** The characters of a `unicode-range`. */
+function charactersOf(range: string): string {
+  const found = [...range.matchAll(/U\+([\da-f]+)(?:-([\da-f]+))?/g)].flatMap(([, from = '', to = from]) => {
+    const first = Number.parseInt(from, 16);
+    return Array.from({ length: Number.parseInt(to, 16) - first + 1 }, (_, at) => String.fromCodePoint(first + at));
+  });
+  return found.join('');
 }
 
+/** Words in the headline's italics that nearly every page has: a file of their few letters. */
+const mottoWords = [
+  `${publication.motto}.`,
+  // components/header/Masthead.astro, components/article/Credits.astro and components/plans/TierCard.astro.
+  'The weekend edition, delivered to your door.',
+  'Today’s crossword, and a year of others.',
+  'By arrangement',
+].join('');
+
+/** OpenType features that texts here use; a family's others, such as small capitals, double its glyphs. */
+const keepFeatures = [
+  ...['kern', 'liga', 'clig', 'calt', 'ccmp', 'locl', 'mark', 'mkmk', 'rlig', 'rclt', 'rvrn'],
+  ...['lnum', 'onum', 'tnum', 'pnum'],
+];
+
 type Axes = Record<string, number | { min: number; max: number }>;
+
+/** A face as `@font-face` describes it, and the files that it is cut from. */
+interface Face {
+  readonly family: string;
+  readonly weight: string;
+  readonly style: 'normal' | 'italic';
+  readonly axes: Axes;
+  readonly cuts: readonly { readonly source: string; readonly characters: string; readonly range?: string }[];
+}
+
+/** Names that licenses reserve for unmodified files, and what a cut file has in their place: of the same length, so that nothing else changes. */
+const reserved: readonly (readonly [string, string])[] = [
+  ['UnifrakturMaguntia', 'NewspaperNameplate'],
+  ['Source Serif', 'Running Text'],
+  ['SourceSerif', 'RunningText'],
+];
+
+/** Replaces reserved names in a font's name table. */
+function renamed(font: Buffer): Buffer {
+  const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
+  for (const [name, other] of reserved)
+    for (const encode of [utf16, (text: string) => Buffer.from(text, 'latin1')])
+      for (let at = font.indexOf(encode(name)); at >= 0; at = font.indexOf(encode(name), at + 1))
+        encode(other).copy(font, at);
+  return font;
+}
 
 /**
  * Path of a cut of `source`, made unless it is there from an earlier build.
  *
  * @param directory where cuts are kept between builds
  */
-async function cut(source: string, axes: Axes, directory: string): Promise<string> {
+async function cut(source: string, characters: string, axes: Axes, directory: string): Promise<string> {
   const original = await readFile(source);
-  const key = createHash('sha256').update(original).update(JSON.stringify(axes)).update(headlineCharacters);
-  const name = `${basename(source, '.woff2')}-${key.digest('hex').slice(0, 12)}.woff2`;
-  const target = join(resolve(directory), name);
+  const settings = JSON.stringify([axes, characters, keepFeatures, reserved]);
+  const key = createHash('sha256').update(original).update(settings).digest('hex').slice(0, 12);
+  const target = join(resolve(directory), `${basename(source, '.woff2')}-${key}.woff2`);
   if (await stat(target).catch(() => null)) return target;
-  const result = await subsetFont(original, headlineCharacters, { targetFormat: 'woff2', variationAxes: axes });
+  // The package's types don't know `keepFeatures` yet.
+  const first = { targetFormat: 'truetype', variationAxes: axes, keepFeatures } as const;
+  const second = { targetFormat: 'woff2', keepFeatures } as const;
+  const result = await subsetFont(renamed(await subsetFont(original, characters, first)), characters, second);
   await mkdir(directory, { recursive: true });
   // Two builds may cut at once: a finished file appears in one step.
   const partial = `${target}.${process.pid}`;
@@ -48,78 +100,113 @@ async function cut(source: string, axes: Axes, directory: string): Promise<strin
   return target;
 }
 
-type Variant = { weight: number | string; style: 'normal' | 'italic'; src: [string] };
-
-/** @param fallbacks see font-fallbacks.ts; Astro's own know one weight, and no system but desktops */
-function family(name: string, cssVariable: `--${string}`, fallbacks: string[], variants: [Variant, ...Variant[]]) {
-  return {
-    name,
-    cssVariable,
-    fallbacks,
-    optimizedFallbacks: false,
-    display: 'swap' as const,
-    provider: fontProviders.local(),
-    options: { variants },
-  };
-}
-
 /** Absolute path of a file that a font package publishes. */
 const published = (pkg: string, name: string): string => require.resolve(`${pkg}/files/${name}.woff2`);
 
+/** The three cuts of a face, of the files of a package. @param name with `latin` where the files differ */
+function byCharacters(pkg: string, name: string): Face['cuts'] {
+  return [
+    { source: published(pkg, name), range: english },
+    { source: published(pkg, name), range: latin },
+    { source: published(pkg, name.replace('latin', 'latin-ext')), range: latinExtended },
+  ].map(({ source, range }) => ({ source, characters: charactersOf(range), range }));
+}
+
+function faces(): Face[] {
+  const newsreader = '@fontsource-variable/newsreader';
+  const serif = '@fontsource-variable/source-serif-4';
+  const franklin = '@fontsource-variable/libre-franklin';
+  const nameplate = published('@fontsource/unifrakturmaguntia', 'unifrakturmaguntia-latin-400-normal');
+  const roman = byCharacters(serif, 'source-serif-4-latin-wght-normal');
+  const italics = published(newsreader, 'newsreader-latin-opsz-italic');
+  const upright = { style: 'normal' } as const;
+  const italic = { style: 'italic' } as const;
+  return [
+    {
+      ...upright,
+      family: 'Nameplate',
+      weight: '400',
+      axes: {},
+      cuts: [{ source: nameplate, characters: publication.name }],
+    },
+    {
+      ...upright,
+      family: 'Newsreader',
+      weight: '400 700',
+      axes: { opsz: 40, wght: { min: 400, max: 700 } },
+      cuts: byCharacters(newsreader, 'newsreader-latin-opsz-normal'),
+    },
+    {
+      ...italic,
+      family: 'Newsreader',
+      weight: '500',
+      axes: { opsz: 40, wght: 500 },
+      cuts: byCharacters(newsreader, 'newsreader-latin-opsz-italic'),
+    },
+    {
+      ...italic,
+      family: 'Motto',
+      weight: '500',
+      axes: { opsz: 40, wght: 500 },
+      cuts: [{ source: italics, characters: mottoWords }],
+    },
+    { ...upright, family: 'Text', weight: '400', axes: { wght: 400 }, cuts: roman },
+    { ...upright, family: 'Text', weight: '500 700', axes: { wght: { min: 500, max: 700 } }, cuts: roman },
+    {
+      ...italic,
+      family: 'Text',
+      weight: '400 700',
+      axes: { wght: { min: 400, max: 700 } },
+      cuts: byCharacters(serif, 'source-serif-4-latin-wght-italic'),
+    },
+    {
+      ...upright,
+      family: 'Libre Franklin',
+      weight: '400 700',
+      axes: { wght: { min: 400, max: 700 } },
+      cuts: byCharacters(franklin, 'libre-franklin-latin-wght-normal'),
+    },
+  ];
+}
+
+/** The families by custom property; what follows the site's own is in font-fallbacks.ts. */
+const families = {
+  '--font-nameplate': 'Nameplate,nameplate-times,nameplate-noto,Georgia,serif',
+  '--font-headline': 'Newsreader,headline-times,headline-noto,Georgia,serif',
+  '--font-motto': 'Motto,headline-times,headline-noto,Georgia,serif',
+  '--font-text': 'Text,text-times,text-noto,Georgia,serif',
+  '--font-label': '"Libre Franklin",label-arial,label-roboto,Arial,sans-serif',
+} as const;
+
+const name = 'virtual:fonts.css';
+
 /**
- * The `fonts` of astro.config.mjs.
+ * Makes the style sheet `virtual:fonts.css`.
  *
  * @param directory where cut files are kept, e.g. `.broadsheet/fonts`
  */
-export async function paperFonts(directory: string) {
-  const newsreader = '@fontsource-variable/newsreader';
-  const [roman, italic] = await Promise.all([
-    cut(published(newsreader, 'newsreader-latin-opsz-normal'), { opsz: 40, wght: { min: 400, max: 700 } }, directory),
-    cut(published(newsreader, 'newsreader-latin-opsz-italic'), { opsz: 40, wght: 500 }, directory),
-  ]);
-  const serif = '@fontsource-variable/source-serif-4';
-  return [
-    family(
-      'UnifrakturMaguntia',
-      '--font-nameplate',
-      ['nameplate-times', 'nameplate-noto', 'Georgia', 'serif'],
-      [
-        {
-          weight: 400,
-          style: 'normal',
-          src: [published('@fontsource/unifrakturmaguntia', 'unifrakturmaguntia-latin-400-normal')],
-        },
-      ],
-    ),
-    family(
-      'Newsreader',
-      '--font-headline',
-      ['headline-times', 'headline-noto', 'Georgia', 'serif'],
-      [
-        { weight: '400 700', style: 'normal', src: [roman] },
-        { weight: 500, style: 'italic', src: [italic] },
-      ],
-    ),
-    family(
-      'Source Serif 4',
-      '--font-text',
-      ['text-times', 'text-noto', 'Georgia', 'serif'],
-      [
-        { weight: '200 900', style: 'normal', src: [published(serif, 'source-serif-4-latin-wght-normal')] },
-        { weight: '200 900', style: 'italic', src: [published(serif, 'source-serif-4-latin-wght-italic')] },
-      ],
-    ),
-    family(
-      'Libre Franklin',
-      '--font-label',
-      ['label-arial', 'label-roboto', 'Arial', 'sans-serif'],
-      [
-        {
-          weight: '100 900',
-          style: 'normal',
-          src: [published('@fontsource-variable/libre-franklin', 'libre-franklin-latin-wght-normal')],
-        },
-      ],
-    ),
-  ];
+export function paperFonts(directory: string): Plugin {
+  const file = join(import.meta.dirname, 'fonts.virtual.css');
+  const css = async (): Promise<string> => {
+    const rules: string[] = [];
+    for (const { family, weight, style, axes, cuts } of faces())
+      for (const { source, characters, range } of cuts) {
+        const path = relative(import.meta.dirname, await cut(source, characters, axes, directory)).replaceAll(
+          '\\',
+          '/',
+        );
+        rules.push(
+          // The policy of pages allows fonts of the site alone, and none within a style sheet.
+          `@font-face{font-family:"${family}";src:url("${path}?no-inline") format("woff2");font-display:swap;` +
+            `font-weight:${weight};font-style:${style};${range ? `unicode-range:${range}` : ''}}`,
+        );
+      }
+    const properties = Object.entries(families).map(([property, value]) => `${property}:${value};`);
+    return `${rules.join('\n')}\n:root{${properties.join('')}}`;
+  };
+  return {
+    name: 'broadsheet:fonts',
+    resolveId: (id) => (id === name ? file : null),
+    load: (id) => (id === file ? css() : null),
+  };
 }

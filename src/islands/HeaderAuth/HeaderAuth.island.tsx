@@ -35,8 +35,14 @@ interface Item {
 
 interface Props {
   /** Links above "Sign out"; the first leads to the dashboard. */
-  items: readonly Item[];
+  items?: readonly Item[];
 }
+
+const pages: readonly Item[] = [
+  { name: 'Dashboard', href: '/dashboard/account' },
+  { name: 'Profile', href: '/dashboard/profile' },
+  { name: 'Contact', href: '/dashboard/contact' },
+];
 
 const MenuLabel = () => (
   <>
@@ -50,7 +56,7 @@ const MenuLabel = () => (
   </>
 );
 
-export default function HeaderAuth({ items }: Props) {
+export default function HeaderAuth({ items = pages }: Props) {
   const button = useRef<HTMLButtonElement>(null);
   const popover = useRef<HTMLElement>(null);
   const { busy, problem, setProblem, start, end } = useRequest();
@@ -116,7 +122,7 @@ export default function HeaderAuth({ items }: Props) {
   );
 }
 
-interface MenuItemsProps extends Props {
+interface MenuItemsProps extends Required<Props> {
   busy: boolean;
   onSignOut(event: SyntheticEvent): void;
   onKeyDown(event: KeyboardEvent): void;

@@ -7,19 +7,25 @@ import { useStore } from '@nanostores/react';
 import { map, type ReadableAtom } from 'nanostores';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { asOfText, staleSince, type TickerItem, tickerRows } from '../../lib/ticker/model.ts';
+import { publication } from '../../publication.ts';
 import styles from './Ticker.module.css';
 
 interface Props {
-  symbols: readonly { readonly symbol: string; readonly name: string }[];
+  /** By default the publication's, which pages then don't hold a second time for this island. */
+  symbols?: readonly { readonly symbol: string; readonly name: string }[];
   /** The prices of the page; a symbol may have none yet. */
   items: readonly TickerItem[];
-  /** Milliseconds until the strip moves on. */
-  rotation: number;
+  /** Milliseconds until the strip moves on; by default as the publication says. */
+  rotation?: number;
 }
 
 const refreshMs = 60_000;
 
-export default function Ticker({ symbols, items, rotation }: Props) {
+export default function Ticker({
+  symbols = publication.ticker.symbols,
+  items,
+  rotation = publication.ticker.rotation,
+}: Props) {
   const [prices] = useState(() => createPrices(items));
   const { shown, live } = useStore(prices.$prices);
   const [running, setRunning] = useState(false);

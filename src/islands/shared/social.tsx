@@ -55,34 +55,8 @@ export function SocialButtons({ providers, returnTo, waiting = null, compact = f
   );
 }
 
-function Mark({ provider }: { provider: Provider }) {
-  return (
-    <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false">
-      {provider === 'google' ? (
-        <>
-          <path
-            fill="#4285f4"
-            d="M22.5 12.23c0-.75-.07-1.47-.19-2.17H12v4.1h5.89a5.03 5.03 0 0 1-2.19 3.3v2.75h3.54c2.07-1.91 3.26-4.72 3.26-7.98z"
-          />
-          <path
-            fill="#34a853"
-            d="M12 22.9c2.95 0 5.43-.98 7.24-2.66l-3.54-2.75c-.98.66-2.24 1.05-3.7 1.05-2.85 0-5.26-1.92-6.12-4.51H2.22v2.84A10.93 10.93 0 0 0 12 22.9z"
-          />
-          <path fill="#fbbc05" d="M5.88 14.03a6.57 6.57 0 0 1 0-4.18V7.01H2.22a10.93 10.93 0 0 0 0 9.86z" />
-          <path
-            fill="#ea4335"
-            d="M12 5.34c1.6 0 3.05.55 4.19 1.64l3.14-3.14A10.93 10.93 0 0 0 2.22 7.01l3.66 2.84C6.74 7.26 9.15 5.34 12 5.34z"
-          />
-        </>
-      ) : (
-        <path
-          fill="#0866ff"
-          d="M23 12a11 11 0 1 0-13.66 10.68v-7.32H7.07V12h2.27v-1.45c0-3.74 1.7-5.48 5.37-5.48.7 0 1.9.14 2.39.27v3.05a14 14 0 0 0-1.27-.04c-1.8 0-2.5.68-2.5 2.46V12h3.6l-.62 3.36h-2.98v7.56A11 11 0 0 0 23 12z"
-        />
-      )}
-    </svg>
-  );
-}
+/** The provider's logo, drawn by styles: in the markup, it would be in every page with the sticky footer. */
+const Mark = ({ provider }: { provider: Provider }) => <span className={styles[provider]} aria-hidden="true" />;
 
 export type SocialEnd =
   | { readonly kind: 'login'; readonly cookie: string | null }

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { imageSrcset, imageUrl, placeholderColour } from './url.ts';
+import { imageSrcset, imageUrl, placeholderColour, widthFor } from './url.ts';
 
 describe('addresses of pictures', () => {
   test('the original is encoded', () => {
@@ -22,6 +22,17 @@ describe('addresses of pictures', () => {
       '1200w',
     ]);
   });
+
+  test.each([
+    // The thumb of a card: half of a tablet's window, at two pixels a point.
+    ['(min-width: 1024px) 300px, (min-width: 768px) 50vw, 112px', 1080],
+    ['(min-width: 1024px) 144px, (min-width: 768px) 220px, 112px', 750],
+    ['(min-width: 768px) 300px, 100vw', 1920],
+    ['112px', 384],
+    // A share of a window that may be of any width, and units that depend on the text.
+    ['(min-width: 1024px) 25vw, 100vw', 2048],
+    ['(min-width: 48rem) 41rem, 100vw', 2048],
+  ])('%s needs at most %i pixels', (sizes, width) => expect(widthFor(sizes)).toBe(width));
 });
 
 it('takes turns in white, gold and red', () => {

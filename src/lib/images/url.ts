@@ -6,6 +6,9 @@ import { publication } from '../../publication.ts';
 
 export const imagePath = '/image';
 
+/** The largest width that pages offer. */
+const maximal = 2048;
+
 /** Every width the service answers for, ascending. */
 export const imageWidths: readonly number[] = [...publication.images.smallWidths, ...publication.images.deviceWidths];
 
@@ -26,7 +29,7 @@ export const socialImageUrl = (url: string): string => `${imagePath}?url=${encod
  *
  * @param originalWidth pixels of the original; `null` offers all widths
  */
-export function imageSrcset(url: string, originalWidth: number | null, from = 256, to = 2048): string {
+export function imageSrcset(url: string, originalWidth: number | null, from = 256, to = maximal): string {
   const widths: number[] = [];
   for (const width of imageWidths) {
     if (width < from || width > to) continue;
@@ -34,6 +37,24 @@ export function imageSrcset(url: string, originalWidth: number | null, from = 25
     if (originalWidth !== null && width >= originalWidth) break;
   }
   return widths.map((width) => `${imageUrl(url, width)} ${width}w`).join(', ');
+}
+
+/**
+ * The width that a browser needs at most: three pixels for one of a fixed width, two for one of a share of the window, up to the next wider
+ * case. Of a share of the widest windows there is no largest.
+ *
+ * @param sizes a `sizes` attribute, its cases from wide windows to narrow ones in pixels
+ */
+export function widthFor(sizes: string): number {
+  let window = Number.POSITIVE_INFINITY;
+  let most = 0;
+  for (const part of sizes.split(/,\s*/)) {
+    const [, from, value, unit] = /^(?:\(min-width: (\d+)px\) )?(\d+)(px|vw)$/.exec(part) ?? [];
+    if (value === undefined) return maximal;
+    most = Math.max(most, unit === 'px' ? 3 * Number(value) : (2 * window * Number(value)) / 100);
+    window = Number(from ?? 0);
+  }
+  return imageWidths.find((width) => width >= most && width <= maximal) ?? maximal;
 }
 
 /** Colours of what stands in place of a picture that a story has not got, in their turn (spec section 9). */

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { joinSheets } from './page-styles.ts';
+
+const read = (sheet: string): string => `.${sheet} {}\n`;
+/** What a page links, as the sheets that are in its files. */
+const joined = (pages: readonly (readonly string[])[]): string[][] => {
+  const { files, links } = joinSheets(
+    pages.map((sheets, at) => ({ name: `page-${at}`, sheets })),
+    read,
+  );
+  return links.map((names) => names.map((name) => (files.get(name) ?? '').replaceAll(/[^\w\n]/g, '')));
+};
+
+test('what every page has is one file, the rest of a page another', () => {
+  expect(joined([['card', 'base'], ['form', 'base'], ['base']])).toEqual([
+    ['card', 'base'],
+    ['form', 'base'],
+    ['base'],
+  ]);
+});
+
+test('the order of the cascade stays: what follows the shared sheets is linked after them', () => {
+  const both = joined([
+    ['card', 'frame', 'base', 'late'],
+    ['frame', 'base'],
+  ]);
+  expect(both).toEqual([['card', 'frame\nbase', 'late'], ['frame\nbase']]);
+});
+
+test('pages with the same rest share its file, and pages without styles link none', () => {
+  const { files, links } = joinSheets(
+    [
+      { name: 'thread', sheets: ['talk', 'base'] },
+      { name: 'comments', sheets: ['talk', 'base'] },
+      { name: 'feed', sheets: [] },
+      { name: 'home', sheets: ['front', 'base'] },
+    ],
+    read,
+  );
+  expect(links[0]).toEqual(links[1]);
+  expect(links[2]).toEqual([]);
+  expect(files.size).toBe(3);
+});
+
+test('another text is another name, so that browsers keep files for good', () => {
+  const name = (text: string) => [...joinSheets([{ name: 'home', sheets: ['a'] }], () => text).files.keys()][0];
+  expect(name('.a {}')).not.toBe(name('.b {}'));
+});
