@@ -34,9 +34,9 @@ const common = {
 };
 
 /** What makes islands of `<astro-island>`, for pages that have one. */
-const islands = {
-  name: 'islands',
-  test: /\/astro\/dist\/runtime\/server\/astro-island\.js|\/src\/client\/(?:islands|islands-directive|interaction)\.ts/,
+const hydration = {
+  name: 'hydration',
+  test: /\/astro\/dist\/runtime\/server\/astro-island\.js|\/src\/client\/(?:hydration|hydration-directive|interaction)\.ts/,
 };
 
 export default defineConfig({
@@ -57,7 +57,7 @@ export default defineConfig({
       currencyStyles(),
     ],
     environments: {
-      client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, islands, reactFile] } } } } },
+      client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, hydration, reactFile] } } } } },
     },
   },
   devToolbar: { enabled: false },

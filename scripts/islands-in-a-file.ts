@@ -1,6 +1,6 @@
 /**
  * A plugin of the build: pages don't carry the code of islands. Astro writes its element and the code of each directive into every page that
- * has an island, 2 kB gzip; `src/client/islands.ts` has both, in a file that pages with an island load and browsers keep. Other directives than ours, which few pages have,
+ * has an island, 2 kB gzip; `src/client/hydration.ts` has both, in a file that pages with an island load and browsers keep. Other directives than ours, which few pages have,
  * still stand in their pages.
  */
 import type { Plugin } from 'vite';
