@@ -1,5 +1,8 @@
 /** Helpers of the press's own tests: a small newspaper whose pages show numbered content. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type IncomingHttpHeaders, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, silent } from '../lib/logging.ts';
@@ -118,4 +121,33 @@ export async function pageOf(
     etags,
   };
   return { page, bodies, etags };
+}
+
+/** What a server has sent. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** As it came, perhaps compressed. */
+  readonly body: Buffer;
+}
+
+/** Sends a request to a server of a test; unlike `fetch`, it decompresses nothing. */
+export function askServer(
+  server: Server,
+  path: string,
+  headers: Readonly<Record<string, string | string[]>>,
+  method = 'GET',
+): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const { port } = server.address() as AddressInfo;
+    const asking = request({ port, host: '127.0.0.1', path, method, headers: { ...headers } }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    asking.on('error', reject);
+    asking.end();
+  });
 }

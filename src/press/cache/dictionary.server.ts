@@ -1,6 +1,6 @@
 /**
  * The shared dictionary of pages (RFC 9842): a file that browsers have, against which a page is compressed to a fifth of its usual
- * bytes. The format is `dcz`, Zstandard: Node's brotli would save 4 % more and take three times as long.
+ * bytes. The format is `dcz`, Zstandard: brotli at its quality 5 would save 4 % more in twice the time.
  */
 import { createHash } from 'node:crypto';
 import { constants, zstdCompressSync } from 'node:zlib';

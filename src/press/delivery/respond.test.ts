@@ -1,8 +1,7 @@
-import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { html, press, type TestPress, tempDir } from '../testing.ts';
+import { askServer, html, press, type TestPress, tempDir } from '../testing.ts';
 import { acceptedEncodings, matchesEtag, servePage } from './respond.ts';
 
 const text = '<p>It shines for all.</p>'.repeat(400);
@@ -37,20 +36,8 @@ afterAll(async () => {
   folder.remove();
 });
 
-function ask(path: string, headers: Record<string, string> = {}, method = 'GET') {
-  return new Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
-    const { port } = server.address() as AddressInfo;
-    const asking = httpRequest({ port, host: '127.0.0.1', path, method, headers }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
-      );
-    });
-    asking.on('error', reject);
-    asking.end();
-  });
-}
+const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  askServer(server, path, headers, method);
 
 it('sends each encoding with its own strong ETag', async () => {
   const first = await ask('/a', { 'accept-encoding': 'br' });

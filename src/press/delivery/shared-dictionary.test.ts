@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPageDictionary } from '../cache/dictionary.server.ts';
 import { attachFastPath } from '../fast-path/fast-path.ts';
-import { html, press, type TestPress, tempDir } from '../testing.ts';
+import { type Answered, askServer, html, press, type TestPress, tempDir } from '../testing.ts';
 import { responseFromCache, servePage } from './respond.ts';
 
 const words = (seed: number) =>
@@ -66,29 +65,11 @@ afterAll(async () => {
   folder.remove();
 });
 
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
-
-function ask(path: string, headers: Record<string, string | string[]>, method = 'GET'): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const { port } = server.address() as AddressInfo;
-    const asking = httpRequest({ port, host: '127.0.0.1', path, method, headers }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) }),
-      );
-    });
-    asking.on('error', reject);
-    asking.end();
-  });
-}
+type Asked = Parameters<typeof askServer>;
+const ask = (path: Asked[1], headers: Asked[2], method?: Asked[3]) => askServer(server, path, headers, method);
 
 /** What a browser reads: the frame with the hash of its dictionary, then Zstandard. */
-function read({ body, headers }: Answer): string {
+function read({ body, headers }: Answered): string {
   expect(headers['content-encoding']).toBe('dcz');
   expect(headers['content-length']).toBe(String(body.byteLength));
   expect(body.subarray(0, 8).toString('hex')).toBe('5e2a4d1820000000');
