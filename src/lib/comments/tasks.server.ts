@@ -25,7 +25,7 @@ export interface Tasks {
   add(tx: AccountsTransaction, kind: CommentJob, subject: string | number, due?: number): Promise<void>;
   /** Runs the due jobs soon. */
   nudge(): void;
-  /** One round, for tests. */
+  /** One round, for tests: none is under way after it. */
   round(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -57,13 +57,13 @@ export function createTasks(dependencies: CommentDependencies, { settle }: Pick<
     repeated ??= repeat(everyMs, round, (error) =>
       log.warn({ err: error }, 'The background tasks of the comments failed and will be retried'),
     );
-    repeated.runNow();
+    void repeated.runNow();
   }
 
   return {
     add: (tx, kind, subject, due = now()) => jobs.add(tx, { kind, subject: String(subject), due, once: true }),
     nudge: start,
-    round,
+    round: () => repeated?.runNow() ?? round(),
     start,
     async stop() {
       stopping.abort();

@@ -1,8 +1,8 @@
 /** Tools for background tasks: repetition at intervals, back-off after a failure, and a keyed mutex. */
 
 export interface RepeatedTask {
-  /** Runs the task at once, or once more after the current run. */
-  runNow(): void;
+  /** Runs the task at once, or once more after the current run. Resolves when no run is under way; failures are `onError`'s. */
+  runNow(): Promise<void>;
   /** Aborts the current run and waits for its end; no other starts. */
   stop(): Promise<void>;
 }
@@ -42,9 +42,10 @@ export function repeat(
 
   const timer = setInterval(start, everyMs).unref();
   return {
-    runNow() {
+    async runNow() {
       again = true;
       start();
+      await running;
     },
     async stop() {
       clearInterval(timer);

@@ -259,7 +259,7 @@ export function createSupport(options: SupportOptions): Support {
           () => {},
         ),
       );
-      for (const task of tasks) task.runNow();
+      for (const task of tasks) void task.runNow();
     },
     async stop() {
       await Promise.all(tasks.map((task) => task.stop()));

@@ -116,14 +116,14 @@ export function createTicker({ provider, rules, log, onChange, shared, now = Dat
         () => refreshPages(state),
         (error) => log.error({ err: error }, 'Rendering pages with new prices failed'),
       );
-      refreshing.runNow();
+      void refreshing.runNow();
     },
     stop: () => void refreshing?.stop(),
     wanted() {
       readShared(state);
       requestIfDue(state);
     },
-    lead: () => refreshing?.runNow(),
+    lead: () => void refreshing?.runNow(),
   };
 }
 

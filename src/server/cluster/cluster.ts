@@ -347,7 +347,7 @@ async function leaseChanged(state: State, epoch: number | null): Promise<void> {
     log.warn({}, 'This node no longer syncs with WordPress for the cluster');
     return;
   }
-  state.takingOver?.runNow();
+  void state.takingOver?.runNow();
   await node.send({ lease: node.id }).catch(() => {});
   // The holder before it may have gone before it published them.
   const recent = [...unpublished].flatMap(([tag, at]) => (performance.now() - at < handoverMs ? [tag] : []));

@@ -1,0 +1,57 @@
+/** A page that arrives in parts stays where it is: what comes later never moves what is being read. */
+import type { Page } from '@playwright/test';
+import { noShift, shiftsOn, sumOf, watchShifts } from '../world/layout-shifts.ts';
+import { startPageInParts } from '../world/page-in-parts.ts';
+import { expect, test } from '../world/readers.ts';
+
+const paths = [
+  '/',
+  '/article/why-the-oboe',
+  '/article/what-subscribers-know-about-salt',
+  '/section/politics',
+  '/author/amos-pettigrew',
+  '/latest',
+  '/search',
+  '/media',
+  '/games',
+  '/about',
+  '/pricing',
+  '/membership',
+  '/founder',
+  '/print',
+  '/newsletter',
+  '/offer/newsletter',
+  '/subscribe?plan=reader-yearly',
+];
+
+/** Two frames: what has arrived is laid out and painted. The front page has none before its lead story is there (`rel="expect"`). */
+const shown = (page: Page) =>
+  page.evaluate(() => {
+    const frames = new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const heldBack = new Promise((done) => setTimeout(done, 250));
+    return Promise.race([frames.then(() => {}), heldBack.then(() => {})]);
+  });
+
+for (const [name, viewport] of [
+  ['a phone', { width: 390, height: 664 }],
+  ['a tablet', { width: 768, height: 1024 }],
+  ['a desktop', { width: 1366, height: 650 }],
+] as const)
+  test(`nothing moves on ${name} as a page arrives`, async ({ page, baseURL }) => {
+    const arriving = await startPageInParts(baseURL ?? '', 12);
+    try {
+      await page.setViewportSize(viewport);
+      await watchShifts(page, 'blocked');
+      for (const path of paths)
+        await test.step(path, async () => {
+          await page.goto(`${arriving.url}${path}`, { waitUntil: 'commit' });
+          do await shown(page);
+          while (arriving.next());
+          await page.waitForLoadState('load');
+          const shifts = await shiftsOn(page);
+          expect.soft(sumOf(shifts), `${path} ${JSON.stringify(shifts, null, 1)}`).toBeLessThan(noShift);
+        });
+    } finally {
+      arriving.stop();
+    }
+  });
