@@ -1,0 +1,76 @@
+/** "Back" shows a page at once, as it was: nothing on it keeps a browser from storing it whole (back/forward cache). */
+import { type Browser, type BrowserContext, chromium } from '@playwright/test';
+import { browserFromEnvironment } from '../../scripts/browser.ts';
+import { test as base, expect, signIn } from '../world/readers.ts';
+
+/** Reasons of the moment, not of a page: a headless browser stores none, and a busy machine may still be loading. */
+const ofTheMoment = /^(BackForwardCacheDisabled|BrowsingInstanceNotSwapped|OutstandingNetworkRequest)/;
+
+/** Why the browser didn't store a page, as it names the reasons; none for a page that it may store. */
+async function reasonsAgainst(context: BrowserContext, path: string): Promise<readonly string[]> {
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send('Page.enable');
+  await page.goto(path, { waitUntil: 'networkidle' });
+  const { entries, currentIndex } = await session.send('Page.getNavigationHistory');
+  await page.goto('/about', { waitUntil: 'load' });
+  const explained = new Promise<readonly string[]>((resolve) => {
+    session.on('Page.backForwardCacheNotUsed', ({ notRestoredExplanations }) =>
+      resolve(notRestoredExplanations.flatMap(({ type, reason }) => (type === 'Circumstantial' ? [] : [reason]))),
+    );
+    session.on('Page.frameNavigated', ({ type }) => {
+      if (type === 'BackForwardCacheRestore') resolve([]);
+    });
+  });
+  await session.send('Page.navigateToHistoryEntry', { entryId: entries[currentIndex]?.id ?? 0 });
+  const reasons = await explained;
+  await page.close();
+  return reasons.filter((reason) => !ofTheMoment.test(reason));
+}
+
+const test = base.extend<{ storing: BrowserContext }>({
+  storing: async ({ baseURL }, use) => {
+    const { path, args } = browserFromEnvironment(process.env);
+    const browser: Browser = await chromium.launch({
+      args: [...args],
+      // Playwright turns this cache off.
+      ignoreDefaultArgs: ['--disable-back-forward-cache'],
+      ...(path && { executablePath: path }),
+    });
+    await use(await browser.newContext({ baseURL, serviceWorkers: 'block' }));
+    await browser.close();
+  },
+});
+
+test('a page that listens for its end is not stored, and the browser says so', async ({ storing }) => {
+  await storing.addInitScript(() => addEventListener('unload', () => {}));
+  expect(await reasonsAgainst(storing, '/latest')).toEqual(['UnloadHandlerExistsInMainFrame']);
+});
+
+const paths = [
+  '/',
+  '/article/why-the-oboe',
+  '/article/what-subscribers-know-about-salt',
+  '/section/politics',
+  '/author/amos-pettigrew',
+  '/latest',
+  '/search?q=harbor',
+  '/media',
+  '/games',
+  '/pricing',
+  '/membership',
+  '/print',
+  '/newsletter',
+  '/subscribe?plan=reader-yearly',
+  '/contact',
+];
+
+test('every page may be stored', async ({ storing }) => {
+  for (const path of paths) expect.soft(await reasonsAgainst(storing, path), path).toEqual([]);
+});
+
+test('so may those of readers who are signed in', async ({ storing }) => {
+  await signIn(storing);
+  for (const path of ['/', '/article/why-the-oboe', '/dashboard/account', '/dashboard/profile'])
+    expect.soft(await reasonsAgainst(storing, path), path).toEqual([]);
+});
