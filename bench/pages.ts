@@ -1,13 +1,14 @@
 /**
  * `npm run bench:pages -- [--runs 3] [--only home,article] [--reports folder]`: Lighthouse, as a phone, over the kinds of pages there are, and how
  * many bytes each of them costs by kind; reports can be kept, and opened in Lighthouse’s viewer. `--only bytes` runs no Lighthouse and
- * weighs the HTML of three pages by its parts (`bench/pages/bytes.ts`). Runs against the built site with the edition of the sandbox, which is kept between
+ * weighs the HTML of three pages by its parts (`bench/pages/bytes.ts`), and `--only journey` drives a reader's way on a slow phone
+ * (`bench/pages/journey.ts`). Runs against the built site with the edition of the sandbox, which is kept between
  * runs. Ends with 1 when a page misses a bound of `bench/pages/plan.ts`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chromium } from '@playwright/test';
+import { type Browser, chromium } from '@playwright/test';
 import { ensureSandbox } from '../sandbox/setup.mjs';
 import { ensureBrowser } from '../scripts/browser.ts';
 import { Stop } from '../scripts/setup/explain.mjs';
@@ -16,6 +17,7 @@ import { step } from '../scripts/setup/steps.mjs';
 import { signIn } from '../tests/world/readers.ts';
 import { startWorld, type World } from '../tests/world/world.ts';
 import { weighPages } from './pages/bytes.ts';
+import { driveJourney, phone } from './pages/journey.ts';
 import { openLooker } from './pages/lighthouse.ts';
 import { measureNextStory, mostBytes, type NextStory } from './pages/next-story.ts';
 import { categories, type PagePlan, plan } from './pages/plan.ts';
@@ -39,18 +41,17 @@ export async function run(args: readonly string[]): Promise<number> {
   });
   const runs = wholeFlag('runs', values.runs, 3);
   if (runs < 1) throw new Stop('--runs must be at least 1.');
-  const bytesAlone = values.only === 'bytes';
+  const alone = values.only === 'bytes' || values.only === 'journey' ? values.only : null;
   // Readers who are signed in come last, so that no visitor is measured as one.
-  const pages = chosen(bytesAlone ? undefined : values.only).toSorted(
-    (a, b) => Number(a.signedIn) - Number(b.signedIn),
-  );
+  const pages = chosen(alone ? undefined : values.only).toSorted((a, b) => Number(a.signedIn) - Number(b.signedIn));
   await step('Setting up the sandbox', () => ensureSandbox({ root, onProgress: () => {} }));
   if (values.reports) mkdirSync(values.reports, { recursive: true });
   const world: World = await step('Starting WordPress and the site', (progress) =>
     startWorld({ withSite: true, progress }),
   );
   const site = String(world.site);
-  if (bytesAlone) return weighed(site, world);
+  if (alone)
+    return withBrowser(world, (browser) => (alone === 'bytes' ? weigh(browser, site) : journey(browser, site, runs)));
   const looker = await openLooker(await ensureBrowser(process.env), site);
   const results: [PagePlan, Run][] = [];
   let next: NextStory;
@@ -78,18 +79,23 @@ export async function run(args: readonly string[]): Promise<number> {
   return report(results, next, runs);
 }
 
-/** Weighs the HTML of pages, and ends the world. */
-async function weighed(site: string, world: World): Promise<number> {
+/** Measures with a browser of its own, and ends the world. @param measure how many bounds are missed */
+async function withBrowser(world: World, measure: (browser: Browser) => Promise<number>): Promise<number> {
   const { path, args } = await ensureBrowser(process.env);
   const browser = await chromium.launch({ ...(path !== null && { executablePath: path }), args: [...args] });
   try {
-    const open = async () => (await browser.newContext({ serviceWorkers: 'block' })).newPage();
-    return (await weighPages(site, open)) === 0 ? 0 : 1;
+    return (await measure(browser)) === 0 ? 0 : 1;
   } finally {
     await browser.close();
     await world.stop();
   }
 }
+
+const weigh = (browser: Browser, site: string): Promise<number> =>
+  weighPages(site, async () => (await browser.newContext({ serviceWorkers: 'block' })).newPage());
+
+const journey = (browser: Browser, site: string, runs: number): Promise<number> =>
+  driveJourney(site, runs, () => browser.newContext({ ...phone, serviceWorkers: 'block' }));
 
 function report(results: readonly (readonly [PagePlan, Run])[], next: NextStory, runs: number): number {
   console.log(`\nLighthouse as a phone, medians of ${count(runs)}`);

@@ -1,0 +1,197 @@
+/**
+ * A reader's way through the site on a slow phone, as `npm run bench:pages -- --only journey` drives it: the front page, a story, back,
+ * a section, and a second story, with a press of each control on the way.
+ */
+import type { BrowserContext, CDPSession, Locator, Page } from '@playwright/test';
+import { ms, printTable } from '../support/figures.ts';
+
+/** Lighthouse's slow phone: 1.6 Mbit/s down, 750 kbit/s up, 150 ms, and a processor four times as slow. */
+const network = { offline: false, latency: 150, downloadThroughput: 204_800, uploadThroughput: 96_000 };
+const slowdown = 4;
+/** Milliseconds for which a finger stays on the glass; a browser prefetches a link meanwhile. */
+const pressMs = 80;
+
+export const phone = { viewport: { width: 390, height: 664 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
+
+/** Bounds, milliseconds and layout shift. */
+const most = { secondStory: 300, press: 100, shift: 0.0005 };
+
+/** What a page says of itself: milliseconds from the start of its visit, and the shift of its content. */
+interface Seen {
+  readonly largest: number;
+  readonly shift: number;
+}
+
+interface Step extends Seen {
+  readonly name: string;
+}
+
+interface Press {
+  readonly name: string;
+  /** From the touch to the next frame, the longest of its events. */
+  readonly ms: number;
+}
+
+/** Runs in each page before its own scripts. */
+function observe(): void {
+  const seen = { largest: 0, shift: 0, press: 0 };
+  Object.assign(window, { seen });
+  type Entry = PerformanceEntry & { value: number; hadRecentInput: boolean; interactionId: number };
+  const on = (type: string, read: (entry: Entry) => void, more: object = {}): void => {
+    const observer = new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) read(entry as Entry);
+    });
+    observer.observe({ type, buffered: true, ...more });
+  };
+  const start = (performance.getEntriesByType('navigation')[0] as { activationStart?: number })?.activationStart ?? 0;
+  on('largest-contentful-paint', ({ startTime }) => {
+    seen.largest = Math.max(0, startTime - start);
+  });
+  on('layout-shift', ({ value, hadRecentInput }) => {
+    if (!hadRecentInput) seen.shift += value;
+  });
+  const press = ({ interactionId, duration }: Entry): void => {
+    if (interactionId > 0) seen.press = Math.max(seen.press, duration);
+  };
+  on('event', press, { durationThreshold: 16 });
+}
+
+/** Two frames after the page is quiet: what has happened is reported. */
+async function quiet(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle');
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))),
+  );
+}
+
+async function touch(session: CDPSession, target: Locator): Promise<void> {
+  await target.scrollIntoViewIfNeeded();
+  const box = await target.boundingBox();
+  if (!box) throw new Error(`Nothing to press: ${target}`);
+  const touchPoints = [{ x: box.x + box.width / 2, y: box.y + box.height / 2 }];
+  await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints });
+  await new Promise((done) => setTimeout(done, pressMs));
+  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+}
+
+type Controls = readonly (readonly [name: string, control: (page: Page) => Locator])[];
+
+const onFront: Controls = [
+  ['open the menu', (page) => page.locator('[data-open-menu]')],
+  ['close the menu', (page) => page.locator('#site-menu').getByRole('button', { name: /close/i }).first()],
+  ['unfold the subscribe bar', (page) => page.locator('[data-sticky-footer] summary')],
+  ['fold the subscribe bar', (page) => page.locator('[data-sticky-footer] summary')],
+];
+const onStory: Controls = [
+  ['open the share menu', (page) => page.locator('[data-tool=share]')],
+  ['close the share menu', (page) => page.locator('[data-tool=share]')],
+  ['open the text sizes', (page) => page.locator('[data-tool=sizes]')],
+  ['choose a text size', (page) => page.locator('[data-tool=size]').last()],
+];
+
+async function pressAll(page: Page, session: CDPSession, controls: Controls): Promise<Press[]> {
+  const presses: Press[] = [];
+  for (const [name, control] of controls) {
+    await page.evaluate(() => {
+      (window as unknown as { seen: { press: number } }).seen.press = 0;
+    });
+    await touch(session, control(page));
+    await quiet(page);
+    presses.push({
+      name,
+      ms: await page.evaluate(() => (window as unknown as { seen: { press: number } }).seen.press),
+    });
+  }
+  return presses;
+}
+
+/** Drives the journey once. @param context a browser that has kept nothing, see {@link phone} */
+async function drive(context: BrowserContext, site: string): Promise<{ steps: Step[]; presses: Press[] }> {
+  await context.addInitScript(observe);
+  // The popup would cover what is pressed.
+  await context.addInitScript(() => localStorage.setItem('seen-welcome-modal', 'true'));
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', network);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
+  const steps: Step[] = [];
+  const presses: Press[] = [];
+  const record = async (name: string): Promise<void> => {
+    const seen = await page.evaluate(() => (window as unknown as { seen: Seen }).seen);
+    steps.push({ name, largest: seen.largest, shift: seen.shift });
+  };
+  /** Opens what a link leads to. The shift is read again before a page is left. */
+  const open = async (name: string, link: Locator, path: RegExp): Promise<void> => {
+    const arrived = page.waitForURL(path, { waitUntil: 'load' });
+    await touch(session, link);
+    await arrived;
+    await quiet(page);
+    await record(name);
+  };
+
+  await page.goto(site, { waitUntil: 'load' });
+  await quiet(page);
+  await record('front page');
+  presses.push(...(await pressAll(page, session, onFront)));
+  await open('story', page.locator('main article.card a[href^="/article/"]').nth(2), /\/article\//);
+  presses.push(...(await pressAll(page, session, onStory)));
+  await page.goBack({ waitUntil: 'load' });
+  await quiet(page);
+  await record('back');
+  await open('section', page.locator('.section-nav a[href^="/section/"]').nth(1), /\/section\//);
+  await open('second story', page.locator('main article.card a[href^="/article/"]').nth(1), /\/article\//);
+  return { steps, presses };
+}
+
+/**
+ * Drives the journey and prints it: medians of the runs, of a press the longest.
+ *
+ * @param open a context that has kept nothing, with the settings of {@link phone}
+ * @returns how many bounds are missed
+ */
+export async function driveJourney(site: string, runs: number, open: () => Promise<BrowserContext>): Promise<number> {
+  const driven: Awaited<ReturnType<typeof drive>>[] = [];
+  for (let run = 0; run < runs; run++) {
+    const context = await open();
+    driven.push(await drive(context, site));
+    await context.close();
+  }
+  const middle = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+  const steps = (driven[0]?.steps ?? []).map(({ name }, at) => ({
+    name,
+    largest: middle(driven.map((each) => each.steps[at]?.largest ?? Number.NaN)),
+    shift: Math.max(...driven.map((each) => each.steps[at]?.shift ?? Number.NaN)),
+  }));
+  const presses = (driven[0]?.presses ?? []).map(({ name }, at) => ({
+    name,
+    longest: Math.max(...driven.map((each) => each.presses[at]?.ms ?? Number.NaN)),
+  }));
+  const verdict = (holds: boolean): string => (holds ? 'holds' : 'missed');
+  const rows = [
+    ...steps.map(({ name, largest }) => ({
+      name: `${name}: largest paint ms`,
+      value: ms(largest),
+      bound: name === 'second story' ? String(most.secondStory) : '',
+      holds: name !== 'second story' || largest <= most.secondStory,
+    })),
+    ...steps.map(({ name, shift }) => ({
+      name: `${name}: shift`,
+      value: shift.toFixed(3),
+      bound: '0',
+      holds: shift < most.shift,
+    })),
+    ...presses.map(({ name, longest }) => ({
+      name: `${name} ms`,
+      value: ms(longest),
+      bound: String(most.press),
+      holds: longest <= most.press,
+    })),
+  ];
+  console.log(`\nA journey on a slow phone, ${runs} runs: medians of paints, the worst of shifts and presses`);
+  printTable([
+    ['', 'figure', 'bound', 'verdict'],
+    ...rows.map(({ name, value, bound, holds }) => [name, value, bound, bound === '' ? '' : verdict(holds)]),
+  ]);
+  return rows.filter(({ holds }) => !holds).length;
+}
