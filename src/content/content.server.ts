@@ -7,6 +7,7 @@ import { searchArticles } from './search/search.server.ts';
 import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
 import { updateRestrictedSections } from './store/access.server.ts';
+import { entriesAhead, idOfEntry, typeOfEntry } from './store/ahead.server.ts';
 import { backfillCursor, type ContentStore, isCopied, openContentStore } from './store/content-store.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
 import { createReader } from './store/reader.server.ts';
@@ -14,6 +15,7 @@ import { createApplier, logRevision } from './sync/apply.server.ts';
 import { createLookUp } from './sync/lookup.server.ts';
 import { createSync } from './sync/sync.server.ts';
 import { createReceiver } from './sync/webhook.server.ts';
+import { createWithdrawMissed } from './sync/withdraw-missed.server.ts';
 import { createClient } from './wire/client.server.ts';
 
 /** Opens the content store and creates the service; the service fetches nothing before `start` or `syncNow`. */
@@ -58,7 +60,9 @@ function offline(store: ContentStore, searching: SearchThread | null): Content {
     }),
     verify: () => null,
     shared: { read: () => null, write: async () => {} },
-    followed: { revision: () => 0, belongsTo() {}, fetchTime: () => 0, apply: async () => [] },
+    followed: { revision: () => 0, belongsTo() {}, fetchTime: () => 0, apply: async () => [], ahead: () => [] },
+    withdrawMissed: async () => 0,
+    refresh: async () => {},
     refused: () => ({}),
     preview: async () => ({ status: 501, error: 'Previews are off: no WordPress is set.' }),
     status: () => ({
@@ -167,7 +171,10 @@ function connected(options: Connected, store: ContentStore): Content {
         client.continueAfter(latestFetch(entries));
         return applier.applyLog(entries, revision, tags);
       },
+      ahead: () => entriesAhead(store).map((entry) => ({ type: typeOfEntry(entry), id: idOfEntry(entry) })),
     },
+    withdrawMissed: createWithdrawMissed({ store, client, applier }),
+    refresh: (type, id) => sync.refresh.document(type, id, { tries: 2 }),
     refused: () => receiver.refused,
     preview: createPreview({ store, client, ingester, now, secret }),
     status: () => sync.status(),

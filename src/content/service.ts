@@ -1,6 +1,7 @@
 /** The content service as the composition root and routes see it; `content.server.ts` creates one. */
 import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
+import type { EntryAhead } from './store/ahead.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
 import type { LookUpAnswer } from './sync/lookup.server.ts';
 import type { WordPressProblem } from './wire/fetch.server.ts';
@@ -43,12 +44,14 @@ export interface ContentJournal {
    * Appends entries, and waits until this node has applied them.
    *
    * @param tags that they change
+   * @param ahead what this node has applied ahead of the log, see {@link Content.withdrawMissed}; it is appended before them
    * @returns resolves to the paths that are fresh on this node
    * @throws Error when another node syncs now, or the log can't be reached
    */
   append(
     entries: readonly ContentEntry[],
     tags: ReadonlySet<string>,
+    ahead?: readonly EntryAhead[],
   ): Promise<{ readonly refreshed: Promise<readonly string[]> }>;
 }
 
@@ -74,6 +77,8 @@ export interface FollowedStore {
    * @throws Error at once, when they can't be written
    */
   apply(entries: readonly ContentEntry[], revision: number, tags: ReadonlySet<string>): Promise<readonly string[]>;
+  /** Documents that the store has withdrawn ahead of the log. */
+  ahead(): readonly { readonly type: DocumentType; readonly id: number }[];
 }
 
 export interface ContentChange {
@@ -181,6 +186,17 @@ export interface Content {
   receive(request: WebhookRequest, taken?: () => void, isRecent?: boolean): Promise<WebhookAnswer>;
   /** Why a webhook would be refused; `null` if it is valid and new. */
   verify(request: WebhookRequest): WebhookAnswer | null;
+  /**
+   * On a node that can't read the content log: asks WordPress what changed, and withdraws what isn't published any more or is no longer
+   * free. The content store keeps its revision, so that the log's later entries count.
+   *
+   * @param seconds how far back, by WordPress's clock
+   * @returns resolves to how many documents it withdrew
+   * @throws SyncProblem when WordPress can't be read
+   */
+  withdrawMissed(seconds: number, signal: AbortSignal): Promise<number>;
+  /** Fetches one document again and stores it. @throws Error when WordPress or the content log can't be reached */
+  refresh(type: DocumentType, id: number): Promise<unknown>;
   /** Values that all nodes of a cluster have, such as market prices. */
   readonly shared: SharedValues;
   /** The content store as a follower of the content log. */

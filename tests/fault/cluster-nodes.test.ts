@@ -1,17 +1,24 @@
-/** Whole sites as nodes of a cluster: the one that syncs with WordPress stands still and wakes, and the disk of one is full. */
+/**
+ * Whole sites as nodes of a cluster: the one that syncs with WordPress stands still and wakes, the disk of one is full, and one is cut off
+ * from PostgreSQL.
+ */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
+import type { Json } from '../fixtures/wordpress.ts';
 import { type Cluster, startPostgres } from '../world/postgres.ts';
+import { type SlowProxy, startSlowProxy } from '../world/slow-proxy.ts';
 import { openSmallDisk, type SmallDisk } from './fixtures/small-disk.ts';
 
 let postgres: Cluster;
 let DATABASE_URL: string;
 let folder: string;
 let disk: SmallDisk;
+let proxy: SlowProxy | undefined;
 /** Came with WordPress, and leads at first. */
 let first: Paper;
 /** On a small disk. */
@@ -31,8 +38,10 @@ beforeAll(async () => {
   for (const paper of papers) await until(() => paper.output().includes('The important pages are ready'), paper.output);
 });
 afterAll(async () => {
+  proxy?.thaw();
   for (const paper of papers) paper.site()?.kill('SIGCONT');
   await Promise.all(papers.map((paper) => paper.close()));
+  proxy?.close();
   await postgres?.remove();
   disk?.close();
   if (folder) rmSync(folder, { recursive: true, force: true });
@@ -101,4 +110,33 @@ it('a node whose disk is full leaves the lease to another, serves its pages, and
   await disk.free(second);
   await shows(second, '/article/story-2', 'By the other node');
   await until(async () => (await second.ask('/readyz')).status === 200, second.output);
+});
+
+it('a node that alone is cut off from PostgreSQL stops serving what is withdrawn or made paid, and serves the rest', async () => {
+  const url = new URL(DATABASE_URL);
+  proxy = await startSlowProxy(Number(url.port));
+  url.port = String(proxy.port);
+  const cutOff = await startPaper({ DATABASE_URL: url.href, WORDPRESS_URL: first.wordpressUrl });
+  papers.push(cutOff);
+  for (const id of [3, 4, 5]) await shows(cutOff, `/article/story-${id}`, `ENDING-${id}`);
+  proxy.freeze();
+  await until(async () => (await cutOff.ask('/readyz')).status === 503, cutOff.output);
+  const changed = async (id: number, part: Json, event: string): Promise<void> => {
+    first.edit(id, part);
+    const row = (first.wordpress.changes?.length ?? 0) + 1;
+    first.wordpress.changes?.push({ row, delivery: randomUUID(), event, type: 'articles', id, slug: `story-${id}` });
+    await until(async () => (await first.deliver({ event, id, slug: `story-${id}` })).status === 200, first.output);
+  };
+  await changed(3, { status: 'draft' }, 'unpublish');
+  await changed(4, { access: 'subscriber' }, 'update');
+  await changed(5, { title: { rendered: 'An edit meanwhile' } }, 'update');
+  await until(async () => (await cutOff.ask('/article/story-3')).status === 410, cutOff.output);
+  await until(async () => !(await cutOff.ask('/article/story-4')).text.includes('ENDING-4'), cutOff.output);
+  const kept = await cutOff.ask('/article/story-5');
+  expect([kept.status, kept.text.includes('ENDING-5')]).toEqual([200, true]);
+  expect(kept.text).not.toContain('An edit meanwhile');
+  proxy.thaw();
+  await shows(cutOff, '/article/story-5', 'An edit meanwhile');
+  await until(async () => (await cutOff.ask('/readyz')).status === 200, cutOff.output);
+  expect((await cutOff.ask('/article/story-3')).status).toBe(410);
 });

@@ -79,6 +79,10 @@ export interface Node {
 
 interface NodeOptions {
   readonly room?: Newsroom;
+  /** The node's own way to WordPress (default: the room's). */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Address of PostgreSQL, if it is another one than the place's. */
+  readonly databaseUrl?: string | null;
   /** Address of the listening connection, if it is another one. */
   readonly listenUrl?: string;
   /** This node's clock, epoch milliseconds. */
@@ -111,7 +115,7 @@ export async function openNode(engines: Engines, options: NodeOptions & Place): 
     log: silent,
     pollSeconds: 3600,
     threads: false,
-    fetch: room.fetch,
+    fetch: options.fetch ?? room.fetch,
     onChange: changes.publish,
     journal: clusterLog.journal,
     leads: clusterLog.leads,

@@ -51,6 +51,7 @@ $newsroom_parts = array(
 	'comments',      // Readers' comments as the site brings them.
 	'comments-screen', // How often readers have reported them.
 	'queue',         // The table of deliveries.
+	'changes-route', // /newsroom/v1/changes.
 	'deliveries',    // Sends what is due, retries.
 	'webhook',       // One signed request.
 	'delivery-note', // Tells the editor that the site has it.

@@ -9,6 +9,7 @@ import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
 import type { ContentChange, ContentJournal } from '../service.ts';
+import { entriesAhead, forgetAhead, isAhead, rememberAhead } from '../store/ahead.server.ts';
 import { type ContentStore, isDamage } from '../store/content-store.server.ts';
 import { applyEntries, type ContentEntry, type EntriesChange } from '../store/entries.server.ts';
 import type { Fetched, StoredChange } from '../store/write.server.ts';
@@ -50,6 +51,14 @@ export interface Applier {
    * @throws Error at once, when they can't be written
    */
   applyLog(entries: readonly ContentEntry[], revision: number, tags: ReadonlySet<string>): Promise<readonly string[]>;
+  /**
+   * Applies what withdraws a stored document, or makes a free one paid, ahead of the content log; anything else is left for the log.
+   *
+   * @param raw the document as received, `null` if WordPress doesn't have it any more
+   * @param known `fetched` of the stored version when the request was sent
+   * @returns whether it withdrew anything
+   */
+  withdrawAhead(type: DocumentType, id: number, raw: unknown, known: Fetched): Promise<boolean>;
   /** Notifies the listener of committed changes that it didn't finish processing. It runs once. */
   replay(): void;
   /** Counts of documents since the start. */
@@ -120,6 +129,7 @@ export function createApplier(options: ApplierOptions): Applier {
     comments: (raws, alongside = []) => comments(apply, raws, alongside),
     write: (entries) => commit(apply, entries),
     applyLog: (entries, revision, tags) => applyNow(apply, entries, { revision, tags }).refreshed,
+    withdrawAhead: (type, id, raw, known) => withdrawAhead(apply, type, id, raw, known),
   };
 }
 
@@ -190,7 +200,10 @@ async function commit(apply: ApplyState, entries: readonly ContentEntry[], onSto
   // One at a time, so that each preview starts from what the entry before has changed.
   const { expected, refreshed } = await apply.withLock('journal', async () => {
     const change = preview(apply.store, entries);
-    return { expected: change, ...(await journal.append(entries, change.tags)) };
+    if (!isAhead(apply.store)) return { expected: change, ...(await journal.append(entries, change.tags)) };
+    // The preview began from a content store that differs from the log, so its tags may lack some.
+    const tags = change.tags.union(new Set([tag.site]));
+    return { expected: change, ...(await journal.append(entries, tags, entriesAhead(apply.store))) };
   });
   onStored?.();
   return { ...summaryOf(expected), refreshed: await refreshed };
@@ -219,19 +232,27 @@ const summaryOf = ({ changes, rejected }: EntriesChange): Summary => ({
   rejected,
 });
 
-/** Runs the transaction and notifies the listener. @param log what the content log says beside the entries, `null` without one */
+/**
+ * Runs the transaction and notifies the listener.
+ *
+ * @param log what the content log says beside the entries, `ahead` for entries that it doesn't have yet, `null` without a log
+ */
 function applyNow(
   apply: ApplyState,
   entries: readonly ContentEntry[],
-  log: { readonly revision: number; readonly tags: ReadonlySet<string> } | null,
+  log: { readonly revision: number; readonly tags: ReadonlySet<string> } | 'ahead' | null,
 ): { summary: Summary; refreshed: Promise<readonly string[]> } {
   const { store, counts } = apply;
   let outcome: { summary: Summary; change: ContentChange | null; recordKey: string };
   try {
     outcome = store.transaction(() => {
       const own = applyEntries(store, entries);
-      if (log) store.setMeta('log-revision', String(log.revision));
-      const applied = log ? { ...own, tags: own.tags.union(log.tags) } : own;
+      if (log === 'ahead') rememberAhead(store, entries);
+      else if (log) {
+        store.setMeta('log-revision', String(log.revision));
+        forgetAhead(store, entries);
+      }
+      const applied = log && log !== 'ahead' ? { ...own, tags: own.tags.union(log.tags) } : own;
       const change = applied.tags.size > 0 ? changeOf(applied) : null;
       // Written in the same transaction as the change: if the process dies before the listener has processed it, the next process
       // repeats it.
@@ -248,6 +269,32 @@ function applyNow(
   counts.withdrawn += summary.withdrawn;
   counts.rejected += summary.rejected;
   return { summary, refreshed: change ? notifyListener(apply, change, recordKey) : waitForNotifications(apply) };
+}
+
+async function withdrawAhead(
+  apply: ApplyState,
+  type: DocumentType,
+  id: number,
+  raw: unknown,
+  known: Fetched,
+): Promise<boolean> {
+  const { store } = apply;
+  // Dated as the stored version, so that every later entry of the log counts, whatever the clocks say.
+  const entry: ContentEntry =
+    raw === null ? { kind: 'withdrawal', type, id, fetched: known } : await documentEntry(apply, type, raw, known);
+  if (entry.kind !== 'document' && entry.kind !== 'withdrawal') return false;
+  if (fetchedOf(store, type, id)?.at !== known.at) return false;
+  if (!preview(store, [entry]).changes.some(mustBeWithdrawn)) return false;
+  applyNow(apply, [entry], 'ahead');
+  return true;
+}
+
+/** When the stored version of a document was fetched; `null` if there is none. */
+export function fetchedOf(store: ContentStore, type: DocumentType, id: number): Fetched | null {
+  const row = store
+    .prepare('SELECT fetched, fetched_clock FROM documents WHERE id = ? AND type = ? AND partial = 0')
+    .get(id, type);
+  return row ? { at: Number(row.fetched), clock: Number(row.fetched_clock) } : null;
 }
 
 async function documents(

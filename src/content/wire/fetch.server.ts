@@ -102,6 +102,31 @@ export async function fetchStatus(
   return { ...parsed.data, clock: result.fetched.clock };
 }
 
+const changesAtOnce = 100;
+/** The longest time that the plugin accepts, seconds. */
+const longestChanges = 7 * 24 * 60 * 60;
+
+/** What changed in WordPress in the last seconds, and what is waiting to be delivered. @throws SyncProblem */
+export async function fetchChanges(
+  client: Client,
+  seconds: number,
+  options?: GetOptions,
+): Promise<z.infer<typeof wire.changes>> {
+  const changes: z.infer<typeof wire.changes> = [];
+  const past = Math.min(longestChanges, Math.max(1, Math.ceil(seconds)));
+  for (;;) {
+    const query = { seconds: past, after: changes.at(-1)?.row ?? 0 };
+    const result = await client.get('/newsroom/v1/changes', query, options);
+    if (!result.ok && result.code === 'rest_no_route')
+      throw new SyncProblem(`${result.url}: update the newsroom plugin, it doesn't have this route`, null, result);
+    if (!result.ok) throw problemOf(client, result);
+    const parsed = wire.changes.safeParse(result.data);
+    if (!parsed.success) throw new SyncProblem(`${result.url}: ${parsed.error.issues[0]?.message}`);
+    changes.push(...parsed.data);
+    if (parsed.data.length < changesAtOnce) return changes;
+  }
+}
+
 // Known causes that keep the site from reading WordPress, each with its remedy, for `/readyz` and the log.
 
 export interface WordPressProblem {

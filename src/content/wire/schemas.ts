@@ -223,6 +223,11 @@ export const pluginStatus = z.object({
   problems: z.array(z.object({ code: z.string(), message: z.string() })).optional(),
 });
 
+/** `GET /newsroom/v1/changes`. */
+export const changes = z.array(
+  z.object({ row: count, delivery: z.string(), event: z.string(), type: z.string(), id: count }),
+);
+
 /** A document with the few fields that polls and walks read (`_fields=id,modified_gmt,slug,status`). */
 export const summary = z.object({
   id,

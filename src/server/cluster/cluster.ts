@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Content, ContentJournal, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
+import type { EntryAhead } from '../../content/store/ahead.server.ts';
 import type { ContentEntry } from '../../content/store/entries.server.ts';
 import { entryName } from '../../content/store/entries.server.ts';
 import { tag } from '../../lib/content/model.ts';
@@ -17,6 +18,7 @@ import type { ChangeFeed } from '../change-feed.ts';
 import { type AnswerMessage, longestMessage, type Message, type WebhookMessage } from './channel.ts';
 import { type ContentLog, type LogBatch, openContentLog, tagKind } from './content-log.ts';
 import { createLease, type Lease } from './lease.ts';
+import { type MissedWithdrawals, wantedDocument, watchForMissedWithdrawals } from './missed-withdrawals.ts';
 import { type ClusterNode, createClusterNode, type NodeStats } from './node.ts';
 import { createSharedAssets, type SharedAssets } from './shared-assets.ts';
 import { createSharedPages, type SharedPages, type SharedPagesStats } from './shared-pages.ts';
@@ -99,13 +101,15 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     contentLog,
     lease,
     journal: {
-      async append(entries, tags) {
+      async append(entries, tags, ahead = []) {
         const present = lead;
         if (present === null || present.epoch !== lease.epoch || closing.signal.aborted)
           throw new Error('Another node syncs with WordPress');
         if (entries.some((entry) => 'fetched' in entry && entry.fetched.at < present.since))
           throw new Error('It was fetched before this node began to sync for the cluster');
-        const written = entries.map((entry) => ({ ...entryName(entry), payload: JSON.stringify(entry) }));
+        const written = [...datedFrom(present.since, ahead), ...entries].map((entry) => {
+          return { ...entryName(entry), payload: JSON.stringify(entry) };
+        });
         try {
           return await inSpan('content log append', { 'broadsheet.entries': written.length }, async () =>
             reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], present.epoch)),
@@ -129,13 +133,17 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
   };
 }
 
+/** Entries with the time at which this node began to sync: before all that it has fetched since, and after all that the log has of them. */
+const datedFrom = (since: number, ahead: readonly EntryAhead[]): EntryAhead[] =>
+  ahead.map((entry) => ({ ...entry, fetched: { at: Math.max(since, entry.fetched.at), clock: entry.fetched.clock } }));
+
 const tagEntry = (tag: string) => ({ kind: tagKind, id: tag, payload: null });
 
 export interface ClusterOptions {
   readonly clusterLog: ClusterLog;
   /** Address for the listening connection, see `NodeOptions`. */
   readonly listenUrl: string;
-  readonly content: Pick<Content, 'receive' | 'verify' | 'look' | 'followed'>;
+  readonly content: Pick<Content, 'receive' | 'verify' | 'look' | 'followed' | 'withdrawMissed' | 'refresh'>;
   /** Gets changed tags, such as new prices, while the other nodes can't be reached. */
   readonly changes: Pick<ChangeFeed, 'publish'>;
   readonly log: Logger;
@@ -187,6 +195,7 @@ interface State extends ClusterOptions {
   readonly maintenance: RepeatedTask[];
   /** Makes this node the one that syncs, while it has the lease. */
   takingOver: RepeatedTask | null;
+  missed: MissedWithdrawals | null;
   readonly counts: { passedOn: number; received: number };
   webhooks: number;
 }
@@ -231,6 +240,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     unpublished: new Map(),
     maintenance: [],
     takingOver: null,
+    missed: null,
     counts: { passedOn: 0, received: 0 },
     webhooks: 0,
   };
@@ -255,7 +265,8 @@ export function createCluster(options: ClusterOptions): Cluster {
     },
     shareOf(build) {
       const revision = content.followed.revision;
-      const pages = createSharedPages({ db, version, build, node: id, log, revision, everything: tag.site });
+      const isAhead = (): boolean => content.followed.ahead().length > 0;
+      const pages = createSharedPages({ db, version, build, node: id, log, revision, isAhead, everything: tag.site });
       state.shares.set(build, pages);
       return pages;
     },
@@ -273,6 +284,8 @@ export function createCluster(options: ClusterOptions): Cluster {
           log.warn({ problem: (error as Error).message }, "This node can't sync for the cluster yet; retrying"),
       );
       node.start();
+      const everyMs = 2 * (beatMs ?? takeOverEveryMs);
+      state.missed = watchForMissedWithdrawals({ node, content, log, everyMs });
       state.maintenance.push(
         state.takingOver,
         repeat(
@@ -284,6 +297,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     },
     async stop() {
       for (const task of state.maintenance) await task.stop();
+      await state.missed?.stop();
       clusterLog.close();
       return node.stop();
     },
@@ -357,12 +371,20 @@ async function leaseChanged(state: State, epoch: number | null): Promise<void> {
 
 function handle(state: State, message: Message): void {
   const { page, build, webhook, answer, lease, wanted } = message;
-  if (wanted !== undefined && state.clusterLog.leads()) state.onWanted?.(wanted);
+  if (wanted !== undefined && state.clusterLog.leads()) answerWanted(state, wanted);
   if (page !== undefined && build !== undefined) state.shares.get(build)?.announced(page);
   if (webhook && state.node.epoch !== null) void answerWebhook(state, webhook);
   if (answer?.to === state.node.id) state.open.get(answer.id)?.answer(answer);
   // The holder before it may not have got these.
   if (lease !== undefined) passOnOpen(state);
+}
+
+function answerWanted({ content, onWanted, log }: State, wanted: string): void {
+  const document = wantedDocument(wanted);
+  if (!document) return void onWanted?.(wanted);
+  content.refresh(document.type, document.id).catch((error: Error) => {
+    log.warn({ wanted, problem: error.message }, "A document that a node withdrew couldn't be fetched; retrying");
+  });
 }
 
 const unavailable = (error: string): WebhookAnswer => ({
@@ -371,7 +393,11 @@ const unavailable = (error: string): WebhookAnswer => ({
   body: { ok: false, reason: 'cluster', error },
 });
 
-async function receive(state: State, request: WebhookRequest, taken?: () => void): Promise<WebhookAnswer> {
+async function receive(state: State, request: WebhookRequest, onTaken?: () => void): Promise<WebhookAnswer> {
+  const taken = (): void => {
+    state.missed?.webhookCame();
+    onTaken?.();
+  };
   if (state.node.epoch !== null) return receiveAsHolder(state, request, taken);
   const refused = state.content.verify(request);
   if (refused) return refused;
@@ -379,7 +405,7 @@ async function receive(state: State, request: WebhookRequest, taken?: () => void
   if (JSON.stringify({ webhook: message }).length > longestMessage) {
     return unavailable('the webhook is too long to be passed on');
   }
-  taken?.();
+  taken();
   state.counts.passedOn++;
   return passOnAndWait(state, message);
 }

@@ -60,6 +60,11 @@ export interface ClusterNode {
   readonly epoch: number | null;
   /** Whether changes reach this node at present. */
   readonly hears: boolean;
+  /**
+   * Milliseconds since this node last saw the end of the log, infinite if it never has; `null` while it can read the log, even if it is
+   * behind.
+   */
+  readonly cutOffMs: number | null;
   /** Reads the log to its end, for this long at most. */
   catchUp(ms: number): Promise<void>;
   start(): void;
@@ -96,6 +101,8 @@ interface State extends Required<NodeOptions> {
   reporting: Promise<void> | null;
   reportAgain: boolean;
   readonly createdAt: number;
+  /** Monotonic time of the last read of the log. */
+  readAt: number;
   /** Monotonic time at which this node was last at the end of the log. */
   caughtUpAt: number;
   /** The same as PostgreSQL knows it: a node that hears is one of those that `everywhere` waits for. */
@@ -125,6 +132,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     reporting: null,
     reportAgain: false,
     createdAt: performance.now(),
+    readAt: Number.NEGATIVE_INFINITY,
     caughtUpAt: Number.NEGATIVE_INFINITY,
     heardAt: Number.NEGATIVE_INFINITY,
     problem: null,
@@ -141,6 +149,10 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     },
     get hears() {
       return hears(state);
+    },
+    get cutOffMs() {
+      const silentMs = performance.now() - Math.max(state.readAt, state.createdAt);
+      return hears(state) || silentMs < goneMs ? null : performance.now() - state.caughtUpAt;
     },
     catchUp: (ms) => Promise.race([follow(state), timer(ms, undefined, { ref: false })]),
     start() {
@@ -229,6 +241,7 @@ async function readLog(state: State): Promise<void> {
       for (;;) {
         const began = performance.now();
         const batch = await contentLog.read(follower.revision());
+        state.readAt = performance.now();
         if (batch.entries.length === 0) {
           state.caughtUpAt = began;
           break;

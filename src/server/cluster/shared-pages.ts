@@ -21,6 +21,8 @@ export interface SharedPagesOptions {
   readonly log: Logger;
   /** Revision of the content in this node's content store. */
   readonly revision: () => number;
+  /** Whether the content store has withdrawn something ahead of the log: its pages aren't those of its revision. */
+  readonly isAhead?: () => boolean;
   /** The tag of every page. */
   readonly everything: string;
   /** Milliseconds: how long a node may take to render (default 4000), and how long PostgreSQL may take to answer (default 500). */
@@ -68,6 +70,7 @@ const askAgainMs = 250;
 export function createSharedPages(options: SharedPagesOptions): SharedPages {
   const state: State = {
     ...options,
+    isAhead: options.isAhead ?? (() => false),
     renderMs: options.renderMs ?? 4000,
     answerMs: options.answerMs ?? 500,
     awaited: new Map(),
@@ -93,7 +96,7 @@ const alone: ShareTicket = { shared: null, give() {} };
 
 async function take(state: State, ref: PageRef): Promise<ShareTicket> {
   const began = performance.now();
-  if (began < state.restUntil) return renderAlone(state);
+  if (began < state.restUntil || state.isAhead()) return renderAlone(state);
   try {
     for (;;) {
       const revision = state.revision();

@@ -439,6 +439,64 @@ describe('when the site does not take it', () => {
   });
 });
 
+describe('the list of changes', () => {
+  const changes = (query: string, as?: 'site' | 'admin' | 'reporter') =>
+    newsroom.rest(`/newsroom/v1/changes?${query}`, { as });
+
+  it('names what changed lately and what still waits, in the order of its rows', async () => {
+    await idle();
+    const old = await publish('Long ago');
+    const gone = await publish('Soon gone');
+    await save(`articles/${gone.id}`, { status: 'draft' });
+    await idle();
+    const waits = await newsroom.php(
+      `global $wpdb; add_filter( 'newsroom_webhooks_enabled', '__return_false' ); $wpdb->update( newsroom_table(), array( 'created_ms' => 1 ), array( 'object_id' => $input ) ); $id = newsroom_enqueue( newsroom_payload( 'update', 'video', 900, 'film', 'publish' ) ); newsroom_update_row( $id, array( 'created_ms' => 1, 'next_at' => time() + 3600 ) ); return $id;`,
+      old.id,
+    );
+    const { status, json } = await changes('seconds=600', 'site');
+    expect(status).toBe(200);
+    expect(json.filter(({ id }: { id: number }) => id === old.id)).toEqual([]);
+    const last = json.filter(({ id, event }: { id: number; event: string }) => id === gone.id && event === 'unpublish');
+    const delivery = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(last).toEqual([
+      { row: expect.any(Number), delivery, event: 'unpublish', type: 'articles', id: gone.id, slug: 'soon-gone' },
+    ]);
+    expect(json.at(-1)).toEqual({ row: waits, delivery, event: 'update', type: 'video', id: 900, slug: 'film' });
+    const rows = json.map(({ row: each }: { row: number }) => each);
+    expect(rows).toEqual(rows.toSorted((a: number, b: number) => a - b));
+    expect(
+      (await changes(`seconds=600&after=${last[0].row}`, 'site')).json.map((each: { row: number }) => each.row),
+    ).toEqual(rows.filter((each: number) => each > last[0].row));
+    await newsroom.php(`newsroom_update_row( $input, array( 'state' => 'done' ) ); return 1;`, waits);
+    expect((await changes(`seconds=600&after=${waits - 1}`, 'site')).json).toEqual([]);
+  });
+
+  it('has at most a hundred rows at once', async () => {
+    const first = await newsroom.php(
+      `add_filter( 'newsroom_webhooks_enabled', '__return_false' ); $ids = array(); for ( $i = 0; $i < 103; $i++ ) { $ids[] = newsroom_enqueue( newsroom_payload( 'update', 'articles', 800000 + $i, 's', 'publish' ) ); newsroom_update_row( end( $ids ), array( 'state' => 'done' ) ); } return $ids[0];`,
+    );
+    const page = (await changes(`seconds=600&after=${first - 1}`, 'site')).json;
+    expect(page).toHaveLength(100);
+    expect((await changes(`seconds=600&after=${page.at(-1).row}`, 'site')).json).toHaveLength(3);
+  });
+
+  it('is for the site’s account, and refuses values that it can’t read', async () => {
+    expect((await changes('seconds=60')).status).toBe(401);
+    expect((await changes('seconds=60', 'reporter')).status).toBe(403);
+    expect((await changes('seconds=60', 'admin')).status).toBe(200);
+    for (const query of [
+      '',
+      'seconds=0',
+      'seconds=-5',
+      'seconds=x',
+      'seconds=604801',
+      'seconds=60&after=-1',
+      "seconds=60&after=1'",
+    ])
+      expect((await changes(query, 'site')).status, query).toBe(400);
+  });
+});
+
 describe('the queue', () => {
   const merge = (older: string, newer: string, previous: string | null = null) =>
     newsroom.php(

@@ -1,0 +1,219 @@
+/** Nodes that can't reach PostgreSQL, and ask WordPress what was withdrawn. */
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  follower,
+  holders,
+  type Node,
+  newsroom,
+  openNode,
+  openNodes,
+  stopNodes,
+  webhook,
+} from '../../../tests/world/cluster-nodes.ts';
+import { prepare } from '../../../tests/world/databases.ts';
+import { type SlowProxy, startSlowProxy } from '../../../tests/world/slow-proxy.ts';
+import { type Logger, silent } from '../../lib/logging.ts';
+import { wantedDocument, watchForMissedWithdrawals } from './missed-withdrawals.ts';
+import { createSharedPages, type SharedPagesOptions } from './shared-pages.ts';
+
+const engines = prepare('postgres');
+const proxies: SlowProxy[] = [];
+afterEach(async () => {
+  for (const proxy of proxies) proxy.thaw();
+  await stopNodes();
+  for (const proxy of proxies.splice(0)) proxy.close();
+});
+
+type Newsroom = ReturnType<typeof newsroom>;
+
+/** Changes a story, and lists the change as the plugin does. */
+function change(room: Newsroom, id: number, part: Parameters<Newsroom['put']>[1], event = 'update'): void {
+  room.put(id, part);
+  room.changes?.push({ row: room.changes.length + 1, delivery: randomUUID(), event, type: 'articles', id, slug: '' });
+}
+
+const asked = (requests: readonly string[]): boolean => requests.some((path) => path.endsWith('/changes'));
+const access = (node: Node, id: number) => node.content.reader().article(`a-${id}`)?.access;
+const withdrawnTags = ({ changes }: Node) => changes.flatMap((each) => each.withdrawnTags ?? []);
+
+/** Three nodes, of which the last one alone has its connections through a proxy, and its own way to WordPress. */
+async function openCutNode() {
+  const room = newsroom(4);
+  // Without the pool of the suite: each node has its own connections.
+  const { dataDir, databaseUrl } = await engines.migratedPlace();
+  const url = new URL(databaseUrl ?? '');
+  const proxy = await startSlowProxy(Number(url.port));
+  proxies.push(proxy);
+  url.port = String(proxy.port);
+  const own = { requests: [] as string[], isAway: false };
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    own.requests.push(new URL(String(input)).pathname);
+    if (own.isAway) throw new Error('WordPress is away');
+    return room.fetch(input, init);
+  };
+  const { all } = await openNodes(engines, 3, {
+    room,
+    place: { dataDir, databaseUrl },
+    of: (at) => (at === 2 ? { fetch, databaseUrl: url.href } : {}),
+  });
+  const others = all.slice(0, 2);
+  const node = all[2] as Node;
+  return { room, proxy, own, node, others, all };
+}
+
+/** Sends a webhook to the nodes that hear, until it is answered. */
+async function deliver(others: readonly Node[], id: number, event?: string): Promise<void> {
+  await expect.poll(() => holders(others).length).toBe(1);
+  await expect.poll(async () => (await follower(others).cluster.receive(webhook(id, event))).status).toBe(200);
+}
+
+describe('a node that alone has lost PostgreSQL', () => {
+  it('stops showing what is withdrawn or made paid, keeps the rest, and converges when it hears again', async () => {
+    const { room, proxy, own, node, others, all } = await openCutNode();
+    proxy.freeze();
+    await expect.poll(() => node.cluster.node.cutOffMs !== null).toBe(true);
+    change(room, 1, { title: { rendered: 'A plain edit' } });
+    change(room, 2, { status: 'draft' }, 'unpublish');
+    change(room, 3, { access: 'subscriber' });
+    for (const id of [1, 2, 3]) await deliver(others, id);
+    await expect.poll(() => [node.title(2), access(node, 3)]).toEqual([undefined, 'subscriber']);
+    expect(withdrawnTags(node)).toEqual(['article:2', 'article:3']);
+    expect([node.title(1), node.title(4)]).toEqual(['Headline 1', 'Headline 4']);
+    expect(node.content.followed.ahead()).toHaveLength(2);
+    proxy.thaw();
+    await expect.poll(() => all.map(({ cluster }) => cluster.node.hears)).toEqual([true, true, true]);
+    await expect.poll(() => node.title(1)).toBe('A plain edit');
+    expect([node.title(2), access(node, 3)]).toEqual([undefined, 'subscriber']);
+    expect(node.content.followed.ahead()).toEqual([]);
+    own.requests = [];
+    change(room, 4, { title: { rendered: 'Afterwards' } });
+    await deliver(all, 4);
+    expect(all.map(({ title }) => title(4))).toEqual(Array(3).fill('Afterwards'));
+    expect(asked(own.requests)).toBe(false);
+  });
+
+  it('goes on showing what it has while WordPress is away, too, and withdraws when WordPress answers', async () => {
+    const { room, proxy, own, node, others } = await openCutNode();
+    own.isAway = true;
+    proxy.freeze();
+    change(room, 2, { status: 'draft' }, 'unpublish');
+    await deliver(others, 2, 'unpublish');
+    await expect.poll(() => asked(own.requests)).toBe(true);
+    expect([node.title(1), node.title(2)]).toEqual(['Headline 1', 'Headline 2']);
+    own.isAway = false;
+    // A webhook that the node can't pass on says that WordPress is there.
+    const refused = node.cluster.receive(webhook(2, 'unpublish'));
+    await expect.poll(() => node.title(2)).toBeUndefined();
+    expect((await refused).status).toBe(503);
+    expect(node.title(1)).toBe('Headline 1');
+  });
+
+  it('shows a story again that WordPress has published again meanwhile', async () => {
+    const { room, proxy, node, others, all } = await openCutNode();
+    proxy.freeze();
+    change(room, 2, { status: 'draft' }, 'unpublish');
+    await expect.poll(() => node.title(2)).toBeUndefined();
+    // The others have heard of neither.
+    room.put(2, {});
+    expect(others.map(({ title }) => title(2))).toEqual(['Headline 2', 'Headline 2']);
+    proxy.thaw();
+    await expect.poll(() => all.map(({ title }) => title(2))).toEqual(Array(3).fill('Headline 2'));
+    await expect.poll(() => node.content.followed.ahead()).toEqual([]);
+  });
+});
+
+describe('while PostgreSQL is away for all nodes', () => {
+  const alone = prepare('postgres', { ownServer: true });
+
+  it('all go on with what they have, withdraw what WordPress withdraws, and the log gets it first of all', async () => {
+    const place = await alone.place();
+    const { all, room } = await openNodes(alone, 2, { place });
+    await alone.cluster().stop();
+    try {
+      await expect.poll(() => asked(room.requests())).toBe(true);
+      const seen = all.map(({ changes }) => changes.length);
+      await expect.poll(() => asked(room.requests())).toBe(true);
+      expect(all.map(({ title }) => [title(1), title(2)])).toEqual(Array(2).fill(['Headline 1', 'Headline 2']));
+      expect(all.map(({ changes }) => changes.length)).toEqual(seen);
+      change(room, 1, { title: { rendered: 'Meanwhile' } });
+      change(room, 2, { status: 'draft' }, 'unpublish');
+      expect((await all[0].cluster.receive(webhook(2, 'unpublish'))).status).toBe(503);
+      await expect.poll(() => all.map(({ title }) => title(2))).toEqual([undefined, undefined]);
+      expect(all.map(({ title }) => title(1))).toEqual(['Headline 1', 'Headline 1']);
+    } finally {
+      await alone.cluster().start();
+    }
+    await expect.poll(() => all.map(({ cluster }) => cluster.node.hears)).toEqual([true, true]);
+    await expect.poll(() => all.map(({ content }) => content.followed.ahead())).toEqual([[], []]);
+    expect(all.map(({ title }) => title(2))).toEqual([undefined, undefined]);
+    const late = await openNode(alone, { ...place, room });
+    await expect.poll(() => late.title(1)).toBeDefined();
+    expect(late.title(2)).toBeUndefined();
+  });
+});
+
+describe('the questions to WordPress', () => {
+  it('are not asked while the node hears; a failure is logged once; documents ahead of the log are named to the cluster', async () => {
+    const warnings: string[] = [];
+    const log: Logger = { ...silent, warn: (_context, message) => void warnings.push(message) };
+    const sent: unknown[] = [];
+    const node = {
+      hears: true,
+      cutOffMs: null as number | null,
+      send: async (message: object) => void sent.push(message),
+    };
+    const past: number[] = [];
+    let revision = 0;
+    const content = {
+      withdrawMissed: async (seconds: number) => {
+        past.push(seconds);
+        if (past.length < 4) throw new Error('WordPress has no such route');
+        return 0;
+      },
+      followed: { revision: () => revision, ahead: () => [{ type: 'articles' as const, id: 12 }] },
+    };
+    const watch = watchForMissedWithdrawals({ node, content: content as never, log, everyMs: 5 });
+    try {
+      await expect.poll(() => sent.length).toBeGreaterThan(1);
+      expect(wantedDocument((sent[0] as { wanted: string }).wanted)).toEqual({ type: 'articles', id: 12 });
+      watch.webhookCame();
+      expect(past).toEqual([]);
+      Object.assign(node, { hears: false, cutOffMs: Number.POSITIVE_INFINITY });
+      // A node without content has nothing to withdraw.
+      watch.webhookCame();
+      expect(past).toEqual([]);
+      revision = 7;
+      await expect.poll(() => past.length).toBeGreaterThan(5);
+      expect(warnings).toHaveLength(1);
+      // At first everything, after an answer only what came since.
+      expect(past.slice(0, 4)).toEqual(Array(4).fill(Number.POSITIVE_INFINITY));
+      expect(past[4]).toBeLessThan(3600);
+    } finally {
+      await watch.stop();
+    }
+  });
+});
+
+it('a node that is ahead of the log renders by itself: pages of its revision still show what it has withdrawn', async () => {
+  const warnings: string[] = [];
+  const log: Logger = { ...silent, warn: (_context, message) => void warnings.push(message) };
+  let isAhead = true;
+  // A question to this database fails, and is logged.
+  const db = {} as SharedPagesOptions['db'];
+  const pages = createSharedPages({
+    db,
+    version: 1,
+    build: 'b',
+    node: 'n',
+    log,
+    revision: () => 1,
+    isAhead: () => isAhead,
+    everything: 'site',
+  });
+  expect((await pages.take({ key: '/', variant: '' } as never)).shared).toBeNull();
+  expect([pages.stats().alone, warnings.length]).toEqual([1, 0]);
+  isAhead = false;
+  await pages.take({ key: '/', variant: '' } as never);
+  expect([pages.stats().alone, warnings.length]).toEqual([2, 1]);
+});

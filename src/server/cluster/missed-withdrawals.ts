@@ -1,0 +1,110 @@
+/**
+ * A node that is cut off from PostgreSQL asks WordPress what was withdrawn, so that it doesn't go on serving it. The node can't tell whether
+ * PostgreSQL is away for all nodes, when its cached pages must keep answering, or for itself alone, when the others publish without it:
+ * WordPress knows what changed.
+ */
+import type { Content } from '../../content/service.ts';
+import type { DocumentType } from '../../lib/content/model.ts';
+import { backOff, repeat } from '../../lib/jobs/tasks.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { ClusterNode } from './node.ts';
+
+export interface MissedWithdrawalsOptions {
+  readonly node: Pick<ClusterNode, 'hears' | 'cutOffMs' | 'send'>;
+  readonly content: Pick<Content, 'withdrawMissed' | 'followed'>;
+  readonly log: Logger;
+  /** Milliseconds between two questions. */
+  readonly everyMs: number;
+}
+
+export interface MissedWithdrawals {
+  /** WordPress has sent a valid webhook; a node that is cut off asks at once what it is about. */
+  webhookCame(): void;
+  stop(): Promise<void>;
+}
+
+interface State extends MissedWithdrawalsOptions {
+  /** Monotonic time of the last answer while cut off. */
+  answeredAt: number;
+  failures: number;
+  /** Messages about documents that the log doesn't have yet. */
+  reminders: number;
+  restUntil: number;
+}
+
+/** Changes of this time before are asked for, too: a webhook may have waited for its turn. */
+const overlapMs = 60_000;
+const longestRestMs = 30_000;
+const longestReminderMs = 600_000;
+
+/** Starts to look. */
+export function watchForMissedWithdrawals(options: MissedWithdrawalsOptions): MissedWithdrawals {
+  const state: State = { ...options, answeredAt: Number.NEGATIVE_INFINITY, failures: 0, reminders: 0, restUntil: 0 };
+  const task = repeat(
+    options.everyMs,
+    (signal) => look(state, signal),
+    () => {},
+  );
+  return {
+    webhookCame() {
+      if (options.node.cutOffMs === null) return;
+      state.restUntil = 0;
+      void task.runNow();
+    },
+    stop: () => task.stop(),
+  };
+}
+
+async function look(state: State, signal: AbortSignal): Promise<void> {
+  const { node, content, log, everyMs } = state;
+  const cutOffMs = node.cutOffMs;
+  if (cutOffMs === null) {
+    if (state.answeredAt > 0 || state.failures > 0) restart(state);
+    if (node.hears) await remind(state);
+    return;
+  }
+  const began = performance.now();
+  const isEmpty = cutOffMs === Number.POSITIVE_INFINITY && content.followed.revision() === 0;
+  if (isEmpty || began < state.restUntil) return;
+  try {
+    const sinceMs = Math.min(cutOffMs, began - state.answeredAt) + overlapMs;
+    const withdrawn = await content.withdrawMissed(sinceMs / 1000, signal);
+    if (withdrawn > 0)
+      log.warn({ withdrawn }, 'This node is cut off from PostgreSQL and withdrew what WordPress withdrew');
+    state.answeredAt = began;
+    state.failures = 0;
+  } catch (error) {
+    if (signal.aborted) return;
+    const problem = (error as Error).message;
+    if (state.failures === 0)
+      log.warn(
+        { problem },
+        "This node is cut off from PostgreSQL and can't ask WordPress what was withdrawn; retrying",
+      );
+    state.restUntil = performance.now() + backOff(++state.failures, 2 * everyMs, longestRestMs);
+  }
+}
+
+function restart(state: State): void {
+  state.answeredAt = Number.NEGATIVE_INFINITY;
+  state.failures = 0;
+  state.reminders = 0;
+  state.restUntil = 0;
+}
+
+/** Asks the node that syncs for the documents that this node has withdrawn and that the log still has as they were. */
+async function remind(state: State): Promise<void> {
+  const ahead = state.content.followed.ahead();
+  if (ahead.length === 0) state.reminders = 0;
+  if (ahead.length === 0 || performance.now() < state.restUntil) return;
+  state.restUntil = performance.now() + backOff(++state.reminders, 2 * state.everyMs, longestReminderMs);
+  for (const document of ahead) await state.node.send({ wanted: wantedKey(document) }).catch(() => {});
+}
+
+const wantedKey = ({ type, id }: { readonly type: DocumentType; readonly id: number }): string => `${type}/${id}`;
+
+/** The document that a node wants from the node that syncs; `null` if it wants something else. */
+export function wantedDocument(wanted: string): { readonly type: DocumentType; readonly id: number } | null {
+  const [, type, id] = /^(articles|video|crosswords|authors|pages)\/(\d+)$/u.exec(wanted) ?? [];
+  return type ? { type: type as DocumentType, id: Number(id) } : null;
+}

@@ -1,0 +1,82 @@
+<?php
+/**
+ * /newsroom/v1/changes: what changed lately, for a process of the site that has missed webhooks.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'rest_api_init', 'newsroom_register_changes_route' );
+
+/**
+ * Registers the route.
+ */
+function newsroom_register_changes_route() {
+	register_rest_route(
+		'newsroom/v1',
+		'/changes',
+		array(
+			'methods'             => 'GET',
+			'callback'            => 'newsroom_rest_changes',
+			'permission_callback' => 'newsroom_may_see_changes',
+			'args'                => array(
+				// By the clock here: the site's may be another.
+				'seconds' => array(
+					'type'     => 'integer',
+					'minimum'  => 1,
+					'maximum'  => WEEK_IN_SECONDS,
+					'required' => true,
+				),
+				'after'   => array(
+					'type'    => 'integer',
+					'minimum' => 0,
+					'default' => 0,
+				),
+			),
+		)
+	);
+}
+
+/**
+ * Whether the user may see what changed: the list names documents that are no longer public.
+ *
+ * @return bool
+ */
+function newsroom_may_see_changes() {
+	return current_user_can( 'newsroom_read_restricted' );
+}
+
+/**
+ * Deliveries of the last seconds, and older ones that the site hasn't confirmed, at most 100 in the order of their rows.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response
+ */
+function newsroom_rest_changes( $request ) {
+	global $wpdb;
+	$table = newsroom_table();
+	$since = (int) round( microtime( true ) * 1000 ) - 1000 * (int) $request['seconds'];
+	$rows  = $wpdb->get_results( $wpdb->prepare( "SELECT id, delivery, event, object_type, object_id, payload FROM $table WHERE id > %d AND ( created_ms >= %d OR state IN ( 'pending', 'sending' ) ) ORDER BY id LIMIT 100", $request['after'], $since ) ); // phpcs:ignore WordPress.DB
+	return rest_ensure_response( array_map( 'newsroom_change_of_row', $rows ) );
+}
+
+/**
+ * A row as the route gives it.
+ *
+ * @param object $row Row.
+ * @return array
+ */
+function newsroom_change_of_row( $row ) {
+	$payload = json_decode( $row->payload, true );
+	return array(
+		'row'      => (int) $row->id,
+		'delivery' => $row->delivery,
+		'event'    => $row->event,
+		'type'     => $row->object_type,
+		'id'       => (int) $row->object_id,
+		'slug'     => isset( $payload['slug'] ) && is_string( $payload['slug'] ) ? $payload['slug'] : '',
+	);
+}
