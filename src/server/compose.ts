@@ -148,10 +148,17 @@ export async function compose(
     mailDomain: config.emailDnsCheck ? createMailDomainCheck() : null,
     external: config.emailVerifier && createExternalCheck({ ...config.emailVerifier, log }),
   });
+  const { assetsBucket } = config;
+  // Imported only where it is wanted.
+  const assetStore =
+    inCluster && assetsBucket
+      ? (await import('./cluster/bucket-assets.ts')).createBucketAssets({ settings: assetsBucket })
+      : undefined;
   const cluster =
     clusterLog &&
     openCluster(config, {
       clusterLog,
+      assetStore,
       content,
       changes,
       log,

@@ -20,7 +20,8 @@ import { type ContentLog, type LogBatch, openContentLog, tagKind } from './conte
 import { createLease, type Lease } from './lease.ts';
 import { type MissedWithdrawals, wantedDocument, watchForMissedWithdrawals } from './missed-withdrawals.ts';
 import { type ClusterNode, createClusterNode, type NodeStats } from './node.ts';
-import { createSharedAssets, type SharedAssets } from './shared-assets.ts';
+import { createPostgresAssets } from './postgres-assets.ts';
+import { type AssetStore, createSharedAssets, type SharedAssets } from './shared-assets.ts';
 import { createSharedPages, type SharedPages, type SharedPagesStats } from './shared-pages.ts';
 
 /** What the content needs of the cluster; created before it. */
@@ -147,6 +148,8 @@ export interface ClusterOptions {
   /** Gets changed tags, such as new prices, while the other nodes can't be reached. */
   readonly changes: Pick<ChangeFeed, 'publish'>;
   readonly log: Logger;
+  /** Where the nodes share hashed files (default PostgreSQL). */
+  readonly assetStore?: AssetStore | undefined;
   /** See `NodeOptions`. */
   readonly told?: (() => Promise<void>) | undefined;
   readonly beatMs?: number;
@@ -271,7 +274,8 @@ export function createCluster(options: ClusterOptions): Cluster {
       return pages;
     },
     shareAssets(source) {
-      const assets = createSharedAssets({ db, source, log });
+      const store = options.assetStore ?? createPostgresAssets({ db });
+      const assets = createSharedAssets({ store, source, log });
       state.maintenance.push(repeat(offerEveryMs, assets.offer, () => {}));
       return assets;
     },

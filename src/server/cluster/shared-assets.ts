@@ -1,95 +1,108 @@
 /**
- * Hashed scripts and styles of every build of the last days, in PostgreSQL: during a release, a page of one build finds its files on the
- * nodes of another. Files with a hash in their name never change.
+ * Hashed scripts and styles of every build of the last days: during a release, a page of one build finds its files on the nodes of
+ * another. Files with a hash in their name never change. A store has them: PostgreSQL (postgres-assets.ts) or a bucket (bucket-assets.ts).
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { sql } from 'kysely';
-import type { Queries } from '../../lib/database.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { createBoundedMap } from '../../press/cache/bounded-map.ts';
 
+/** Where the nodes share the files. Its errors have a message for the operator. */
+export interface AssetStore {
+  /** Most questions at a time; anyone may ask for any name. */
+  readonly mostQuestions: number;
+  /**
+   * Stores those of the files that are missing, marks all as in use, and deletes what no node has had for days.
+   *
+   * @param files their path below the folder of hashed files, to their place on the disk
+   */
+  give(files: ReadonlyMap<string, string>): Promise<void>;
+  /** @param signal aborted when the answer is too late */
+  get(path: string, signal: AbortSignal): Promise<Buffer | undefined>;
+}
+
 export interface SharedAssetsOptions {
-  /** PostgreSQL. */
-  readonly db: Queries;
+  readonly store: AssetStore;
   /** Folder of the running build's hashed files. */
   readonly source: string;
   readonly log: Logger;
   readonly now?: () => number;
-  /** Milliseconds for which a file is kept after the last node that has it was seen (default three days). */
-  readonly keptMs?: number;
-  /** Milliseconds that PostgreSQL may take to answer (default 1000). */
+  /** Milliseconds that the store may take to answer (default 1000). */
   readonly answerMs?: number;
 }
 
 export interface SharedAssets {
   /** Gives this build's files to the other nodes, and says that they are in use; call it at the start and now and then. Never throws. */
   offer(): Promise<void>;
-  /** A file of another node's build. @param path as in `EarlierAssets.find` */
+  /** A file of another node's build. Never throws. @param path as in `EarlierAssets.find` */
   find(path: string): Promise<Buffer | undefined>;
 }
 
-const day = 24 * 60 * 60 * 1000;
-/** Anyone may ask for any name: few questions run at a time, and answers are remembered. */
-const mostQuestions = 4;
+/** Milliseconds for which a file is kept after the last node that has it was seen. */
+export const keptForMs = 3 * 24 * 60 * 60 * 1000;
+/** Answers are remembered, those about missing files for some seconds. */
 const mostRemembered = 256;
 const missingMs = 5000;
-/** Files in one statement. */
-const batch = 20;
 
 export function createSharedAssets(options: SharedAssetsOptions): SharedAssets {
-  const { db, source, log, now = Date.now, keptMs = 3 * day, answerMs = 1000 } = options;
+  const { store, source, log, now = Date.now, answerMs = 1000 } = options;
   const known = createBoundedMap<{ readonly bytes: Buffer | undefined; readonly until: number }>(mostRemembered);
-  let asking = 0;
+  const asked = new Map<string, Promise<Buffer | undefined>>();
+  /** One warning is enough until files can be given again. */
+  let hasWarned = false;
 
-  async function give(): Promise<void> {
-    const files = await filesIn(source);
-    const paths = [...files.keys()];
-    const marked = await sql<{
-      path: string;
-    }>`update shared_assets set seen = ${now()} where path = any(${paths}::text[])
-      returning path`.execute(db);
-    const there = new Set(marked.rows.map(({ path }) => path));
-    const missing = paths.filter((path) => !there.has(path));
-    for (let start = 0; start < missing.length; start += batch) {
-      const part = missing.slice(start, start + batch);
-      const bytes = await Promise.all(part.map((path) => readFile(files.get(path) ?? '')));
-      await sql`insert into shared_assets (path, bytes, seen) select path, bytes, ${now()}
-        from unnest(${part}::text[], ${bytes}::bytea[]) as given (path, bytes) on conflict (path) do nothing`.execute(
-        db,
-      );
+  function warn(error: unknown, message: string): void {
+    if (!hasWarned) log.warn({ problem: (error as Error).message }, message);
+    hasWarned = true;
+  }
+
+  async function ask(path: string): Promise<Buffer | undefined> {
+    const stop = new AbortController();
+    try {
+      const bytes = await within(answerMs, store.get(path, stop.signal));
+      known.set(path, { bytes, until: bytes ? Number.POSITIVE_INFINITY : now() + missingMs });
+      return bytes;
+    } catch (error) {
+      stop.abort();
+      warn(error, "A file of another build couldn't be read; pages of that build may lack styles on this node");
+      return undefined;
     }
-    await sql`delete from shared_assets where seen < ${now() - keptMs}`.execute(db);
   }
 
   return {
-    offer: () =>
-      give().catch((error: Error) => {
-        log.warn({ problem: error.message }, "This build's files couldn't be given to the other nodes yet; retrying");
-      }),
-    async find(path) {
-      const remembered = known.get(path);
-      if (remembered && remembered.until > now()) return remembered.bytes;
-      if (asking >= mostQuestions) return undefined;
-      asking++;
-      const late = Promise.withResolvers<null>();
-      const timer = setTimeout(() => late.resolve(null), answerMs);
+    async offer() {
       try {
-        const query = sql<{ bytes: Buffer }>`select bytes from shared_assets where path = ${path}`.execute(db);
-        query.catch(() => {});
-        const answer = await Promise.race([query, late.promise]);
-        if (!answer) return undefined;
-        const bytes = answer.rows[0]?.bytes;
-        known.set(path, { bytes, until: bytes ? Number.POSITIVE_INFINITY : now() + missingMs });
-        return bytes;
-      } catch {
-        return undefined;
-      } finally {
-        clearTimeout(timer);
-        asking--;
+        await store.give(await filesIn(source));
+        hasWarned = false;
+      } catch (error) {
+        warn(error, "This build's files couldn't be given to the other nodes yet; retrying");
       }
     },
+    async find(path) {
+      if (!isName(path)) return undefined;
+      const remembered = known.get(path);
+      if (remembered && remembered.until > now()) return remembered.bytes;
+      let answer = asked.get(path);
+      if (!answer) {
+        if (asked.size >= store.mostQuestions) return undefined;
+        answer = ask(path).finally(() => asked.delete(path));
+        asked.set(path, answer);
+      }
+      return answer;
+    },
   };
+}
+
+/** Whether a file may have this path: no store gets control characters, or a way out of its folder. */
+const isName = (path: string): boolean =>
+  /^[^\p{C}?#%\\]{1,300}$/u.test(path) && path.split('/').every((part) => !/^\.{0,2}$/.test(part));
+
+/** @throws Error when the work takes longer */
+export function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** Files below a folder: their path in it, with slashes, to their place. */

@@ -15,6 +15,13 @@ const problemsOf = (env: Record<string, string>): readonly string[] => {
   return [];
 };
 
+const bucket = {
+  ASSETS_BUCKET: 'https://s3.example.com/my-bucket',
+  ASSETS_BUCKET_KEY_ID: 'key-id',
+  ASSETS_BUCKET_SECRET: 'secret-of-the-key',
+  DATABASE_URL: 'postgres://user:password@127.0.0.1/name',
+};
+
 describe('settings', () => {
   it('has a default for everything', () => {
     expect(parseConfig({})).toEqual({
@@ -26,6 +33,7 @@ describe('settings', () => {
       databaseUrl: null,
       databaseListenUrl: null,
       databasePool: 3,
+      assetsBucket: null,
       backupDir: null,
       backupDays: 30,
       trustedProxies: 0,
@@ -73,6 +81,10 @@ describe('settings', () => {
       DATABASE_URL: 'postgresql://paper:secret@db.example.com/paper',
       DATABASE_LISTEN_URL: 'postgresql://paper:secret@db.example.com:6432/paper',
       DATABASE_POOL: '7',
+      ASSETS_BUCKET: 'https://s3.example.com/my-bucket/a/b/',
+      ASSETS_BUCKET_REGION: 'eu-central-1',
+      ASSETS_BUCKET_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
+      ASSETS_BUCKET_SECRET: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
       BACKUP_DIR: '/srv/backup',
       BACKUP_DAYS: '7',
       TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1',
@@ -158,6 +170,14 @@ describe('settings', () => {
       databaseListenUrl: 'postgresql://paper:secret@db.example.com:6432/paper',
       workers: 4,
       databasePool: 7,
+      assetsBucket: {
+        endpoint: 'https://s3.example.com',
+        bucket: 'my-bucket',
+        prefix: 'a/b',
+        region: 'eu-central-1',
+        keyId: 'AKIAIOSFODNN7EXAMPLE',
+        secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+      },
       backupDir: '/srv/backup',
       backupDays: 7,
       trustedProxies: ['10.0.0.0/8', '2001:db8::1'],
@@ -301,6 +321,22 @@ describe('settings', () => {
     [{ FASTLY_TOKEN: 'x' }, /^CDN_PROVIDER is missing; set it to fastly/],
     [{ DATABASE_URL: 'mysql://topsecret@a/b' }, /^DATABASE_URL is not the address of a PostgreSQL database; give one/],
     [
+      { ...bucket, ASSETS_BUCKET: 's3://my-bucket/site' },
+      /^ASSETS_BUCKET is not the address of a bucket; give the endpoint/,
+    ],
+    [{ ...bucket, ASSETS_BUCKET: 'https://my-bucket.s3.example.com' }, /^ASSETS_BUCKET is not the address of a bucket/],
+    [{ ...bucket, ASSETS_BUCKET: 'https://s3.example.com/my-bucket/a%2Fb' }, /^ASSETS_BUCKET is not the address/],
+    [{ ...bucket, ASSETS_BUCKET_REGION: 'us east' }, /^ASSETS_BUCKET_REGION is no region/],
+    [{ ...bucket, ASSETS_BUCKET_KEY_ID: 'ASIAIOSFODNN7EXAMPLE' }, /^ASSETS_BUCKET_KEY_ID is a temporary access key/],
+    [{ ...bucket, ASSETS_BUCKET_KEY_ID: 'a/b c' }, /^ASSETS_BUCKET_KEY_ID is no id of an access key/],
+    [{ ...bucket, ASSETS_BUCKET_SECRET: '' }, /^ASSETS_BUCKET_SECRET is missing; set it beside ASSETS_BUCKET/],
+    [{ ...bucket, ASSETS_BUCKET_SECRET: 'x y' }, /^ASSETS_BUCKET_SECRET is no secret of an access key/],
+    [
+      { ...bucket, DATABASE_URL: '' },
+      /^DATABASE_URL is missing; set it beside ASSETS_BUCKET, or remove ASSETS_BUCKET$/,
+    ],
+    [{ ASSETS_BUCKET_REGION: 'auto' }, /^ASSETS_BUCKET is missing/],
+    [
       { SMTP_URL: 'https://topsecret@a', MAIL_FROM: 'a@b.com' },
       /^SMTP_URL is not the address of a mail server; give smtp:/,
     ],
@@ -411,6 +447,8 @@ describe('settings', () => {
     expect(problemsOf({ OPERATOR_TOKEN: 'topsecret', ACCESS_KEYS: 'a:topsecret' }).join()).not.toContain('topsecret');
     expect(problemsOf({ WORDPRESS_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
     expect(problemsOf({ SMTP_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
+    expect(problemsOf({ ASSETS_BUCKET: 'https://a:topsecret@b.example.com/c' }).join()).not.toContain('topsecret');
+    expect(problemsOf({ ASSETS_BUCKET_SECRET: 'topsecret key' }).join()).not.toContain('topsecret');
   });
 
   it('is documented whole in .env.example, and nothing else is', () => {

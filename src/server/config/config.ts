@@ -40,6 +40,10 @@ import {
 } from './fields.ts';
 import { type TracingConfig, tracingFields, tracingOf, tracingTogether } from './tracing.ts';
 import {
+  type BucketConfig,
+  bucketFields,
+  bucketOf,
+  bucketTogether,
   crawlerFields,
   crawlersOf,
   crawlersTogether,
@@ -72,6 +76,7 @@ export interface Config
     BillingConfig,
     TickerConfig,
     RetentionConfig,
+    BucketConfig,
     SearchConfig,
     ThirdPartyConfig {
   /** Address to listen on. */
@@ -199,6 +204,7 @@ const schema = z.object({
   DATABASE_URL: postgresAddress(),
   DATABASE_LISTEN_URL: postgresAddress(),
   DATABASE_POOL: whole(3, 2, 100, 'the most connections to PostgreSQL'),
+  ...bucketFields,
   BACKUP_DIR: z.string().optional(),
   BACKUP_DAYS: whole(30, 1, 3650, 'the days that backups are kept'),
   ...accountsFields,
@@ -310,6 +316,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     databaseUrl: values.DATABASE_URL ?? null,
     databaseListenUrl: values.DATABASE_LISTEN_URL ?? null,
     databasePool: values.DATABASE_POOL,
+    ...bucketOf(values),
     backupDir: values.BACKUP_DIR ?? null,
     backupDays: values.BACKUP_DAYS,
     accounts: accountsOf(values),
@@ -403,6 +410,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     ...billingTogether(given),
     ...searchTogether(given),
     ...retentionTogether(given),
+    ...bucketTogether(given),
     ...crawlersTogether(given),
     ...thirdPartiesTogether(given),
     ...tracingTogether(given),

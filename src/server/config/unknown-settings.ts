@@ -9,6 +9,7 @@ export interface UnknownSetting {
 
 /** Prefixes that other programs use, too. */
 const shared: ReadonlySet<string> = new Set([
+  'ASSETS',
   'GOOGLE',
   'LOG',
   'HOST',

@@ -1,8 +1,9 @@
-/** Settings of vendors: the ticker, search, retention, crawlers, and third parties whose scripts pages load. */
+/** Settings of vendors: the ticker, search, retention, the bucket, crawlers, and third parties whose scripts pages load. */
 import { z } from 'zod';
 import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import { type ThirdParties, usualAddresses } from '../../lib/third-party/settings.ts';
 import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
+import type { BucketSettings } from '../cluster/bucket.ts';
 import { type CrawlerName, type CrawlersConfig, crawlerNames } from '../http/crawlers.ts';
 import { apiAddress, hosts, missingBeside, webAddress } from './fields.ts';
 
@@ -117,6 +118,62 @@ export function retentionOf(values: RetentionValues): RetentionConfig {
 /** Problems of settings that depend on each other. */
 export const retentionTogether = (given: Readonly<Record<string, string>>): string[] =>
   missingBeside(given, { CHURNKEY_APP_ID: ['CHURNKEY_API_KEY'], CHURNKEY_API_KEY: ['CHURNKEY_APP_ID'] });
+
+/** The bucket in which the nodes of a cluster share hashed files. */
+export interface BucketConfig {
+  /** `null`: the nodes share them in PostgreSQL. */
+  readonly assetsBucket: BucketSettings | null;
+}
+
+export const bucketFields = {
+  ASSETS_BUCKET: z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return undefined;
+      const url = webAddress(text);
+      const plain = url && !url.search && !url.hash && !url.username && !url.password;
+      const [, bucket = '', prefix = ''] =
+        /^\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w-][\w.-]*)*)\/?$/.exec(url?.pathname ?? '') ?? [];
+      if (plain && bucket !== '' && !bucket.includes('..'))
+        return { endpoint: url.origin, bucket, prefix: prefix.slice(1) };
+      context.addIssue(
+        'is not the address of a bucket; give the endpoint, the bucket and perhaps a folder, without the key, such as https://s3.us-east-1.amazonaws.com/my-bucket/site',
+      );
+      return z.NEVER;
+    }),
+  ASSETS_BUCKET_REGION: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, 'is no region; give the one of the bucket, such as eu-central-1, or auto for Cloudflare R2')
+    .default('us-east-1'),
+  ASSETS_BUCKET_KEY_ID: z
+    .string()
+    .regex(/^[\x21-\x2b\x2d\x2e\x30-\x7e]{3,128}$/, 'is no id of an access key; copy it from the storage service')
+    .refine((id) => !id.startsWith('ASIA'), 'is a temporary access key; create one that does not expire')
+    .optional(),
+  ASSETS_BUCKET_SECRET: z
+    .string()
+    .regex(/^[\x21-\x7e]{8,256}$/, 'is no secret of an access key; copy it from the storage service')
+    .optional(),
+};
+
+/** {@link bucketTogether} checks that nothing is missing. */
+export function bucketOf(values: z.infer<z.ZodObject<typeof bucketFields>>): BucketConfig {
+  const { ASSETS_BUCKET: place, ASSETS_BUCKET_REGION: region } = values;
+  const { ASSETS_BUCKET_KEY_ID: keyId, ASSETS_BUCKET_SECRET: secret } = values;
+  if (!place || !keyId || !secret) return { assetsBucket: null };
+  const { endpoint, bucket, prefix } = place;
+  return { assetsBucket: { endpoint, bucket, prefix, region, keyId, secret } };
+}
+
+/** Problems of settings that depend on each other. */
+export const bucketTogether = (given: Readonly<Record<string, string>>): string[] =>
+  missingBeside(given, {
+    ASSETS_BUCKET: ['ASSETS_BUCKET_KEY_ID', 'ASSETS_BUCKET_SECRET', 'DATABASE_URL'],
+    ASSETS_BUCKET_REGION: ['ASSETS_BUCKET'],
+    ASSETS_BUCKET_KEY_ID: ['ASSETS_BUCKET'],
+    ASSETS_BUCKET_SECRET: ['ASSETS_BUCKET'],
+  });
 
 // Crawlers that may read articles behind the paywall.
 

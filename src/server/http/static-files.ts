@@ -64,6 +64,9 @@ const types: Readonly<Record<string, string>> = {
   '.xml': 'application/xml; charset=utf-8',
 };
 
+/** The media type of a file, by the end of its name. */
+export const typeOf = (path: string): string => types[extname(path).toLowerCase()] ?? 'application/octet-stream';
+
 const endings: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
 
 /** Folder whose file names contain the hash of their content. */
@@ -109,7 +112,7 @@ export function earlierFiles(
     const body = smaller ?? (await assets.find(path));
     if (!body) return null;
     const headers: Record<string, string> = {
-      'content-type': types[extname(path).toLowerCase()] ?? 'application/octet-stream',
+      'content-type': typeOf(path),
       'content-length': String(body.byteLength),
       'cache-control': 'public, max-age=31536000, immutable',
       vary: 'Accept-Encoding',
@@ -134,7 +137,7 @@ export function openStatics(folder: string): BuiltStatics {
     }
     const pathname = `/${relative(folder, path).split(sep).join('/')}`;
     assets.set(pathname, {
-      type: types[extname(path).toLowerCase()] ?? 'application/octet-stream',
+      type: typeOf(path),
       etag: createHash('sha256').update(plain).digest('base64url').slice(0, 22),
       immutable: pathname.startsWith(hashed),
       plain,

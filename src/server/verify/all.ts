@@ -9,7 +9,7 @@ import { facebookCheck, googleCheck, mailCheck, verifierCheck, zephrCheck } from
 import type { Check } from './checks.ts';
 import { stripeAccountCheck } from './stripe-account.ts';
 import { stripeSalesChecks } from './stripe-sales.ts';
-import { cdnCheck, searchCheck, tagsCheck, tickerCheck } from './vendors.ts';
+import { bucketCheck, cdnCheck, searchCheck, tagsCheck, tickerCheck } from './vendors.ts';
 import { wordpressCheck } from './wordpress.ts';
 
 export interface VerifyOptions {
@@ -34,6 +34,7 @@ export function allChecks({ config, pluginVersion, mailTo, log }: VerifyOptions)
     facebookCheck(config.accounts.facebook, graphVersion),
     searchCheck(config.algolia, log),
     cdnCheck(config.cdn, log),
+    bucketCheck(config.assetsBucket),
     verifierCheck(config.emailVerifier, publication.contact.email),
     tickerCheck(
       config.ticker,

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startBucket } from '../../../sandbox/bucket/bucket.ts';
 import { type Facebook, startFacebook } from '../../../sandbox/facebook/facebook.ts';
 import { type Google, startGoogle } from '../../../sandbox/google/google.ts';
 import { startQuotes } from '../../../sandbox/quotes/quotes.ts';
@@ -12,7 +13,7 @@ import { silent } from '../../lib/logging.ts';
 import type { MailSettings } from '../../lib/mail/smtp.server.ts';
 import { facebookCheck, googleCheck, mailCheck, verifierCheck, zephrCheck } from './accounts.ts';
 import { type Check, type Line, runChecks } from './checks.ts';
-import { cdnCheck, searchCheck, tickerCheck } from './vendors.ts';
+import { bucketCheck, cdnCheck, searchCheck, tickerCheck } from './vendors.ts';
 import { wordpressCheck } from './wordpress.ts';
 
 const siteUrl = 'https://www.example.com';
@@ -133,6 +134,31 @@ describe('Google and Facebook', () => {
     );
     expect(unreachable.result).toContain('ECONNREFUSED');
   });
+});
+
+it('the bucket takes, lists, gives and deletes a file, or says which right the key lacks', async () => {
+  const bucket = await startBucket();
+  const { id: keyId, secret, region } = bucket.key;
+  const settings = { endpoint: bucket.url, bucket: bucket.name, prefix: '', region, keyId, secret };
+  try {
+    expect(outcomes(await run(bucketCheck(settings)))).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect(bucket.requests).toEqual([
+      'PUT _assets/broadsheet-verify.txt',
+      'LIST',
+      'GET _assets/broadsheet-verify.txt',
+      'DELETE _assets/broadsheet-verify.txt',
+    ]);
+    bucket.fail('denied');
+    expect(await failure(bucketCheck(settings))).toMatchObject({
+      asks: 'PUT broadsheet-verify.txt',
+      result: 'the bucket answers 403 AccessDenied',
+    });
+    bucket.fail(null);
+    const { remedy } = await failure(bucketCheck({ ...settings, secret: 'another-secret' }));
+    expect(remedy).toBe('check ASSETS_BUCKET_SECRET');
+  } finally {
+    await bucket.stop();
+  }
 });
 
 describe('mail', () => {

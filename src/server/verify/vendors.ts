@@ -1,4 +1,4 @@
-/** Vendors behind single features: the ticker's prices, the CDN, the search engine. */
+/** Vendors behind single features: the ticker's prices, the CDN, the bucket, the search engine. */
 import { type CdnSettings, openCdn } from '../../lib/cdn/cdn.server.ts';
 import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -12,6 +12,7 @@ import {
 import { type Sources, thirdPartySources } from '../../lib/third-party/sources.ts';
 import { QuotesUnavailable } from '../../lib/ticker/model.ts';
 import { type QuotesAccess, twelveData } from '../../lib/ticker/twelve-data.server.ts';
+import { BucketError, type BucketSettings, openBucket } from '../cluster/bucket.ts';
 import type { AlgoliaSettings } from '../config/vendors.ts';
 import { type Check, CheckFailure, checkOf, fields, request } from './checks.ts';
 
@@ -63,6 +64,35 @@ async function outcome(opened: ReturnType<typeof openCdn>): Promise<string> {
   }
   throw new CheckFailure('no answer within 20 seconds', 'check that this machine can reach the API of the CDN');
 }
+
+const bucketMs = 15_000;
+const probe = 'broadsheet-verify.txt';
+
+/** Uploads a file, finds it, reads it and deletes it: each needs a right of its own. */
+export const bucketCheck = (settings: BucketSettings | null): Check => {
+  const step = (run: (folder: ReturnType<typeof openBucket>) => Promise<string>) => async (given: BucketSettings) => {
+    try {
+      return await run(openBucket(given, bucketMs));
+    } catch (error) {
+      if (!(error instanceof BucketError)) throw error;
+      const remedy = error.remedy ?? 'check ASSETS_BUCKET, and that this machine can reach it';
+      throw new CheckFailure(error.result, remedy, { cause: error });
+    }
+  };
+  return checkOf('bucket', settings, 'set ASSETS_BUCKET, ASSETS_BUCKET_KEY_ID and ASSETS_BUCKET_SECRET', [
+    [`PUT ${probe}`, step((folder) => folder.put(probe, Buffer.from(probe)).then(() => 'stored'))],
+    ['ListObjectsV2', step(async (folder) => `${(await folder.list()).size} files`)],
+    [
+      `GET ${probe}`,
+      step(async (folder) => {
+        const bytes = await folder.get(probe, AbortSignal.timeout(bucketMs));
+        if (bytes?.toString() === probe) return 'the same bytes';
+        throw new BucketError('other bytes', 'check that ASSETS_BUCKET is the address of the service, not of a CDN');
+      }),
+    ],
+    [`DELETE ${probe}`, step((folder) => folder.remove(probe).then(() => 'deleted'))],
+  ]);
+};
 
 /** The permissions that the site needs to fill the index. Source: Algolia, "API keys", list of ACLs. */
 const needed = ['addObject', 'deleteObject'] as const;

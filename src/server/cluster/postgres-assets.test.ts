@@ -1,28 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { prepare } from '../../../tests/world/databases.ts';
 import { silent } from '../../lib/logging.ts';
+import { createPostgresAssets } from './postgres-assets.ts';
 import { createSharedAssets } from './shared-assets.ts';
+import { buildFolders } from './testing.ts';
 
 const engines = prepare('postgres');
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
-function build(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'build-'));
-  folders.push(folder);
-  mkdirSync(join(folder, 'parts'));
-  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
-  return folder;
-}
+const build = buildFolders();
 
 it('gives the files of each build to the nodes of the others', async () => {
   const { db } = await engines.open();
-  const node = (source: string) => createSharedAssets({ db, source, log: silent });
+  const node = (source: string) => createSharedAssets({ store: createPostgresAssets({ db }), source, log: silent });
   const before = node(build({ 'Article.aaaa.css': 'old', 'parts/shared.cccc.js': 'same' }));
   const after = node(build({ 'Article.bbbb.css': 'new', 'parts/shared.cccc.js': 'same' }));
   await before.offer();
@@ -36,7 +24,8 @@ it('gives the files of each build to the nodes of the others', async () => {
 it('keeps a build’s files until no node has had it for days', async () => {
   const { db } = await engines.open();
   let now = 1_000_000;
-  const options = { db, log: silent, now: () => now, keptMs: 1000 };
+  const store = createPostgresAssets({ db, now: () => now, keptMs: 1000 });
+  const options = { store, log: silent, now: () => now };
   const old = createSharedAssets({ ...options, source: build({ 'old.aaaa.js': 'old' }) });
   const present = createSharedAssets({ ...options, source: build({ 'new.bbbb.js': 'new' }) });
   await old.offer();
@@ -57,7 +46,7 @@ it('does without PostgreSQL while it is down', async () => {
   const source = build({ 'a.aaaa.js': 'a' });
   const warnings: string[] = [];
   const log = { ...silent, warn: (_: object, text: string) => void warnings.push(text) };
-  const assets = createSharedAssets({ db: database.db, source, log });
+  const assets = createSharedAssets({ store: createPostgresAssets({ db: database.db }), source, log });
   await database.close();
   await assets.offer();
   expect(warnings).toEqual(["This build's files couldn't be given to the other nodes yet; retrying"]);

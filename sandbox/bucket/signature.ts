@@ -1,0 +1,156 @@
+/**
+ * AWS Signature Version 4 of a request to S3, checked as S3 checks it. Source: Amazon S3 API Reference, "Authenticating Requests (AWS
+ * Signature Version 4)".
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+export interface SignedRequest {
+  readonly method: string;
+  /** Path and query as they were sent. */
+  readonly target: string;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface Key {
+  readonly id: string;
+  readonly secret: string;
+  readonly region: string;
+}
+
+/** An error as S3 answers it. */
+export interface Fault {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+const algorithm = 'AWS4-HMAC-SHA256';
+/** What the clock of a client may be off. */
+const skewMs = 15 * 60 * 1000;
+const longestPresignedSeconds = 7 * 24 * 60 * 60;
+
+export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const hmac = (key: string | Uint8Array, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+const fault = (status: number, code: string, message: string): Fault => ({ status, code, message });
+
+/** Every byte but the unreserved characters as `%XY`. */
+const encode = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+
+interface Claim {
+  readonly credential: readonly string[];
+  readonly signedHeaders: readonly string[];
+  readonly signature: string;
+  /** Such as `20130524T000000Z`. */
+  readonly date: string;
+  readonly payload: string;
+  /** Seconds for which a presigned address holds. */
+  readonly expires: number | null;
+}
+
+/** @returns what is wrong; `null`: the request was signed with the key, by a client with a right clock */
+export function faultOf(request: SignedRequest, key: Key, now: number): Fault | null {
+  const claim = claimOf(request);
+  if ('code' in claim) return claim;
+  const [id, day = '', region = '', service, end] = claim.credential;
+  const scope = [day, region, service, end].join('/');
+  const malformed = claim.expires === null ? 'AuthorizationHeaderMalformed' : 'AuthorizationQueryParametersError';
+  if (claim.credential.length !== 5 || service !== 's3' || end !== 'aws4_request' || !claim.date.startsWith(day))
+    return fault(400, malformed, 'The credential is mal-formed.');
+  if (region !== key.region)
+    return fault(400, malformed, `The region '${region}' is wrong; expecting '${key.region}'.`);
+  if (id !== key.id)
+    return fault(403, 'InvalidAccessKeyId', 'The AWS Access Key Id you provided does not exist in our records.');
+  const at = timeOf(claim.date);
+  if (claim.expires === null && !(Math.abs(now - at) <= skewMs))
+    return fault(
+      403,
+      'RequestTimeTooSkewed',
+      'The difference between the request time and the current time is too large.',
+    );
+  if (claim.expires !== null && !(now >= at - skewMs && now <= at + claim.expires * 1000))
+    return fault(403, 'AccessDenied', 'Request has expired');
+  const missing = Object.keys(request.headers).find(
+    (name) => (name === 'host' || name.startsWith('x-amz-')) && !claim.signedHeaders.includes(name),
+  );
+  if (missing)
+    return fault(403, 'AccessDenied', `There were headers present in the request which were not signed: ${missing}`);
+  const signing = hmac(hmac(hmac(hmac(`AWS4${key.secret}`, day), region), 's3'), 'aws4_request');
+  const text = [algorithm, claim.date, scope, sha256(canonical(request, claim))].join('\n');
+  const right = hmac(signing, text);
+  const given = Buffer.from(claim.signature, 'hex');
+  return given.length === right.length && timingSafeEqual(given, right)
+    ? null
+    : fault(
+        403,
+        'SignatureDoesNotMatch',
+        'The request signature we calculated does not match the signature you provided.',
+      );
+}
+
+const denied = fault(403, 'AccessDenied', 'Access Denied');
+
+function claimOf({ target, headers }: SignedRequest): Claim | Fault {
+  const query = new URLSearchParams(target.split('?')[1] ?? '');
+  if (query.has('X-Amz-Algorithm')) {
+    const expires = Number(query.get('X-Amz-Expires'));
+    if (query.get('X-Amz-Algorithm') !== algorithm || !(expires >= 1 && expires <= longestPresignedSeconds))
+      return fault(400, 'AuthorizationQueryParametersError', 'The query parameters of the signature are not right.');
+    return {
+      credential: (query.get('X-Amz-Credential') ?? '').split('/'),
+      signedHeaders: (query.get('X-Amz-SignedHeaders') ?? '').split(';'),
+      signature: query.get('X-Amz-Signature') ?? '',
+      date: query.get('X-Amz-Date') ?? '',
+      payload: 'UNSIGNED-PAYLOAD',
+      expires,
+    };
+  }
+  const { authorization, 'x-amz-date': date = '', 'x-amz-content-sha256': payload } = headers;
+  if (authorization === undefined) return denied;
+  if (payload === undefined)
+    return fault(400, 'InvalidRequest', 'Missing required header for this request: x-amz-content-sha256');
+  const form = /^AWS4-HMAC-SHA256 Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=([0-9a-f]{64})$/;
+  const [, credential, signedHeaders, signature] = form.exec(String(authorization)) ?? [];
+  if (!credential || !signedHeaders || !signature)
+    return fault(400, 'AuthorizationHeaderMalformed', 'The authorization header is malformed.');
+  return {
+    credential: credential.split('/'),
+    signedHeaders: signedHeaders.split(';'),
+    signature,
+    date: String(date),
+    payload: String(payload),
+    expires: null,
+  };
+}
+
+/** @returns NaN for another form */
+function timeOf(date: string): number {
+  const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(date) ?? [];
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+}
+
+function canonical({ method, target, headers }: SignedRequest, { signedHeaders, payload }: Claim): string {
+  const [path = '/', query = ''] = target.split('?');
+  const pairs = query
+    .split('&')
+    .filter((pair) => pair !== '' && !pair.startsWith('X-Amz-Signature='))
+    .map((pair) => {
+      const [name = '', value = ''] = pair.split('=').map(decodeURIComponent);
+      return `${encode(name)}=${encode(value)}`;
+    });
+  return [
+    method,
+    decodeURIComponent(path).split('/').map(encode).join('/'),
+    pairs.sort().join('&'),
+    ...signedHeaders.map(
+      (name) =>
+        `${name}:${String(headers[name] ?? '')
+          .trim()
+          .replace(/ +/g, ' ')}`,
+    ),
+    '',
+    signedHeaders.join(';'),
+    payload,
+  ].join('\n');
+}

@@ -1,0 +1,116 @@
+/** A folder of hashed files in a bucket with the S3 protocol. */
+import { S3Client, S3Errors } from '@bradenmacdonald/s3-lite-client';
+import { typeOf } from '../http/static-files.ts';
+import { within } from './shared-assets.ts';
+
+export interface BucketSettings {
+  /** Origin of the service, e.g. `https://s3.us-east-1.amazonaws.com`. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  /** Folder in the bucket, without slashes around it; empty: none. */
+  readonly prefix: string;
+  readonly region: string;
+  readonly keyId: string;
+  readonly secret: string;
+}
+
+/** Paths are below the folder. Everything throws {@link BucketError}, or Error when an answer is late. */
+export interface BucketFolder {
+  /** @returns path to the time of its last upload */
+  list(): Promise<Map<string, number>>;
+  put(path: string, bytes: Buffer<ArrayBuffer>): Promise<void>;
+  remove(path: string): Promise<void>;
+  /** @returns `undefined`: there is no such file */
+  get(path: string, signal: AbortSignal): Promise<Buffer | undefined>;
+}
+
+/** What went wrong, for the operator. */
+export class BucketError extends Error {
+  override readonly name = 'BucketError';
+  readonly result: string;
+  /** What to do; `null`: nothing more is known. */
+  readonly remedy: string | null;
+
+  constructor(result: string, remedy: string | null) {
+    super(remedy === null ? result : `${result}: ${remedy}`);
+    this.result = result;
+    this.remedy = remedy;
+  }
+}
+
+/** Source: Amazon S3 API Reference, "Error responses". */
+const remedies: Readonly<Record<string, string>> = {
+  AccessDenied: 'give the key the rights to list the bucket and to read, write and delete objects',
+  AuthorizationHeaderMalformed: 'check ASSETS_BUCKET_REGION',
+  AuthorizationQueryParametersError: 'check ASSETS_BUCKET_REGION',
+  InvalidAccessKeyId: 'check ASSETS_BUCKET_KEY_ID',
+  NoSuchBucket: 'check ASSETS_BUCKET',
+  PermanentRedirect: 'name the endpoint of the bucket’s region in ASSETS_BUCKET',
+  RequestTimeTooSkewed: 'set the clock of this machine',
+  SignatureDoesNotMatch: 'check ASSETS_BUCKET_SECRET',
+  UnexpectedRedirect: 'name the endpoint of the bucket’s region in ASSETS_BUCKET',
+};
+
+/** @param requestMs milliseconds that one request may take */
+export function openBucket(settings: BucketSettings, requestMs: number): BucketFolder {
+  const { endpoint, bucket, prefix, region, keyId, secret } = settings;
+  const client = new S3Client({ endPoint: endpoint, bucket, region, accessKey: keyId, secretKey: secret });
+  // Nothing else in the bucket is listed or deleted, also without a prefix.
+  const folder = `${prefix === '' ? '' : `${prefix}/`}_assets/`;
+
+  async function list(): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
+    const objects = client.listObjects({ prefix: folder });
+    for (;;) {
+      const next = await within(requestMs, objects.next());
+      if (next.done) return found;
+      found.set(next.value.key.slice(folder.length), next.value.lastModified.getTime());
+    }
+  }
+
+  return {
+    list: () => tried(list),
+    async put(path, bytes) {
+      // No Content-Encoding for what is compressed: a client would get other bytes than those of the file.
+      const metadata = { 'Content-Type': typeOf(path), 'Cache-Control': 'public, max-age=31536000, immutable' };
+      await tried(() => within(requestMs, client.putObject(folder + path, bytes, { metadata })));
+    },
+    remove: (path) => tried(() => within(requestMs, client.deleteObject(folder + path))),
+    async get(path, signal) {
+      // The client's own requests can't be aborted.
+      const url = await client.presignedGetObject(folder + path, { expirySeconds: 60 });
+      try {
+        const response = await fetch(url, { signal, redirect: 'error' });
+        if (response.ok) return Buffer.from(await response.arrayBuffer());
+        const error = await S3Errors.parseServerError(response);
+        if (error.code === 'NoSuchKey') return undefined;
+        throw error;
+      } catch (error) {
+        throw explained(error);
+      }
+    },
+  };
+}
+
+/** Sends a request, once more where a second try may succeed. */
+async function tried<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request().catch((error: unknown) => {
+      const isPassing = error instanceof S3Errors.ServerError ? error.statusCode >= 500 : error instanceof TypeError;
+      if (isPassing) return request();
+      throw error;
+    });
+  } catch (error) {
+    throw explained(error);
+  }
+}
+
+/** The error as the operator reads it: without the server's own text, which may repeat the request. */
+function explained(error: unknown): Error {
+  if (error instanceof S3Errors.ServerError)
+    return new BucketError(`the bucket answers ${error.statusCode} ${error.code}`, remedies[error.code] ?? null);
+  const { cause } = error as Error;
+  return cause instanceof Error
+    ? new BucketError(`the bucket can't be reached: ${cause.message}`, null)
+    : (error as Error);
+}
