@@ -195,6 +195,29 @@ describe('the questions to WordPress', () => {
   });
 });
 
+it('a process that was asleep, and finds the log late once, asks nothing', async () => {
+  let looks = 0;
+  const asked: number[] = [];
+  const node = {
+    hears: false,
+    get cutOffMs() {
+      return ++looks % 2 === 1 ? 60_000 : null;
+    },
+    send: async () => {},
+  };
+  const content = {
+    withdrawMissed: async (seconds: number) => asked.push(seconds),
+    followed: { revision: () => 7, ahead: () => [] },
+  };
+  const watch = watchForMissedWithdrawals({ node, content: content as never, log: silent, everyMs: 5 });
+  try {
+    await expect.poll(() => looks).toBeGreaterThan(6);
+    expect(asked).toEqual([]);
+  } finally {
+    await watch.stop();
+  }
+});
+
 it('a node that is ahead of the log renders by itself: pages of its revision still show what it has withdrawn', async () => {
   const warnings: string[] = [];
   const log: Logger = { ...silent, warn: (_context, message) => void warnings.push(message) };

@@ -24,6 +24,8 @@ export interface MissedWithdrawals {
 }
 
 interface State extends MissedWithdrawalsOptions {
+  /** The node was cut off at the look before: a process that has slept finds the log late, and reads it before the next look. */
+  isCutOff: boolean;
   /** Monotonic time of the last answer while cut off. */
   answeredAt: number;
   failures: number;
@@ -39,7 +41,14 @@ const longestReminderMs = 600_000;
 
 /** Starts to look. */
 export function watchForMissedWithdrawals(options: MissedWithdrawalsOptions): MissedWithdrawals {
-  const state: State = { ...options, answeredAt: Number.NEGATIVE_INFINITY, failures: 0, reminders: 0, restUntil: 0 };
+  const state: State = {
+    ...options,
+    isCutOff: false,
+    answeredAt: Number.NEGATIVE_INFINITY,
+    failures: 0,
+    reminders: 0,
+    restUntil: 0,
+  };
   const task = repeat(
     options.everyMs,
     (signal) => look(state, signal),
@@ -49,6 +58,7 @@ export function watchForMissedWithdrawals(options: MissedWithdrawalsOptions): Mi
     webhookCame() {
       if (options.node.cutOffMs === null) return;
       state.restUntil = 0;
+      state.isCutOff = true;
       void task.runNow();
     },
     stop: () => task.stop(),
@@ -58,6 +68,8 @@ export function watchForMissedWithdrawals(options: MissedWithdrawalsOptions): Mi
 async function look(state: State, signal: AbortSignal): Promise<void> {
   const { node, content, log, everyMs } = state;
   const cutOffMs = node.cutOffMs;
+  const isSecondLook = state.isCutOff;
+  state.isCutOff = cutOffMs !== null;
   if (cutOffMs === null) {
     if (state.answeredAt > 0 || state.failures > 0) restart(state);
     if (node.hears) await remind(state);
@@ -65,7 +77,7 @@ async function look(state: State, signal: AbortSignal): Promise<void> {
   }
   const began = performance.now();
   const isEmpty = cutOffMs === Number.POSITIVE_INFINITY && content.followed.revision() === 0;
-  if (isEmpty || began < state.restUntil) return;
+  if (isEmpty || !isSecondLook || began < state.restUntil) return;
   try {
     const sinceMs = Math.min(cutOffMs, began - state.answeredAt) + overlapMs;
     const withdrawn = await content.withdrawMissed(sinceMs / 1000, signal);
