@@ -7,6 +7,8 @@ export interface Shift {
   readonly value: number;
   /** Milliseconds since the page began. */
   readonly at: number;
+  /** Only text moved, as when the browser pauses within a line of it that is centered. */
+  readonly inLine: boolean;
   /** The start of each element's HTML that moved, and by how many pixels. */
   readonly moved: readonly string[];
 }
@@ -42,7 +44,10 @@ export async function watchShifts(where: Page | BrowserContext, fonts: 'loaded' 
           const element = node instanceof Element ? node : node?.parentElement;
           return `${to.x - from.x},${to.y - from.y} ${element?.outerHTML.slice(0, 160) ?? 'removed'}`;
         });
-        shifts.push({ value, at: startTime, moved });
+        const inLine = sources.every(
+          ({ node }) => !(node instanceof Element) || getComputedStyle(node).display.startsWith('inline'),
+        );
+        shifts.push({ value, at: startTime, inLine, moved });
       }
     }).observe({ type: 'layout-shift', buffered: true });
   });
