@@ -1,6 +1,7 @@
 /** "Back" shows a page at once, as it was: nothing on it keeps a browser from storing it whole (back/forward cache). */
 import { type Browser, type BrowserContext, chromium } from '@playwright/test';
 import { browserFromEnvironment } from '../../scripts/browser.ts';
+import { publicPages } from '../world/public-pages.ts';
 import { test as base, expect, signIn } from '../world/readers.ts';
 
 /** Reasons of the moment, not of a page: a headless browser stores none, and a busy machine may still be loading. */
@@ -47,26 +48,8 @@ test('a page that listens for its end is not stored, and the browser says so', a
   expect(await reasonsAgainst(storing, '/latest')).toEqual(['UnloadHandlerExistsInMainFrame']);
 });
 
-const paths = [
-  '/',
-  '/article/why-the-oboe',
-  '/article/what-subscribers-know-about-salt',
-  '/section/politics',
-  '/author/amos-pettigrew',
-  '/latest',
-  '/search?q=harbor',
-  '/media',
-  '/games',
-  '/pricing',
-  '/membership',
-  '/print',
-  '/newsletter',
-  '/subscribe?plan=reader-yearly',
-  '/contact',
-];
-
 test('every page may be stored', async ({ storing }) => {
-  for (const path of paths) expect.soft(await reasonsAgainst(storing, path), path).toEqual([]);
+  for (const path of publicPages) expect.soft(await reasonsAgainst(storing, path), path).toEqual([]);
 });
 
 test('so may those of readers who are signed in', async ({ storing }) => {

@@ -2,27 +2,8 @@
 import type { Page } from '@playwright/test';
 import { noShift, shiftsOn, sumOf, watchShifts } from '../world/layout-shifts.ts';
 import { startPageInParts } from '../world/page-in-parts.ts';
+import { publicPages } from '../world/public-pages.ts';
 import { expect, test } from '../world/readers.ts';
-
-const paths = [
-  '/',
-  '/article/why-the-oboe',
-  '/article/what-subscribers-know-about-salt',
-  '/section/politics',
-  '/author/amos-pettigrew',
-  '/latest',
-  '/search',
-  '/media',
-  '/games',
-  '/about',
-  '/pricing',
-  '/membership',
-  '/founder',
-  '/print',
-  '/newsletter',
-  '/offer/newsletter',
-  '/subscribe?plan=reader-yearly',
-];
 
 /** Two frames: what has arrived is laid out and painted. The front page has none before its lead story is there (`rel="expect"`). */
 const shown = (page: Page) =>
@@ -42,7 +23,7 @@ for (const [name, viewport] of [
     try {
       await page.setViewportSize(viewport);
       await watchShifts(page, 'blocked');
-      for (const path of paths)
+      for (const path of publicPages)
         await test.step(path, async () => {
           await page.goto(`${arriving.url}${path}`, { waitUntil: 'commit' });
           do await shown(page);

@@ -32,6 +32,7 @@ import {
   hosts,
   missingBeside,
   onOff,
+  plainAddress,
   postgresAddress,
   proxies,
   tenantPath,
@@ -226,9 +227,8 @@ const schema = z.object({
     .optional()
     .transform((text, context) => {
       if (text === undefined) return undefined;
-      const url = webAddress(text);
-      const plain = url && !url.search && !url.hash && !url.username && !url.password;
-      if (plain && !/\/wp-json\/?$/.test(url.pathname)) return url.href.replace(/\/+$/, '');
+      const url = plainAddress(text);
+      if (url && !/\/wp-json\/?$/.test(url.pathname)) return url.href.replace(/\/+$/, '');
       context.addIssue(
         'is not the address of a WordPress; give it as http(s)://host or http(s)://host/folder, without a user, a password, a query or /wp-json',
       );

@@ -34,6 +34,12 @@ export function webAddress(text: string): URL | null {
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
 }
 
+/** A {@link webAddress} without a user, a password, a query or a fragment; `null` for anything else. */
+export function plainAddress(text: string): URL | null {
+  const url = webAddress(text);
+  return url && !url.search && !url.hash && !url.username && !url.password ? url : null;
+}
+
 /**
  * Hosts separated by commas, each a bare host with or without a port.
  *

@@ -5,7 +5,7 @@ import { type ThirdParties, usualAddresses } from '../../lib/third-party/setting
 import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
 import type { BucketSettings } from '../cluster/bucket.ts';
 import { type CrawlerName, type CrawlersConfig, crawlerNames } from '../http/crawlers.ts';
-import { apiAddress, hosts, missingBeside, webAddress } from './fields.ts';
+import { apiAddress, hosts, missingBeside, plainAddress, webAddress } from './fields.ts';
 
 export interface TickerConfig {
   /** `null`: the site has no ticker. */
@@ -131,11 +131,10 @@ export const bucketFields = {
     .optional()
     .transform((text, context) => {
       if (text === undefined) return undefined;
-      const url = webAddress(text);
-      const plain = url && !url.search && !url.hash && !url.username && !url.password;
+      const url = plainAddress(text);
       const [, bucket = '', prefix = ''] =
         /^\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w-][\w.-]*)*)\/?$/.exec(url?.pathname ?? '') ?? [];
-      if (plain && bucket !== '' && !bucket.includes('..'))
+      if (url && bucket !== '' && !bucket.includes('..'))
         return { endpoint: url.origin, bucket, prefix: prefix.slice(1) };
       context.addIssue(
         'is not the address of a bucket; give the endpoint, the bucket and perhaps a folder, without the key, such as https://s3.us-east-1.amazonaws.com/my-bucket/site',

@@ -1,0 +1,20 @@
+/** One page of each kind that a reader who isn't signed in can see: for tests that every page must pass. */
+export const publicPages: readonly string[] = [
+  '/',
+  '/article/why-the-oboe',
+  '/article/what-subscribers-know-about-salt',
+  '/section/politics',
+  '/author/amos-pettigrew',
+  '/latest',
+  '/search',
+  '/media',
+  '/games',
+  '/about',
+  '/pricing',
+  '/membership',
+  '/founder',
+  '/print',
+  '/newsletter',
+  '/offer/newsletter',
+  '/subscribe?plan=reader-yearly',
+];
