@@ -14,7 +14,7 @@ async function reasonsAgainst(context: BrowserContext, path: string): Promise<re
   await session.send('Page.enable');
   await page.goto(path, { waitUntil: 'networkidle' });
   const { entries, currentIndex } = await session.send('Page.getNavigationHistory');
-  await page.goto('/about', { waitUntil: 'load' });
+  await page.goto('/accessibility', { waitUntil: 'load' });
   const explained = new Promise<readonly string[]>((resolve) => {
     session.on('Page.backForwardCacheNotUsed', ({ notRestoredExplanations }) =>
       resolve(notRestoredExplanations.flatMap(({ type, reason }) => (type === 'Circumstantial' ? [] : [reason]))),
