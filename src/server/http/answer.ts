@@ -1,28 +1,35 @@
 /** Handles requests that the page cache doesn't: health, files, redirects, operators, pages, and everything that Astro renders. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { finished } from 'node:stream/promises';
 import { RenderFailed } from '../../press/scheduler/render.server.ts';
 import { PressBusy } from '../../press/scheduler/scheduler.server.ts';
 import { freshAlways } from '../press/render-page.ts';
 import { answerWithPage, sendNotCopied } from './cached-pages.ts';
 import { brokenPage, goneForGoodPage, noEditionPage } from './fallback-pages.ts';
 import { callMethods, methodsOf, refusedMethod } from './methods.ts';
-import { publicAddress, RefusedRequest, renderWhole, toRequest } from './page-renderer.ts';
+import { drainLimit, publicAddress, RefusedRequest, renderWhole, toRequest } from './page-renderer.ts';
 import { retryAfter, send, sendPage, sendRendered, sendText } from './send.ts';
 import type { Exchange, OperatorRoutes, ServerState } from './server-options.ts';
 
 /** Addresses that work without an edition: API calls, pictures and operators. */
 const ungated = /^\/(?:api\/|blaize\/|zephr\/|-\/|image$)/;
-/** Unread bodies up to this length are drained, so that the connection stays open; longer ones close it. */
-const longestUnread = 64 * 1024;
 const neverAborted = new AbortController().signal;
 
 const isForOperators = (path: string): boolean => path.startsWith('/-/') || path === '/metrics';
 
-/** Headers of a response to a request whose body wasn't read. */
-const unread = ({ headers }: IncomingMessage): OutgoingHttpHeaders =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > longestUnread
-    ? { connection: 'close' }
-    : {};
+/**
+ * Reads and discards the body of a request that is refused for something else, so that a client that first sends all of it gets the
+ * response.
+ *
+ * @returns Headers of the response: it ends the connection where the body is too long, or of a length that isn't known
+ */
+async function discardBody(incoming: IncomingMessage): Promise<OutgoingHttpHeaders> {
+  const { headers } = incoming;
+  const length = Number(headers['content-length'] ?? 0);
+  if (headers['transfer-encoding'] !== undefined || length > drainLimit) return { connection: 'close' };
+  if (length > 0) await finished(incoming.resume(), { writable: false });
+  return {};
+}
 
 /** Responds, or rejects with an error for {@link fail}. */
 export async function answer(state: ServerState, exchange: Exchange): Promise<void> {
@@ -35,7 +42,8 @@ export async function answer(state: ServerState, exchange: Exchange): Promise<vo
   const methods = tenantOwns ? callMethods : methodsOf(key?.kind === 'pass' ? key.path : path);
   const refused = refusedMethod(incoming.method ?? '', methods);
   if (refused) {
-    return sendText(state, exchange, refused.status, refused.sentence, { ...refused.headers, ...unread(incoming) });
+    const headers = { ...refused.headers, ...(await discardBody(incoming)) };
+    return sendText(state, exchange, refused.status, refused.sentence, headers);
   }
   if (path === '/healthz' || path === '/readyz') return sendHealth(state, exchange, url);
   if (sendFile(state, exchange, path)) return;
@@ -46,7 +54,7 @@ export async function answer(state: ServerState, exchange: Exchange): Promise<vo
   const operators = isForOperators(path) ? options.operators : undefined;
   if (operators && (await operators.answer(incoming, exchange.outgoing, url, () => readText(incoming, url)))) return;
   if (!ungated.test(path) && !options.editionReady()) {
-    const headers = { 'retry-after': retryAfter, 'cache-control': 'no-store' };
+    const headers = { 'retry-after': retryAfter, 'cache-control': 'no-store', ...(await discardBody(incoming)) };
     return sendPage(state, exchange, 503, noEditionPage, headers);
   }
   if (await answerFromPress(state, exchange)) return;

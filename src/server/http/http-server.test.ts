@@ -220,21 +220,22 @@ describe('pages', () => {
   });
 
   it.each([
-    ['of a length that it says', `Content-Length: ${4 * 1024 * 1024}`, [], []],
-    ['in pieces', 'Transfer-Encoding: chunked', ['400000\r\n'], ['\r\n0\r\n\r\n']],
+    ['of a length that it says', 'POST /contact', 413, `Content-Length: ${4 * 1024 * 1024}`, [], []],
+    ['in pieces', 'POST /contact', 413, 'Transfer-Encoding: chunked', ['400000\r\n'], ['\r\n0\r\n\r\n']],
+    ['where no body is taken', 'PUT /contact', 405, `Content-Length: ${4 * 1024 * 1024}`, [], []],
   ])(
-    'tells a client that reads only after sending all of it, %s, that a body is too long',
-    async (_, header, before, after) => {
+    'reaches a client that reads only after sending all of a long body, %s',
+    async (_, start, status, header, before, after) => {
       const { port } = await front();
       const socket = connect(port, '127.0.0.1').pause();
       const body = [...before, 'x'.repeat(4 * 1024 * 1024), ...after].join('');
       await new Promise<void>((resolve, reject) => {
         socket.once('error', reject);
-        socket.write(`POST /contact HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${body}`, () => resolve());
+        socket.write(`${start} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${header}\r\n\r\n${body}`, () => resolve());
       });
       const chunks: Buffer[] = [];
       for await (const chunk of socket) chunks.push(chunk as Buffer);
-      expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 413 /);
+      expect(Buffer.concat(chunks).toString()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     },
   );
 

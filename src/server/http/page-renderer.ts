@@ -28,10 +28,10 @@ export interface Rendered extends Answer {
 /** Largest accepted request body, bytes. */
 const bodyLimit = 1024 * 1024;
 /**
- * Largest body that is read to its end and discarded before it is refused: a browser that is cut off while it sends shows a connection
+ * Largest body of a refused request that is read to its end and discarded: a browser that is cut off while it sends shows a connection
  * error instead of the response.
  */
-const drainLimit = 8 * bodyLimit;
+export const drainLimit = 8 * bodyLimit;
 
 /** A request that is refused before anything is rendered. */
 export class RefusedRequest extends Error {
