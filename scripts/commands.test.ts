@@ -14,6 +14,7 @@ import {
   countCheck,
   countPlaywright,
   countVitest,
+  failureOfOutput,
   failuresOfPlaywright,
   failuresOfVitest,
   judge,
@@ -240,6 +241,21 @@ describe('counting', () => {
     expect(judge(1, { passed: 4, failed: 0, skipped: 0 }).failed).toBe(1);
     expect(judge(0, { passed: 4, failed: 0, skipped: 0 })).toEqual({ passed: 4, failed: 0, skipped: 0 });
     expect(judge(1, { passed: 4, failed: 2, skipped: 0 }).failed).toBe(2);
+  });
+
+  it('repeats what a runner said that failed without a failed test', () => {
+    const passed = Array.from({ length: 100 }, (_, at) => ` ✓ file ${at}`);
+    const error = ['⎯⎯ \u001b[31mUnhandled Errors\u001b[39m ⎯⎯', 'Error: a worker ended', '    at pool.ts:1'];
+    const told = failureOfOutput('unit', [...passed, ...error, ...passed]);
+    expect(told.split('\n').slice(0, 3)).toEqual([
+      'unit › without a failed test',
+      '    ⎯⎯ Unhandled Errors ⎯⎯',
+      '    Error: a worker ended',
+    ]);
+    expect(told.split('\n')).toHaveLength(41);
+    expect(failureOfOutput('lint', passed).split('\n').slice(1)).toEqual(
+      passed.slice(-40).map((line) => `    ${line}`),
+    );
   });
 });
 

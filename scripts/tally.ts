@@ -108,6 +108,20 @@ const told = (file: string, test: string, message: string): string =>
       .map((line) => `    ${line.slice(0, 400)}`),
   ].join('\n');
 
+/** Lines of a runner's output that are printed when it failed and no test did. */
+const outputLines = 40;
+
+/**
+ * What a runner that failed without a failed test printed, for the end of a long log: from vitest's errors outside of tests on, or the
+ * last lines.
+ */
+export function failureOfOutput(part: string, lines: readonly string[]): string {
+  const plain = lines.flatMap((line) => stripVTControlCharacters(line).split('\n'));
+  const errors = plain.findIndex((line) => /Unhandled (?:Error|Rejection)/.test(line));
+  const shown = errors === -1 ? plain.slice(-outputLines) : plain.slice(errors, errors + outputLines);
+  return [`${part} › without a failed test`, ...shown.map((line) => `    ${line.slice(0, 400)}`)].join('\n');
+}
+
 /** One check that passes or fails as a whole. */
 export const countCheck = (passed: boolean): Counts => ({ passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 });
 

@@ -19,6 +19,7 @@ import {
   countCheck,
   countPlaywright,
   countVitest,
+  failureOfOutput,
   failuresOfPlaywright,
   failuresOfVitest,
   judge,
@@ -192,8 +193,8 @@ async function runPart(
   const output: string[] = [];
   const failures: string[] = [];
   const print = (line: string): void => {
+    output.push(line);
     if (live) console.log(line);
-    else output.push(line);
   };
   let counts: Counts;
   try {
@@ -203,7 +204,7 @@ async function runPart(
     print(String(error instanceof Stop ? error.message : (error as Error).stack));
     counts = countCheck(false);
   }
-  if (counts.failed > 0 && failures.length === 0) failures.push(`${name} › its output above says why`);
+  if (counts.failed > 0 && failures.length === 0) failures.push(failureOfOutput(name, output));
   if (!live) console.log(`\n── ${name}\n${output.join('\n')}`);
   console.log(`── ${name}: ${sentence(counts)} (${duration(Date.now() - began)})`);
   if (counts.failed === 0) stamps?.keep(name, counts);
