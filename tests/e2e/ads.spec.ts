@@ -25,12 +25,24 @@ const shown = (page: Page) =>
       .map((each) => each.dataset.adSlot ?? ''),
   );
 
-/** Scrolls by screens until every slot has been near. */
+/**
+ * Scrolls by screens until every slot has been near. It waits for the lists that load on the way: the browser reports a shift of what
+ * comes into view by a jump in the frame in which a list above it grows, though no reader could see it move.
+ */
 async function readThrough(page: Page): Promise<void> {
   await page.evaluate(async () => {
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    // As near as `onward.ts` loads them.
+    const loading = () =>
+      [...document.querySelectorAll('[data-fragment]')].some(
+        (list) => list.getClientRects().length > 0 && list.getBoundingClientRect().top < innerHeight + 800,
+      );
     for (let top = 0; top < document.body.scrollHeight; top += innerHeight) {
       scrollTo(0, top);
-      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      do {
+        await frame();
+        await frame();
+      } while (loading());
     }
   });
 }
