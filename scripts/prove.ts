@@ -21,6 +21,7 @@ const proofs: Record<string, Proof> = {
   'kills during sign-ups': { project: 'fault', files: ['tests/fault/accounts-kill.test.ts'] },
   'kills during purchases': { project: 'fault', files: ['tests/fault/billing-kill.test.ts'] },
   'crashes at every step': { project: 'fault', files: ['tests/fault/billing-crash.test.ts'] },
+  'lost machines and their backups': { project: 'fault', files: ['tests/fault/backup-kill.test.ts'] },
   'floods and restarts': {
     project: 'fault',
     files: ['tests/fault/press-site.test.ts', 'tests/fault/press-restarts.test.ts'],
