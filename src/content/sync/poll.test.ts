@@ -85,6 +85,19 @@ const fill = (): void => {
     wordpress.put('articles', { id, ...wirePost({ id, date_gmt: '2026-11-01T00:00:00' }) });
 };
 
+it('asks WordPress for one page of each list, however many documents there are', async () => {
+  const { poll } = polling();
+  for (let id = 1; id <= 250; id++) save(id, `Story ${id}`, stamp(-id * hour));
+  await poll.run();
+  wordpress.requests.length = 0;
+  await poll.run();
+  const lists = wordpress.requests.filter((path) => path.startsWith('/wp/v2/articles?'));
+  expect(lists.map((path) => new URLSearchParams(path.split('?')[1]).get('orderby')).toSorted()).toEqual([
+    'date',
+    'modified',
+  ]);
+});
+
 describe('a poll finds an edit', () => {
   it.each([
     ['while WordPress’s clock is an hour fast, and when it has been put right', hour, 0],

@@ -14,8 +14,15 @@ export interface List {
   /** The field that orders it; documents in which it is equal are ordered by their ids. */
   readonly orderby: 'id' | 'date' | 'date_gmt' | 'modified';
   readonly order: 'asc' | 'desc';
-  /** Further parameters. `_fields` must name `id` and the field that orders. */
+  /** Further parameters. `_fields` gets the field that orders, if it lacks it: without it no document would have a key. */
   readonly query?: Query;
+}
+
+/** The parameters of a list. */
+function queryOf({ orderby, order, query }: List, size: number): Query {
+  const fields = query?._fields;
+  const lacks = typeof fields === 'string' && !fields.split(',').includes(orderby);
+  return { orderby, order, per_page: size, ...query, ...(lacks && { _fields: `${fields},${orderby}` }) };
 }
 
 /** Where a page begins. */
@@ -94,8 +101,8 @@ export async function fetchPage(
   size: number,
   options?: GetOptions,
 ): Promise<Page> {
-  const { path, orderby, order } = list;
-  const query: Query = { orderby, order, per_page: size, ...list.query };
+  const { path } = list;
+  const query = queryOf(list, size);
   if (key && client.pagesByKey) {
     const after_key = key.at === '' ? key.id : `${key.at},${key.id}`;
     const { items, answer, passed, ended } = await readPage(list, size, 0, (skipped) =>
