@@ -8,6 +8,7 @@ import { stolenBetween, ticks } from '../support/stolen.ts';
 import { type Kind, type Plan, planner } from './plan.ts';
 import type { Order, Report } from './readers.ts';
 import { openStored, type Stored } from './stored.ts';
+import { measureStorm, type Storm } from './storm.ts';
 
 export interface RunOptions {
   readonly articles: number;
@@ -17,6 +18,8 @@ export interface RunOptions {
   /** What is stored before the first edit: what `npm start` makes ahead, or everything. */
   readonly stored: 'start' | 'all';
   readonly kinds: readonly Kind[];
+  /** Edits at the same moment, after the kinds; 0: none. */
+  readonly storm: number;
 }
 
 export interface EditResult {
@@ -30,6 +33,8 @@ export interface EditResult {
   readonly cpu: number;
   readonly rendered: number;
   readonly expected: number;
+  /** The longest time, milliseconds, for which the site's main thread was busy meanwhile. */
+  readonly pause: number;
 }
 
 export interface KindResult {
@@ -48,6 +53,7 @@ export interface Run {
   readonly readers: number;
   readonly pauseMs: number;
   readonly results: readonly KindResult[];
+  readonly storm: Storm | null;
 }
 
 interface Stage {
@@ -58,7 +64,11 @@ interface Stage {
 }
 
 const here = (file: string): string => join(import.meta.dirname, file);
-const counted = ['broadsheet_render_duration_seconds_count', 'process_cpu_seconds_total'] as const;
+const counted = [
+  'broadsheet_render_duration_seconds_count',
+  'process_cpu_seconds_total',
+  'nodejs_eventloop_lag_max_seconds',
+] as const;
 /** Most pages that the readers read in turn around one edit. */
 const mostRead = 64;
 
@@ -76,8 +86,9 @@ export async function measure(options: RunOptions): Promise<Run> {
       const stage: Stage = { wordpress, readers, site, stored };
       const results: KindResult[] = [];
       for (const kind of options.kinds) results.push(await measureKind(stage, kind, options.edits, plan));
+      const storm = options.storm > 0 ? await measureStorm(stage, options.storm, plan) : null;
       const { articles, readers: count, pauseMs } = options;
-      return { articles, stored: pages, readers: count, pauseMs, results };
+      return { articles, stored: pages, readers: count, pauseMs, results, storm };
     } finally {
       stored.close();
       await readers.stop();
@@ -120,13 +131,15 @@ async function publish(
   await tell({ get: 'round' });
   const [renders, cpu] = await site.metrics(...counted);
   const { took, ms } = await site.deliver(plan.hook);
-  const [rendersAfter, cpuAfter] = await site.metrics(...counted);
+  const [rendersAfter, cpuAfter, pause] = await site.metrics(...counted);
   await tell({ current: plan.what, version: plan.version });
   const fetch = (await wordpress.ask<number[]>({ get: 'taken' })).reduce((sum, each) => sum + each, 0);
   const shown = await showsIt(site, plan);
   await tell({ get: 'round' });
   const rendered = rendersAfter - renders;
-  return { result: { took, ms, fetch, cpu: (cpuAfter - cpu) * 1000, rendered, expected: concerned.length }, shown };
+  const expected = concerned.length;
+  const result = { took, ms, fetch, cpu: (cpuAfter - cpu) * 1000, rendered, expected, pause: pause * 1000 };
+  return { result, shown };
 }
 
 /** Whether the pages that must have the edit have it. */

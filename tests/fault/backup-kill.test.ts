@@ -103,7 +103,7 @@ it(`loses at most ten seconds of accounts and is back in a minute, ${rounds} tim
   const losses: number[] = [];
   const backs: number[] = [];
   /** What a round has restored is never lost again. */
-  const restored = new Set<unknown>();
+  const restored = new Set<string>();
   for (let round = 0; round < rounds; round++) {
     await paper.kill('SIGTERM');
     const { folder } = paper;
@@ -135,7 +135,7 @@ it(`loses at most ten seconds of accounts and is back in a minute, ${rounds} tim
       database
         .prepare('select email from users')
         .all()
-        .map(({ email }) => email),
+        .map(({ email }) => String(email)),
     );
     database.close();
     const missing = writer.acknowledged.find(({ email }) => !users.has(email));

@@ -9,13 +9,13 @@ function read(text: string): Map<string, number> {
   const described = new Set<string>();
   for (const line of text.split('\n')) {
     if (line === '') continue;
-    const type = /^# TYPE ([a-z_]+) (?:counter|gauge|histogram)$/.exec(line);
+    const type = /^# TYPE ([a-z0-9_]+) (?:counter|gauge|histogram)$/.exec(line);
     if (type?.[1]) described.add(type[1]);
     if (line.startsWith('#')) {
-      expect(line).toMatch(/^# (?:HELP|TYPE) [a-z_]+ \S/);
+      expect(line).toMatch(/^# (?:HELP|TYPE) [a-z0-9_]+ \S/);
       continue;
     }
-    const sample = /^([a-z_]+)(\{[^}]*\})? (\S+)$/.exec(line);
+    const sample = /^([a-z0-9_]+)(\{[^}]*\})? (\S+)$/.exec(line);
     if (!sample?.[1]) throw new Error(`No sample: ${line}`);
     const family = sample[1].replace(/_(?:bucket|sum|count)$/, '');
     expect(described.has(sample[1]) || described.has(family)).toBe(true);
@@ -81,6 +81,19 @@ test('shows every source', async () => {
   });
   expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
   expect(samples.get('process_cpu_seconds_total')).toBeGreaterThan(0);
+});
+
+test('says for how long the main thread was busy, and begins again at each scrape', async () => {
+  const metrics = createMetrics({}, silent);
+  const longest = async () => read(await metrics.text()).get('nodejs_eventloop_lag_max_seconds') as number;
+  const turn = () => new Promise((done) => setTimeout(done, 30));
+  await turn();
+  const until = performance.now() + 200;
+  while (performance.now() < until);
+  await turn();
+  expect(await longest()).toBeGreaterThan(0.15);
+  await turn();
+  expect(await longest()).toBeLessThan(0.15);
 });
 
 test('reads the sources anew at each scrape and does not add them up', async () => {

@@ -2,6 +2,7 @@
  * Metrics in Prometheus' text format, on a registry of their own. Each part of the site keeps its counters as plain numbers;
  * they are read at each scrape, so that a hit costs one increment. docs/operations.md says what each one means.
  */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import {
   AggregatorRegistry,
   Counter,
@@ -119,7 +120,7 @@ interface Sample {
   /** Samples of one name differ in these. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** How the values of several processes become one. */
-  readonly aggregator?: 'sum' | 'min' | undefined;
+  readonly aggregator?: 'sum' | 'min' | 'max' | undefined;
 }
 
 const counter = (name: string, help: string, value: number, labels?: Sample['labels']): Sample => ({
@@ -250,11 +251,36 @@ const cspReportSamples = (reports: CspReportStats): Sample[] => [
   gauge('broadsheet_csp_blocked_sources', 'Distinct sources that the policy blocked recently.', reports.kinds),
 ];
 
+/** Milliseconds between two samples of the event loop; they are part of each measured delay. */
+const lagResolution = 10;
+
+/** Seconds by which the event loop was late since the last scrape. */
+function lagSamples(loop: ReturnType<typeof monitorEventLoopDelay>): Sample[] {
+  const seconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - lagResolution / 1000);
+  const samples = [
+    gauge(
+      'nodejs_eventloop_lag_p99_seconds',
+      'The 99th percentile of the event loop lag since the last scrape.',
+      seconds(loop.percentile(99)),
+      'max',
+    ),
+    gauge(
+      'nodejs_eventloop_lag_max_seconds',
+      'The longest event loop lag since the last scrape.',
+      seconds(loop.max),
+      'max',
+    ),
+  ];
+  loop.reset();
+  return samples;
+}
+
 /** The process itself, under the names that dashboards for Node know. */
-function processSamples(): Sample[] {
+function processSamples(loop: ReturnType<typeof monitorEventLoopDelay>): Sample[] {
   const memory = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   return [
+    ...lagSamples(loop),
     gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', memory.rss),
     gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', memory.heapUsed),
     gauge('nodejs_heap_size_total_bytes', 'Process heap size from Node.js in bytes.', memory.heapTotal),
@@ -308,6 +334,8 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
   });
   for (const kind of requestKinds) requestSeconds.zero({ kind });
   const pageVitals = createVitalsMetrics(timings);
+  const loop = monitorEventLoopDelay({ resolution: lagResolution });
+  loop.enable();
 
   const { server, press, sync, cluster, cdn, indexNow, images, mail, billing, support, cspReports, vitals } = sources;
   const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
@@ -323,7 +351,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     support: support && (() => supportSamples(support())),
     cspReports: cspReports && (() => cspReportSamples(cspReports())),
     vitals: vitals && (() => vitalsSamples(vitals())),
-    process: processSamples,
+    process: () => processSamples(loop),
   };
 
   function collected(): Registry {
