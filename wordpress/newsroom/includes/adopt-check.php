@@ -32,7 +32,9 @@ function newsroom_adopt_read( $seconds, $again = false ) {
 		'long'       => array( 'count' => 0 ),
 	);
 	do {
-		$posts = $wpdb->get_results( "SELECT ID, LENGTH(post_content) AS bytes, CASE WHEN post_content LIKE '%[%' THEN post_content ELSE '' END AS content FROM {$wpdb->posts} WHERE ID > " . (int) $check['after'] . ' AND ' . newsroom_adoptable() . ' ORDER BY ID LIMIT 200' ); // phpcs:ignore WordPress.DB
+		$ids   = $wpdb->get_col( "SELECT ID FROM {$wpdb->posts} WHERE ID > " . (int) $check['after'] . ' AND ' . newsroom_adoptable() . ' ORDER BY ID LIMIT 200' ); // phpcs:ignore WordPress.DB
+		$ids   = newsroom_ids_within_memory( array_map( 'intval', $ids ) );
+		$posts = $ids ? $wpdb->get_results( "SELECT ID, LENGTH(post_content) AS bytes, CASE WHEN post_content LIKE '%[%' THEN post_content ELSE '' END AS content FROM {$wpdb->posts} WHERE ID IN (" . newsroom_id_list( $ids ) . ') ORDER BY ID' ) : array(); // phpcs:ignore WordPress.DB
 		foreach ( $posts as $post ) {
 			if ( (int) $post->bytes > NEWSROOM_LONG_TEXT ) {
 				newsroom_note_example( $check['long'], (int) $post->ID );

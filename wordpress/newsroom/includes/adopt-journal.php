@@ -230,7 +230,7 @@ function newsroom_adopt_unlock( $token ) {
 }
 
 /**
- * Runs one batch in a transaction.
+ * Runs one batch in a transaction, on one connection to the database.
  *
  * @param string   $token The run's token.
  * @param callable $work  What to do.
@@ -239,15 +239,61 @@ function newsroom_adopt_unlock( $token ) {
  */
 function newsroom_in_batch( $token, $work ) {
 	global $wpdb;
-	$wpdb->query( 'START TRANSACTION' ); // phpcs:ignore WordPress.DB
+	newsroom_write( 'START TRANSACTION' );
+	// WordPress connects again where the database has ended the connection, and repeats the statement. The transaction would be gone, its
+	// journal with it, and the rest of the batch would be kept.
+	$retries                  = $wpdb->reconnect_retries;
+	$wpdb->reconnect_retries = 0;
+	add_filter( 'query', 'newsroom_refuse_lost_transaction', PHP_INT_MAX );
+	add_filter( 'wp_die_handler', 'newsroom_batch_die_handler', PHP_INT_MAX );
 	try {
 		newsroom_adopt_renew( $token );
 		$result = $work();
+		newsroom_write( 'COMMIT' );
 	} catch ( Throwable $error ) {
+		$failed = $error;
+	} finally {
+		remove_filter( 'query', 'newsroom_refuse_lost_transaction', PHP_INT_MAX );
+		remove_filter( 'wp_die_handler', 'newsroom_batch_die_handler', PHP_INT_MAX );
+		$wpdb->reconnect_retries = $retries;
+	}
+	if ( isset( $failed ) ) {
 		$wpdb->query( 'ROLLBACK' ); // phpcs:ignore WordPress.DB
 		wp_cache_flush();
-		throw $error;
+		throw $failed;
 	}
-	newsroom_write( 'COMMIT' );
 	return $result;
+}
+
+/**
+ * Refuses every statement of a batch after one that ended its transaction: a deadlock, a lock that wasn't free in time, a lost connection.
+ * WordPress's own functions go on after such an error.
+ *
+ * @param string $sql Statement.
+ * @return string The same.
+ * @throws RuntimeException When the statement before it ended the transaction.
+ */
+function newsroom_refuse_lost_transaction( $sql ) {
+	global $wpdb;
+	$ending = array( 1205, 1213, 2006, 2013 );
+	if ( $wpdb->dbh instanceof mysqli && in_array( mysqli_errno( $wpdb->dbh ), $ending, true ) ) {
+		/* translators: %s: the database's message. */
+		throw new RuntimeException( sprintf( __( 'The database ended a transaction: %s. Nothing is lost; start again.', 'newsroom' ), mysqli_error( $wpdb->dbh ) ) ); // phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped, WordPress.DB -- printed as text.
+	}
+	return $sql;
+}
+
+/**
+ * What wp_die() does in a batch: it throws, so that the run ends in order and gives the lock back. WordPress calls it when the connection
+ * to the database is lost.
+ *
+ * @return callable
+ * @throws RuntimeException With the message.
+ */
+function newsroom_batch_die_handler() {
+	return static function ( $message ) {
+		$text = html_entity_decode( wp_strip_all_tags( is_wp_error( $message ) ? $message->get_error_message() : (string) $message, true ), ENT_QUOTES, 'UTF-8' );
+		/* translators: %s: a message of WordPress. */
+		throw new RuntimeException( sprintf( __( 'The run was stopped. Nothing is lost; start again. WordPress says: %s', 'newsroom' ), wp_html_excerpt( $text, 150, '…' ) ) ); // phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped -- printed as text.
+	};
 }

@@ -38,6 +38,29 @@ function newsroom_adoptable( $alias = '' ) {
 }
 
 /**
+ * The first of some posts, as many as may be in memory at once: their texts are 8 MB together, or it is one post. WordPress reads whole
+ * posts, and PHP often has 128 MB.
+ *
+ * @param int[] $ids Posts.
+ * @return int[]
+ */
+function newsroom_ids_within_memory( $ids ) {
+	global $wpdb;
+	$bytes = array();
+	foreach ( $ids ? $wpdb->get_results( "SELECT ID, LENGTH(post_content) AS bytes FROM {$wpdb->posts} WHERE ID IN (" . newsroom_id_list( $ids ) . ')' ) : array() as $row ) { // phpcs:ignore WordPress.DB
+		$bytes[ (int) $row->ID ] = (int) $row->bytes;
+	}
+	$sum = 0;
+	foreach ( $ids as $count => $id ) {
+		$sum += isset( $bytes[ $id ] ) ? $bytes[ $id ] : 0;
+		if ( $count && $sum > 8 * MB_IN_BYTES ) {
+			return array_slice( $ids, 0, $count );
+		}
+	}
+	return $ids;
+}
+
+/**
  * Adopts one batch.
  *
  * @param array  $plan  See newsroom_adopt_plan().
@@ -56,7 +79,8 @@ function newsroom_adopt_posts( $plan, $token ) {
 	if ( ! $posts ) {
 		return 0;
 	}
-	$ids = array_map( 'intval', wp_list_pluck( $posts, 'ID' ) );
+	$ids   = newsroom_ids_within_memory( array_map( 'intval', wp_list_pluck( $posts, 'ID' ) ) );
+	$posts = array_slice( $posts, 0, count( $ids ) );
 	_prime_post_caches( $ids, true, true );
 	$changes = newsroom_adopt_changes( $posts, $plan );
 	newsroom_in_batch(
@@ -153,13 +177,18 @@ function newsroom_adopt_slugs( $posts ) {
 	$taken = $wpdb->get_col( $wpdb->prepare( "SELECT post_name FROM {$wpdb->posts} WHERE post_type = 'articles' AND post_name IN ($in)", $names ) ); // phpcs:ignore WordPress.DB
 	$taken = array_fill_keys( array_map( 'strtolower', $taken ), true );
 	$new   = array();
+	$next  = array();
 	foreach ( $posts as $post ) {
 		$name = strtolower( $post->post_name );
 		if ( '' === $name || in_array( $post->post_status, array( 'draft', 'pending', 'trash' ), true ) ) {
 			continue;
 		}
 		if ( isset( $taken[ $name ] ) ) {
-			$new[ (int) $post->ID ] = newsroom_free_slug( $post->post_name, $taken );
+			if ( ! isset( $next[ $name ] ) ) {
+				$next[ $name ] = 2;
+				$taken        += array_fill_keys( array_map( 'strtolower', newsroom_numbered_slugs( $post->post_name ) ), true );
+			}
+			$new[ (int) $post->ID ] = newsroom_free_slug( $post->post_name, $taken, $next[ $name ] );
 			$name                   = strtolower( $new[ (int) $post->ID ] );
 		}
 		$taken[ $name ] = true;
@@ -168,20 +197,33 @@ function newsroom_adopt_slugs( $posts ) {
 }
 
 /**
- * The first of `slug-2`, `slug-3`, … that no article and no post has.
+ * Slugs of articles and posts that begin as a slug with a number after it does. One statement for all of them: a daily column may have
+ * thousands of posts with the same slug.
  *
- * @param string $slug  Slug.
- * @param array  $taken Slugs that are about to be used, as keys.
+ * @param string $slug Slug.
+ * @return string[]
+ */
+function newsroom_numbered_slugs( $slug ) {
+	global $wpdb;
+	// A longer one is shortened to make room for the number.
+	$start = strlen( $slug ) > 190 ? _truncate_post_slug( $slug, 190 ) : "$slug-";
+	return $wpdb->get_col( $wpdb->prepare( "SELECT post_name FROM {$wpdb->posts} WHERE post_type IN ('articles','post') AND post_name LIKE %s", $wpdb->esc_like( $start ) . '%' ) ); // phpcs:ignore WordPress.DB
+}
+
+/**
+ * The first of `slug-2`, `slug-3`, … that isn't taken.
+ *
+ * @param string $slug   Slug.
+ * @param array  $taken  Slugs of others in lower case, as keys.
+ * @param int    $number Number to begin with; the next one afterward.
  * @return string
  */
-function newsroom_free_slug( $slug, $taken ) {
-	global $wpdb;
-	for ( $number = 2; ; $number++ ) {
+function newsroom_free_slug( $slug, $taken, &$number ) {
+	do {
 		$next = _truncate_post_slug( $slug, 200 - strlen( "-$number" ) ) . "-$number";
-		if ( ! isset( $taken[ strtolower( $next ) ] ) && ! $wpdb->get_var( $wpdb->prepare( "SELECT ID FROM {$wpdb->posts} WHERE post_type IN ('articles','post') AND post_name = %s LIMIT 1", $next ) ) ) { // phpcs:ignore WordPress.DB
-			return $next;
-		}
-	}
+		++$number;
+	} while ( isset( $taken[ strtolower( $next ) ] ) );
+	return $next;
 }
 
 /**
