@@ -101,13 +101,16 @@ function newsroom_adopt_authors( $until, $token ) {
  */
 function newsroom_adopt_author( $writer ) {
 	global $wpdb;
-	$user  = $writer->user;
-	$there = newsroom_author_of_user( $user );
-	// A row without an author is that of a run which was cut off here.
-	$began = (bool) $wpdb->get_var( $wpdb->prepare( 'SELECT id FROM ' . newsroom_journal_table() . " WHERE kind = 'author' AND object_id = %d", $user->ID ) ); // phpcs:ignore WordPress.DB
-	$ours  = $there && (string) get_post_meta( $there->ID, '_newsroom_user', true ) === (string) $user->ID;
-	$made  = $began && $ours;
-	newsroom_journal( array( array( 'author', $user->ID, '', null, array() ) ) );
+	$user = $writer->user;
+	newsroom_journal( array( array( 'author', $user->ID, '', array( 'after' => (int) $wpdb->get_var( "SELECT MAX(ID) FROM {$wpdb->posts}" ) ), array() ) ) ); // phpcs:ignore WordPress.DB
+	// The row is older, and an author may be there already, where a run was cut off here.
+	$was   = $wpdb->get_var( $wpdb->prepare( 'SELECT was FROM ' . newsroom_journal_table() . " WHERE kind = 'author' AND object_id = %d", $user->ID ) ); // phpcs:ignore WordPress.DB
+	$made  = newsroom_interrupted_author( $user->ID, json_decode( (string) $was, true ) );
+	$there = $made ? get_post( $made ) : newsroom_author_of_user( $user );
+	$ours  = $made || ( $there && (string) get_post_meta( $there->ID, '_newsroom_user', true ) === (string) $user->ID );
+	if ( $made ) {
+		update_post_meta( $made, '_newsroom_user', (string) $user->ID );
+	}
 	$became = array( 'id' => $there ? $there->ID : 0 );
 	if ( ! $there ) {
 		$id = wp_insert_post(
@@ -130,7 +133,7 @@ function newsroom_adopt_author( $writer ) {
 			throw new RuntimeException( $id->get_error_message() ); // phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped -- printed as text.
 		}
 		$became['id'] = (int) $id;
-		$made         = true;
+		$made         = (int) $id;
 	} elseif ( ! $ours && $there->post_name !== $user->user_nicename ) {
 		// The user's archive was at /author/nicename.
 		$became['old_slug'] = $user->user_nicename;
@@ -188,16 +191,15 @@ function newsroom_restore_authors( $until, $token ) {
 function newsroom_restore_author( $row ) {
 	global $wpdb;
 	// The row of a run that was cut off between the journal and the author has no id.
-	$id = ! empty( $row->became['id'] ) ? (int) $row->became['id'] : newsroom_interrupted_author( $row->object_id );
-	if ( ! $id ) {
-		return;
-	}
+	$cut = empty( $row->became['id'] ) ? newsroom_interrupted_author( $row->object_id, $row->was ) : 0;
+	$id  = $cut ? $cut : ( empty( $row->became['id'] ) ? 0 : (int) $row->became['id'] );
 	if ( isset( $row->became['old_slug'] ) ) {
 		delete_post_meta( $id, '_wp_old_slug', $row->became['old_slug'] );
 		return;
 	}
-	$author = get_post( $id );
-	if ( ! $author || ( ! empty( $row->became['id'] ) && ! isset( $row->became['modified'] ) ) || (string) get_post_meta( $id, '_newsroom_user', true ) !== (string) $row->object_id ) {
+	$author = $id ? get_post( $id ) : null;
+	$ours   = $cut || ( isset( $row->became['modified'] ) && (string) get_post_meta( $id, '_newsroom_user', true ) === (string) $row->object_id );
+	if ( ! $author || ! $ours ) {
 		return;
 	}
 	$used    = $wpdb->get_var( $wpdb->prepare( "SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key = 'newsroom_author' AND meta_value = %s LIMIT 1", (string) $id ) ); // phpcs:ignore WordPress.DB
@@ -208,12 +210,17 @@ function newsroom_restore_author( $row ) {
 }
 
 /**
- * The author that a run made just before it was cut off.
+ * The author that a run made just before it was cut off. In tables without transactions it may be there without its field.
  *
- * @param int $user_id User.
+ * @param int        $user_id User.
+ * @param array|null $was     From the journal: `after`, the last post before the run began with this author.
  * @return int 0 for none.
  */
-function newsroom_interrupted_author( $user_id ) {
+function newsroom_interrupted_author( $user_id, $was ) {
 	global $wpdb;
-	return (int) $wpdb->get_var( $wpdb->prepare( "SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key = '_newsroom_user' AND meta_value = %s LIMIT 1", (string) $user_id ) ); // phpcs:ignore WordPress.DB
+	$user = get_userdata( $user_id );
+	if ( ! isset( $was['after'] ) ) {
+		return 0;
+	}
+	return (int) $wpdb->get_var( $wpdb->prepare( "SELECT p.ID FROM {$wpdb->posts} p LEFT JOIN {$wpdb->postmeta} m ON m.post_id = p.ID AND m.meta_key = '_newsroom_user' AND m.meta_value = %s WHERE p.post_type = 'authors' AND p.ID > %d AND (m.meta_id IS NOT NULL OR p.post_name = %s) ORDER BY p.ID LIMIT 1", (string) $user_id, $was['after'], $user ? $user->user_nicename : '' ) ); // phpcs:ignore WordPress.DB
 }

@@ -23,12 +23,30 @@ function newsroom_journal_table() {
 }
 
 /**
+ * Engine of the journal's table, where the database's own choice won't do. The tables of an old WordPress may have no transactions while
+ * new tables have: the end of a run would then take back the journal and keep what it tells of.
+ *
+ * @return string SQL; empty where all tables have transactions.
+ */
+function newsroom_journal_engine() {
+	global $wpdb;
+	foreach ( array( $wpdb->posts, $wpdb->postmeta, $wpdb->term_relationships, $wpdb->termmeta ) as $table ) {
+		$status = $wpdb->get_row( $wpdb->prepare( 'SHOW TABLE STATUS LIKE %s', $wpdb->esc_like( $table ) ) ); // phpcs:ignore WordPress.DB
+		if ( $status && in_array( strtolower( (string) $status->Engine ), array( 'myisam', 'aria' ), true ) ) { // phpcs:ignore WordPress.NamingConventions
+			return 'ENGINE=' . $status->Engine; // phpcs:ignore WordPress.NamingConventions
+		}
+	}
+	return '';
+}
+
+/**
  * Creates the journal. One row is one thing that was changed; `was` and `became` are JSON.
  */
 function newsroom_create_journal() {
 	global $wpdb;
 	require_once ABSPATH . 'wp-admin/includes/upgrade.php';
-	$table = newsroom_journal_table();
+	$table  = newsroom_journal_table();
+	$engine = newsroom_journal_engine();
 	dbDelta(
 		"CREATE TABLE $table (
 			id bigint(20) unsigned NOT NULL AUTO_INCREMENT,
@@ -39,7 +57,7 @@ function newsroom_create_journal() {
 			became longtext NOT NULL,
 			PRIMARY KEY  (id),
 			UNIQUE KEY subject (kind,object_id,name)
-		) {$wpdb->get_charset_collate()};"
+		) {$wpdb->get_charset_collate()} $engine;"
 	);
 }
 
@@ -51,7 +69,8 @@ function newsroom_create_journal() {
 function newsroom_has_journal() {
 	global $wpdb;
 	$table = newsroom_journal_table();
-	return $wpdb->get_var( $wpdb->prepare( 'SHOW TABLES LIKE %s', $wpdb->esc_like( $table ) ) ) === $table; // phpcs:ignore WordPress.DB
+	// MySQL on Windows and macOS keeps names of tables in lower case.
+	return 0 === strcasecmp( (string) $wpdb->get_var( $wpdb->prepare( 'SHOW TABLES LIKE %s', $wpdb->esc_like( $table ) ) ), $table ); // phpcs:ignore WordPress.DB
 }
 
 /**
