@@ -32,6 +32,7 @@ const commands = {
   'stripe:schema': '../sandbox/stripe/schema/generate.ts',
   'sandbox:reset': './sandbox-reset.ts',
   'bench:accounts': '../bench/accounts.ts',
+  'bench:adopt': '../bench/adopt.ts',
   'bench:backup': '../bench/backup.ts',
   'bench:checkout': '../bench/checkout.ts',
   'bench:cluster': '../bench/cluster.ts',
