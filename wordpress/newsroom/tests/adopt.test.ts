@@ -1,41 +1,19 @@
-import fs from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openContent } from '../../../src/content/content.server.ts';
 import { pageKeys } from '../../../src/server/press/page-keys.ts';
-import { type Newsroom, startNewsroom } from './harness.ts';
+import type { Newsroom } from './harness.ts';
+import { type OrdinaryWordPress, startOrdinaryWordPress, type Tables } from './ordinary-wordpress.ts';
 import { Receiver } from './receiver.ts';
 
 const receiver = new Receiver();
+let ordinary: OrdinaryWordPress;
 let newsroom: Newsroom;
 let ids: Record<string, number>;
 let before: Tables;
 let cookie = '';
 
-type Tables = Record<string, Record<string, unknown>[]>;
-
-/** Every row that content consists of, and every setting that is neither a cache nor a clock. */
-const tables = (): Promise<Tables> =>
-  newsroom.php(`
-    global $wpdb;
-    $dump = array();
-    foreach ( array( 'posts', 'postmeta', 'terms', 'term_taxonomy', 'term_relationships', 'termmeta', 'users', 'usermeta', 'comments', 'commentmeta' ) as $table ) {
-      $dump[ $table ] = $wpdb->get_results( "SELECT * FROM {$wpdb->$table} ORDER BY 1, 2", ARRAY_A );
-    }
-    $dump['options'] = $wpdb->get_results( "SELECT option_name, option_value FROM {$wpdb->options} WHERE option_name NOT LIKE '%transient%' AND option_name NOT IN ('cron', 'newsroom_adopt_check') ORDER BY option_name", ARRAY_A );
-    return $dump;`);
-
-/** Runs the command; small batches, so that sixty posts take several. */
-const run = (options: Record<string, boolean>, first = ''): Promise<{ lines: string[]; failed: string | null }> =>
-  newsroom.php(
-    `add_filter( 'newsroom_adopt_batch_size', function () { return 20; } );
-    $lines = array();
-    ${first}
-    $failed = newsroom_adopt_command( $input, function ( $line ) use ( &$lines ) { $lines[] = $line; } );
-    return array( 'lines' => $lines, 'failed' => is_wp_error( $failed ) ? $failed->get_error_message() : null );`,
-    options,
-  );
-
+const tables = () => ordinary.tables();
+const run = (options: Record<string, boolean>, first?: string) => ordinary.run(options, first);
 const left = async (): Promise<number[]> =>
   (
     await newsroom.php(
@@ -47,17 +25,7 @@ const article = async (name: string) => {
   expect(status, name).toBe(200);
   return json;
 };
-/** Rows that the tables had in the beginning and haven't now, and the other way round. */
-const difference = async (): Promise<string[]> => {
-  const rows = (all: Tables) =>
-    Object.entries(all).flatMap(([table, list]) => list.map((row) => `${table} ${JSON.stringify(row)}`));
-  const [then, now] = [rows(before), rows(await tables())];
-  const [known, present] = [new Set(then), new Set(now)];
-  return [
-    ...then.filter((row) => !present.has(row)).map((row) => `- ${row}`),
-    ...now.filter((row) => !known.has(row)).map((row) => `+ ${row}`),
-  ];
-};
+const difference = () => ordinary.difference(before);
 const signIn = async (): Promise<string> => {
   const login = await newsroom.get('/wp-login.php', {
     method: 'POST',
@@ -74,14 +42,8 @@ const sections = ({ category }: { category: { slug: string }[] }) => category.ma
 
 beforeAll(async () => {
   await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
-  const fixture = fs.readFileSync(path.join(import.meta.dirname, 'support/wordpress-to-adopt.php'), 'utf8');
-  ids = await newsroom.php(
-    `add_filter( 'newsroom_webhooks_enabled', '__return_false' ); ${fixture.replace('<?php', '')}`,
-  );
-  // WordPress's own first steps: the theme's navigation, keys for nonces, the day of the site's last sign-in.
-  await newsroom.get('/nothing-here/');
-  await newsroom.rest('/newsroom/v1/status', { as: 'site' });
+  ordinary = await startOrdinaryWordPress(receiver.url);
+  ({ newsroom, ids } = ordinary);
   cookie = await signIn();
   before = await tables();
 });

@@ -1,0 +1,80 @@
+/** What databases do to the adoption that the sandbox's doesn't: `npm run bench:adopt` does it on MariaDB. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Newsroom } from './harness.ts';
+import { type OrdinaryWordPress, startOrdinaryWordPress, type Tables } from './ordinary-wordpress.ts';
+
+let ordinary: OrdinaryWordPress;
+let newsroom: Newsroom;
+let ids: Record<string, number>;
+let before: Tables;
+
+beforeAll(async () => {
+  // The port of nothing: deliveries don't matter here.
+  ordinary = await startOrdinaryWordPress('http://127.0.0.1:9');
+  ({ newsroom, ids } = ordinary);
+  before = await ordinary.tables();
+});
+afterAll(() => newsroom?.stop());
+
+describe('the adoption', () => {
+  it('ends a batch in which WordPress has lost the connection, and gives the lock back', async () => {
+    const lost = await newsroom.php(
+      `global $wpdb; $token = newsroom_adopt_lock(); $retries = array( $wpdb->reconnect_retries );
+      try {
+        newsroom_in_batch( $token, function () use ( &$retries ) { global $wpdb; $retries[] = $wpdb->reconnect_retries; update_option( 'blogname', 'Lost' ); wp_die( '<h1>No database</h1>' ); } );
+      } catch ( RuntimeException $error ) { $message = $error->getMessage(); }
+      newsroom_adopt_unlock( $token );
+      return array( 'message' => $message, 'retries' => array_merge( $retries, array( $wpdb->reconnect_retries ) ) );`,
+    );
+    expect(lost.message).toMatch(/Nothing is lost; start again.*No database/);
+    // Connecting again in the middle would keep half of a batch without its journal.
+    expect(lost.retries).toEqual([5, 0, 5]);
+    expect(await ordinary.difference(before)).toEqual([]);
+  });
+
+  it('keeps the journal in tables without transactions where the posts are in such', async () => {
+    const engines = await newsroom.php(
+      `$own = newsroom_journal_engine();
+      add_filter( 'query', function ( $sql ) { return 0 === strpos( $sql, 'SHOW TABLE STATUS LIKE' ) ? "SELECT 'MyISAM' AS Engine" : $sql; } );
+      return array( $own, newsroom_journal_engine() );`,
+    );
+    expect(engines).toEqual(['', 'ENGINE=MyISAM']);
+  });
+
+  it('finds an author again that was made just before its field', async () => {
+    await newsroom.php(
+      `add_filter( 'newsroom_webhooks_enabled', '__return_false' ); global $wpdb; newsroom_create_journal();
+      newsroom_journal( array( array( 'author', $input['ada'], '', array( 'after' => (int) $wpdb->get_var( "SELECT MAX(ID) FROM {$wpdb->posts}" ) ), array() ) ) );
+      return wp_insert_post( array( 'post_type' => 'authors', 'post_title' => 'Ada O’Vale', 'post_name' => 'ada', 'post_status' => 'publish' ) );`,
+      ids,
+    );
+    expect((await ordinary.run({ yes: true })).failed).toBeNull();
+    const { json } = await newsroom.rest(`/wp/v2/articles/${ids.plain}?context=view`, { as: 'site' });
+    expect(json.acf.author.slug).toBe('ada');
+    expect((await ordinary.run({ undo: true })).failed).toBeNull();
+    expect(await ordinary.difference(before)).toEqual([]);
+  });
+
+  it('numbers the posts of a slug with one statement for all', async () => {
+    const numbered = await newsroom.php(
+      `$posts = array(); $statements = 0;
+      for ( $id = 1; $id <= 60; $id++ ) { $posts[] = (object) array( 'ID' => $id, 'post_name' => $id % 2 ? 'annual' : str_repeat( 'long-', 40 ), 'post_status' => 'publish' ); }
+      add_filter( 'query', function ( $sql ) use ( &$statements ) { ++$statements; return $sql; } );
+      return array( array_values( newsroom_adopt_slugs( $posts ) ), $statements );`,
+    );
+    // The slugs that are taken, then those with numbers of each of the two.
+    expect(numbered[1]).toBe(3);
+    // One of each slug: the long one itself is free, and "annual" is an article's.
+    expect(new Set(numbered[0]).size).toBe(59);
+    expect(numbered[0].slice(0, 3)).toEqual(['annual-2', 'annual-3', `${'long-'.repeat(39)}lon-2`]);
+  });
+
+  it('reads no more text at once than PHP has memory for', async () => {
+    const few = await newsroom.php(
+      `add_filter( 'query', function ( $sql ) { return str_replace( 'LENGTH(post_content)', '20 * LENGTH(post_content)', $sql ); } );
+      return array( newsroom_ids_within_memory( array( $input['plain'], $input['long'], $input['deep'] ) ), newsroom_ids_within_memory( array( $input['long'], $input['plain'] ) ), newsroom_ids_within_memory( array( $input['plain'], $input['deep'] ) ), newsroom_ids_within_memory( array() ) );`,
+      ids,
+    );
+    expect(few).toEqual([[ids.plain], [ids.long], [ids.plain, ids.deep], []]);
+  });
+});
