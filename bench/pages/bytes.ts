@@ -25,6 +25,11 @@ const plan: readonly (readonly [name: string, path: string, bounds: readonly Bou
   ],
   ['home', '/', [whole(22_000), scripts, fonts]],
   ['section', '/section/politics', [whole(14_000), scripts, fonts]],
+  ['prices', '/pricing', [scripts, fonts]],
+  ['video', '/media', [scripts, fonts]],
+  ['form', '/contact', [scripts, fonts]],
+  // Its text has words in italics and in bold type.
+  ['static', '/about', [scripts, { ...fonts, most: 85_000 }]],
 ];
 
 /**

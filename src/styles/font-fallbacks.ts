@@ -31,15 +31,13 @@ const fallbacks: readonly Fallback[] = [
     descent: 26.5,
     families: {
       'headline-times': [
-        ['400 524', 'normal', times, 106.37],
-        ['525 574', 'normal', timesBold, 101.32],
-        ['575 700', 'normal', timesBold, 102.63],
+        ['400 549', 'normal', times, 106.37],
+        ['550 700', 'normal', timesBold, 102.63],
         ['500', 'italic', timesItalic, 100.99],
       ],
       'headline-noto': [
-        ['400 524', 'normal', ['Noto Serif'], 91.8],
-        ['525 574', 'normal', ['Noto Serif Bold'], 87.74],
-        ['575 700', 'normal', ['Noto Serif Bold'], 88.87],
+        ['400 549', 'normal', ['Noto Serif'], 91.8],
+        ['550 700', 'normal', ['Noto Serif Bold'], 88.87],
         ['500', 'italic', ['Noto Serif Italic'], 88.53],
       ],
     },

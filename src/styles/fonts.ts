@@ -3,7 +3,8 @@
  *
  * A first visit loads what its words need: each face is cut by characters, and browsers load the files whose `unicode-range` a page uses. The
  * first has the letters and marks of English, another the rest of Latin-1 with the punctuation, another Latin Extended-A. Newsreader is cut
- * to one display size. Weights are cut to those in use; the text's regular weight, which is most of a page, has a file of its own.
+ * to one display size. Each weight of headlines and of the text has a file of its own, because most pages show one or two of them; labels show
+ * five on every page, in one variable file.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
@@ -18,6 +19,10 @@ const require = createRequire(import.meta.url);
 /** Characters as `unicode-range` names them. English words, prices, and what stands between them. */
 const english =
   'U+20-5b,U+5d,U+5f,U+61-7a,U+a0,U+a2-a3,U+a9,U+ad,U+b7,U+2013-2014,U+2018-2019,U+201c-201d,U+2026,U+203a,U+20ac,U+2212';
+/** The same without signs that headlines hardly ever have, `"#*=@[]_`: with their kerning they are a twentieth of a file. */
+const headlineEnglish =
+  'U+20-21,U+24-29,U+2b-3c,U+3e-3f,U+41-5a,U+61-7a,U+a0,U+a2-a3,U+a9,U+ad,U+b7,U+2013-2014,U+2018-2019,U+201c-201d,U+2026,U+203a,U+20ac,U+2212';
+const headlineRest = 'U+22-23,U+2a,U+3d,U+40,U+5b,U+5d,U+5f';
 /** What else is in the packages' files for Latin, with the signs that only programmers write. */
 const latin =
   'U+5c,U+5e,U+60,U+7b-7e,U+a1,U+a4-a8,U+aa-ac,U+ae-b6,U+b8-ff,U+131,U+152-153,U+2c6,U+2da,U+2dc,U+2000-2012,U+2015-2017,' +
@@ -34,20 +39,12 @@ function charactersOf(range: string): string {
   return found.join('');
 }
 
-/** Words in the headline's italics that nearly every page has: a file of their few letters. */
-const mottoWords = [
-  `${publication.motto}.`,
-  // components/header/Masthead.astro, components/article/Credits.astro and components/plans/TierCard.astro.
-  'The weekend edition, delivered to your door.',
-  'Today’s crossword, and a year of others.',
-  'By arrangement',
-].join('');
+/** Words in the headline's italics that nearly every page has, and those of components/plans/TierCard.astro: a file of their few letters. */
+const mottoWords = `${publication.motto}. By arrangement`;
 
 /** OpenType features that texts here use; a family's others, such as small capitals, double its glyphs. */
-const keepFeatures = [
-  ...['kern', 'liga', 'clig', 'calt', 'ccmp', 'locl', 'mark', 'mkmk', 'rlig', 'rclt', 'rvrn'],
-  ...['lnum', 'onum', 'tnum', 'pnum'],
-];
+const letterFeatures = ['kern', 'liga', 'clig', 'calt', 'ccmp', 'locl', 'mark', 'mkmk', 'rlig', 'rclt', 'rvrn'];
+const allFeatures = [...letterFeatures, 'lnum', 'onum', 'tnum', 'pnum'];
 
 type Axes = Record<string, number | { min: number; max: number }>;
 
@@ -57,6 +54,8 @@ interface Face {
   readonly weight: string;
   readonly style: 'normal' | 'italic';
   readonly axes: Axes;
+  /** OpenType features; by default all that texts here use. */
+  readonly features?: readonly string[];
   readonly cuts: readonly { readonly source: string; readonly characters: string; readonly range?: string }[];
 }
 
@@ -82,7 +81,13 @@ function renamed(font: Buffer): Buffer {
  *
  * @param directory where cuts are kept between builds
  */
-async function cut(source: string, characters: string, axes: Axes, directory: string): Promise<string> {
+async function cut(
+  source: string,
+  characters: string,
+  { axes, features = allFeatures }: Pick<Face, 'axes' | 'features'>,
+  directory: string,
+): Promise<string> {
+  const keepFeatures = [...features];
   const original = await readFile(source);
   const settings = JSON.stringify([axes, characters, keepFeatures, reserved]);
   const key = createHash('sha256').update(original).update(settings).digest('hex').slice(0, 12);
@@ -103,11 +108,16 @@ async function cut(source: string, characters: string, axes: Axes, directory: st
 /** Absolute path of a file that a font package publishes. */
 const published = (pkg: string, name: string): string => require.resolve(`${pkg}/files/${name}.woff2`);
 
-/** The three cuts of a face, of the files of a package. @param name with `latin` where the files differ */
-function byCharacters(pkg: string, name: string): Face['cuts'] {
+/**
+ * The three cuts of a face, of the files of a package.
+ *
+ * @param name with `latin` where the files differ
+ * @param first what the first has; what it lacks of English is in the second
+ */
+function byCharacters(pkg: string, name: string, first = english): Face['cuts'] {
   return [
-    { source: published(pkg, name), range: english },
-    { source: published(pkg, name), range: latin },
+    { source: published(pkg, name), range: first },
+    { source: published(pkg, name), range: first === english ? latin : `${headlineRest},${latin}` },
     { source: published(pkg, name.replace('latin', 'latin-ext')), range: latinExtended },
   ].map(({ source, range }) => ({ source, characters: charactersOf(range), range }));
 }
@@ -129,19 +139,24 @@ function faces(): Face[] {
       axes: {},
       cuts: [{ source: nameplate, characters: publication.name }],
     },
-    {
+    // Headlines align their figures, which is this family's default: its others would be 20 glyphs more.
+    ...[
+      { weight: '400 549', wght: 500 },
+      { weight: '550 700', wght: 600 },
+    ].map(({ weight, wght }) => ({
       ...upright,
       family: 'Newsreader',
-      weight: '400 700',
-      axes: { opsz: 40, wght: { min: 400, max: 700 } },
-      cuts: byCharacters(newsreader, 'newsreader-latin-opsz-normal'),
-    },
+      weight,
+      axes: { opsz: 40, wght },
+      features: letterFeatures,
+      cuts: byCharacters(newsreader, 'newsreader-latin-opsz-normal', headlineEnglish),
+    })),
     {
       ...italic,
       family: 'Newsreader',
       weight: '500',
       axes: { opsz: 40, wght: 500 },
-      cuts: byCharacters(newsreader, 'newsreader-latin-opsz-italic'),
+      cuts: byCharacters(newsreader, 'newsreader-latin-opsz-italic', headlineEnglish),
     },
     {
       ...italic,
@@ -150,15 +165,27 @@ function faces(): Face[] {
       axes: { opsz: 40, wght: 500 },
       cuts: [{ source: italics, characters: mottoWords }],
     },
-    { ...upright, family: 'Text', weight: '400', axes: { wght: 400 }, cuts: roman },
-    { ...upright, family: 'Text', weight: '500 700', axes: { wght: { min: 500, max: 700 } }, cuts: roman },
     {
-      ...italic,
-      family: 'Text',
-      weight: '400 700',
-      axes: { wght: { min: 400, max: 700 } },
-      cuts: byCharacters(serif, 'source-serif-4-latin-wght-italic'),
+      ...upright,
+      family: 'Ranks',
+      weight: '400',
+      axes: { opsz: 40, wght: 400 },
+      features: letterFeatures,
+      cuts: [{ source: published(newsreader, 'newsreader-latin-opsz-normal'), characters: '0123456789' }],
     },
+    ...[
+      { weight: '400 549', wght: 400 },
+      { weight: '550 700', wght: 650 },
+    ].flatMap(({ weight, wght }): Face[] => [
+      { ...upright, family: 'Text', weight, axes: { wght }, cuts: roman },
+      {
+        ...italic,
+        family: 'Text',
+        weight,
+        axes: { wght },
+        cuts: byCharacters(serif, 'source-serif-4-latin-wght-italic'),
+      },
+    ]),
     {
       ...upright,
       family: 'Libre Franklin',
@@ -174,6 +201,7 @@ const families = {
   '--font-nameplate': 'Nameplate,nameplate-times,nameplate-noto,Georgia,serif',
   '--font-headline': 'Newsreader,headline-times,headline-noto,Georgia,serif',
   '--font-motto': 'Motto,headline-times,headline-noto,Georgia,serif',
+  '--font-ranks': 'Ranks,headline-times,headline-noto,Georgia,serif',
   '--font-text': 'Text,text-times,text-noto,Georgia,serif',
   '--font-label': '"Libre Franklin",label-arial,label-roboto,Arial,sans-serif',
 } as const;
@@ -189,18 +217,18 @@ export function paperFonts(directory: string): Plugin {
   const file = join(import.meta.dirname, 'fonts.virtual.css');
   const css = async (): Promise<string> => {
     const rules: string[] = [];
-    for (const { family, weight, style, axes, cuts } of faces())
-      for (const { source, characters, range } of cuts) {
-        const path = relative(import.meta.dirname, await cut(source, characters, axes, directory)).replaceAll(
-          '\\',
-          '/',
-        );
+    for (const face of faces()) {
+      const { family, weight, style } = face;
+      for (const { source, characters, range } of face.cuts) {
+        const file = await cut(source, characters, face, directory);
+        const path = relative(import.meta.dirname, file).replaceAll('\\', '/');
         rules.push(
           // The policy of pages allows fonts of the site alone, and none within a style sheet.
           `@font-face{font-family:"${family}";src:url("${path}?no-inline") format("woff2");font-display:swap;` +
             `font-weight:${weight};font-style:${style};${range ? `unicode-range:${range}` : ''}}`,
         );
       }
+    }
     const properties = Object.entries(families).map(([property, value]) => `${property}:${value};`);
     return `${rules.join('\n')}\n:root{${properties.join('')}}`;
   };

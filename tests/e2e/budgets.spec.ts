@@ -123,12 +123,19 @@ test('a page is little more than what it shows', async ({ request }) => {
 
 test('a first visit loads the letters that its words need', async ({ newDevice }) => {
   for (const [path, most] of [
-    [article, 60_000],
-    [discussed, 60_000],
+    ['/', 60_000],
     ['/section/politics', 60_000],
+    ['/latest', 60_000],
+    [discussed, 60_000],
     ['/pricing', 60_000],
-    // Opinion's headlines on the front page are in italics.
-    ['/', 72_000],
+    ['/media', 60_000],
+    ['/contact', 60_000],
+    // Its text has words in bold type.
+    [article, 73_000],
+    // An opinion has a headline and words in italics.
+    ['/article/pay-jurors', 75_000],
+    // A text with italics and bold type.
+    ['/about', 85_000],
   ] as const) {
     const page = await (await newDevice()).newPage();
     const { fonts, styles } = await weighVisit(page, path);
