@@ -4,6 +4,9 @@ import { createHash } from 'node:crypto';
 /** Most bytes of the median story (docs/decisions/0035). */
 export const mostBytes = 3000;
 
+/** Requests for a page until it comes compressed with the dictionary; the site waits 100 ms in each. */
+const mostTurns = 20;
+
 export interface NextStory {
   readonly stories: number;
   /** Bytes of the dictionary itself, and medians of the stories without and with it; bodies alone, compressed. */
@@ -22,9 +25,14 @@ export async function measureNextStory(site: string): Promise<NextStory> {
   if (path === undefined) throw new Error('The front page names no shared dictionary.');
   const hash = createHash('sha256').update(await (await fetch(site + path)).bytes());
   const available = `:${hash.digest('base64')}:`;
-  const bytesOf = async (address: string, headers: Record<string, string>): Promise<number> => {
-    const { headers: answered } = await fetch(site + address, { method: 'HEAD', headers });
-    return Number(answered.get('content-length'));
+  const bytesOf = async (address: string, headers: Record<string, string>, coding?: string): Promise<number> => {
+    for (let turn = 0; turn < mostTurns; turn++) {
+      const { headers: answered } = await fetch(site + address, { method: 'HEAD', headers });
+      // The first reader of a page may get it before it is compressed with the dictionary.
+      if (coding === undefined || answered.get('content-encoding') === coding)
+        return Number(answered.get('content-length'));
+    }
+    throw new Error(`${address} isn't sent as ${coding}.`);
   };
   const links = (await front.text()).matchAll(/href="(\/article\/[\w-]+)"/g);
   const stories = [...new Set([...links].map(([, story = '']) => story))];
@@ -32,7 +40,7 @@ export async function measureNextStory(site: string): Promise<NextStory> {
   const withIt: number[] = [];
   for (const story of stories) {
     without.push(await bytesOf(story, { 'accept-encoding': 'br' }));
-    withIt.push(await bytesOf(story, { 'accept-encoding': 'br, dcz', 'available-dictionary': available }));
+    withIt.push(await bytesOf(story, { 'accept-encoding': 'br, dcb, dcz', 'available-dictionary': available }, 'dcb'));
   }
   const dictionary = await bytesOf(path, { 'accept-encoding': 'br' });
   return { stories: stories.length, dictionary, without: median(without), withIt: median(withIt) };

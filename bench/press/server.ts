@@ -46,7 +46,7 @@ attachFastPath(
   ({ target, headers }) => {
     const key = keyOf('GET', target);
     const entry = key.kind === 'page' ? press.peek(key.key, 'public') : undefined;
-    return entry ? responseFromCache(entry, headers, press.encoded) : null;
+    return entry ? responseFromCache(entry, headers, press, 'hit', false) : null;
   },
   { firstMs: 10_000, idleMs: 65_000 },
 );

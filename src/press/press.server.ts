@@ -7,9 +7,9 @@ import type { WalledLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createBoundedMap } from './cache/bounded-map.ts';
 import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
-import type { CachedPage, EncodedResponse, HeadersOf } from './cache/cached-page.ts';
+import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
 import { createEncoder } from './cache/compressor.server.ts';
-import type { PageDictionary } from './cache/dictionary.server.ts';
+import type { DictionaryCoding, PageDictionary } from './cache/dictionary.server.ts';
 import { createLru, type Lru } from './cache/lru.ts';
 import { createPageCache, type PageCache } from './cache/page-cache.server.ts';
 import type { PageShare } from './scheduler/page-share.ts';
@@ -110,11 +110,16 @@ export interface Press {
   variantFor(access: WalledLevel | null, level: WalledLevel | null): Variant;
   /**
    * The response in the best of the wanted encodings; `undefined`: the page was just replaced, look it up again.
-   *
-   * @param available `Available-Dictionary` of a browser that accepts `dcz`: the response is compressed with the shared dictionary if
-   * it is the same
    */
-  encoded(page: CachedPage, wanted: readonly Encoding[], available?: string): EncodedResponse | undefined;
+  encoded(page: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
+  /**
+   * The response compressed with the shared dictionary, for a browser that has it.
+   *
+   * @param available the browser's `Available-Dictionary`
+   * @returns `null`: use {@link encoded}; a promise: it is being compressed: call this again when it resolves, and use {@link encoded} if it
+   * still is
+   */
+  withDictionary(page: CachedPage, available: string, coding: DictionaryCoding): WithDictionary;
   /** The change is recorded when this returns; the promise resolves when every page is fresh. */
   invalidate(tags: Iterable<string>, how?: Invalidation): Promise<Invalidated>;
   /** Renders pages by key, whatever their tags. */
@@ -180,6 +185,7 @@ export function openPress(options: PressOptions): Press {
     get: (key, variant) => get(state, key, variant),
     variantFor: (access, level) => (access !== null && mayRead(access, level) ? 'full' : 'public'),
     encoded: cache.encoded,
+    withDictionary: cache.withDictionary,
     invalidate: (tags, how) => invalidate(state, tags, how),
     refresh: (keys, reason) => refresh(state, keys, reason),
     warm: createWarmUp({ cache, scheduler }),

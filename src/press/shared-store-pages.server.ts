@@ -5,8 +5,8 @@
 import type { WalledLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createTagChanges } from './cache/cache-state.ts';
-import type { CachedPage, EncodedResponse, HeadersOf } from './cache/cached-page.ts';
-import type { PageDictionary } from './cache/dictionary.server.ts';
+import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
+import type { DictionaryCoding, PageDictionary } from './cache/dictionary.server.ts';
 import { createLru } from './cache/lru.ts';
 import { createPageCache } from './cache/page-cache.server.ts';
 import { openStore, type PageStore } from './store/page-store.server.ts';
@@ -30,7 +30,9 @@ export interface SharedStorePages {
   peekFull(publicPage: CachedPage): CachedPage | undefined;
   variantFor(access: WalledLevel | null, level: WalledLevel | null): Variant;
   /** See `Press.encoded`. */
-  encoded(page: CachedPage, wanted: readonly Encoding[], available?: string): EncodedResponse | undefined;
+  encoded(page: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
+  /** See `Press.withDictionary`. */
+  withDictionary(page: CachedPage, available: string, coding: DictionaryCoding): WithDictionary;
   /** Forgets pages that were replaced. */
   forget(names: readonly string[]): void;
   /** Hands over the reads. */
@@ -70,6 +72,7 @@ export function openSharedStore(options: SharedStoreOptions): SharedStorePages {
     peekFull: (page) => peek(page.page.key, 'full', page.fullName),
     variantFor: (access, level) => (access !== null && mayRead(access, level) ? 'full' : 'public'),
     encoded: cache.encoded,
+    withDictionary: cache.withDictionary,
     forget(names) {
       for (const name of names) lru.delete(name);
     },

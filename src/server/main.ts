@@ -125,7 +125,8 @@ async function openSite(
   const { cluster } = app;
   const shareOf = cluster ? (name: string) => cluster.shareOf(name) : undefined;
   const statics = openStatics(`${dist}client`);
-  const dictionary = openSharedDictionary(statics, config);
+  const dictionary = openSharedDictionary(statics, config, log);
+  closers.push(async () => dictionary?.close());
   const onReplaced = link?.replaced;
   const site = openSitePress({ config, app, render, security, dictionary, build, log, shareOf, onReplaced });
   closers.push(site.close);

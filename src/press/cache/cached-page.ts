@@ -1,10 +1,11 @@
 /** A page in memory: header lists, and the bytes of each requested encoding, ready to send. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { PoolBusy } from '../../lib/workers/pool.server.ts';
 import type { KeptBody } from '../fast-path/fast-path.ts';
 import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';
 import { createBoundedMap } from './bounded-map.ts';
 import { decode } from './compressor.server.ts';
-import type { PageDictionary } from './dictionary.server.ts';
+import type { DictionaryCoding, PageDictionary } from './dictionary.server.ts';
 
 /**
  * Response headers of a page; called once for each encoding of a rendering.
@@ -47,9 +48,13 @@ export interface CachedPage {
   current: number;
   /** The requested encodings, or all of them if the store does not hold them. */
   readonly encoded: Record<Encoding, EncodedResponse | undefined>;
-  /** Compressed with the shared dictionary, from the first request for it on; `null`: that isn't worth it. */
-  withDictionary: EncodedResponse | null | undefined;
+  /** Compressed with the shared dictionary, from the first request for it on. */
+  dcb: WithDictionary | undefined;
+  dcz: WithDictionary | undefined;
 }
+
+/** `null`: the page isn't sent that way; a promise: it is being compressed, and a reader should wait no longer than for this promise. */
+export type WithDictionary = EncodedResponse | null | Promise<void>;
 
 /** Objects, map slots and array headers of one cached page. */
 const overhead = 1200;
@@ -78,7 +83,8 @@ export function createCachedPage(page: StoredPage, headersOf: HeadersOf, bodies:
     epoch,
     current: page.asOf ?? Number.POSITIVE_INFINITY,
     encoded: { br: undefined, gzip: undefined, identity: undefined },
-    withDictionary: undefined,
+    dcb: undefined,
+    dcz: undefined,
   };
   cached.bytes = overhead + cost(page.tags) + page.key.length * 3;
   for (const encoding of encodings) {
@@ -130,42 +136,67 @@ const isForDictionary = ({ status, headers, etags }: StoredPage): boolean =>
   status === 200 && etags.gzip !== undefined && (headers['content-type'] ?? '').startsWith('text/html');
 
 /**
- * The response compressed with the shared dictionary, created at the first request for it: most pages are never requested by a browser
- * that has the dictionary.
+ * Starts compressing a page with the shared dictionary, at the first request for it: most pages are never requested by a browser that has
+ * the dictionary. The response is then in the page's field of the coding.
  *
- * @returns `undefined` when the page isn't sent that way: use {@link encodedIn}
+ * @param keep calls the function that it is given, and counts the bytes by which the page grows
  */
-export function encodedWith(
+export function startWithDictionary(
   dictionary: PageDictionary,
+  coding: DictionaryCoding,
   cached: CachedPage,
   headersOf: HeadersOf,
   load: (page: StoredPage, encoding: Encoding) => Buffer | undefined,
-): EncodedResponse | undefined {
-  if (cached.withDictionary === undefined) {
-    const { page, encoded } = cached;
-    const zipped = isForDictionary(page) ? (encoded.gzip?.body ?? load(page, 'gzip')) : null;
-    // The store no longer has this rendering.
-    if (zipped === undefined) return undefined;
-    const body = zipped && dictionary.compress(decode(zipped));
-    const isWorthIt = body && body.byteLength < zipped.byteLength * worthwhile;
-    cached.withDictionary = isWorthIt ? respondIn(cached, 'dcz', body, headersOf) : null;
+  keep: (make: () => EncodedResponse) => EncodedResponse,
+): WithDictionary {
+  const { page, encoded } = cached;
+  const zipped = isForDictionary(page) ? (encoded.gzip?.body ?? load(page, 'gzip')) : null;
+  // The store no longer has this rendering: the look-up for the usual encodings finds that out.
+  if (zipped === undefined) return null;
+  if (zipped === null) {
+    cached[coding] = null;
+    return null;
   }
-  return cached.withDictionary ?? undefined;
+  const most = zipped.byteLength * worthwhile;
+  const made = dictionary.compress(zipped, coding).then(
+    (body) => {
+      cached[coding] = body.byteLength < most ? keep(() => respondIn(cached, coding, body, headersOf)) : null;
+    },
+    (error: unknown) => {
+      // Too many wait at this moment; any other error would come again.
+      cached[coding] = error instanceof PoolBusy ? undefined : null;
+    },
+  );
+  const waited = within(made, dictionary.mostWaitMs);
+  cached[coding] = waited;
+  return waited;
+}
+
+/** Resolves with a promise that never rejects, or after some milliseconds. */
+function within(done: Promise<void>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  void done.then(() => {
+    clearTimeout(timer);
+    resolve();
+  });
+  return promise;
 }
 
 function respondIn(
   cached: CachedPage,
-  encoding: Encoding | 'dcz',
+  encoding: Encoding | DictionaryCoding,
   body: Buffer,
   headersOf: HeadersOf,
 ): EncodedResponse {
   const { page } = cached;
-  const etag = encoding === 'dcz' ? `"${hashOf(body)}-dcz"` : (page.etags[encoding] ?? `"${hashOf(body)}"`);
+  const withDictionary = encoding === 'dcb' || encoding === 'dcz';
+  const etag = withDictionary ? `"${hashOf(body)}-${encoding}"` : (page.etags[encoding] ?? `"${hashOf(body)}"`);
   const fixed: string[] = [];
   const always: string[] = [];
   let vary = 'Accept-Encoding';
   let texts = 0;
-  for (const [name, value] of Object.entries(headersOf(page, encoding === 'dcz'))) {
+  for (const [name, value] of Object.entries(headersOf(page, withDictionary))) {
     if (name === 'vary') {
       vary = value.toLowerCase().includes('accept-encoding') ? value : `${value}, Accept-Encoding`;
       continue;

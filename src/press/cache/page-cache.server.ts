@@ -30,10 +30,11 @@ import {
   createCachedPage,
   type EncodedResponse,
   encodedIn,
-  encodedWith,
   type HeadersOf,
+  startWithDictionary,
+  type WithDictionary,
 } from './cached-page.ts';
-import type { PageDictionary } from './dictionary.server.ts';
+import type { DictionaryCoding, PageDictionary } from './dictionary.server.ts';
 import { applyChange, catchUp, isInOrder } from './invalidation.ts';
 import type { Lru } from './lru.ts';
 
@@ -72,7 +73,9 @@ export interface PageCache {
   /** Whether the store has this build's own rendering, and it is current if the page is rendered on demand. */
   has(ref: PageRef): boolean;
   /** See `Press.encoded`. */
-  encoded(cached: CachedPage, wanted: readonly Encoding[], available?: string): EncodedResponse | undefined;
+  encoded(cached: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
+  /** See `Press.withDictionary`. */
+  withDictionary(cached: CachedPage, available: string, coding: DictionaryCoding): WithDictionary;
   /** Stores a rendering; `undefined` if it was outdated before it got here. */
   put(page: StoredPage, bodies: Bodies, began: number, interim: boolean): CachedPage | undefined;
   /** Replaces the tags of unchanged bytes; `false` if that was too late. */
@@ -124,13 +127,14 @@ export function createPageCache(options: PageCacheOptions): PageCache {
     findInMemory: (key, variant, name) => findInMemory(state, key, variant, name),
     findOutdated: (key, variant) => findOutdated(state, key, variant),
     has: (ref) => has(state, ref),
-    encoded(cached, wanted, available) {
-      if (available !== undefined && available === state.dictionary?.available) {
-        const small = cached.withDictionary ?? encodeWith(state, state.dictionary, cached);
-        if (small) return small;
-      }
+    encoded(cached, wanted) {
       const [first = 'identity'] = wanted;
       return cached.encoded[first] ?? encode(state, cached, chooseEncoding(cached.page, wanted));
+    },
+    withDictionary(cached, available, coding) {
+      if (available !== state.dictionary?.available) return null;
+      const known = cached[coding];
+      return known === undefined ? encodeWith(state, state.dictionary, cached, coding) : known;
     },
     put: (page, bodies, began, interim) => put(state, page, bodies, began, interim),
     retag: (cached, tags, began) => retag(state, cached, tags, began),
@@ -148,10 +152,16 @@ const loadFrom =
   (page: StoredPage, encoding: Encoding): Buffer | undefined =>
     access.attempt(() => store.body(page, encoding))?.value;
 
-function encodeWith(state: CacheState, dictionary: PageDictionary, cached: CachedPage): EncodedResponse | undefined {
-  if (cached.withDictionary === null) return undefined;
+function encodeWith(
+  state: CacheState,
+  dictionary: PageDictionary,
+  cached: CachedPage,
+  coding: DictionaryCoding,
+): WithDictionary {
   const name = nameOf(cached.page.key, cached.page.variant);
-  return state.lru.resize(name, cached, () => encodedWith(dictionary, cached, state.headersOf, loadFrom(state)));
+  return startWithDictionary(dictionary, coding, cached, state.headersOf, loadFrom(state), (make) =>
+    state.lru.resize(name, cached, make),
+  );
 }
 
 function encode(state: CacheState, cached: CachedPage, encoding: Encoding): EncodedResponse | undefined {

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createBoundedMap } from '../cache/bounded-map.ts';
 import { ageAt, type CachedPage, type EncodedResponse, timingAt } from '../cache/cached-page.ts';
+import type { DictionaryCoding } from '../cache/dictionary.server.ts';
 import { type CachedResponse, type FastPathHeaders, secondNow } from '../fast-path/fast-path.ts';
 import type { Press } from '../press.server.ts';
 import { type Encoding, encodings, type Variant } from '../store/stored-page.ts';
@@ -9,8 +10,8 @@ import { type Encoding, encodings, type Variant } from '../store/stored-page.ts'
 /** Where a page came from, for `Server-Timing`. */
 export type Source = 'hit' | 'rendered';
 
-/** Usually `Press.encoded`. */
-type EncodedOf = (page: CachedPage, wanted: readonly Encoding[], available?: string) => EncodedResponse | undefined;
+/** What makes a page's responses. */
+export type Encoder = Pick<Press, 'encoded' | 'withDictionary'>;
 
 const timings: Readonly<Record<Source, string>> = { hit: 'press;desc="hit"', rendered: 'press;desc="rendered"' };
 
@@ -29,16 +30,34 @@ const response: { -readonly [name in keyof CachedResponse]: CachedResponse[name]
  * The response to a request for a page: 304 when the browser has the same bytes, otherwise the best encoding that it accepts. The
  * returned object is reused for the next one.
  *
- * @returns `null` when the rendering has just been replaced: look the page up again
+ * @param mayWait whether the caller can wait for a page that is being compressed; otherwise it is sent without the dictionary
+ * @returns `null` when the rendering has just been replaced: look the page up again; a promise: look it up when that resolves, and
+ * don't wait again
  */
 export function responseFromCache(
   page: CachedPage,
   headers: FastPathHeaders,
-  encodedOf: EncodedOf,
+  encoder: Encoder,
+  source: Source,
+  mayWait: false,
+): CachedResponse | null;
+export function responseFromCache(
+  page: CachedPage,
+  headers: FastPathHeaders,
+  encoder: Encoder,
+  source?: Source,
+  mayWait?: boolean,
+): CachedResponse | Promise<void> | null;
+export function responseFromCache(
+  page: CachedPage,
+  headers: FastPathHeaders,
+  encoder: Encoder,
   source: Source = 'hit',
-): CachedResponse | null {
-  const encoded = encodedFor(page, headers, encodedOf);
+  mayWait = true,
+): CachedResponse | Promise<void> | null {
+  const encoded = encodedFor(page, headers, encoder, mayWait);
   if (!encoded) return null;
+  if (encoded instanceof Promise) return encoded;
   const unchanged = page.status === 200 && matchesEtag(headers['if-none-match'], encoded.etag);
   const list = unchanged ? encoded.notModified : encoded.headers;
   const age = Math.max(0, secondNow() - page.second);
@@ -52,15 +71,24 @@ export function responseFromCache(
 }
 
 /** The response in the encoding that suits the browser best. */
-function encodedFor(page: CachedPage, headers: FastPathHeaders, encodedOf: EncodedOf): EncodedResponse | undefined {
+function encodedFor(
+  page: CachedPage,
+  headers: FastPathHeaders,
+  { encoded, withDictionary }: Encoder,
+  mayWait: boolean,
+): EncodedResponse | Promise<void> | undefined {
   const accepted = headers['accept-encoding'];
   const available = headers['available-dictionary'];
   const wanted = acceptedEncodings(accepted);
-  if (available === undefined || !acceptsDictionary(accepted)) return encodedOf(page, wanted);
+  const coding = available === undefined ? null : dictionaryCoding(accepted);
+  if (available === undefined || coding === null) return encoded(page, wanted);
   // A browser that fetched the page before the dictionary keeps its copy.
   const etag = page.page.etags[wanted[0] ?? 'identity'];
-  if (etag !== undefined && matchesEtag(headers['if-none-match'], etag)) return encodedOf(page, wanted);
-  return encodedOf(page, wanted, available);
+  if (etag !== undefined && matchesEtag(headers['if-none-match'], etag)) return encoded(page, wanted);
+  const small = withDictionary(page, available, coding);
+  if (small === null) return encoded(page, wanted);
+  if (!(small instanceof Promise)) return small;
+  return mayWait ? small : encoded(page, wanted);
 }
 
 function send(
@@ -78,17 +106,20 @@ function send(
 /**
  * Responds to GET and HEAD with a page.
  *
- * @returns `false`, and nothing is sent, when the rendering has just been replaced: look the page up again
+ * @param mayWait as in {@link responseFromCache}
+ * @returns whether it was sent; `false` and a promise: as in {@link responseFromCache}
  */
 export function respondWithPage(
   page: CachedPage,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  encodedOf: EncodedOf,
+  encoder: Encoder,
   source: Source = 'hit',
-): boolean {
-  const sent = responseFromCache(page, incoming.headers as FastPathHeaders, encodedOf, source);
+  mayWait = true,
+): boolean | Promise<void> {
+  const sent = responseFromCache(page, incoming.headers as FastPathHeaders, encoder, source, mayWait);
   if (!sent) return false;
+  if (sent instanceof Promise) return sent;
   send(incoming, outgoing, sent, sent.headers as string[]);
   return true;
 }
@@ -96,17 +127,18 @@ export function respondWithPage(
 /**
  * Responds with a page that only this client may get and that no cache may store: always whole, without validators.
  *
- * @returns as {@link respondWithPage}
+ * @returns `false`, and nothing is sent, when the rendering has just been replaced: look the page up again
  */
 export function respondUncached(
   page: CachedPage,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  encodedOf: EncodedOf,
+  encoder: Encoder,
 ): boolean {
   const encoding = incoming.headers['accept-encoding'];
   const accepted = encoding === undefined ? undefined : String(encoding);
-  const sent = responseFromCache(page, { 'accept-encoding': accepted }, encodedOf);
+  // Without `Available-Dictionary` there is nothing to wait for.
+  const sent = responseFromCache(page, { 'accept-encoding': accepted }, encoder, 'hit', false);
   if (!sent) return false;
   const headers: string[] = [];
   for (let at = 0; at < sent.headers.length; at += 2) {
@@ -122,34 +154,44 @@ export function respondUncached(
 const mostAttempts = 5;
 
 /**
- * Finds a page and responds with it: synchronously when it is stored, after its render when it isn't.
+ * Finds a page and responds with it: synchronously when it is stored and compressed, after that when it isn't.
  *
- * @returns a promise if the page must be rendered; it rejects with RenderFailed or PressBusy before anything is sent
+ * @returns a promise if the page must be rendered or compressed; it rejects with RenderFailed or PressBusy before anything is sent
  */
 export function servePage(
-  press: Pick<Press, 'peek' | 'get' | 'encoded'>,
+  press: Pick<Press, 'peek' | 'get' | 'encoded' | 'withDictionary'>,
   key: string,
   variant: Variant,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> | undefined {
   const page = press.peek(key, variant);
-  if (page && respondWithPage(page, incoming, outgoing, press.encoded)) return undefined;
-  return serveRendered(press, key, variant, incoming, outgoing);
+  const sent = page !== undefined && respondWithPage(page, incoming, outgoing, press);
+  return sent === true ? undefined : serveLater(press, key, variant, incoming, outgoing);
 }
 
-async function serveRendered(
-  press: Pick<Press, 'get' | 'encoded'>,
+async function serveLater(
+  press: Pick<Press, 'peek' | 'get' | 'encoded' | 'withDictionary'>,
   key: string,
   variant: Variant,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
+  let source: Source = 'hit';
+  let mayWait = true;
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const page = await press.get(key, variant);
+    let page = press.peek(key, variant);
+    if (!page) {
+      source = 'rendered';
+      page = await press.get(key, variant);
+    }
     // The client has closed the connection meanwhile.
     if (outgoing.destroyed) return;
-    if (respondWithPage(page, incoming, outgoing, press.encoded, 'rendered')) return;
+    const sent = respondWithPage(page, incoming, outgoing, press, source, mayWait);
+    if (sent === true) return;
+    if (sent === false) continue;
+    mayWait = false;
+    await sent;
   }
   throw new Error('The page was replaced repeatedly before it could be sent.');
 }
@@ -157,7 +199,7 @@ async function serveRendered(
 // Content negotiation by encoding, and validators (RFC 9110, sections 12.5.3 and 13.1.2).
 
 const known = createBoundedMap<readonly Encoding[]>(256);
-const knownForDictionary = createBoundedMap<boolean>(256);
+const knownForDictionary = createBoundedMap<DictionaryCoding | null>(256);
 const identityOnly: readonly Encoding[] = ['identity'];
 /** Longer headers are parsed each time and not cached. */
 const longestKept = 256;
@@ -175,15 +217,21 @@ export function acceptedEncodings(header: string | undefined): readonly Encoding
   return parsed;
 }
 
-/** Whether an `Accept-Encoding` header names `dcz` (RFC 9842): a browser that also has a dictionary accepts it. */
-function acceptsDictionary(header: string | undefined): boolean {
-  if (header === undefined) return false;
-  let accepts = knownForDictionary.get(header);
-  if (accepts === undefined) {
-    accepts = (qualitiesOf(header).get('dcz') ?? 0) > 0;
-    if (header.length <= longestKept) knownForDictionary.set(header, accepts);
+/**
+ * The coding with a dictionary that an `Accept-Encoding` header names (RFC 9842); a browser that also has the dictionary accepts it. Of equal
+ * preferences it is `dcb`, which is smaller.
+ */
+export function dictionaryCoding(header: string | undefined): DictionaryCoding | null {
+  if (header === undefined) return null;
+  let coding = knownForDictionary.get(header);
+  if (coding === undefined) {
+    const qualities = qualitiesOf(header);
+    const [dcb, dcz] = [qualities.get('dcb') ?? 0, qualities.get('dcz') ?? 0];
+    if (dcb === 0 && dcz === 0) coding = null;
+    else coding = dcb >= dcz ? 'dcb' : 'dcz';
+    if (header.length <= longestKept) knownForDictionary.set(header, coding);
   }
-  return accepts;
+  return coding;
 }
 
 function qualitiesOf(header: string): ReadonlyMap<string, number> {

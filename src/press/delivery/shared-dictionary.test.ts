@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
-import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { type BrotliOptions, brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPageDictionary } from '../cache/dictionary.server.ts';
+import { silent } from '../../lib/logging.ts';
+import { createPageDictionary, type PageDictionary } from '../cache/dictionary.server.ts';
 import { attachFastPath } from '../fast-path/fast-path.ts';
 import { type Answered, askServer, html, press, type TestPress, tempDir } from '../testing.ts';
 import { responseFromCache, servePage } from './respond.ts';
@@ -18,9 +19,12 @@ const noise = () => {
 const shell = `<main>${words(1)}</main>`;
 const story = (what: string) => `${shell}<h1>${what}</h1>`;
 const bytes = Buffer.from(shell);
-const { available } = createPageDictionary(bytes);
+/** A reader waits for it as long as a busy machine may need. */
+const dictionary = createPageDictionary(bytes, silent, 60_000);
+const { available } = dictionary;
 const chromium = 'gzip, deflate, br, zstd, dcb, dcz';
 const withIt = { 'accept-encoding': chromium, 'available-dictionary': available };
+const withDcz = { ...withIt, 'accept-encoding': 'gzip, br, zstd, dcz' };
 
 let folder: ReturnType<typeof tempDir>;
 let bench: TestPress;
@@ -30,7 +34,7 @@ let renders = 0;
 beforeAll(async () => {
   folder = tempDir();
   bench = press(folder.dir, {
-    dictionary: createPageDictionary(bytes),
+    dictionary,
     render: async (key) => {
       renders++;
       if (key === '/gone') return { ...html(story('gone')), status: 410 };
@@ -52,7 +56,8 @@ beforeAll(async () => {
     server,
     ({ target, headers }) => {
       const page = bench.press.peek(target, 'public');
-      return page ? responseFromCache(page, headers, bench.press.encoded) : null;
+      const response = page ? responseFromCache(page, headers, bench.press) : null;
+      return response instanceof Promise ? null : response;
     },
     { firstMs: 5000, idleMs: 5000 },
   );
@@ -62,19 +67,25 @@ afterAll(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
   await bench.close();
+  await dictionary.close();
   folder.remove();
 });
 
 type Asked = Parameters<typeof askServer>;
 const ask = (path: Asked[1], headers: Asked[2], method?: Asked[3]) => askServer(server, path, headers, method);
 
-/** What a browser reads: the frame with the hash of its dictionary, then Zstandard. */
+/** What a browser reads: magic bytes and the hash of its dictionary, then brotli or Zstandard. */
 function read({ body, headers }: Answered): string {
-  expect(headers['content-encoding']).toBe('dcz');
   expect(headers['content-length']).toBe(String(body.byteLength));
-  expect(body.subarray(0, 8).toString('hex')).toBe('5e2a4d1820000000');
-  expect(`:${body.subarray(8, 40).toString('base64')}:`).toBe(available);
-  return zstdDecompressSync(body.subarray(40), { dictionary: bytes }).toString();
+  const isBrotli = headers['content-encoding'] === 'dcb';
+  if (!isBrotli) expect(headers['content-encoding']).toBe('dcz');
+  const magic = isBrotli ? 'ff444342' : '5e2a4d1820000000';
+  const hashAt = magic.length / 2;
+  expect(body.subarray(0, hashAt).toString('hex')).toBe(magic);
+  expect(`:${body.subarray(hashAt, hashAt + 32).toString('base64')}:`).toBe(available);
+  const compressed = body.subarray(hashAt + 32);
+  const how = { dictionary: bytes } as BrotliOptions;
+  return (isBrotli ? brotliDecompressSync(compressed, how) : zstdDecompressSync(compressed, how)).toString();
 }
 
 it('sends a browser that has the dictionary little more than what is new, at its first request and from the cache', async () => {
@@ -87,6 +98,21 @@ it('sends a browser that has the dictionary little more than what is new, at its
   expect(read(cached)).toBe(read(rendered));
   expect(cached.body.byteLength).toBeLessThan(200);
   expect(gzip.body.byteLength).toBeGreaterThan(5000);
+});
+
+it('sends brotli unless the browser prefers Zstandard or knows nothing else', async () => {
+  const codingFor = async (accepted: string) =>
+    (await ask('/a', { ...withIt, 'accept-encoding': accepted })).headers['content-encoding'];
+  expect(await codingFor(chromium)).toBe('dcb');
+  expect(await codingFor('br, dcz, dcb')).toBe('dcb');
+  expect(await codingFor('br, dcb')).toBe('dcb');
+  expect(await codingFor('br, dcz')).toBe('dcz');
+  expect(await codingFor('br, dcb;q=0.5, dcz')).toBe('dcz');
+  expect(await codingFor('br, dcb;q=0, dcz;q=0.1')).toBe('dcz');
+  const [brotli, zstandard] = [await ask('/a', withIt), await ask('/a', withDcz)];
+  expect(read(brotli)).toBe(read(zstandard));
+  expect(brotli.headers.etag).not.toBe(zstandard.headers.etag);
+  expect(zstandard.headers.etag).toMatch(/^"[\w-]{22}-dcz"$/);
 });
 
 it('tells caches: only this browser may keep it, and every response depends on the header', async () => {
@@ -108,7 +134,7 @@ it('answers HEAD as GET, without the bytes', async () => {
 it('answers 304 to its own ETag, and to that of the bytes from before the dictionary', async () => {
   const small = await ask('/a', withIt);
   const br = await ask('/a', { 'accept-encoding': chromium });
-  expect(small.headers.etag).toMatch(/^"[\w-]{22}-dcz"$/);
+  expect(small.headers.etag).toMatch(/^"[\w-]{22}-dcb"$/);
   const again = await ask('/a', { ...withIt, 'if-none-match': String(small.headers.etag) });
   expect([again.status, again.headers.etag, again.body.byteLength]).toEqual([304, small.headers.etag, 0]);
   const earlier = await ask('/a', { ...withIt, 'if-none-match': String(br.headers.etag) });
@@ -129,7 +155,11 @@ it('keeps variants apart', async () => {
   const open = await ask('/walled', withIt);
   expect(read(open)).toContain('/walled');
   const full = await bench.press.get('/walled', 'full');
-  expect(bench.press.encoded(full, ['br'], available)?.etag).not.toBe(open.headers.etag);
+  const started = bench.press.withDictionary(full, available, 'dcb');
+  expect(started).toBeInstanceOf(Promise);
+  await started;
+  expect(bench.press.withDictionary(full, available, 'dcb')).toMatchObject({ etag: expect.stringMatching(/-dcb"$/) });
+  expect(bench.press.withDictionary(full, available, 'dcb')).not.toMatchObject({ etag: open.headers.etag });
 });
 
 it.each(['/gone', '/data', '/tiny', '/other'])(
@@ -145,13 +175,12 @@ it.each(['/gone', '/data', '/tiny', '/other'])(
 );
 
 describe('a browser that must get other bytes', () => {
-  const another = createPageDictionary(Buffer.from('another build')).available;
+  const another = createPageDictionary(Buffer.from('another build'), silent).available;
   it.each<[string, Record<string, string | string[]>, string | undefined]>([
     ['has no dictionary', { 'accept-encoding': chromium }, 'br'],
     ['has that of another build', { ...withIt, 'available-dictionary': another }, 'br'],
-    ['does not accept dcz', { ...withIt, 'accept-encoding': 'gzip, br, zstd' }, 'br'],
-    ['refuses dcz', { ...withIt, 'accept-encoding': 'br, dcz;q=0' }, 'br'],
-    ['accepts dcb alone', { ...withIt, 'accept-encoding': 'br, dcb' }, 'br'],
+    ['accepts neither coding', { ...withIt, 'accept-encoding': 'gzip, br, zstd' }, 'br'],
+    ['refuses both', { ...withIt, 'accept-encoding': 'br, dcz;q=0, dcb;q=0' }, 'br'],
     ['accepts anything', { ...withIt, 'accept-encoding': '*' }, 'br'],
     ['says nothing about encodings', { 'available-dictionary': available }, undefined],
     ['sends an empty header', { ...withIt, 'available-dictionary': '' }, 'br'],
@@ -173,5 +202,106 @@ describe('a browser that must get other bytes', () => {
     expect(answer.headers['content-encoding']).toBe(expected);
     expect(answer.body.equals(plain.body)).toBe(true);
     expect(answer.headers['cache-control']).toBe('public');
+  });
+});
+
+describe('while a page is being compressed', () => {
+  /** A dictionary whose compressions the test ends. */
+  function held(mostWaitMs: number) {
+    const compressions: PromiseWithResolvers<Buffer>[] = [];
+    const slow: PageDictionary = {
+      ...dictionary,
+      mostWaitMs,
+      compress() {
+        const compression = Promise.withResolvers<Buffer>();
+        compressions.push(compression);
+        return compression.promise;
+      },
+    };
+    return { slow, compressions };
+  }
+
+  async function site(slow: PageDictionary): Promise<{ bench: TestPress; server: Server; close(): Promise<void> }> {
+    const dir = tempDir();
+    let renders = 0;
+    const made = press(dir.dir, {
+      dictionary: slow,
+      render: async () => ({ ...html(story(`rendering ${++renders}`)), tags: ['t'] }),
+    });
+    const listening = createServer((incoming, outgoing) => {
+      void servePage(made.press, incoming.url ?? '/', 'public', incoming, outgoing);
+    });
+    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+    return {
+      bench: made,
+      server: listening,
+      async close() {
+        listening.closeAllConnections();
+        await new Promise((resolve) => listening.close(resolve));
+        await made.close();
+        dir.remove();
+      },
+    };
+  }
+
+  it('compresses once for all who wait, and sends them the same bytes', async () => {
+    const { slow, compressions } = held(60_000);
+    const { server: own, close } = await site(slow);
+    await askServer(own, '/a', { 'accept-encoding': 'br' });
+    const answers = Promise.all(Array.from({ length: 5 }, () => askServer(own, '/a', withIt)));
+    await expect.poll(() => compressions.length).toBe(1);
+    compressions[0]?.resolve(Buffer.from('small'));
+    for (const { headers, body } of await answers) {
+      expect(headers['content-encoding']).toBe('dcb');
+      expect(body.toString()).toBe('small');
+    }
+    expect(compressions).toHaveLength(1);
+    await close();
+  });
+
+  it('sends brotli when it takes too long, and uses the bytes when they are there', async () => {
+    const { slow, compressions } = held(1);
+    const { bench: made, server: own, close } = await site(slow);
+    const first = await askServer(own, '/a', withIt);
+    expect(first.headers['content-encoding']).toBe('br');
+    const page = made.press.peek('/a', 'public');
+    const before = made.press.stats().memory.bytes;
+    compressions[0]?.resolve(Buffer.from('small'));
+    await expect.poll(() => page && made.press.withDictionary(page, available, 'dcb')).not.toBeInstanceOf(Promise);
+    expect((await askServer(own, '/a', withIt)).headers['content-encoding']).toBe('dcb');
+    expect(made.press.stats().memory.bytes).toBeGreaterThan(before);
+    expect(compressions).toHaveLength(1);
+    await close();
+  });
+
+  it('never sends the bytes of a rendering that was replaced meanwhile', async () => {
+    const { slow, compressions } = held(60_000);
+    const { bench: made, server: own, close } = await site(slow);
+    await askServer(own, '/a', { 'accept-encoding': 'br' });
+    const answer = askServer(own, '/a', withIt);
+    await expect.poll(() => compressions.length).toBe(1);
+    await made.press.invalidate(['t']);
+    compressions[0]?.resolve(Buffer.from('old'));
+    const late = await answer;
+    // It has waited once; the new rendering is compressed for the next reader.
+    expect(late.headers['content-encoding']).toBe('br');
+    expect(brotliDecompressSync(late.body).toString()).toContain('rendering 2');
+    await expect.poll(() => compressions.length).toBe(2);
+    compressions[1]?.resolve(Buffer.from('new'));
+    await expect.poll(async () => (await askServer(own, '/a', withIt)).body.toString()).toBe('new');
+    await close();
+  });
+
+  it('sends the page as ever when the thread fails', async () => {
+    const { slow, compressions } = held(60_000);
+    const { server: own, close } = await site(slow);
+    await askServer(own, '/a', { 'accept-encoding': 'br' });
+    const answer = askServer(own, '/a', withIt);
+    await expect.poll(() => compressions.length).toBe(1);
+    compressions[0]?.reject(new Error('lost'));
+    expect((await answer).headers['content-encoding']).toBe('br');
+    expect((await askServer(own, '/a', withIt)).headers['content-encoding']).toBe('br');
+    expect(compressions).toHaveLength(1);
+    await close();
   });
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
     ({ target, headers }) => {
       if (target === '/throws') throw new Error('no');
       const entry = bench.press.peek(target, 'public');
-      const parcel = entry ? responseFromCache(entry, headers, bench.press.encoded) : null;
+      const parcel = entry ? responseFromCache(entry, headers, bench.press, 'hit', false) : null;
       if (parcel) inLane(target);
       return parcel;
     },

@@ -24,7 +24,7 @@ export function answerFromCache(state: ServerState, exchange: Exchange): boolean
   const { pages } = state.options;
   if (!pages || (method !== 'GET' && method !== 'HEAD')) return false;
   const page = cachedPageAt(state, pages, method, url, headers);
-  return page !== undefined && sendCached(state, pages, page, exchange, 'hit');
+  return page !== undefined && sendCached(state, pages, page, exchange, 'hit') === true;
 }
 
 /** The same for the fast path. */
@@ -32,8 +32,9 @@ export function serveFromCache(state: ServerState, pages: StoredPages): ServeFro
   const { counts } = state;
   return ({ target, headers }) => {
     const page = cachedPageAt(state, pages, 'GET', target, headers);
-    const response = page ? responseFromCache(page, headers, pages.press.encoded) : null;
-    if (!response) return null;
+    const response = page ? responseFromCache(page, headers, pages.press) : null;
+    // The HTTP server waits for a page that is being compressed.
+    if (!response || response instanceof Promise) return null;
     counts.hits++;
     if (response.status === 304) counts.notModified++;
     return response;
@@ -71,10 +72,12 @@ function sendCached(
   page: CachedPage,
   { incoming, outgoing }: Exchange,
   source: Source,
-): boolean {
+  mayWait = true,
+): boolean | Promise<void> {
   // Shared caches keep this response, and an id is one request's.
   if (outgoing.hasHeader(requestIdHeader)) outgoing.removeHeader(requestIdHeader);
-  if (!respondWithPage(page, incoming, outgoing, press.encoded, source)) return false;
+  const sent = respondWithPage(page, incoming, outgoing, press, source, mayWait);
+  if (sent !== true) return sent;
   if (source === 'hit') counts.hits++;
   if (outgoing.statusCode === 304) counts.notModified++;
   return true;
@@ -95,6 +98,7 @@ export async function answerWithPage(
   let renewal = level === null ? options.renewAccess : undefined;
   let renewed: readonly string[] = [];
   let source: Source = 'hit';
+  let mayWait = true;
   const find = (variant: Variant): CachedPage | Promise<CachedPage> => {
     const page = press.peek(key, variant);
     if (page) return page;
@@ -113,7 +117,7 @@ export async function answerWithPage(
     outgoing.removeHeader('set-cookie');
     if (access !== null && (await isCrawler(state, incoming))) {
       page = await find('full');
-      if (outgoing.destroyed || respondUncached(page, incoming, outgoing, press.encoded)) return;
+      if (outgoing.destroyed || respondUncached(page, incoming, outgoing, press)) return;
       continue;
     }
     if (press.variantFor(access, level) === 'full' || (access !== null && passes?.opens(cookie, key))) {
@@ -123,7 +127,12 @@ export async function answerWithPage(
     }
     if (page.status === 404 && options.copy?.isUncertain(key)) return sendNotCopied(state, exchange);
     // The client may have closed the connection meanwhile.
-    if (outgoing.destroyed || sendCached(state, pages, page, exchange, source)) return;
+    if (outgoing.destroyed) return;
+    const sent = sendCached(state, pages, page, exchange, source, mayWait);
+    if (sent === true) return;
+    if (sent === false) continue;
+    mayWait = false;
+    await sent;
   }
   throw new Error('The page was replaced repeatedly before it could be sent.');
 }

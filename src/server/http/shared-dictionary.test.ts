@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { silent } from '../../lib/logging.ts';
 import { noThirdParties } from '../../lib/third-party/settings.ts';
 import type { StoredPage } from '../../press/store/stored-page.ts';
 import { pageHeaders } from '../press/render-page.ts';
@@ -22,7 +23,7 @@ const on = { sharedDictionary: true };
 
 it('is named by pages, and answered as a dictionary that browsers keep', () => {
   const statics = openStatics(dir);
-  const dictionary = openSharedDictionary(statics, on);
+  const dictionary = openSharedDictionary(statics, on, silent);
   expect(dictionary).toMatchObject({
     link: '</_assets/pages.Ab-_1234.dict>; rel="compression-dictionary"',
     available: expect.stringMatching(/^:[\w+/]{43}=:$/),
@@ -39,8 +40,8 @@ it('is named by pages, and answered as a dictionary that browsers keep', () => {
 });
 
 it('is absent when it is off, or the build has none', () => {
-  expect(openSharedDictionary(openStatics(dir), { sharedDictionary: false })).toBeNull();
-  expect(openSharedDictionary(openStatics(join(dir, 'none')), on)).toBeNull();
+  expect(openSharedDictionary(openStatics(dir), { sharedDictionary: false }, silent)).toBeNull();
+  expect(openSharedDictionary(openStatics(join(dir, 'none')), on, silent)).toBeNull();
 });
 
 const security = securityHeaders({

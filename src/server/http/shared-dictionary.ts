@@ -2,6 +2,7 @@
  * The shared dictionary of this build: a file that the build makes of the site's own pages (scripts/dictionary), which pages name and
  * browsers fetch when they are idle.
  */
+import type { Logger } from '../../lib/logging.ts';
 import { createPageDictionary, type PageDictionary } from '../../press/cache/dictionary.server.ts';
 import type { BuiltStatics } from './static-files.ts';
 
@@ -14,7 +15,8 @@ export interface SharedDictionary extends PageDictionary {
 export function openSharedDictionary(
   statics: Pick<BuiltStatics, 'dictionary'>,
   { sharedDictionary }: { readonly sharedDictionary: boolean },
+  log: Logger,
 ): SharedDictionary | null {
   const file = sharedDictionary ? statics.dictionary : null;
-  return file && { ...createPageDictionary(file.bytes), link: `<${file.path}>; rel="compression-dictionary"` };
+  return file && { ...createPageDictionary(file.bytes, log), link: `<${file.path}>; rel="compression-dictionary"` };
 }

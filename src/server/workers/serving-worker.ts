@@ -74,7 +74,7 @@ export function startServingWorker(
   const state: State = {
     config,
     statics,
-    dictionary: openSharedDictionary(statics, config),
+    dictionary: openSharedDictionary(statics, config, log),
     log,
     forwarder: createForwarder({
       socket: () => state.opening?.socket ?? null,
@@ -112,6 +112,7 @@ export function startServingWorker(
       }
       state.pages?.flushReads();
       closePages(state);
+      await state.dictionary?.close();
       state.forwarder.close();
     },
   };
@@ -185,7 +186,8 @@ function createServer(state: State, counts: ReturnType<typeof createServerCounts
       press: {
         peek: (key, variant) => usable()?.peek(key, variant),
         peekFull: (page) => usable()?.peekFull(page),
-        encoded: (page, wanted, available) => usable()?.encoded(page, wanted, available),
+        encoded: (page, wanted) => usable()?.encoded(page, wanted),
+        withDictionary: (page, available, coding) => usable()?.withDictionary(page, available, coding) ?? null,
         variantFor: (access, level) => state.pages?.variantFor(access, level) ?? 'public',
         get: async () => onlyTheWriter(),
       },
