@@ -89,19 +89,18 @@ function openSite(folder: string, env: NodeJS.ProcessEnv, php: string, wp: strin
   };
 }
 
-/** Starts the command again and again, ends it in its midst with `end`, and lets the last run finish. @returns how often it was ended */
+/** Starts the command again and again, calls `end` in its midst, and lets the last run finish. @returns how often it called it */
 async function interrupted(site: Site, flag: '--yes' | '--undo', end: (child: ChildProcess) => void): Promise<number> {
   let ends = 0;
   for (let run = 0; run < 60; run++) {
     const child = site.adopt(flag);
     const result = ended(child);
-    if (run < 8) {
-      // Somewhere in the run; where exactly is what the repetition is for.
-      await Promise.race([result, wait(300 + Math.random() * 1500)]);
-      if (child.exitCode === null) {
-        end(child);
-        ends++;
-      }
+    // Somewhere in the run, again where it survives; where exactly is what the repetition is for.
+    while (ends < 12 && child.exitCode === null && child.signalCode === null) {
+      await Promise.race([result, wait(300 + Math.random() * 1200)]);
+      if (child.exitCode !== null || child.signalCode !== null) break;
+      end(child);
+      ends++;
     }
     const { code, text } = await result;
     if (code === 0 && !text.includes('Another run')) return ends;
