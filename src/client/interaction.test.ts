@@ -9,6 +9,7 @@ let button: HTMLElement;
 beforeEach(() => {
   page = new JSDOM('<div id="island"><button>Open</button></div>');
   vi.stubGlobal('HTMLElement', page.window.HTMLElement);
+  vi.stubGlobal('document', page.window.document);
   island = page.window.document.querySelector('#island') as HTMLElement;
   button = page.window.document.querySelector('button') as HTMLElement;
 });
@@ -58,7 +59,6 @@ describe('client:interaction', () => {
   });
 
   it('does not wait for a touch where the reader is signed in and the directive asks for it', async () => {
-    vi.stubGlobal('document', page.window.document);
     const idle: (() => void)[] = [];
     vi.stubGlobal('requestIdleCallback', (action: () => void) => idle.push(action));
     const load = vi.fn(async () => async () => {});

@@ -7,8 +7,11 @@
  * - with `"or-resumed"`, where this tab has begun to sign in (lib/accounts/storage.ts);
  * - with `"or-idle-when-signed-in"`, where `data-visitor` says that the reader is signed in and the browser is idle;
  * - with `"or-seen-for-a-minute"`, when the island has been in view for a minute.
+ *
+ * A page that is only prerendered starts no island.
  */
 import type { ClientDirective } from 'astro';
+import { whenShown } from '../lib/when-shown.ts';
 
 const signs = ['pointerdown', 'touchstart', 'focusin', 'keydown'] as const;
 
@@ -47,9 +50,11 @@ const interaction: ClientDirective = (load, options, element) => {
 
   for (const sign of signs) element.addEventListener(sign, start, { passive: true });
   element.addEventListener('click', hold, { capture: true });
-  if (options.value === 'or-idle-when-signed-in' && document.documentElement.dataset.visitor) whenIdle(start);
-  if (options.value === 'or-resumed' && hasPending()) start();
-  if (options.value === 'or-seen-for-a-minute') whenSeen(element, start);
+  whenShown(() => {
+    if (options.value === 'or-idle-when-signed-in' && document.documentElement.dataset.visitor) whenIdle(start);
+    if (options.value === 'or-resumed' && hasPending()) start();
+    if (options.value === 'or-seen-for-a-minute') whenSeen(element, start);
+  });
 };
 
 /** The key of lib/accounts/storage.ts, which is too much to load for it. */

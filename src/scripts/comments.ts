@@ -1,8 +1,9 @@
 /**
  * Loads comments-page.ts when a reader follows a link in the comments, or at once if a comment of this reader waits for approval.
  */
+import { whenShown } from '../lib/when-shown.ts';
+
 const region = document.querySelector<HTMLElement>('[data-comments]');
-const { visitor } = document.documentElement.dataset;
 
 function isWaiting(): boolean {
   try {
@@ -24,4 +25,7 @@ region?.addEventListener('click', (event) => {
   );
 });
 
-if (region && visitor && isWaiting()) import('./comments-page.ts').then(({ wake }) => wake()).catch(() => {});
+whenShown(() => {
+  if (region && document.documentElement.dataset.visitor && isWaiting())
+    import('./comments-page.ts').then(({ wake }) => wake()).catch(() => {});
+});

@@ -5,6 +5,7 @@
 
 import { payingKinds } from '../lib/accounts/products.ts';
 import { type CurrencyAnswer, readCurrency } from '../lib/billing/schema.ts';
+import { whenShown } from '../lib/when-shown.ts';
 
 async function learn(): Promise<void> {
   try {
@@ -36,4 +37,4 @@ export function showCurrency(part: ParentNode): void {
   for (const one of prices) near.observe(one);
 }
 
-showCurrency(document);
+whenShown(() => showCurrency(document));

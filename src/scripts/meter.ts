@@ -2,6 +2,7 @@
  * Counts the reading of a metered article, and shows the metered paywall over it when no article is left. The text stays in the page:
  * for search engines and for readers without JavaScript.
  */
+import { whenShown } from '../lib/when-shown.ts';
 import { $meter, readMetered } from '../stores/meter.ts';
 import { $ui } from '../stores/ui.ts';
 
@@ -43,11 +44,7 @@ if (wall) {
   $meter.subscribe(() => void update());
   const { meterWall: article, days, total } = wall.dataset;
   const rules = { days: Number(days), anonymous: Number(total) };
-  const read = () => void readMetered(Number(article), location.pathname, rules);
-  // A prerendered page is not read yet.
-  if ('prerendering' in document && document.prerendering)
-    document.addEventListener('prerenderingchange', read, { once: true });
-  else read();
+  whenShown(() => void readMetered(Number(article), location.pathname, rules));
   // A sign-in in this page or another tab changes who is asked.
   new MutationObserver(() => {
     // While the reader subscribes here, the paywall opens the article itself.

@@ -3,6 +3,7 @@
  * the story itself and stories that the page shows already are left out here. If a list can't be loaded, the link above it leads to
  * the same stories.
  */
+import { whenShown } from '../lib/when-shown.ts';
 
 /** Distance in CSS pixels at which a list is loaded, so that it is there before the reader. */
 const ahead = 800;
@@ -64,6 +65,6 @@ const near = new IntersectionObserver(
   },
   { rootMargin: `${ahead}px 0px` },
 );
-for (const place of document.querySelectorAll<HTMLElement>('[data-fragment]')) near.observe(place);
-
-export {};
+whenShown(() => {
+  for (const place of document.querySelectorAll<HTMLElement>('[data-fragment]')) near.observe(place);
+});

@@ -6,6 +6,7 @@
  * popup"). A link to the paywall says what it sells: `data-paywall='{"planId": …}'`.
  */
 import { readPending } from '../lib/accounts/storage.ts';
+import { whenShown } from '../lib/when-shown.ts';
 import { $ui, closeAuthPopup, closePaywall, openAuthPopup, openPaywall, setWelcomePopup } from '../stores/ui.ts';
 
 type Payload = import('../stores/ui.ts').PaywallPayload;
@@ -37,7 +38,7 @@ async function fetchPopups(host: HTMLElement): Promise<void> {
 
 if (popups) {
   // The page was reloaded while the reader looked for the code in their mail.
-  if (readPending('popup')) openAuthPopup();
+  whenShown(() => readPending('popup') && openAuthPopup());
   document.addEventListener('click', (event) => {
     if (!isPlainClick(event)) return;
     const link = (event.target as Element).closest<HTMLAnchorElement>('a[href^="/socialLogin"]');
@@ -89,9 +90,10 @@ if (paywall) {
     paywallRequested = true;
     void fetchPaywall(paywall);
   });
-  const join = /^#join=([\w.-]+)$/.exec(location.hash)?.[1];
-  if (join) {
+  whenShown(() => {
+    const join = /^#join=([\w.-]+)$/.exec(location.hash)?.[1];
+    if (!join) return;
     history.replaceState(history.state, '', location.pathname + location.search);
     openPaywall({ planId: join });
-  }
+  });
 }

@@ -1,8 +1,9 @@
 /**
  * Loads the session if the reader may be signed in: a cookie shows it, they were at the last page, or they come from a newsletter. All
- * others are anonymous and load nothing until another tab, or a popup in this one, signs in.
+ * others are anonymous and load nothing until another tab, or a popup in this one, signs in. A prerendered page asks when it is shown.
  */
 import { readVisitor, sessionName, tabs } from '../lib/accounts/visitor.ts';
+import { whenShown } from '../lib/when-shown.ts';
 
 let started = false;
 
@@ -25,8 +26,10 @@ function wasSignedIn(): boolean {
 
 const marked = () => readVisitor(document.cookie) !== null || document.documentElement.dataset.visitor !== undefined;
 
-if (marked() || wasSignedIn() || /[?&]recognized_email=/.test(location.search)) start();
-else tabs(start);
+whenShown(() => {
+  if (marked() || wasSignedIn() || /[?&]recognized_email=/.test(location.search)) start();
+  else tabs(start);
 
-// A page from the back-forward cache may have missed a sign-in.
-addEventListener('pageshow', () => marked() && start());
+  // A page from the back-forward cache may have missed a sign-in.
+  addEventListener('pageshow', () => marked() && start());
+});

@@ -1,17 +1,21 @@
 /**
  * Third parties on a page that has some: checks what the reader has allowed. Their code is fetched when the page is loaded and the
- * browser idle, and only if something is allowed; an answer to the privacy banner counts at once.
+ * browser idle, and only if something is allowed; an answer to the privacy banner counts at once. Nothing starts on a page that is only
+ * prerendered.
  */
+import { whenShown } from '../lib/when-shown.ts';
 
-/** Calls back when the page is loaded and the browser idle. */
+/** Calls back when the page is loaded and shown, and the browser idle. */
 function whenIdle(action: () => void): void {
   const wait = () => {
     // Safari has no idle callback.
     if (typeof requestIdleCallback === 'function') requestIdleCallback(action, { timeout: 1500 });
     else setTimeout(action, 200);
   };
-  if (document.readyState === 'complete') wait();
-  else addEventListener('load', wait, { once: true });
+  whenShown(() => {
+    if (document.readyState === 'complete') wait();
+    else addEventListener('load', wait, { once: true });
+  });
 }
 
 const { dataset } = document.documentElement;
@@ -42,9 +46,12 @@ if (platform) {
 }
 
 // `data-consent` is what is allowed; pages with limited ads don't wait for it.
-// A choice that was just saved by its form is sent to the other tabs, and what it denies is removed.
-if (/[?&]saved\b/.test(location.search)) start();
-else if (dataset.consent || document.querySelector('[data-third-parties]')) whenIdle(start);
+// A choice that was just saved by its form is sent to the other tabs, and what it denies is removed. A prerendered page learns what is
+// allowed when it is shown.
+whenShown(() => {
+  if (/[?&]saved\b/.test(location.search)) start();
+  else if (dataset.consent || document.querySelector('[data-third-parties]')) whenIdle(start);
+});
 
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden && dataset.consent === undefined && chosen()) start();
@@ -65,5 +72,3 @@ document.addEventListener('submit', (event) => {
       form.requestSubmit(submitter);
     });
 });
-
-export {};

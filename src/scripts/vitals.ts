@@ -39,7 +39,7 @@ const takeRest = [
     values.lcp = since(startTime);
   }),
   watch<Shift>('layout-shift', ({ value, hadRecentInput, startTime }) => {
-    if (hadRecentInput) return;
+    if (hadRecentInput || startTime < begun) return;
     if (startTime - last > 1000 || startTime - first > 5000) [group, first] = [0, startTime];
     last = startTime;
     group += value;

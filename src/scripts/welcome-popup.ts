@@ -2,6 +2,7 @@
  * When the welcome popup opens (spec section 4): on the home page, for readers who are not signed in, in a window at least
  * 768 pixels wide, scrolled past 800 pixels, who have neither seen it nor given an address before. Then it counts as seen.
  */
+import { whenShown } from '../lib/when-shown.ts';
 import { publication } from '../publication.ts';
 import { $gaveAddress, $seenWelcomeModal } from '../stores/persisted.ts';
 import { isBusy, setWelcomePopup } from '../stores/ui.ts';
@@ -18,7 +19,8 @@ function look(): void {
   setWelcomePopup(true);
 }
 
-if (location.pathname === '/' && !$seenWelcomeModal.get()) {
+whenShown(() => {
+  if (location.pathname !== '/' || $seenWelcomeModal.get()) return;
   addEventListener('scroll', look, { passive: true });
   look();
-}
+});

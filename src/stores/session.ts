@@ -17,6 +17,7 @@ import { featureDecisions, logout, oneTabAtATime } from '../lib/accounts/session
 import { dropShared, forgetProfileCopies, putShared, takeShared } from '../lib/accounts/storage.ts';
 import { readVisitor, tabs, visitorCookie } from '../lib/accounts/visitor.ts';
 import type { Answer } from '../lib/http/ask.ts';
+import { whenShown } from '../lib/when-shown.ts';
 import { publication } from '../publication.ts';
 
 const $store = atom<Session>(loadingSession);
@@ -38,7 +39,7 @@ onMount($store, () => {
     if (event.persisted) void load('opened');
   };
   addEventListener('pageshow', back);
-  void load('opened');
+  whenShown(() => void load('opened'));
   return () => {
     others.close();
     removeEventListener('pageshow', back);

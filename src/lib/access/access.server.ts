@@ -5,6 +5,7 @@ import { publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
 import { setCookie } from '../http/cookies.server.ts';
+import { isFetchedAhead } from '../http/fetched-ahead.ts';
 import { ruleFor, type View } from './answers.ts';
 import type { Subject } from './decide.ts';
 import {
@@ -211,7 +212,8 @@ export async function viewFor(
   const { access } = locals.services;
   if (access) {
     const cookies = request.headers.get('cookie');
-    return access.view({ session, path, article, cookies, giftToken, count: !dryRunMode });
+    const count = !dryRunMode && !isFetchedAhead(request);
+    return access.view({ session, path, article, cookies, giftToken, count });
   }
   return {
     entitlements: anonymous,

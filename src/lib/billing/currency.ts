@@ -69,7 +69,7 @@ export function knownIn(price: KnownPrice, currency: string): KnownPrice {
 export const currencyScript =
   currencies.length === 1
     ? ''
-    : `{const m=/(?:^|; )currency=(${currencies.slice(1).join('|')})(?:\\.own)?(?:;|$)/.exec(document.cookie);if(m)document.documentElement.dataset.currency=m[1]}`;
+    : `{const d=document.documentElement.dataset,m=/(?:^|; )currency=(${currencies.slice(1).join('|')})(?:\\.own)?(?:;|$)/.exec(document.cookie);if(m)d.currency=m[1];else delete d.currency}`;
 
 const shown = currencies.map((one, at) => {
   const own = `html[data-currency=${one}] [data-in~=${one}]`;

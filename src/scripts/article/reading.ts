@@ -62,12 +62,19 @@ const files = (): string[] =>
     .map(({ name }) => name)
     .filter((name) => name.startsWith(`${location.origin}/_assets/`) || name.startsWith(`${location.origin}/image?`));
 
+/** Whether the browser prefetched or prerendered this page. */
+function wasFetchedAhead(): boolean {
+  const [entry] = performance.getEntriesByType('navigation');
+  const { activationStart = 0, deliveryType = '' } = entry as { activationStart?: number; deliveryType?: string };
+  return activationStart > 0 || deliveryType === 'navigational-prefetch';
+}
+
 /** Starts the service worker, which keeps the last stories for reading offline (docs/decisions/0021). */
 async function keepStories(): Promise<void> {
   const { serviceWorker } = navigator;
   await serviceWorker.register('/sw.js');
-  // The first story was loaded before the worker started.
-  if (serviceWorker.controller) return;
+  // The first story was loaded before the worker started, and the worker leaves out what is fetched ahead: it hasn't been read.
+  if (serviceWorker.controller && !wasFetchedAhead()) return;
   const { active } = await serviceWorker.ready;
   active?.postMessage({ keep: location.href, files: files() });
 }

@@ -9,14 +9,19 @@ import { openStatics, speculationRules } from './static-files.ts';
 const folder = fileURLToPath(new URL('../../../public', import.meta.url));
 const statics = openStatics(folder);
 const file = statics.answer(speculationRules, {});
-const [rule] = (JSON.parse(readFileSync(folder + speculationRules, 'utf8')) as Rules).prefetch;
+const rules = JSON.parse(readFileSync(folder + speculationRules, 'utf8')) as Rules;
+const [rule] = rules.prefetch;
+const [prerender] = rules.prerender;
+
+interface Rule<Pattern> {
+  readonly source: string;
+  readonly eagerness: string;
+  readonly where: { readonly and: readonly [{ readonly href_matches: Pattern }, ...object[]] };
+}
 
 interface Rules {
-  readonly prefetch: readonly {
-    readonly source: string;
-    readonly eagerness: string;
-    readonly where: { readonly and: readonly [{ readonly href_matches: readonly object[] }, ...object[]] };
-  }[];
+  readonly prefetch: readonly Rule<readonly object[]>[];
+  readonly prerender: readonly Rule<object>[];
 }
 
 /** Whether a link to an address is fetched ahead, as far as its address has a say. */
@@ -51,6 +56,25 @@ describe('the rules for links', () => {
     ...['/article/a-story/comments', '/article/a-story?utm_source=mail', '/article/a-story?recognized_email=a%40b.c'],
     ...['https://elsewhere.example/article/a-story', '/privacy-choices', '/image?url=a', '/rss.xml', '/-/press'],
   ])('never fetch %s', (address) => expect(isAhead(address)).toBe(false));
+
+  it('prerender stories alone, and nothing that they don’t also prefetch', () => {
+    expect(rules.prerender).toHaveLength(1);
+    const pattern = prerender?.where.and[0].href_matches ?? {};
+    expect(prerender).toMatchObject({ source: 'document', eagerness: 'moderate' });
+    expect(rule?.where.and[0].href_matches).toContainEqual(pattern);
+    expect(prerender?.where.and.slice(1)).toEqual(rule?.where.and.slice(1));
+    const story = new URLPattern({ ...pattern, baseURL: 'https://paper.example' });
+    const isPrerendered = (address: string): boolean => story.test(address, 'https://paper.example');
+    expect(isPrerendered('/article/a-story')).toBe(true);
+    for (const address of [
+      '/',
+      '/section/politics',
+      '/media/a-film',
+      '/article/a-story?utm_source=mail',
+      '/gift/token',
+    ])
+      expect(isPrerendered(address), address).toBe(false);
+  });
 
   it('are named by pages that can be read, and by nothing else', () => {
     const security = securityHeaders({

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { refuse } from '../../../../../../lib/http/answer.ts';
+import { isFetchedAhead } from '../../../../../../lib/http/fetched-ahead.ts';
 import { allowOnly, jsonRoute } from '../../../../../../lib/http/routes.server.ts';
 import { idOf } from '../../../../../../lib/most-read/model.ts';
 
@@ -14,6 +15,7 @@ export const POST = jsonRoute(z.unknown(), async ({ caller, context }) => {
   const id = idOf(params.id);
   const category = url.searchParams.get('categoryId');
   if (id === null || (category !== null && !/^\d{1,15}$/.test(category))) return refuse(400, failed);
+  if (isFetchedAhead(context.request)) return { status: 200, body: { ok: true } };
   const counted = await locals.services.mostRead.count(id, caller.address);
   if (counted === 'unknown') return refuse(404, failed);
   if (counted === 'limited') return refuse(429, failed, { retryAfter: 3600 });

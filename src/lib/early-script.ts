@@ -1,0 +1,9 @@
+/**
+ * The inline script of a document's head. It runs before the first paint, and again when a page that the browser has prerendered is
+ * opened (docs/decisions/0036): cookies may have changed meanwhile. If the kind of reader has changed, the page is loaded again, because
+ * another reader may get another variant of it; until then it is hidden.
+ *
+ * @param scripts each marks `<html>` by the cookies of the moment, and removes its mark where the cookie is gone
+ */
+export const earlyScript = (scripts: readonly string[]): string =>
+  `{const h=document.documentElement,f=()=>{${scripts.join('')}};f();if(document.prerendering){const v=h.dataset.visitor;document.addEventListener('prerenderingchange',()=>{f();if(h.dataset.visitor!=v){h.hidden=true;location.reload()}})}}`;

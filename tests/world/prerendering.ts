@@ -1,0 +1,233 @@
+/**
+ * A browser that prerenders. Chromium refuses to while a debugger is attached to a page by itself, as Playwright is; so these tests attach to
+ * the tab, over the browser's own protocol, and see the pages in it: the shown one and those that are prerendered.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ensureBrowser } from '../../scripts/browser.ts';
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly sessionId?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly message: string };
+}
+
+/** A request that a page of the tab has made. */
+interface Requested {
+  readonly method: string;
+  readonly url: string;
+  /** Whether the page was only prerendered when it made the request. */
+  readonly ahead: boolean;
+}
+
+export interface Tab {
+  /** What the pages of this tab have requested so far. */
+  readonly requests: readonly Requested[];
+  goto(url: string): Promise<void>;
+  /** The value of an expression in the page that is shown; promises are awaited. */
+  evaluate<Value>(expression: string): Promise<Value>;
+  /** The same in the page that is prerendered. @throws Error when there is none */
+  evaluateAhead<Value>(expression: string): Promise<Value>;
+  setCookies(
+    cookies: readonly { readonly name: string; readonly value: string; readonly url: string }[],
+  ): Promise<void>;
+  /** Rests the pointer on the first element that the selector finds. */
+  hover(selector: string): Promise<void>;
+  /** Clicks where the pointer rests. */
+  click(): Promise<void>;
+  scroll(pixels: number): Promise<void>;
+  /** Waits until an expression is true in the page that is shown. @throws Error after half a minute */
+  until(expression: string): Promise<void>;
+  /** Waits until the browser has prerendered the page of an address. @throws Error when it has not within half a minute */
+  prerendered(url: string): Promise<void>;
+}
+
+export interface PrerenderingBrowser {
+  /** A tab with cookies of its own. @param headers sent with each request of its pages */
+  open(headers: Readonly<Record<string, string>>): Promise<Tab>;
+  close(): Promise<void>;
+}
+
+type Send = (method: string, params?: object, sessionId?: string) => Promise<Readonly<Record<string, unknown>>>;
+
+const patience = 30_000;
+
+/** Asks again until the answer is yes. @throws Error with what was waited for */
+async function wait(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + patience;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`Waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Address of the debugger, which the browser prints. */
+async function debuggerOf({ stderr }: ChildProcess): Promise<string> {
+  if (stderr) {
+    for await (const line of createInterface({ input: stderr })) {
+      const found = /DevTools listening on (ws:\S+)/u.exec(line)?.[1];
+      if (found) return found;
+    }
+  }
+  throw new Error('The browser has ended before it could be reached.');
+}
+
+/** A connection to the browser; `hear` is called with each event. */
+async function connect(url: string, hear: (event: Message) => void): Promise<{ send: Send; end: () => void }> {
+  const socket = new WebSocket(url);
+  await once(socket, 'open');
+  const waiting = new Map<number, (answer: Message) => void>();
+  let last = 0;
+  socket.addEventListener('message', ({ data }) => {
+    const message = JSON.parse(String(data)) as Message;
+    if (message.id === undefined) hear(message);
+    else waiting.get(message.id)?.(message);
+  });
+  const send: Send = async (method, params = {}, sessionId) => {
+    const id = ++last;
+    const { error, result } = await new Promise<Message>((resolve) => {
+      waiting.set(id, resolve);
+      socket.send(JSON.stringify({ id, method, params, sessionId }));
+    });
+    if (error) throw new Error(`${method}: ${error.message}`);
+    return result ?? {};
+  };
+  return { send, end: () => socket.close() };
+}
+
+/** A page of a tab: the one that is shown, or a prerendered one. */
+interface Attached {
+  readonly session: string;
+  ahead: boolean;
+}
+
+export async function startPrerenderingBrowser(): Promise<PrerenderingBrowser> {
+  const { path, args } = await ensureBrowser(process.env);
+  const { chromium } = await import('@playwright/test');
+  const profile = mkdtempSync(join(tmpdir(), 'prerendering-'));
+  const own = ['--headless', '--remote-debugging-port=0', `--user-data-dir=${profile}`, '--window-size=1280,900'];
+  const child = spawn(path ?? chromium.executablePath(), [...args, ...own], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const listeners = new Set<(event: Message) => void>();
+  const { send, end } = await connect(await debuggerOf(child), (event) => {
+    for (const listener of listeners) listener(event);
+  });
+  return {
+    open: (headers) => openTab(send, headers, (listener) => listeners.add(listener)),
+    async close() {
+      end();
+      const ended = once(child, 'exit');
+      child.kill();
+      await ended;
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function openTab(
+  send: Send,
+  headers: Readonly<Record<string, string>>,
+  listen: (listener: (event: Message) => void) => void,
+): Promise<Tab> {
+  const { browserContextId } = await send('Target.createBrowserContext');
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank', forTab: true, browserContextId });
+  const pages: Attached[] = [];
+  const requests: Requested[] = [];
+  const statuses = new Map<string, string>();
+  let tab = '';
+  const attach = async (session: string): Promise<void> => {
+    for (const domain of ['Page', 'Network', 'Preload']) await send(`${domain}.enable`, {}, session);
+    await send('Network.setExtraHTTPHeaders', { headers }, session);
+    // A page waits for this, so that none of its requests is missed.
+    await send('Runtime.runIfWaitingForDebugger', {}, session);
+  };
+  listen(({ method, sessionId, params }) => {
+    const page = pages.find(({ session }) => session === sessionId);
+    if (method === 'Target.attachedToTarget' && sessionId === tab) {
+      const { targetInfo } = params as { targetInfo: { type: string; subtype?: string } };
+      const session = String(params?.sessionId);
+      pages.push({ session, ahead: targetInfo.subtype === 'prerender' });
+      void attach(session).catch(() => {});
+    } else if (page && method === 'Network.requestWillBeSent') {
+      const { request } = params as { request: { method: string; url: string } };
+      requests.push({ method: request.method, url: request.url, ahead: page.ahead });
+    } else if (method === 'Preload.prerenderStatusUpdated') {
+      const { key, status } = params as { key: { url: string }; status: string };
+      statuses.set(key.url, status);
+    } else if (method === 'Target.detachedFromTarget' && sessionId === tab) {
+      const at = pages.findIndex(({ session }) => session === params?.sessionId);
+      if (at >= 0) pages.splice(at, 1);
+      // The page that was shown has gone, and a prerendered one is shown in its place.
+      const [first] = pages;
+      if (pages.length === 1 && first) first.ahead = false;
+    }
+  });
+  ({ sessionId: tab } = (await send('Target.attachToTarget', { targetId, flatten: true })) as { sessionId: string });
+  await send('Target.setAutoAttach', { autoAttach: true, flatten: true, waitForDebuggerOnStart: true }, tab);
+  await wait('the tab has a page', () => pages.length > 0);
+  return tabOf(send, pages, requests, statuses);
+}
+
+function tabOf(
+  send: Send,
+  pages: readonly Attached[],
+  requests: readonly Requested[],
+  statuses: ReadonlyMap<string, string>,
+): Tab {
+  const shown = (): string => (pages.find(({ ahead }) => !ahead) ?? pages[0])?.session ?? '';
+  const evaluateIn = async <Value>(session: string, expression: string): Promise<Value> => {
+    const parameters = { expression, returnByValue: true, awaitPromise: true };
+    const { result, exceptionDetails } = await send('Runtime.evaluate', parameters, session);
+    if (exceptionDetails) throw new Error(`${expression}: ${JSON.stringify(exceptionDetails)}`);
+    return (result as { value: Value }).value;
+  };
+  let pointer = { x: 0, y: 0 };
+  const mouse = (type: string, more: object = {}) =>
+    send('Input.dispatchMouseEvent', { type, ...pointer, ...more }, shown());
+  const tab: Tab = {
+    requests,
+    async goto(url) {
+      await send('Page.navigate', { url }, shown());
+      await tab.until(`location.href === ${JSON.stringify(url)} && document.readyState === 'complete'`);
+    },
+    evaluate: (expression) => evaluateIn(shown(), expression),
+    evaluateAhead(expression) {
+      const page = pages.find(({ ahead }) => ahead);
+      if (!page) throw new Error('No page is prerendered.');
+      return evaluateIn(page.session, expression);
+    },
+    setCookies: async (cookies) => void (await send('Network.setCookies', { cookies }, shown())),
+    async hover(selector) {
+      const find = `document.querySelector(${JSON.stringify(selector)})`;
+      const middle = `(() => {
+        const link = ${find};
+        link.scrollIntoView({ block: 'center', behavior: 'instant' });
+        const { left, top, width, height } = link.getBoundingClientRect();
+        return { x: left + Math.min(width / 2, 40), y: top + height / 2 };
+      })()`;
+      await tab.until(`${find} !== null`);
+      pointer = await tab.evaluate(middle);
+      await mouse('mouseMoved');
+    },
+    async click() {
+      await mouse('mousePressed', { button: 'left', clickCount: 1 });
+      await mouse('mouseReleased', { button: 'left', clickCount: 1 });
+    },
+    async scroll(pixels) {
+      pointer = { x: 400, y: 400 };
+      await mouse('mouseWheel', { deltaX: 0, deltaY: pixels });
+    },
+    until: (expression) =>
+      // A page may go while it is asked.
+      wait(expression, () => tab.evaluate<boolean>(`Boolean(${expression})`).catch(() => false)),
+    prerendered: (url) =>
+      wait(`${url} is prerendered; it is ${statuses.get(url)}`, () => statuses.get(url) === 'Ready'),
+  };
+  return tab;
+}
