@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ensureBrowser } from '../../scripts/browser.ts';
+import { browserFromEnvironment } from '../../scripts/browser.ts';
 
 interface Message {
   readonly id?: number;
@@ -109,7 +109,7 @@ interface Attached {
 }
 
 export async function startPrerenderingBrowser(): Promise<PrerenderingBrowser> {
-  const { path, args } = await ensureBrowser(process.env);
+  const { path, args } = browserFromEnvironment(process.env);
   const { chromium } = await import('@playwright/test');
   const profile = mkdtempSync(join(tmpdir(), 'prerendering-'));
   const own = ['--headless', '--remote-debugging-port=0', `--user-data-dir=${profile}`, '--window-size=1280,900'];
@@ -144,8 +144,6 @@ async function openTab(
   const attach = async (session: string): Promise<void> => {
     for (const domain of ['Page', 'Network', 'Preload']) await send(`${domain}.enable`, {}, session);
     await send('Network.setExtraHTTPHeaders', { headers }, session);
-    // A page waits for this, so that none of its requests is missed.
-    await send('Runtime.runIfWaitingForDebugger', {}, session);
   };
   listen(({ method, sessionId, params }) => {
     const page = pages.find(({ session }) => session === sessionId);
@@ -169,7 +167,7 @@ async function openTab(
     }
   });
   ({ sessionId: tab } = (await send('Target.attachToTarget', { targetId, flatten: true })) as { sessionId: string });
-  await send('Target.setAutoAttach', { autoAttach: true, flatten: true, waitForDebuggerOnStart: true }, tab);
+  await send('Target.setAutoAttach', { autoAttach: true, flatten: true, waitForDebuggerOnStart: false }, tab);
   await wait('the tab has a page', () => pages.length > 0);
   return tabOf(send, pages, requests, statuses);
 }
