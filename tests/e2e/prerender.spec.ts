@@ -46,6 +46,8 @@ async function aboutToOpen(prepare: (tab: Tab) => Promise<void> = async () => {}
   await tab.goto(`${own.site}/latest`);
   await tab.hover(`main a[href="${story}"]`);
   await tab.prerendered(own.site + story);
+  // Third parties would start 1.5 seconds after this at the latest, and vitals after one.
+  await tab.untilAhead(`performance.getEntriesByType('navigation')[0].loadEventEnd > 0`);
   return tab;
 }
 
@@ -65,7 +67,8 @@ test('nothing counts before the story is opened, and all of it once afterward; i
   expect(documents, 'prefetched and prerendered with one request').toHaveLength(1);
   // Its address, or a browser that restores a position, may scroll it.
   await tab.evaluateAhead(`dispatchEvent(new Event('scroll')), dispatchEvent(new Event('wheel'))`);
-  // What these events have started is requested before this.
+  await tab.untilAhead(`performance.now() > performance.getEntriesByType('navigation')[0].loadEventEnd + 2500`);
+  // What has been started is requested before this.
   await tab.evaluateAhead(`fetch('/favicon.svg').then(({ ok }) => ok)`);
   const ahead = tab.requests.filter((request) => request.ahead).map(({ method, url }) => `${method} ${url}`);
   expect(ahead.length).toBeGreaterThan(0);

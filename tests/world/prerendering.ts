@@ -35,6 +35,8 @@ export interface Tab {
   evaluate<Value>(expression: string): Promise<Value>;
   /** The same in the page that is prerendered. @throws Error when there is none */
   evaluateAhead<Value>(expression: string): Promise<Value>;
+  /** As {@link Tab.until}, in the page that is prerendered. */
+  untilAhead(expression: string): Promise<void>;
   setCookies(
     cookies: readonly { readonly name: string; readonly value: string; readonly url: string }[],
   ): Promise<void>;
@@ -195,7 +197,7 @@ function tabOf(
       await tab.until(`location.href === ${JSON.stringify(url)} && document.readyState === 'complete'`);
     },
     evaluate: (expression) => evaluateIn(shown(), expression),
-    evaluateAhead(expression) {
+    async evaluateAhead(expression) {
       const page = pages.find(({ ahead }) => ahead);
       if (!page) throw new Error('No page is prerendered.');
       return evaluateIn(page.session, expression);
@@ -224,6 +226,8 @@ function tabOf(
     until: (expression) =>
       // A page may go while it is asked.
       wait(expression, () => tab.evaluate<boolean>(`Boolean(${expression})`).catch(() => false)),
+    untilAhead: (expression) =>
+      wait(expression, async () => tab.evaluateAhead<boolean>(`Boolean(${expression})`).catch(() => false)),
     prerendered: (url) =>
       wait(`${url} is prerendered; it is ${statuses.get(url)}`, () => statuses.get(url) === 'Ready'),
   };
