@@ -7,7 +7,7 @@ import { searchArticles } from './search/search.server.ts';
 import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
 import { updateRestrictedSections } from './store/access.server.ts';
-import { entriesAhead, idOfEntry, typeOfEntry } from './store/ahead.server.ts';
+import { aheadName, entriesAhead } from './store/ahead.server.ts';
 import { backfillCursor, type ContentStore, isCopied, openContentStore } from './store/content-store.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
 import { createReader } from './store/reader.server.ts';
@@ -171,10 +171,11 @@ function connected(options: Connected, store: ContentStore): Content {
         client.continueAfter(latestFetch(entries));
         return applier.applyLog(entries, revision, tags);
       },
-      ahead: () => entriesAhead(store).map((entry) => ({ type: typeOfEntry(entry), id: idOfEntry(entry) })),
+      ahead: () => entriesAhead(store).map(aheadName),
     },
-    withdrawMissed: createWithdrawMissed({ store, client, applier }),
-    refresh: (type, id) => sync.refresh.document(type, id, { tries: 2 }),
+    withdrawMissed: createWithdrawMissed({ store, client, applier, log }),
+    refresh: (type, id) =>
+      type === 'sections' ? sync.refresh.sections({ tries: 2 }) : sync.refresh.document(type, id, { tries: 2 }),
     refused: () => receiver.refused,
     preview: createPreview({ store, client, ingester, now, secret }),
     status: () => sync.status(),
@@ -185,7 +186,7 @@ function connected(options: Connected, store: ContentStore): Content {
 
 /** The time of the newest fetch among entries of the content log; 0 if there is none. */
 const latestFetch = (entries: readonly ContentEntry[]): number =>
-  entries.reduce((latest, entry) => Math.max(latest, 'fetched' in entry ? entry.fetched.at : 0), 0);
+  entries.reduce((latest, entry) => Math.max(latest, ('fetched' in entry && entry.fetched?.at) || 0), 0);
 
 /** The time of the newest fetch in the content store. The client gives later fetches later times, even if the clock was set back. */
 function lastFetch(store: ContentStore): number {

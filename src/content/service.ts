@@ -1,7 +1,7 @@
 /** The content service as the composition root and routes see it; `content.server.ts` creates one. */
 import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
-import type { EntryAhead } from './store/ahead.server.ts';
+import type { AheadName, EntryAhead } from './store/ahead.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
 import type { LookUpAnswer } from './sync/lookup.server.ts';
 import type { WordPressProblem } from './wire/fetch.server.ts';
@@ -77,8 +77,8 @@ export interface FollowedStore {
    * @throws Error at once, when they can't be written
    */
   apply(entries: readonly ContentEntry[], revision: number, tags: ReadonlySet<string>): Promise<readonly string[]>;
-  /** Documents that the store has withdrawn ahead of the log. */
-  ahead(): readonly { readonly type: DocumentType; readonly id: number }[];
+  /** What the store has withdrawn ahead of the log. */
+  ahead(): readonly AheadName[];
 }
 
 export interface ContentChange {
@@ -187,16 +187,17 @@ export interface Content {
   /** Why a webhook would be refused; `null` if it is valid and new. */
   verify(request: WebhookRequest): WebhookAnswer | null;
   /**
-   * On a node that can't read the content log: asks WordPress what changed, and withdraws what isn't published any more or is no longer
-   * free. The content store keeps its revision, so that the log's later entries count.
+   * On a node that can't read the content log: asks WordPress what changed, and withdraws documents and comments that aren't published any
+   * more, documents that are no longer free, and sections that are gone. The content store keeps its revision, so that the log's later
+   * entries count.
    *
    * @param seconds how far back, by WordPress's clock
-   * @returns resolves to how many documents it withdrew
+   * @returns resolves to how much it withdrew
    * @throws SyncProblem when WordPress can't be read
    */
   withdrawMissed(seconds: number, signal: AbortSignal): Promise<number>;
-  /** Fetches one document again and stores it. @throws Error when WordPress or the content log can't be reached */
-  refresh(type: DocumentType, id: number): Promise<unknown>;
+  /** Fetches one document or comment, or the sections, again and stores it. @throws Error when WordPress or the content log can't be reached */
+  refresh(type: AheadName['type'], id: number): Promise<unknown>;
   /** Values that all nodes of a cluster have, such as market prices. */
   readonly shared: SharedValues;
   /** The content store as a follower of the content log. */

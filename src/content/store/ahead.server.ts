@@ -1,31 +1,64 @@
 /**
  * Withdrawals that a node has applied ahead of the content log, because it couldn't read the log: its content store differs from the log by
- * these until the log has a later entry of the same document.
+ * these until the log has a later entry of the same name.
  */
+import type { DocumentType } from '../../lib/content/model.ts';
 import type { ContentStore } from './content-store.server.ts';
-import type { ContentEntry } from './entries.server.ts';
+import { type ContentEntry, entryName } from './entries.server.ts';
+import type { Fetched } from './write.server.ts';
 
-export type EntryAhead = Extract<ContentEntry, { readonly kind: 'document' | 'withdrawal' }>;
+/** Kinds of entries that withdraw something; a document withdraws when it has become paid. */
+type AheadKind = 'document' | 'withdrawal' | 'comment-withdrawal' | 'sections';
 
-const isOfDocument = (entry: ContentEntry): entry is EntryAhead =>
-  entry.kind === 'document' || entry.kind === 'withdrawal';
+/** `fetched.clock` is that of WordPress's answer; `fetched.at` is that of the stored version where it has one. */
+export type EntryAhead = Extract<ContentEntry, { readonly kind: AheadKind }> & { readonly fetched: Fetched };
 
-/** Id of the document that an entry stores or withdraws. */
-export const idOfEntry = (entry: EntryAhead): number => (entry.kind === 'document' ? entry.document.id : entry.id);
+/** What WordPress is asked for to replace an entry; the id of the sections is 0. */
+export interface AheadName {
+  readonly type: DocumentType | 'comments' | 'sections';
+  readonly id: number;
+}
 
-export const typeOfEntry = (entry: EntryAhead) => (entry.kind === 'document' ? entry.document.type : entry.type);
+export function aheadName(entry: EntryAhead): AheadName {
+  switch (entry.kind) {
+    case 'document':
+      return { type: entry.document.type, id: entry.document.id };
+    case 'withdrawal':
+      return { type: entry.type, id: entry.id };
+    case 'comment-withdrawal':
+      return { type: 'comments', id: entry.id };
+    case 'sections':
+      return { type: 'sections', id: 0 };
+  }
+}
 
-const keyOf = (entry: EntryAhead): string => `ahead:${idOfEntry(entry)}`;
+function keyOf(entry: ContentEntry): string {
+  const { kind, id } = entryName(entry);
+  return kind === 'document' ? `ahead:${id}` : `ahead:${kind}:${id}`;
+}
 
-export function rememberAhead(store: ContentStore, entries: readonly ContentEntry[]): void {
-  for (const entry of entries) if (isOfDocument(entry)) store.setMeta(keyOf(entry), JSON.stringify(entry));
+export function rememberAhead(store: ContentStore, entry: EntryAhead): void {
+  store.setMeta(keyOf(entry), JSON.stringify(entry));
 }
 
 /** Forgets what the log has overtaken. @param entries of the log */
 export function forgetAhead(store: ContentStore, entries: readonly ContentEntry[]): void {
   if (!isAhead(store)) return;
-  for (const entry of entries)
-    if (isOfDocument(entry)) store.prepare('DELETE FROM meta WHERE key = ?').run(keyOf(entry));
+  for (const entry of entries) store.prepare('DELETE FROM meta WHERE key = ?').run(keyOf(entry));
+}
+
+/**
+ * The entries of the log that count: WordPress answered them after what this node has applied ahead of the log, by WordPress's clock, whose
+ * unit is a second. An earlier one would show again what is withdrawn. Where an answer doesn't state the clock, the log counts.
+ */
+export function entriesThatCount(store: ContentStore, entries: readonly ContentEntry[]): readonly ContentEntry[] {
+  if (!isAhead(store)) return entries;
+  return entries.filter((entry) => {
+    const value = store.getMeta(keyOf(entry));
+    const clock = ('fetched' in entry && entry.fetched?.clock) || 0;
+    const ahead = value === null ? 0 : (JSON.parse(value) as EntryAhead).fetched.clock;
+    return clock === 0 || ahead === 0 || clock > ahead;
+  });
 }
 
 // The character after the colon, so that SQLite reads a range of its index.

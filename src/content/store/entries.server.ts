@@ -14,12 +14,17 @@ import { type Fetched, rememberSlug, type StoredChange, storeDocument, withdrawD
 export type ContentEntry =
   | { readonly kind: 'document'; readonly document: IngestedDocument; readonly fetched: Fetched }
   | { readonly kind: 'withdrawal'; readonly type: DocumentType; readonly id: number; readonly fetched: Fetched }
-  | { readonly kind: 'comment'; readonly comment: IngestedComment }
-  | { readonly kind: 'comment-withdrawal'; readonly id: number }
+  /** Entries of comments, sections and menus that an earlier version has written don't say when they were fetched. */
+  | { readonly kind: 'comment'; readonly comment: IngestedComment; readonly fetched?: Fetched }
+  | { readonly kind: 'comment-withdrawal'; readonly id: number; readonly fetched?: Fetched }
   /** A document that failed validation; `tried` in epoch milliseconds. */
   | { readonly kind: 'rejection'; readonly rejection: Rejection; readonly url: string; readonly tried: number }
-  | { readonly kind: 'sections'; readonly sections: readonly IngestedSection[] }
-  | { readonly kind: 'menus'; readonly menus: readonly (readonly [location: string, items: readonly MenuItem[]])[] }
+  | { readonly kind: 'sections'; readonly sections: readonly IngestedSection[]; readonly fetched?: Fetched }
+  | {
+      readonly kind: 'menus';
+      readonly menus: readonly (readonly [location: string, items: readonly MenuItem[]])[];
+      readonly fetched?: Fetched;
+    }
   | { readonly kind: 'former-slug'; readonly type: DocumentType; readonly slug: string; readonly id: number }
   /** Progress of the sync. */
   | { readonly kind: 'cursor'; readonly name: string; readonly value: unknown }

@@ -9,7 +9,14 @@ import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
 import type { ContentChange, ContentJournal } from '../service.ts';
-import { entriesAhead, forgetAhead, isAhead, rememberAhead } from '../store/ahead.server.ts';
+import {
+  type EntryAhead,
+  entriesAhead,
+  entriesThatCount,
+  forgetAhead,
+  isAhead,
+  rememberAhead,
+} from '../store/ahead.server.ts';
 import { type ContentStore, isDamage } from '../store/content-store.server.ts';
 import { applyEntries, type ContentEntry, type EntriesChange } from '../store/entries.server.ts';
 import type { Fetched, StoredChange } from '../store/write.server.ts';
@@ -37,13 +44,13 @@ export interface Applier {
     alongside?: readonly ContentEntry[],
     onStored?: () => void,
   ): Promise<Applied>;
-  comments(raws: readonly unknown[], alongside?: readonly ContentEntry[]): Promise<Applied>;
+  comments(raws: readonly unknown[], fetched: Fetched, alongside?: readonly ContentEntry[]): Promise<Applied>;
   /** Any other entries: withdrawals, sections, menus, cursors. */
   write(entries: readonly ContentEntry[]): Promise<Applied>;
   /** Records a document that couldn't even be fetched. */
   reject(rejection: Rejection): Promise<Applied>;
   /**
-   * Applies entries of the content log.
+   * Applies entries of the content log, except those that WordPress answered before it answered what is applied ahead of the log.
    *
    * @param revision the log's, stored with them
    * @param tags further tags that changed up to this revision
@@ -52,13 +59,17 @@ export interface Applier {
    */
   applyLog(entries: readonly ContentEntry[], revision: number, tags: ReadonlySet<string>): Promise<readonly string[]>;
   /**
-   * Applies what withdraws a stored document, or makes a free one paid, ahead of the content log; anything else is left for the log.
+   * The entry that withdraws a stored document, or makes a free one paid; `null` for anything else.
    *
    * @param raw the document as received, `null` if WordPress doesn't have it any more
    * @param known `fetched` of the stored version when the request was sent
-   * @returns whether it withdrew anything
+   * @param clock WordPress's, of its answer
    */
-  withdrawAhead(type: DocumentType, id: number, raw: unknown, known: Fetched): Promise<boolean>;
+  withdrawalOf(type: DocumentType, id: number, raw: unknown, known: Fetched, clock: number): Promise<EntryAhead | null>;
+  /** The entry that withdraws a comment; `null` if WordPress shows it. */
+  commentWithdrawalOf(id: number, raw: unknown, fetched: Fetched): Promise<EntryAhead | null>;
+  /** Applies a withdrawal ahead of the content log. */
+  applyAhead(entry: EntryAhead): void;
   /** Notifies the listener of committed changes that it didn't finish processing. It runs once. */
   replay(): void;
   /** Counts of documents since the start. */
@@ -108,6 +119,8 @@ interface ApplyState extends ApplierOptions {
   readonly processedRecords: Set<string>;
   readonly withLock: WithLock;
   replayed: boolean;
+  /** This node appends what it has applied ahead of the log: all of that append counts, whatever WordPress's clock says. */
+  appendsAhead: boolean;
 }
 
 /** Creates the applier of a content store. */
@@ -119,6 +132,7 @@ export function createApplier(options: ApplierOptions): Applier {
     processedRecords: new Set(),
     withLock: createKeyedMutex(),
     replayed: false,
+    appendsAhead: false,
   };
   return {
     counts: apply.counts,
@@ -126,10 +140,12 @@ export function createApplier(options: ApplierOptions): Applier {
     replay: () => replay(apply),
     documents: (type, raws, fetched, alongside = [], onStored) =>
       documents(apply, type, raws, fetched, alongside, onStored),
-    comments: (raws, alongside = []) => comments(apply, raws, alongside),
+    comments: (raws, fetched, alongside = []) => comments(apply, raws, fetched, alongside),
     write: (entries) => commit(apply, entries),
     applyLog: (entries, revision, tags) => applyNow(apply, entries, { revision, tags }).refreshed,
-    withdrawAhead: (type, id, raw, known) => withdrawAhead(apply, type, id, raw, known),
+    withdrawalOf: (type, id, raw, known, clock) => withdrawalOf(apply, type, id, raw, known, clock),
+    commentWithdrawalOf: (id, raw, fetched) => commentWithdrawalOf(apply, id, raw, fetched),
+    applyAhead: (entry) => void applyNow(apply, [entry], { ahead: entry }),
   };
 }
 
@@ -203,7 +219,12 @@ async function commit(apply: ApplyState, entries: readonly ContentEntry[], onSto
     if (!isAhead(apply.store)) return { expected: change, ...(await journal.append(entries, change.tags)) };
     // The preview began from a content store that differs from the log, so its tags may lack some.
     const tags = change.tags.union(new Set([tag.site]));
-    return { expected: change, ...(await journal.append(entries, tags, entriesAhead(apply.store))) };
+    apply.appendsAhead = true;
+    try {
+      return { expected: change, ...(await journal.append(entries, tags, entriesAhead(apply.store))) };
+    } finally {
+      apply.appendsAhead = false;
+    }
   });
   onStored?.();
   return { ...summaryOf(expected), refreshed: await refreshed };
@@ -235,24 +256,25 @@ const summaryOf = ({ changes, rejected }: EntriesChange): Summary => ({
 /**
  * Runs the transaction and notifies the listener.
  *
- * @param log what the content log says beside the entries, `ahead` for entries that it doesn't have yet, `null` without a log
+ * @param log what the content log says beside the entries; an entry that it doesn't have yet; `null` without a log
  */
 function applyNow(
   apply: ApplyState,
   entries: readonly ContentEntry[],
-  log: { readonly revision: number; readonly tags: ReadonlySet<string> } | 'ahead' | null,
+  log: { readonly revision: number; readonly tags: ReadonlySet<string> } | { readonly ahead: EntryAhead } | null,
 ): { summary: Summary; refreshed: Promise<readonly string[]> } {
   const { store, counts } = apply;
   let outcome: { summary: Summary; change: ContentChange | null; recordKey: string };
   try {
     outcome = store.transaction(() => {
-      const own = applyEntries(store, entries);
-      if (log === 'ahead') rememberAhead(store, entries);
-      else if (log) {
+      const isOfLog = log !== null && 'revision' in log;
+      const counting = isOfLog && !apply.appendsAhead ? entriesThatCount(store, entries) : entries;
+      const own = applyEntries(store, counting);
+      if (isOfLog) {
         store.setMeta('log-revision', String(log.revision));
-        forgetAhead(store, entries);
-      }
-      const applied = log && log !== 'ahead' ? { ...own, tags: own.tags.union(log.tags) } : own;
+        forgetAhead(store, counting);
+      } else if (log) rememberAhead(store, log.ahead);
+      const applied = isOfLog ? { ...own, tags: own.tags.union(log.tags) } : own;
       const change = applied.tags.size > 0 ? changeOf(applied) : null;
       // Written in the same transaction as the change: if the process dies before the listener has processed it, the next process
       // repeats it.
@@ -271,29 +293,37 @@ function applyNow(
   return { summary, refreshed: change ? notifyListener(apply, change, recordKey) : waitForNotifications(apply) };
 }
 
-async function withdrawAhead(
+async function withdrawalOf(
   apply: ApplyState,
   type: DocumentType,
   id: number,
   raw: unknown,
   known: Fetched,
-): Promise<boolean> {
+  clock: number,
+): Promise<EntryAhead | null> {
   const { store } = apply;
-  // Dated as the stored version, so that every later entry of the log counts, whatever the clocks say.
+  // Dated as the stored version, so that every later entry of the log counts, whatever the nodes' clocks say.
+  const fetched: Fetched = { at: known.at, clock };
   const entry: ContentEntry =
-    raw === null ? { kind: 'withdrawal', type, id, fetched: known } : await documentEntry(apply, type, raw, known);
-  if (entry.kind !== 'document' && entry.kind !== 'withdrawal') return false;
-  if (fetchedOf(store, type, id)?.at !== known.at) return false;
-  if (!preview(store, [entry]).changes.some(mustBeWithdrawn)) return false;
-  applyNow(apply, [entry], 'ahead');
-  return true;
+    raw === null ? { kind: 'withdrawal', type, id, fetched } : await documentEntry(apply, type, raw, fetched);
+  if (entry.kind !== 'document' && entry.kind !== 'withdrawal') return null;
+  if (fetchedOf(store, type, id)?.at !== known.at) return null;
+  return preview(store, [entry]).changes.some(mustBeWithdrawn) ? entry : null;
 }
 
-/** When the stored version of a document was fetched; `null` if there is none. */
+async function commentWithdrawalOf(
+  apply: ApplyState,
+  id: number,
+  raw: unknown,
+  fetched: Fetched,
+): Promise<EntryAhead | null> {
+  const isGone = raw === null || (await apply.ingester.comment(raw)).kind === 'withheld';
+  return isGone ? { kind: 'comment-withdrawal', id, fetched } : null;
+}
+
+/** When the stored version of a document was fetched, also of an author known only from a story; `null` if there is none. */
 export function fetchedOf(store: ContentStore, type: DocumentType, id: number): Fetched | null {
-  const row = store
-    .prepare('SELECT fetched, fetched_clock FROM documents WHERE id = ? AND type = ? AND partial = 0')
-    .get(id, type);
+  const row = store.prepare('SELECT fetched, fetched_clock FROM documents WHERE id = ? AND type = ?').get(id, type);
   return row ? { at: Number(row.fetched), clock: Number(row.fetched_clock) } : null;
 }
 
@@ -332,13 +362,14 @@ async function documentEntry(
 async function comments(
   apply: ApplyState,
   raws: readonly unknown[],
+  fetched: Fetched,
   alongside: readonly ContentEntry[],
 ): Promise<Applied> {
   const results = await Promise.all(raws.map((raw) => apply.ingester.comment(raw)));
   const entries = results.map((result): ContentEntry => {
     if (result.kind === 'rejected') return rejectionEntry(apply, result.rejection);
-    if (result.kind === 'withheld') return { kind: 'comment-withdrawal', id: result.id };
-    return { kind: 'comment', comment: result.document };
+    if (result.kind === 'withheld') return { kind: 'comment-withdrawal', id: result.id, fetched };
+    return { kind: 'comment', comment: result.document, fetched };
   });
   return commit(apply, [...entries, ...alongside]);
 }

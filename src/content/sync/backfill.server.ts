@@ -142,7 +142,7 @@ function storeChunk(
     alongside.push({ kind: 'cursor', name: `poll:${kind}`, value: { high } });
   }
   return kind === 'comments'
-    ? backfill.applier.comments(items, alongside)
+    ? backfill.applier.comments(items, answer.fetched, alongside)
     : backfill.applier.documents(kind, items, answer.fetched, alongside);
 }
 

@@ -235,7 +235,7 @@ async function newComments(poll: PollContext): Promise<void> {
   while (position && !poll.signal.aborted) {
     const page: Page = await fetchPage(poll, list, position, pageSize, { signal: poll.signal });
     const fresh = page.items.filter((raw) => !hasComment(poll, (raw as { id?: unknown } | null)?.id));
-    await poll.applier.comments(fresh);
+    await poll.applier.comments(fresh, page.answer.fetched);
     position = fresh.length < pageSize || page.ended ? null : page.next;
   }
 }
@@ -251,7 +251,7 @@ function hasComment(poll: PollContext, id: unknown): boolean {
 async function walkComments(poll: PollContext): Promise<boolean> {
   const list = { path: '/wp/v2/comments', orderby: 'id', order: 'asc' } as const;
   const page = await fetchPage(poll, list, walkPosition(poll, 'comments'), pageSize, { signal: poll.signal });
-  await poll.applier.comments(page.items);
+  await poll.applier.comments(page.items, page.answer.fetched);
   const received = idsOf(page.items);
   const sql = 'SELECT id FROM comments WHERE id > ? AND id <= ? ORDER BY id';
   return endPage(poll, 'comments', received, Math.max(0, ...received), page.ended, (above, upTo) =>

@@ -1,4 +1,5 @@
 /** Fetches and stores by name: one document, several, the sections, the menus. Webhooks, polls and walks use it. */
+import type { z } from 'zod';
 import type { DocumentType, MenuItem } from '../../lib/content/model.ts';
 import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -7,6 +8,7 @@ import type { IngestedSection } from '../ingest/document.ts';
 import type { Ingester } from '../ingest/ingester.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { configuredSection, storedSections } from '../store/navigation.server.ts';
+import type { Fetched } from '../store/write.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
 import { fetchList, fetchOne, problemOf } from '../wire/fetch.server.ts';
 import { beginning, fetchPage, type Page, type Position } from '../wire/pages.server.ts';
@@ -71,8 +73,8 @@ const document = (
     if (found.kind === 'failed') throw problemOf(state.client, found.failure);
     if (type === 'comments') {
       return found.kind === 'gone'
-        ? state.applier.write([{ kind: 'comment-withdrawal', id }])
-        : state.applier.comments([found.raw]);
+        ? state.applier.write([{ kind: 'comment-withdrawal', id, fetched: found.fetched }])
+        : state.applier.comments([found.raw], found.answer.fetched);
     }
     return found.kind === 'gone'
       ? state.applier.write([{ kind: 'withdrawal', type, id, fetched: found.fetched }])
@@ -117,20 +119,41 @@ async function documents(state: RefreshState, type: DocumentType, ids: readonly 
 }
 
 async function sections(state: RefreshState, options: GetOptions | undefined): Promise<Applied> {
+  const { raws, fetched } = await fetchCategories(state, { signal: state.signal, ...options });
+  const sections = await sectionsOf(raws, state);
+  return state.applier.write([{ kind: 'sections', sections, fetched }]);
+}
+
+/** All category terms as received. @returns `fetched` of the first of the requests @throws SyncProblem */
+export async function fetchCategories(
+  context: Pick<SyncContext, 'client' | 'log'>,
+  options: GetOptions,
+): Promise<{ readonly raws: readonly unknown[]; readonly fetched: Fetched }> {
   const raws: unknown[] = [];
   const list = { path: '/wp/v2/categories', orderby: 'id', order: 'asc' } as const;
-  let position: Position | null = beginning;
-  while (position) {
-    const page: Page = await fetchPage(state, list, position, 100, { signal: state.signal, ...options });
+  let position: Position = beginning;
+  let fetched: Fetched | null = null;
+  for (;;) {
+    const page: Page = await fetchPage(context, list, position, 100, options);
     raws.push(...page.items);
-    position = page.ended ? null : page.next;
+    fetched ??= page.answer.fetched;
+    if (page.ended) return { raws, fetched };
+    position = page.next;
   }
-  const sections = await sectionsOf(raws, state);
-  return state.applier.write([{ kind: 'sections', sections }]);
+}
+
+/** A category's place in the navigation; `null` if it isn't a section. */
+export function navigationPosition({ slug, newsroom }: z.infer<typeof wire.category>): number | null {
+  return newsroom ? (newsroom.navigation_position ?? null) : (configuredSection(slug)?.navigationPosition ?? null);
 }
 
 async function menus(state: RefreshState, options: GetOptions | undefined): Promise<Applied> {
-  const { items } = await fetchList(state.client, '/newsroom/v1/menus', {}, { signal: state.signal, ...options });
+  const { items, answer } = await fetchList(
+    state.client,
+    '/newsroom/v1/menus',
+    {},
+    { signal: state.signal, ...options },
+  );
   const parsed = wire.menus.safeParse(items);
   if (!parsed.success) {
     await state.applier.reject(rejectionOf('menus', items, parsed.error));
@@ -147,7 +170,7 @@ async function menus(state: RefreshState, options: GetOptions | undefined): Prom
     });
     menus.set(location, shown);
   }
-  return state.applier.write([{ kind: 'menus', menus: [...menus] }]);
+  return state.applier.write([{ kind: 'menus', menus: [...menus], fetched: answer.fetched }]);
 }
 
 async function sectionsOf(
@@ -180,7 +203,7 @@ async function sectionsOf(
         ),
       ),
       showInMedia: newsroom ? (newsroom.show_in_media ?? false) : (configured?.showInMedia ?? false),
-      position: newsroom ? (newsroom.navigation_position ?? null) : (configured?.navigationPosition ?? null),
+      position: navigationPosition(parsed.data),
       color: (newsroom ? newsroom.color : configured?.color) === 'red' ? 'red' : 'default',
     });
   }

@@ -1,13 +1,19 @@
 /**
- * Withdraws what WordPress has withdrawn while this node couldn't read the content log. It asks WordPress for the documents that changed,
- * and applies only what withdraws a story or makes it paid; the log brings everything else later.
+ * Withdraws what WordPress has withdrawn while this node couldn't read the content log. It asks WordPress what changed, and applies only
+ * what withdraws a document, a comment or a section, or makes a story paid; the log brings everything else later.
  */
+
+import { levelOf } from '../../lib/access/model.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { EntryAhead } from '../store/ahead.server.ts';
 import { type ContentStore, documentTypes } from '../store/content-store.server.ts';
+import { storedSections } from '../store/navigation.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { fetchChanges, fetchOne, problemOf, SyncProblem } from '../wire/fetch.server.ts';
+import * as wire from '../wire/schemas.ts';
 import { type Applier, fetchedOf } from './apply.server.ts';
-import { mayBeOneDocument } from './refresh.server.ts';
+import { fetchCategories, mayBeOneDocument, navigationPosition } from './refresh.server.ts';
 
 type Change = Awaited<ReturnType<typeof fetchChanges>>[number];
 
@@ -17,6 +23,7 @@ interface MissedState {
   readonly store: ContentStore;
   readonly client: Client;
   readonly applier: Applier;
+  readonly log: Logger;
   /** Deliveries that the last answer named and that are done. */
   seen: Set<string>;
 }
@@ -24,7 +31,7 @@ interface MissedState {
 /**
  * Creates the function that asks WordPress for the changes of the last seconds and withdraws what is withdrawn.
  *
- * @returns resolves to how many documents it withdrew; throws SyncProblem when WordPress can't be read, after it has done what it could
+ * @returns resolves to how much it withdrew; throws SyncProblem when WordPress can't be read, after it has done what it could
  */
 export function createWithdrawMissed(
   options: Omit<MissedState, 'seen'>,
@@ -40,9 +47,11 @@ async function withdrawMissed(state: MissedState, seconds: number, signal: Abort
   state.seen = seen;
   let withdrawn = 0;
   let problem: SyncProblem | null = null;
-  for (const group of byDocument(fresh)) {
+  for (const group of grouped(fresh)) {
     try {
-      if (await withdrawIfGone(state, group[0], signal)) withdrawn++;
+      const entry = await withdrawalOf(state, group[0], signal);
+      if (entry) state.applier.applyAhead(entry);
+      if (entry) withdrawn++;
       for (const { delivery } of group) seen.add(delivery);
     } catch (error) {
       if (!(error instanceof SyncProblem) || !error.failure || !mayBeOneDocument(error.failure)) throw error;
@@ -53,12 +62,12 @@ async function withdrawMissed(state: MissedState, seconds: number, signal: Abort
   return withdrawn;
 }
 
-/** Changes by document, withdrawals first. */
-function byDocument(changes: readonly Change[]): [Change, ...Change[]][] {
+/** Changes by what is asked for, withdrawals first; all sections are one answer. */
+function grouped(changes: readonly Change[]): [Change, ...Change[]][] {
   const groups = new Map<string, [Change, ...Change[]]>();
   const order = ({ event }: Change): number => (withdrawingEvents.has(event) ? 0 : 1);
   for (const change of changes.toSorted((one, other) => order(one) - order(other))) {
-    const key = `${change.type}:${change.id}`;
+    const key = change.type === 'categories' ? change.type : `${change.type}:${change.id}`;
     const group = groups.get(key);
     if (group) group.push(change);
     else groups.set(key, [change]);
@@ -68,14 +77,56 @@ function byDocument(changes: readonly Change[]): [Change, ...Change[]][] {
 
 const isDocumentType = (type: string): type is DocumentType => documentTypes.some((each) => each === type);
 
-async function withdrawIfGone(
-  { store, client, applier }: MissedState,
-  { type, id }: Change,
-  signal: AbortSignal,
-): Promise<boolean> {
+/** The entry that withdraws what changed; `null` if it isn't in the content store, or nothing is withdrawn. */
+async function withdrawalOf(state: MissedState, { type, id }: Change, signal: AbortSignal): Promise<EntryAhead | null> {
+  if (type === 'comments') return commentWithdrawal(state, id, signal);
+  if (type === 'categories') return sectionsWithdrawal(state, signal);
+  const { store, client, applier } = state;
   const known = isDocumentType(type) ? fetchedOf(store, type, id) : null;
-  if (!known || !isDocumentType(type)) return false;
+  if (!known || !isDocumentType(type)) return null;
   const found = await fetchOne(client, type, id, { tries: 1, signal });
   if (found.kind === 'failed') throw problemOf(client, found.failure);
-  return applier.withdrawAhead(type, id, found.kind === 'gone' ? null : found.raw, known);
+  return found.kind === 'gone'
+    ? applier.withdrawalOf(type, id, null, known, found.fetched.clock)
+    : applier.withdrawalOf(type, id, found.raw, known, found.answer.fetched.clock);
+}
+
+async function commentWithdrawal(
+  { store, client, applier }: MissedState,
+  id: number,
+  signal: AbortSignal,
+): Promise<EntryAhead | null> {
+  const stored = (): string => JSON.stringify(store.prepare('SELECT * FROM comments WHERE id = ?').get(id) ?? null);
+  const before = stored();
+  if (before === 'null') return null;
+  const found = await fetchOne(client, 'comments', id, { tries: 1, signal });
+  if (found.kind === 'failed') throw problemOf(client, found.failure);
+  const entry =
+    found.kind === 'gone'
+      ? await applier.commentWithdrawalOf(id, null, found.fetched)
+      : await applier.commentWithdrawalOf(id, found.raw, found.answer.fetched);
+  // Otherwise the log has brought another version meanwhile.
+  return before === stored() ? entry : null;
+}
+
+/**
+ * The sections without those that WordPress has deleted or taken out of the navigation. A section that makes its stories paid stays until the
+ * log has the change: the log also has the stories that were moved to another section, and until then they would be free.
+ */
+async function sectionsWithdrawal(state: MissedState, signal: AbortSignal): Promise<EntryAhead | null> {
+  const before = storedSections(state.store);
+  const { raws, fetched } = await fetchCategories(state, { tries: 1, signal });
+  const shown = new Set(
+    raws.flatMap((raw) => {
+      const parsed = wire.category.safeParse(raw);
+      // What can't be read stays as it is.
+      if (!parsed.success) return [Number((raw as { id?: unknown } | null)?.id)];
+      return navigationPosition(parsed.data) === null ? [] : [parsed.data.id];
+    }),
+  );
+  const isGone = ({ id, slug, position }: (typeof before)[number]): boolean =>
+    position !== null && !shown.has(id) && levelOf('default', [slug]) === 'default';
+  const sections = before.filter((section) => !isGone(section));
+  const isSame = JSON.stringify(before) === JSON.stringify(storedSections(state.store));
+  return isSame && sections.length < before.length ? { kind: 'sections', sections, fetched } : null;
 }

@@ -1,16 +1,19 @@
 /** Withdrawals ahead of the content log: what WordPress is asked, what is applied, and what the log gets afterwards. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type FakeWordPress,
   fakeWordPress,
   type Json,
   restError,
+  wireComment,
   wirePost,
+  wireSection,
 } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
+import { publication } from '../../publication.ts';
 import { openContent } from '../content.server.ts';
 import type { Content, ContentChange } from '../service.ts';
-import type { ContentEntry } from '../store/entries.server.ts';
+import { type ContentEntry, entryName } from '../store/entries.server.ts';
 
 interface Append {
   readonly entries: readonly ContentEntry[];
@@ -30,6 +33,27 @@ const delivered = (id: number, event = 'update', type = 'articles'): void => {
   const row = (wordpress.changes?.length ?? 0) + 1;
   wordpress.changes?.push({ row, delivery: `delivery-${row}`, event, type, id, slug: '' });
 };
+const sections = [
+  [51, 'politics', 1],
+  [52, 'money', 2],
+  [53, 'opinion', 3],
+] as const;
+const comment = (id: number, part: Json = {}): Json =>
+  wordpress.put('comments', { id, ...wireComment({ id, post: 1, ...part }) });
+/** The comments under a story, each with its replies. */
+const shownComments = (): string[] =>
+  content
+    .reader()
+    .comments(1, { order: 'asc' })
+    .items.flatMap(({ id, contentHtml, replies }) => [
+      `${id} ${contentHtml}`,
+      ...replies.recent.map((reply) => `${id}/${reply.id}`),
+    ]);
+const shownSections = (): string[] =>
+  content
+    .reader()
+    .sections()
+    .map(({ slug, label }) => `${slug} ${label}`);
 const requests = (): string[] => wordpress.requests.splice(0).map((each) => each.replace(/\?.*/u, ''));
 const title = (id: number) => content.reader().article(`a-${id}`)?.title;
 
@@ -38,6 +62,10 @@ beforeEach(async () => {
   changes = [];
   log = [];
   for (let id = 1; id <= 5; id++) put(id);
+  for (const [id, slug, position] of sections) wordpress.put('categories', { id, ...wireSection(id, slug, position) });
+  wordpress.put('authors', { id: 90, ...wirePost({ id: 90, slug: 'ada' }) });
+  for (const id of [11, 12, 13]) comment(id);
+  comment(14, { parent: 11 });
   content = openContent({
     file: ':memory:',
     wordpress: { url: wordpress.url },
@@ -70,7 +98,8 @@ it('asks for each changed document once, and leaves plain edits to the log', asy
   delivered(1);
   // Not in the content store, and no document.
   delivered(99);
-  delivered(3, 'term', 'categories');
+  delivered(98, 'comment', 'comments');
+  delivered(7, 'menu', 'menus');
   put(2, { status: 'draft' });
   delivered(2, 'unpublish');
   expect(await content.withdrawMissed(60, signal)).toBe(1);
@@ -145,5 +174,94 @@ it('a later entry of the log counts, also when the clocks of the nodes differ', 
   const fetched = { at: entry.fetched.at + 1, clock: 0 };
   await content.followed.apply([{ ...entry, fetched }], log.length + 1, new Set());
   expect(title(2)).toBe('Headline 2');
+  expect(content.followed.ahead()).toEqual([]);
+});
+
+describe('what is not a document', () => {
+  it('a comment that a moderator removed or holds is withdrawn, with its replies; an edited one waits for the log', async () => {
+    expect(shownComments()).toEqual(['11 <p>Comment 11</p>', '11/14', '12 <p>Comment 12</p>', '13 <p>Comment 13</p>']);
+    wordpress.remove('comments', 11);
+    comment(12, { status: 'hold' });
+    comment(13, { content: { rendered: '<p>Edited</p>' } });
+    for (const id of [11, 12, 13]) delivered(id, 'comment', 'comments');
+    expect(await content.withdrawMissed(60, signal)).toBe(2);
+    expect(shownComments()).toEqual(['13 <p>Comment 13</p>']);
+    expect(changes.map(({ tags }) => [...tags])).toEqual([['comments:1'], ['comments:1']]);
+    expect(content.followed.ahead()).toEqual([
+      { type: 'comments', id: 11 },
+      { type: 'comments', id: 12 },
+    ]);
+    wordpress.clockAhead = 5;
+    for (const id of [11, 12, 13]) await content.refresh('comments', id);
+    expect(shownComments()).toEqual(['13 <p>Edited</p>']);
+    expect(content.followed.ahead()).toEqual([]);
+  });
+
+  it('a section that is deleted, or taken out of the navigation, is withdrawn; a new name waits for the log', async () => {
+    wordpress.remove('categories', 51);
+    wordpress.put('categories', { id: 52, ...wireSection(52, 'money', null) });
+    wordpress.put('categories', { id: 53, ...wireSection(53, 'opinion', 3), name: 'Views' });
+    for (const id of [51, 52, 53]) delivered(id, 'term', 'categories');
+    expect(await content.withdrawMissed(60, signal)).toBe(1);
+    expect(requests()).toEqual(['/newsroom/v1/changes', '/wp/v2/categories']);
+    expect(shownSections()).toEqual(['opinion Opinion']);
+    expect(changes.map(({ tags }) => [...tags].sort())).toEqual([['navigation', 'section:money', 'section:politics']]);
+    expect(content.followed.ahead()).toEqual([{ type: 'sections', id: 0 }]);
+    wordpress.clockAhead = 5;
+    await content.refresh('sections', 0);
+    expect(shownSections()).toEqual(['opinion Views']);
+    expect(content.followed.ahead()).toEqual([]);
+  });
+
+  it('a section that makes its stories paid waits for the log: they would be free without it', async () => {
+    const rules = publication.access.sections as Record<string, 'subscriber'>;
+    rules.money = 'subscriber';
+    try {
+      wordpress.remove('categories', 51);
+      wordpress.remove('categories', 52);
+      delivered(51, 'term', 'categories');
+      expect(await content.withdrawMissed(60, signal)).toBe(1);
+      expect(shownSections()).toEqual(['money Money', 'opinion Opinion']);
+    } finally {
+      delete rules.money;
+    }
+  });
+
+  it('the page of a deleted author is withdrawn, also of one who is known only from a story', async () => {
+    put(5, { acf: { author: { id: 91, slug: 'byron', name: 'Byron' } } });
+    await content.refresh('articles', 5);
+    const names = () => ['ada', 'byron'].map((slug) => content.reader().author(slug)?.name);
+    expect(names()).toEqual(['Headline 90', 'Byron']);
+    wordpress.remove('authors', 90);
+    for (const id of [90, 91]) delivered(id, 'trash', 'authors');
+    expect(await content.withdrawMissed(60, signal)).toBe(2);
+    expect(names()).toEqual([undefined, undefined]);
+    expect(changes.flatMap(({ withdrawn }) => withdrawn.map(({ slug }) => slug))).toEqual(['ada', 'byron']);
+  });
+});
+
+it('an entry of the log that WordPress answered before the withdrawal shows nothing again; the holder is asked until a later one comes', async () => {
+  const written = log.flatMap((append) => append.entries);
+  const entries = ['document 2', 'comment 12'].map((name) =>
+    written.findLast((entry) => Object.values(entryName(entry)).join(' ') === name),
+  );
+  put(2, { status: 'draft' });
+  wordpress.remove('comments', 12);
+  delivered(2, 'unpublish');
+  delivered(12, 'comment', 'comments');
+  wordpress.clockAhead = 5;
+  await content.withdrawMissed(60, signal);
+  const shown = () => [title(2), shownComments().some((each) => each.startsWith('12'))];
+  expect(shown()).toEqual([undefined, false]);
+  // Another node has fetched it again before the withdrawal, by a clock that is an hour ahead.
+  const clock = Math.floor(Date.now() / 1000) + 2;
+  const dated = (seconds: number) =>
+    entries.map((entry) => ({ ...entry, fetched: { at: Date.now() + 3_600_000 + seconds, clock: clock + seconds } }));
+  await content.followed.apply(dated(0) as ContentEntry[], log.length + 1, new Set());
+  expect(shown()).toEqual([undefined, false]);
+  expect(content.followed.ahead()).toHaveLength(2);
+  // WordPress has published both again.
+  await content.followed.apply(dated(8) as ContentEntry[], log.length + 2, new Set());
+  expect(shown()).toEqual(['Headline 2', true]);
   expect(content.followed.ahead()).toEqual([]);
 });

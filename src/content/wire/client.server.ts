@@ -197,7 +197,7 @@ function nextTime(wp: ClientState): number {
 async function once(wp: ClientState, target: string, signal?: AbortSignal): Promise<Result> {
   const at = nextTime(wp);
   const result = await attempt(wp, target, at, signal);
-  return result.ok ? result : { ...result, fetched: { at, clock: 0 } };
+  return result.ok ? result : { ...result, fetched: { at, clock: result.fetched.clock } };
 }
 
 async function attempt(wp: ClientState, target: string, at: number, signal?: AbortSignal): Promise<Result> {
@@ -257,6 +257,7 @@ async function fetchFollowing(wp: ClientState, target: string, signal: AbortSign
 
 function judge(wp: ClientState, target: string, response: Response, body: string, at: number): Result {
   const { status } = response;
+  const clock = Math.floor(Date.parse(response.headers.get('date') ?? '') / 1000) || 0;
   const type = response.headers.get('content-type') ?? 'no content type';
   const retryAfterMs = retryAfter(response.headers.get('retry-after'), wp.now());
   let data: unknown;
@@ -271,7 +272,7 @@ function judge(wp: ClientState, target: string, response: Response, body: string
     const code = parsed ? (data as { code?: unknown } | null)?.code : '';
     const known = typeof code === 'string' ? code : '';
     const message = `status ${status}${known ? ` (${known})` : `, ${type}: ${excerpt}`}`;
-    return failure(wp, target, { kind: 'status', status, code: known, message, retryAfterMs });
+    return failure(wp, target, { kind: 'status', status, code: known, message, retryAfterMs, fetched: { at, clock } });
   }
   if (!parsed) {
     const what = /html/iu.test(type) || body.trimStart().startsWith('<') ? 'HTML instead of JSON' : 'not complete JSON';
@@ -279,7 +280,6 @@ function judge(wp: ClientState, target: string, response: Response, body: string
     return failure(wp, target, { kind: 'not-json', status, message });
   }
   const total = Number(response.headers.get('x-wp-total') ?? Number.NaN);
-  const clock = Math.floor(Date.parse(response.headers.get('date') ?? '') / 1000) || 0;
   if (clock > 0) wp.clockOffsetMs = clock * 1000 - wp.now();
   return { ok: true, url: target, data, fetched: { at, clock }, total: Number.isFinite(total) ? total : null };
 }

@@ -18,7 +18,7 @@ import type { ChangeFeed } from '../change-feed.ts';
 import { type AnswerMessage, longestMessage, type Message, type WebhookMessage } from './channel.ts';
 import { type ContentLog, type LogBatch, openContentLog, tagKind } from './content-log.ts';
 import { createLease, type Lease } from './lease.ts';
-import { type MissedWithdrawals, wantedDocument, watchForMissedWithdrawals } from './missed-withdrawals.ts';
+import { type MissedWithdrawals, wantedContent, watchForMissedWithdrawals } from './missed-withdrawals.ts';
 import { type ClusterNode, createClusterNode, type NodeStats } from './node.ts';
 import { createPostgresAssets } from './postgres-assets.ts';
 import { type AssetStore, createSharedAssets, type SharedAssets } from './shared-assets.ts';
@@ -106,7 +106,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
         const present = lead;
         if (present === null || present.epoch !== lease.epoch || closing.signal.aborted)
           throw new Error('Another node syncs with WordPress');
-        if (entries.some((entry) => 'fetched' in entry && entry.fetched.at < present.since))
+        if (entries.some((entry) => 'fetched' in entry && entry.fetched && entry.fetched.at < present.since))
           throw new Error('It was fetched before this node began to sync for the cluster');
         const written = [...datedFrom(present.since, ahead), ...entries].map((entry) => {
           return { ...entryName(entry), payload: JSON.stringify(entry) };
@@ -384,10 +384,10 @@ function handle(state: State, message: Message): void {
 }
 
 function answerWanted({ content, onWanted, log }: State, wanted: string): void {
-  const document = wantedDocument(wanted);
-  if (!document) return void onWanted?.(wanted);
-  content.refresh(document.type, document.id).catch((error: Error) => {
-    log.warn({ wanted, problem: error.message }, "A document that a node withdrew couldn't be fetched; retrying");
+  const named = wantedContent(wanted);
+  if (!named) return void onWanted?.(wanted);
+  content.refresh(named.type, named.id).catch((error: Error) => {
+    log.warn({ wanted, problem: error.message }, "What a node withdrew couldn't be fetched; retrying");
   });
 }
 

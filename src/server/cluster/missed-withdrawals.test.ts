@@ -1,6 +1,7 @@
 /** Nodes that can't reach PostgreSQL, and ask WordPress what was withdrawn. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { wireComment, wireSection } from '../../../tests/fixtures/wordpress.ts';
 import {
   follower,
   holders,
@@ -14,7 +15,7 @@ import {
 import { prepare } from '../../../tests/world/databases.ts';
 import { type SlowProxy, startSlowProxy } from '../../../tests/world/slow-proxy.ts';
 import { type Logger, silent } from '../../lib/logging.ts';
-import { wantedDocument, watchForMissedWithdrawals } from './missed-withdrawals.ts';
+import { wantedContent, watchForMissedWithdrawals } from './missed-withdrawals.ts';
 import { createSharedPages, type SharedPagesOptions } from './shared-pages.ts';
 
 const engines = prepare('postgres');
@@ -27,10 +28,15 @@ afterEach(async () => {
 
 type Newsroom = ReturnType<typeof newsroom>;
 
-/** Changes a story, and lists the change as the plugin does. */
+/** Lists a change as the plugin does. */
+function list(room: Newsroom, type: string, id: number, event: string): void {
+  room.changes?.push({ row: room.changes.length + 1, delivery: randomUUID(), event, type, id, slug: '' });
+}
+
+/** Changes a story, and lists the change. */
 function change(room: Newsroom, id: number, part: Parameters<Newsroom['put']>[1], event = 'update'): void {
   room.put(id, part);
-  room.changes?.push({ row: room.changes.length + 1, delivery: randomUUID(), event, type: 'articles', id, slug: '' });
+  list(room, 'articles', id, event);
 }
 
 const asked = (requests: readonly string[]): boolean => requests.some((path) => path.endsWith('/changes'));
@@ -40,6 +46,7 @@ const withdrawnTags = ({ changes }: Node) => changes.flatMap((each) => each.with
 /** Three nodes, of which the last one alone has its connections through a proxy, and its own way to WordPress. */
 async function openCutNode() {
   const room = newsroom(4);
+  for (const id of [11, 12]) room.store.comments.set(id, { id, ...wireComment({ id, post: 1 }) });
   // Without the pool of the suite: each node has its own connections.
   const { dataDir, databaseUrl } = await engines.migratedPlace();
   const url = new URL(databaseUrl ?? '');
@@ -85,7 +92,9 @@ describe('a node that alone has lost PostgreSQL', () => {
     await expect.poll(() => all.map(({ cluster }) => cluster.node.hears)).toEqual([true, true, true]);
     await expect.poll(() => node.title(1)).toBe('A plain edit');
     expect([node.title(2), access(node, 3)]).toEqual([undefined, 'subscriber']);
-    expect(node.content.followed.ahead()).toEqual([]);
+    // The log's entry may be of the same second as this node's answer; then the holder fetches the story again.
+    await expect.poll(() => node.content.followed.ahead()).toEqual([]);
+    expect([node.title(2), access(node, 3)]).toEqual([undefined, 'subscriber']);
     own.requests = [];
     change(room, 4, { title: { rendered: 'Afterwards' } });
     await deliver(all, 4);
@@ -107,6 +116,33 @@ describe('a node that alone has lost PostgreSQL', () => {
     await expect.poll(() => node.title(2)).toBeUndefined();
     expect((await refused).status).toBe(503);
     expect(node.title(1)).toBe('Headline 1');
+  });
+
+  it('stops showing a comment that a moderator removed, and a section that is deleted', async () => {
+    const { room, proxy, node, others, all } = await openCutNode();
+    const shown = ({ content }: Node) => [
+      content
+        .reader()
+        .comments(1, {})
+        .items.map(({ id }) => id),
+      content.reader().section('politics')?.slug,
+    ];
+    expect(all.map(shown)).toEqual(Array(3).fill([[12, 11], 'politics']));
+    proxy.freeze();
+    await expect.poll(() => node.cluster.node.cutOffMs !== null).toBe(true);
+    room.store.comments.delete(11);
+    list(room, 'comments', 11, 'comment');
+    room.store.categories.set(3, { id: 3, ...wireSection(3, 'politics', null) });
+    room.store.categories.set(4, { id: 4, ...wireSection(4, 'opinion', 1) });
+    list(room, 'categories', 3, 'term');
+    await expect.poll(() => shown(node)).toEqual([[12], undefined]);
+    expect(node.content.reader().section('opinion')).toBeNull();
+    // The others have heard of neither: they learn it from this node.
+    expect(others.map(shown)).toEqual(Array(2).fill([[12, 11], 'politics']));
+    proxy.thaw();
+    await expect.poll(() => all.map(shown)).toEqual(Array(3).fill([[12], undefined]));
+    await expect.poll(() => node.content.followed.ahead()).toEqual([]);
+    expect(all.map(({ content }) => content.reader().section('opinion')?.slug)).toEqual(Array(3).fill('opinion'));
   });
 
   it('shows a story again that WordPress has published again meanwhile', async () => {
@@ -176,7 +212,7 @@ describe('the questions to WordPress', () => {
     const watch = watchForMissedWithdrawals({ node, content: content as never, log, everyMs: 5 });
     try {
       await expect.poll(() => sent.length).toBeGreaterThan(1);
-      expect(wantedDocument((sent[0] as { wanted: string }).wanted)).toEqual({ type: 'articles', id: 12 });
+      expect(wantedContent((sent[0] as { wanted: string }).wanted)).toEqual({ type: 'articles', id: 12 });
       watch.webhookCame();
       expect(past).toEqual([]);
       Object.assign(node, { hears: false, cutOffMs: Number.POSITIVE_INFINITY });

@@ -4,7 +4,7 @@
  * WordPress knows what changed.
  */
 import type { Content } from '../../content/service.ts';
-import type { DocumentType } from '../../lib/content/model.ts';
+import type { AheadName } from '../../content/store/ahead.server.ts';
 import { backOff, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { ClusterNode } from './node.ts';
@@ -29,7 +29,7 @@ interface State extends MissedWithdrawalsOptions {
   /** Monotonic time of the last answer while cut off. */
   answeredAt: number;
   failures: number;
-  /** Messages about documents that the log doesn't have yet. */
+  /** Messages about withdrawals that the log doesn't have yet. */
   reminders: number;
   restUntil: number;
 }
@@ -104,19 +104,19 @@ function restart(state: State): void {
   state.restUntil = 0;
 }
 
-/** Asks the node that syncs for the documents that this node has withdrawn and that the log still has as they were. */
+/** Asks the node that syncs for what this node has withdrawn and the log still has as it was. */
 async function remind(state: State): Promise<void> {
   const ahead = state.content.followed.ahead();
   if (ahead.length === 0) state.reminders = 0;
   if (ahead.length === 0 || performance.now() < state.restUntil) return;
   state.restUntil = performance.now() + backOff(++state.reminders, 2 * state.everyMs, longestReminderMs);
-  for (const document of ahead) await state.node.send({ wanted: wantedKey(document) }).catch(() => {});
+  for (const name of ahead) await state.node.send({ wanted: wantedKey(name) }).catch(() => {});
 }
 
-const wantedKey = ({ type, id }: { readonly type: DocumentType; readonly id: number }): string => `${type}/${id}`;
+const wantedKey = ({ type, id }: AheadName): string => `${type}/${id}`;
 
-/** The document that a node wants from the node that syncs; `null` if it wants something else. */
-export function wantedDocument(wanted: string): { readonly type: DocumentType; readonly id: number } | null {
-  const [, type, id] = /^(articles|video|crosswords|authors|pages)\/(\d+)$/u.exec(wanted) ?? [];
-  return type ? { type: type as DocumentType, id: Number(id) } : null;
+/** What a node wants fetched again by the node that syncs; `null` if it wants something else. */
+export function wantedContent(wanted: string): AheadName | null {
+  const [, type, id] = /^(articles|video|crosswords|authors|pages|comments|sections)\/(\d+)$/u.exec(wanted) ?? [];
+  return type ? { type: type as AheadName['type'], id: Number(id) } : null;
 }
