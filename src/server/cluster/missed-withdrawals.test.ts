@@ -46,6 +46,7 @@ const withdrawnTags = ({ changes }: Node) => changes.flatMap((each) => each.with
 /** Three nodes, of which the last one alone has its connections through a proxy, and its own way to WordPress. */
 async function openCutNode() {
   const room = newsroom(4);
+  room.store.categories.set(4, { id: 4, ...wireSection(4, 'opinion', 2) });
   for (const id of [11, 12]) room.store.comments.set(id, { id, ...wireComment({ id, post: 1 }) });
   // Without the pool of the suite: each node has its own connections.
   const { dataDir, databaseUrl } = await engines.migratedPlace();
@@ -133,16 +134,16 @@ describe('a node that alone has lost PostgreSQL', () => {
     room.store.comments.delete(11);
     list(room, 'comments', 11, 'comment');
     room.store.categories.set(3, { id: 3, ...wireSection(3, 'politics', null) });
-    room.store.categories.set(4, { id: 4, ...wireSection(4, 'opinion', 1) });
+    room.store.categories.set(4, { id: 4, ...wireSection(4, 'opinion', 2), name: 'Views' });
     list(room, 'categories', 3, 'term');
     await expect.poll(() => shown(node)).toEqual([[12], undefined]);
-    expect(node.content.reader().section('opinion')).toBeNull();
+    expect(node.content.reader().section('opinion')?.label).toBe('Opinion');
     // The others have heard of neither: they learn it from this node.
     expect(others.map(shown)).toEqual(Array(2).fill([[12, 11], 'politics']));
     proxy.thaw();
     await expect.poll(() => all.map(shown)).toEqual(Array(3).fill([[12], undefined]));
     await expect.poll(() => node.content.followed.ahead()).toEqual([]);
-    expect(all.map(({ content }) => content.reader().section('opinion')?.slug)).toEqual(Array(3).fill('opinion'));
+    expect(all.map(({ content }) => content.reader().section('opinion')?.label)).toEqual(Array(3).fill('Views'));
   });
 
   it('shows a story again that WordPress has published again meanwhile', async () => {
