@@ -13,6 +13,9 @@ type AheadKind = 'document' | 'withdrawal' | 'comment-withdrawal' | 'sections';
 /** `fetched.clock` is that of WordPress's answer; `fetched.at` is that of the stored version where it has one. */
 export type EntryAhead = Extract<ContentEntry, { readonly kind: AheadKind }> & { readonly fetched: Fetched };
 
+/** With the time of this node's request, on the scale of `Fetched.at`. */
+type Remembered = EntryAhead & { readonly askedAt: number };
+
 /** What WordPress is asked for to replace an entry; the id of the sections is 0. */
 export interface AheadName {
   readonly type: DocumentType | 'comments' | 'sections';
@@ -37,9 +40,17 @@ function keyOf(entry: ContentEntry): string {
   return kind === 'document' ? `ahead:${id}` : `ahead:${kind}:${id}`;
 }
 
-export function rememberAhead(store: ContentStore, entry: EntryAhead): void {
-  store.setMeta(keyOf(entry), JSON.stringify(entry));
+/** @param askedAt time of this node's request, on the scale of `Fetched.at` */
+export function rememberAhead(store: ContentStore, entry: EntryAhead, askedAt: number): void {
+  store.setMeta(keyOf(entry), JSON.stringify({ ...entry, askedAt } satisfies Remembered));
 }
+
+function remembered(store: ContentStore, entry: ContentEntry): Remembered | null {
+  const value = store.getMeta(keyOf(entry));
+  return value === null ? null : (JSON.parse(value) as Remembered);
+}
+
+const fetchedOf = (entry: ContentEntry): Fetched | undefined => ('fetched' in entry ? entry.fetched : undefined);
 
 /** Forgets what the log has overtaken. @param entries of the log */
 export function forgetAhead(store: ContentStore, entries: readonly ContentEntry[]): void {
@@ -54,9 +65,8 @@ export function forgetAhead(store: ContentStore, entries: readonly ContentEntry[
 export function entriesThatCount(store: ContentStore, entries: readonly ContentEntry[]): readonly ContentEntry[] {
   if (!isAhead(store)) return entries;
   return entries.filter((entry) => {
-    const value = store.getMeta(keyOf(entry));
-    const clock = ('fetched' in entry && entry.fetched?.clock) || 0;
-    const ahead = value === null ? 0 : (JSON.parse(value) as EntryAhead).fetched.clock;
+    const clock = fetchedOf(entry)?.clock ?? 0;
+    const ahead = remembered(store, entry)?.fetched.clock ?? 0;
     return clock === 0 || ahead === 0 || clock > ahead;
   });
 }
@@ -70,4 +80,28 @@ export const entriesAhead = (store: ContentStore): EntryAhead[] =>
   store
     .prepare(`SELECT value ${range}`)
     .all()
-    .map(({ value }) => JSON.parse(String(value)) as EntryAhead);
+    .map(({ value }) => {
+      const { askedAt: _, ...entry } = JSON.parse(String(value)) as Remembered;
+      return entry;
+    });
+
+const afterClock = <Entry extends ContentEntry>(entry: Entry, clock: number): Entry =>
+  clock === 0 ? entry : { ...entry, fetched: { ...fetchedOf(entry), clock: clock + 1 } };
+
+/**
+ * What the node that syncs appends: first what it has applied ahead of the log, then its entries without those that it fetched before that.
+ * Both are dated after its answers by WordPress's clock, so that they count for this node, too.
+ */
+export function withEntriesAhead(
+  store: ContentStore,
+  entries: readonly ContentEntry[],
+): { readonly entries: readonly ContentEntry[]; readonly ahead: readonly EntryAhead[] } {
+  const later = entries.flatMap((entry) => {
+    const [ahead, fetched] = [remembered(store, entry), fetchedOf(entry)];
+    if (!ahead || !fetched) return [entry];
+    if (fetched.at < ahead.askedAt) return [];
+    const isLater = fetched.clock === 0 || fetched.clock > ahead.fetched.clock;
+    return [isLater ? entry : afterClock(entry, ahead.fetched.clock)];
+  });
+  return { entries: later, ahead: entriesAhead(store).map((entry) => afterClock(entry, entry.fetched.clock)) };
+}

@@ -11,11 +11,11 @@ import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
 import type { ContentChange, ContentJournal } from '../service.ts';
 import {
   type EntryAhead,
-  entriesAhead,
   entriesThatCount,
   forgetAhead,
   isAhead,
   rememberAhead,
+  withEntriesAhead,
 } from '../store/ahead.server.ts';
 import { type ContentStore, isDamage } from '../store/content-store.server.ts';
 import { applyEntries, type ContentEntry, type EntriesChange } from '../store/entries.server.ts';
@@ -62,14 +62,14 @@ export interface Applier {
    * The entry that withdraws a stored document, or makes a free one paid; `null` for anything else.
    *
    * @param raw the document as received, `null` if WordPress doesn't have it any more
-   * @param known `fetched` of the stored version when the request was sent
-   * @param clock WordPress's, of its answer
+   * @param dated time of the stored version, so that every later entry of the log counts, whatever the nodes' clocks say, and WordPress's
+   *   clock of its answer
    */
-  withdrawalOf(type: DocumentType, id: number, raw: unknown, known: Fetched, clock: number): Promise<EntryAhead | null>;
+  withdrawalOf(type: DocumentType, id: number, raw: unknown, dated: Fetched): Promise<EntryAhead | null>;
   /** The entry that withdraws a comment; `null` if WordPress shows it. */
   commentWithdrawalOf(id: number, raw: unknown, fetched: Fetched): Promise<EntryAhead | null>;
-  /** Applies a withdrawal ahead of the content log. */
-  applyAhead(entry: EntryAhead): void;
+  /** Applies a withdrawal ahead of the content log. @param askedAt `Fetched.at` of the request that brought it */
+  applyAhead(entry: EntryAhead, askedAt: number): void;
   /** Notifies the listener of committed changes that it didn't finish processing. It runs once. */
   replay(): void;
   /** Counts of documents since the start. */
@@ -119,8 +119,6 @@ interface ApplyState extends ApplierOptions {
   readonly processedRecords: Set<string>;
   readonly withLock: WithLock;
   replayed: boolean;
-  /** This node appends what it has applied ahead of the log: all of that append counts, whatever WordPress's clock says. */
-  appendsAhead: boolean;
 }
 
 /** Creates the applier of a content store. */
@@ -132,7 +130,6 @@ export function createApplier(options: ApplierOptions): Applier {
     processedRecords: new Set(),
     withLock: createKeyedMutex(),
     replayed: false,
-    appendsAhead: false,
   };
   return {
     counts: apply.counts,
@@ -143,9 +140,9 @@ export function createApplier(options: ApplierOptions): Applier {
     comments: (raws, fetched, alongside = []) => comments(apply, raws, fetched, alongside),
     write: (entries) => commit(apply, entries),
     applyLog: (entries, revision, tags) => applyNow(apply, entries, { revision, tags }).refreshed,
-    withdrawalOf: (type, id, raw, known, clock) => withdrawalOf(apply, type, id, raw, known, clock),
+    withdrawalOf: (type, id, raw, dated) => withdrawalOf(apply, type, id, raw, dated),
     commentWithdrawalOf: (id, raw, fetched) => commentWithdrawalOf(apply, id, raw, fetched),
-    applyAhead: (entry) => void applyNow(apply, [entry], { ahead: entry }),
+    applyAhead: (entry, askedAt) => void applyNow(apply, [entry], { ahead: entry, askedAt }),
   };
 }
 
@@ -215,16 +212,15 @@ async function commit(apply: ApplyState, entries: readonly ContentEntry[], onSto
   }
   // One at a time, so that each preview starts from what the entry before has changed.
   const { expected, refreshed } = await apply.withLock('journal', async () => {
-    const change = preview(apply.store, entries);
-    if (!isAhead(apply.store)) return { expected: change, ...(await journal.append(entries, change.tags)) };
+    if (!isAhead(apply.store)) {
+      const change = preview(apply.store, entries);
+      return { expected: change, ...(await journal.append(entries, change.tags)) };
+    }
+    const later = withEntriesAhead(apply.store, entries);
+    const change = preview(apply.store, later.entries);
     // The preview began from a content store that differs from the log, so its tags may lack some.
     const tags = change.tags.union(new Set([tag.site]));
-    apply.appendsAhead = true;
-    try {
-      return { expected: change, ...(await journal.append(entries, tags, entriesAhead(apply.store))) };
-    } finally {
-      apply.appendsAhead = false;
-    }
+    return { expected: change, ...(await journal.append(later.entries, tags, later.ahead)) };
   });
   onStored?.();
   return { ...summaryOf(expected), refreshed: await refreshed };
@@ -261,19 +257,22 @@ const summaryOf = ({ changes, rejected }: EntriesChange): Summary => ({
 function applyNow(
   apply: ApplyState,
   entries: readonly ContentEntry[],
-  log: { readonly revision: number; readonly tags: ReadonlySet<string> } | { readonly ahead: EntryAhead } | null,
+  log:
+    | { readonly revision: number; readonly tags: ReadonlySet<string> }
+    | { readonly ahead: EntryAhead; readonly askedAt: number }
+    | null,
 ): { summary: Summary; refreshed: Promise<readonly string[]> } {
   const { store, counts } = apply;
   let outcome: { summary: Summary; change: ContentChange | null; recordKey: string };
   try {
     outcome = store.transaction(() => {
       const isOfLog = log !== null && 'revision' in log;
-      const counting = isOfLog && !apply.appendsAhead ? entriesThatCount(store, entries) : entries;
+      const counting = isOfLog ? entriesThatCount(store, entries) : entries;
       const own = applyEntries(store, counting);
       if (isOfLog) {
         store.setMeta('log-revision', String(log.revision));
         forgetAhead(store, counting);
-      } else if (log) rememberAhead(store, log.ahead);
+      } else if (log) rememberAhead(store, log.ahead, log.askedAt);
       const applied = isOfLog ? { ...own, tags: own.tags.union(log.tags) } : own;
       const change = applied.tags.size > 0 ? changeOf(applied) : null;
       // Written in the same transaction as the change: if the process dies before the listener has processed it, the next process
@@ -298,17 +297,12 @@ async function withdrawalOf(
   type: DocumentType,
   id: number,
   raw: unknown,
-  known: Fetched,
-  clock: number,
+  fetched: Fetched,
 ): Promise<EntryAhead | null> {
-  const { store } = apply;
-  // Dated as the stored version, so that every later entry of the log counts, whatever the nodes' clocks say.
-  const fetched: Fetched = { at: known.at, clock };
   const entry: ContentEntry =
     raw === null ? { kind: 'withdrawal', type, id, fetched } : await documentEntry(apply, type, raw, fetched);
   if (entry.kind !== 'document' && entry.kind !== 'withdrawal') return null;
-  if (fetchedOf(store, type, id)?.at !== known.at) return null;
-  return preview(store, [entry]).changes.some(mustBeWithdrawn) ? entry : null;
+  return preview(apply.store, [entry]).changes.some(mustBeWithdrawn) ? entry : null;
 }
 
 async function commentWithdrawalOf(

@@ -49,8 +49,11 @@ async function withdrawMissed(state: MissedState, seconds: number, signal: Abort
   let problem: SyncProblem | null = null;
   for (const group of grouped(fresh)) {
     try {
+      const askedAt = state.client.nextTime();
       const entry = await withdrawalOf(state, group[0], signal);
-      if (entry) state.applier.applyAhead(entry);
+      // What the log has changed meanwhile is asked for again, if this node is still cut off.
+      if (entry === 'changed') continue;
+      if (entry) state.applier.applyAhead(entry, askedAt);
       if (entry) withdrawn++;
       for (const { delivery } of group) seen.add(delivery);
     } catch (error) {
@@ -77,8 +80,10 @@ function grouped(changes: readonly Change[]): [Change, ...Change[]][] {
 
 const isDocumentType = (type: string): type is DocumentType => documentTypes.some((each) => each === type);
 
-/** The entry that withdraws what changed; `null` if it isn't in the content store, or nothing is withdrawn. */
-async function withdrawalOf(state: MissedState, { type, id }: Change, signal: AbortSignal): Promise<EntryAhead | null> {
+/** The entry that withdraws what changed; `null` if it isn't in the content store, or nothing is withdrawn; `changed` if the log was faster. */
+type Outcome = EntryAhead | null | 'changed';
+
+async function withdrawalOf(state: MissedState, { type, id }: Change, signal: AbortSignal): Promise<Outcome> {
   if (type === 'comments') return commentWithdrawal(state, id, signal);
   if (type === 'categories') return sectionsWithdrawal(state, signal);
   const { store, client, applier } = state;
@@ -86,16 +91,16 @@ async function withdrawalOf(state: MissedState, { type, id }: Change, signal: Ab
   if (!known || !isDocumentType(type)) return null;
   const found = await fetchOne(client, type, id, { tries: 1, signal });
   if (found.kind === 'failed') throw problemOf(client, found.failure);
-  return found.kind === 'gone'
-    ? applier.withdrawalOf(type, id, null, known, found.fetched.clock)
-    : applier.withdrawalOf(type, id, found.raw, known, found.answer.fetched.clock);
+  const [raw, { clock }] = found.kind === 'gone' ? [null, found.fetched] : [found.raw, found.answer.fetched];
+  const entry = await applier.withdrawalOf(type, id, raw, { at: known.at, clock });
+  return fetchedOf(store, type, id)?.at === known.at ? entry : 'changed';
 }
 
 async function commentWithdrawal(
   { store, client, applier }: MissedState,
   id: number,
   signal: AbortSignal,
-): Promise<EntryAhead | null> {
+): Promise<Outcome> {
   const stored = (): string => JSON.stringify(store.prepare('SELECT * FROM comments WHERE id = ?').get(id) ?? null);
   const before = stored();
   if (before === 'null') return null;
@@ -105,15 +110,14 @@ async function commentWithdrawal(
     found.kind === 'gone'
       ? await applier.commentWithdrawalOf(id, null, found.fetched)
       : await applier.commentWithdrawalOf(id, found.raw, found.answer.fetched);
-  // Otherwise the log has brought another version meanwhile.
-  return before === stored() ? entry : null;
+  return before === stored() ? entry : 'changed';
 }
 
 /**
  * The sections without those that WordPress has deleted or taken out of the navigation. A section that makes its stories paid stays until the
  * log has the change: the log also has the stories that were moved to another section, and until then they would be free.
  */
-async function sectionsWithdrawal(state: MissedState, signal: AbortSignal): Promise<EntryAhead | null> {
+async function sectionsWithdrawal(state: MissedState, signal: AbortSignal): Promise<Outcome> {
   const before = storedSections(state.store);
   const { raws, fetched } = await fetchCategories(state, { tries: 1, signal });
   const shown = new Set(
@@ -127,6 +131,6 @@ async function sectionsWithdrawal(state: MissedState, signal: AbortSignal): Prom
   const isGone = ({ id, slug, position }: (typeof before)[number]): boolean =>
     position !== null && !shown.has(id) && levelOf('default', [slug]) === 'default';
   const sections = before.filter((section) => !isGone(section));
-  const isSame = JSON.stringify(before) === JSON.stringify(storedSections(state.store));
-  return isSame && sections.length < before.length ? { kind: 'sections', sections, fetched } : null;
+  if (JSON.stringify(before) !== JSON.stringify(storedSections(state.store))) return 'changed';
+  return sections.length < before.length ? { kind: 'sections', sections, fetched } : null;
 }
