@@ -3,211 +3,24 @@
  * rule names the code that it follows. `simulation.test.ts` plays random steps on it, compares its PostgreSQL with the real one, and
  * breaks one rule after the other to show that the checks notice it.
  */
-
-export const documents = [1, 2] as const;
-/** What each page shows; its tags are the same names. */
-export const pages = { '/one': [1], '/two': [2], '/': [1, 2] } as const;
-export type Page = keyof typeof pages;
-const pageNames = Object.keys(pages) as Page[];
-export const tagsOf: Record<Page, readonly string[]> = {
-  '/one': ['article:1'],
-  '/two': ['article:2'],
-  '/': ['latest'],
-};
-
-/** A document as WordPress shows it; `null`: withdrawn. */
-export interface Version {
-  readonly number: number;
-  readonly gone: boolean;
-}
-interface Stored extends Version {
-  /** `Fetched.at` of the request that brought it. */
-  readonly at: number;
-}
-interface Logged extends Stored {
-  readonly revision: number;
-}
-type Shown = Readonly<Record<number, number>>;
-
-/** Rules that a test may break. */
-export type Rule =
-  | 'an append names its epoch'
-  | 'a new holder reads the log to its end first'
-  | 'what was fetched before the takeover is not appended'
-  | 'later fetches have later times'
-  | 'a page of an older revision is not stored'
-  | 'a changed tag makes a page invalid'
-  | 'a render that a change overtakes is repeated'
-  | 'nodes look without a message'
-  | 'a holder that stands still is cut off'
-  | 'the owner of the lock is cut off'
-  | 'PostgreSQL has the clock'
-  | 'a node that cannot write gives up the lease'
-  | 'only a node that has reported hears'
-  | 'a withdrawal waits for every node that hears';
-
-/** Milliseconds, as in node.ts and cluster.ts. */
-const goneMs = 5000;
-const staleMs = 2 * goneMs;
-const renderMs = 4000;
-
-export interface PageRow {
-  revision: number;
-  shown: Shown | null;
-  claimed: number;
-  claim: string | null;
-  claimEnds: number;
-}
-
-/** PostgreSQL's side: each method is one statement. */
-export class ModelDatabase {
-  now = 0;
-  epoch = 0;
-  revision = 0;
-  /** Monotonic time of `renewed`, and the session in the column `pid`. */
-  renewed = 0;
-  pid: number | null = null;
-  /** The session that owns the advisory lock. */
-  lock: number | null = null;
-  readonly entries = new Map<number, Logged>();
-  readonly tags = new Map<string, number>();
-  readonly rows = new Map<Page, PageRow>();
-  readonly nodes = new Map<string, { readonly seen: number; readonly applied: number }>();
-  readonly broken: ReadonlySet<Rule>;
-
-  constructor(broken: ReadonlySet<Rule> = new Set()) {
-    this.broken = broken;
-  }
-
-  holds(rule: Rule): boolean {
-    return !this.broken.has(rule);
-  }
-
-  tick(ms: number): void {
-    this.now += ms;
-  }
-
-  /** content-log.ts, `append`. @returns the revision, `null`: `LeaseLost` */
-  append(entries: readonly (readonly [number, Stored])[], tags: Iterable<string>, epoch: number | null): number | null {
-    if (epoch !== null && epoch !== this.epoch && this.holds('an append names its epoch')) return null;
-    this.revision++;
-    for (const [id, stored] of entries) this.entries.set(id, { ...stored, revision: this.revision });
-    for (const tag of tags) this.tags.set(tag, this.revision);
-    return this.revision;
-  }
-
-  /** content-log.ts, `read`. */
-  read(after: number): { revision: number; entries: (readonly [number, Logged])[]; tags: string[] } {
-    const newer = <Key, Value>(map: Map<Key, Value>, at: (value: Value) => number) =>
-      [...map].filter(([, value]) => at(value) > after);
-    return {
-      revision: this.revision,
-      entries: newer(this.entries, ({ revision }) => revision),
-      tags: newer(this.tags, (revision) => revision).map(([tag]) => tag),
-    };
-  }
-
-  /** A row has its page's tags from the first page on. */
-  private changedSince(page: Page, row: PageRow, than: number): boolean {
-    return ['site', ...(row.shown === null ? [] : tagsOf[page])].some((tag) => (this.tags.get(tag) ?? 0) > than);
-  }
-
-  /** shared-pages.ts, `claim`. */
-  claim(page: Page, node: string, revision: number): 'got' | 'wait' | Shown {
-    const row = this.rows.get(page);
-    const claimed = { claimed: revision, claim: node, claimEnds: this.now + renderMs };
-    if (!row) {
-      this.rows.set(page, { revision: -1, shown: null, ...claimed });
-      return 'got';
-    }
-    const isOutdated = this.holds('a changed tag makes a page invalid') && this.changedSince(page, row, row.revision);
-    const isFree =
-      row.claim === null ||
-      row.claimEnds < this.now ||
-      (row.claimed < revision && this.changedSince(page, row, row.claimed));
-    if (isFree && (row.shown === null || (isOutdated && !this.changedSince(page, row, revision)))) {
-      Object.assign(row, claimed);
-      return 'got';
-    }
-    return row.shown !== null && !isOutdated ? row.shown : 'wait';
-  }
-
-  /** shared-pages.ts, `give`. */
-  give(page: Page, node: string, revision: number, shown: Shown): void {
-    const row = this.rows.get(page);
-    if (!row || (row.revision > revision && this.holds('a page of an older revision is not stored'))) return;
-    Object.assign(row, { revision, shown });
-    if (row.claim === node) row.claim = null;
-  }
-
-  /** node.ts, `writeReport`. */
-  report(node: string, applied: number): void {
-    this.nodes.set(node, { seen: this.now, applied });
-  }
-
-  /** node.ts, `everywhere`. */
-  everywhere(revision: number): boolean {
-    if (!this.holds('a withdrawal waits for every node that hears')) return true;
-    const seen = [...this.nodes.values()].filter(({ seen: at }) => at > this.now - goneMs);
-    return seen.every(({ applied }) => applied >= revision);
-  }
-
-  endSession(session: number | null): void {
-    if (session !== null && this.lock === session) this.lock = null;
-  }
-}
-
-/** A render under way (run-job.ts): taken from another node, or claimed here. */
-interface Render {
-  readonly page: Page;
-  readonly revision: number;
-  readonly shown: Shown;
-  readonly claimed: boolean;
-  overtaken: boolean;
-}
-
-/** An append of this node: the document is fetched, then the statement is sent, then it runs. */
-interface Commit {
-  readonly node: ModelNode;
-  readonly id: number;
-  readonly stored: Stored;
-  readonly tags: ReadonlySet<string>;
-  readonly epoch: number;
-}
-
-export interface ModelNode {
-  readonly name: string;
-  /** Its clock is wrong by so much. */
-  readonly skew: number;
-  state: 'up' | 'asleep' | 'dead';
-  cut: boolean;
-  /** Its disk is full: it can't write its content store. */
-  full: boolean;
-  session: number | null;
-  hasLock: boolean;
-  epoch: number | null;
-  /** cluster.ts: the epoch for which this node has read the log to its end, and the time of its first fetch after that. */
-  lead: { readonly epoch: number; readonly since: number } | null;
-  lastAt: number;
-  revision: number;
-  store: Map<number, Stored>;
-  /** Pages that readers get; `stale` ones are rendered again. */
-  cache: Map<Page, { shown: Shown; stale: boolean }>;
-  reading: { began: number; batch: ReturnType<ModelDatabase['read']> } | null;
-  /** Time of the last read that found nothing, and of the last one that PostgreSQL knows of. */
-  caughtUp: number;
-  heard: number;
-  fetched: { id: number; stored: Stored } | null;
-  sent: Commit | null;
-  /** Revision of its last append; until that has come back, it appends nothing further. */
-  appended: number;
-  renders: Render[];
-}
+import {
+  documents,
+  goneMs,
+  ModelDatabase,
+  type Page,
+  pageNames,
+  pages,
+  type Rule,
+  type Shown,
+  type Stored,
+  staleMs,
+  tagsOf,
+  type Version,
+} from './cluster-model-database.ts';
+import { type Commit, type ModelNode, newNode, put, visible } from './cluster-model-node.ts';
 
 /** Thrown when a promise is broken. */
 export class Broken extends Error {}
-
-const never = Number.NEGATIVE_INFINITY;
 
 export class ModelCluster {
   readonly db: ModelDatabase;
@@ -216,38 +29,16 @@ export class ModelCluster {
   /** Withdrawals whose webhook was answered, by document: the revision of the log. */
   private readonly answered = new Map<number, number>();
   private readonly withdrawnAt = new Map<number, number>();
+  /** The last withdrawal of each document in WordPress, and its number. */
+  private readonly withdrawals = new Map<number, number>();
+  private lastWithdrawal = 0;
   /** Statements on their way to PostgreSQL; they arrive even if their node has died. */
   private readonly flights: Commit[] = [];
   private sessions = 0;
 
   constructor(skews: readonly number[], broken: ReadonlySet<Rule> = new Set()) {
     this.db = new ModelDatabase(broken);
-    this.nodes = skews.map((skew, at) => this.newNode(`node ${at}`, skew));
-  }
-
-  private newNode(name: string, skew: number): ModelNode {
-    return {
-      name,
-      skew,
-      state: 'up',
-      cut: false,
-      full: false,
-      session: null,
-      hasLock: false,
-      epoch: null,
-      lead: null,
-      lastAt: 0,
-      revision: 0,
-      store: new Map(),
-      cache: new Map(),
-      reading: null,
-      caughtUp: never,
-      heard: never,
-      fetched: null,
-      sent: null,
-      appended: 0,
-      renders: [],
-    };
+    this.nodes = skews.map((skew, at) => newNode(`node ${at}`, skew));
   }
 
   private runs = (node: ModelNode): boolean => node.state === 'up';
@@ -261,8 +52,17 @@ export class ModelCluster {
   }
 
   edit(id: number, gone: boolean): void {
-    const { number } = this.wordpress.get(id) as Version;
-    this.wordpress.set(id, { number: number + 1, gone });
+    this.change(id, (this.wordpress.get(id) as Version).number + 1, gone);
+  }
+
+  /** Withdraws a document, or publishes it again, as it is: without a later `modified`. */
+  turn(id: number, gone: boolean): void {
+    this.change(id, (this.wordpress.get(id) as Version).number, gone);
+  }
+
+  private change(id: number, number: number, gone: boolean): void {
+    if (gone && !this.wordpress.get(id)?.gone) this.withdrawals.set(id, ++this.lastWithdrawal);
+    this.wordpress.set(id, { number, gone });
   }
 
   tick(ms: number): void {
@@ -272,8 +72,9 @@ export class ModelCluster {
   kill(node: ModelNode): void {
     this.db.endSession(node.session);
     // Its data folder stays: the content store, and the pages.
-    const { name, skew, cut, full, revision, store, cache } = node;
-    Object.assign(node, this.newNode(name, skew), { state: 'dead', cut, full, revision, store, cache });
+    const { name, skew, cut, full, revision, store, ahead, told, cache } = node;
+    const kept = { cut, full, revision, store, ahead, told, cache };
+    Object.assign(node, newNode(name, skew), { state: 'dead', ...kept });
     node.lastAt = Math.max(0, ...[...store.values()].map(({ at }) => at));
   }
 
@@ -350,6 +151,7 @@ export class ModelCluster {
     if (!this.runs(node) || !node.reading) return;
     const { began, batch } = node.reading;
     node.reading = null;
+    node.readAt = this.db.now;
     if (batch.revision === node.revision) {
       node.caughtUp = began;
       return;
@@ -359,17 +161,64 @@ export class ModelCluster {
     const withdrawn = new Set<string>();
     for (const [id, logged] of batch.entries) {
       if (this.db.holds('later fetches have later times')) node.lastAt = Math.max(node.lastAt, logged.at);
+      if (!this.counts(node, id, logged)) continue;
+      node.ahead.delete(id);
       const before = node.store.get(id);
       for (const tag of put(node.store, id, logged)) changed.add(tag);
       if (before && !before.gone && node.store.get(id)?.gone) withdrawn.add(`article:${id}`);
     }
     node.revision = batch.revision;
-    // press/cache/invalidation.ts: what is withdrawn is removed, what is stale is rendered again.
+    this.invalidate(node, changed, withdrawn);
+  }
+
+  /** ahead.server.ts, `chooseEntries`. */
+  private counts(node: ModelNode, id: number, { clock }: Stored): boolean {
+    const ahead = node.ahead.get(id);
+    if (ahead?.clock === clock) node.ahead.set(id, { ...ahead, isDoubtful: true });
+    return (
+      !ahead || clock > ahead.clock || !this.db.holds('what WordPress answered before a withdrawal does not count')
+    );
+  }
+
+  /** press/cache/invalidation.ts: what is withdrawn is removed, what is stale is rendered again. */
+  private invalidate(node: ModelNode, changed: ReadonlySet<string>, withdrawn: ReadonlySet<string>): void {
+    const isIn = (page: Page, tags: ReadonlySet<string>) =>
+      tags.has('site') || tagsOf[page].some((tag) => tags.has(tag));
     for (const [page, cached] of [...node.cache]) {
-      if (tagsOf[page].some((tag) => withdrawn.has(tag))) node.cache.delete(page);
-      else if (tagsOf[page].some((tag) => changed.has(tag))) cached.stale = true;
+      if (isIn(page, withdrawn)) node.cache.delete(page);
+      else if (isIn(page, changed)) cached.stale = true;
     }
-    for (const render of node.renders) if (tagsOf[render.page].some((tag) => changed.has(tag))) render.overtaken = true;
+    for (const render of node.renders) if (isIn(render.page, changed)) render.overtaken = true;
+  }
+
+  /** missed-withdrawals.ts, `look`, and withdraw-missed.server.ts: a node that is cut off asks WordPress what was withdrawn. */
+  ask(node: ModelNode): void {
+    const isCutOff = !this.hears(node) && this.db.now - node.readAt >= goneMs;
+    if (!this.runs(node) || !isCutOff || node.full) return;
+    for (const id of documents) {
+      const [stored, present] = [node.store.get(id), this.wordpress.get(id) as Version];
+      // What it has withdrawn before is withdrawn once more, by a later answer.
+      if (!stored || !present.gone || (stored.gone && !node.ahead.has(id))) continue;
+      node.told.set(id, this.lastWithdrawal);
+      const askedAt = this.nextAt(node);
+      const at = this.db.holds('a withdrawal of its own is dated as the stored version') ? stored.at : askedAt;
+      const entry = { ...present, at, clock: this.seconds() };
+      const tags = put(node.store, id, entry);
+      node.ahead.set(id, { ...entry, askedAt, isDoubtful: false });
+      this.invalidate(node, tags, new Set([`article:${id}`]));
+    }
+  }
+
+  /** missed-withdrawals.ts, `remind`: the holder fetches again what the log still has as it was. */
+  remind(node: ModelNode): void {
+    const [id] = node.ahead.keys();
+    if (!this.reaches(node) || !this.hears(node) || id === undefined || !this.leader) return;
+    if (this.db.holds('a node that is ahead of the log asks the holder')) this.fetch(this.leader, id);
+  }
+
+  /** WordPress's clock. */
+  private seconds(): number {
+    return Math.floor(this.db.now / 1000);
   }
 
   /** node.ts, `report`. */
@@ -396,7 +245,8 @@ export class ModelCluster {
   /** refresh.server.ts, `document`; one fetch of a document at a time. WordPress has a network of its own. */
   fetch(node: ModelNode, id: number): void {
     if (!this.runs(node) || node.fetched || node.sent || !node.lead || node.lead.epoch !== node.epoch) return;
-    node.fetched = { id, stored: { ...(this.wordpress.get(id) as Version), at: this.nextAt(node) } };
+    const at = this.nextAt(node);
+    node.fetched = { id, stored: { ...(this.wordpress.get(id) as Version), at, clock: this.seconds() } };
   }
 
   /** poll.server.ts: what differs is fetched. */
@@ -416,17 +266,39 @@ export class ModelCluster {
     node.fetched = null;
     if (epoch === null || lead?.epoch !== epoch) return;
     if (stored.at < lead.since && this.db.holds('what was fetched before the takeover is not appended')) return;
-    node.sent = { node, id, stored, tags: put(new Map(node.store), id, stored), epoch };
+    const entries = this.withAhead(node, id, stored, lead.since);
+    const tags = new Set<string>();
+    const preview = new Map(node.store);
+    for (const [each, entry] of entries) for (const tag of put(preview, each, entry)) tags.add(tag);
+    if (node.ahead.size > 0 && this.db.holds('a holder appends first what it has withdrawn itself')) tags.add('site');
+    node.sent = { node, entries, tags, epoch };
     this.flights.push(node.sent);
+  }
+
+  /** ahead.server.ts, `withEntriesAhead`, and cluster.ts, `datedFrom`. */
+  private withAhead(
+    node: ModelNode,
+    id: number,
+    stored: Stored,
+    since: number,
+  ): readonly (readonly [number, Stored])[] {
+    const own = node.ahead.get(id);
+    const dated = own ? { ...stored, clock: Math.max(stored.clock, own.clock + 1) } : stored;
+    const entries = own && stored.at < own.askedAt ? [] : [[id, dated] as const];
+    if (!this.db.holds('a holder appends first what it has withdrawn itself')) return entries;
+    const ahead = [...node.ahead].flatMap(([each, { askedAt, isDoubtful, ...entry }]) =>
+      isDoubtful ? [] : [[each, { ...entry, at: Math.max(since, askedAt), clock: entry.clock + 1 }] as const],
+    );
+    return [...ahead, ...entries];
   }
 
   /** The oldest statement on its way runs, whatever its node does meanwhile; or it is lost, or its answer is. */
   run(fate: 'runs' | 'is lost' | 'is not answered', flight = this.flights[0]): void {
     if (!flight) return;
     this.flights.splice(this.flights.indexOf(flight), 1);
-    const { node, id, stored, tags, epoch } = flight;
-    const before = this.db.entries.get(id);
-    const revision = fate === 'is lost' ? null : this.db.append([[id, stored]], tags, epoch);
+    const { node, entries, tags, epoch } = flight;
+    const before = new Map(this.db.entries);
+    const revision = fate === 'is lost' ? null : this.db.append(entries, tags, epoch);
     if (node.sent === flight) {
       node.sent = null;
       if (revision !== null && fate === 'runs') node.appended = revision;
@@ -434,10 +306,13 @@ export class ModelCluster {
       else if (this.db.holds('a new holder reads the log to its end first')) node.lead = null;
     }
     if (revision === null) return;
-    if (before && before.number > stored.number)
-      throw new Broken(`Version ${stored.number} of ${id} replaces ${before.number} in the log`);
-    if (stored.gone && !before?.gone) this.withdrawnAt.set(id, this.db.now);
-    this.answered.delete(id);
+    for (const id of new Set(entries.map(([each]) => each))) {
+      const [older, newer] = [before.get(id), this.db.entries.get(id) as Stored];
+      if (older && older.number > newer.number)
+        throw new Broken(`Version ${newer.number} of ${id} replaces ${older.number} in the log`);
+      if (newer.gone && !older?.gone) this.withdrawnAt.set(id, this.db.now);
+      this.answered.delete(id);
+    }
   }
 
   /** cluster.ts, `receiveAsHolder`: the webhook of a withdrawal is answered. */
@@ -453,7 +328,8 @@ export class ModelCluster {
     if (!this.runs(node) || node.renders.some((render) => render.page === page)) return;
     const { revision } = node;
     const own = Object.fromEntries(pages[page].map((id) => [id, visible(node.store.get(id))]));
-    if (node.cut) {
+    const isAhead = node.ahead.size > 0 && this.db.holds('a node that is ahead of the log shares no pages');
+    if (node.cut || isAhead) {
       node.renders.push({ page, revision, shown: own, claimed: false, overtaken: false });
       return;
     }
@@ -488,9 +364,13 @@ export class ModelCluster {
     node.cache.set(page, { shown, stale: false });
   }
 
-  /** No node that hears shows what is withdrawn: at all after five seconds, nor once its webhook is answered. */
+  /**
+   * No node that hears shows what is withdrawn: at all after five seconds, nor once its webhook is answered. Neither does a node to which
+   * WordPress has said it, whatever it hears.
+   */
   check(): void {
     for (const node of this.nodes) {
+      this.checkTold(node);
       if (!this.hears(node)) continue;
       for (const [page, { shown }] of node.cache) {
         for (const id of pages[page]) {
@@ -501,6 +381,16 @@ export class ModelCluster {
           if (old || this.answered.has(id))
             throw new Broken(`${node.name} hears and shows ${page}, which is withdrawn`);
         }
+      }
+    }
+  }
+
+  private checkTold(node: ModelNode): void {
+    for (const [id, told] of node.told) {
+      if (!this.runs(node) || !this.wordpress.get(id)?.gone || told < (this.withdrawals.get(id) ?? 0)) continue;
+      for (const [page, { shown }] of node.cache) {
+        if (shown[id] && pages[page].length === 1)
+          throw new Broken(`${node.name} was told by WordPress that ${id} is withdrawn, and shows ${page}`);
       }
     }
   }
@@ -542,11 +432,20 @@ export class ModelCluster {
       this.beat(node);
       if (this.db.holds('nodes look without a message')) this.follow(node);
       this.takeOver(node);
+      this.ask(node);
+      this.remind(node);
       this.poll(node);
       this.send(node);
       if (node.sent) this.run('runs', node.sent);
     }
     if (this.leader) this.answer(this.leader);
+  }
+
+  /** A node alone is cut off for so long that it asks WordPress. */
+  beCutOff(node: ModelNode): void {
+    node.cut = true;
+    for (let ms = 0; ms < goneMs; ms += 1000) this.second(this.nodes.filter((each) => each !== node));
+    this.ask(node);
   }
 
   /** The lock's owner loses its session, and a node gets the lock. */
@@ -577,6 +476,7 @@ export class ModelCluster {
     for (const node of able) {
       if (node.revision !== this.db.revision) return `${node.name} stays at revision ${node.revision}`;
       if (!this.hears(node)) return `${node.name} doesn't hear`;
+      if (node.ahead.size > 0) return `${node.name} stays ahead of the log`;
       for (const id of documents) {
         const [ours, theirs] = [visible(node.store.get(id)), visible(this.wordpress.get(id))];
         if (ours !== theirs) return `${node.name} has version ${ours} of ${id}, WordPress has ${theirs}`;
@@ -590,16 +490,4 @@ export class ModelCluster {
     }
     return null;
   }
-}
-
-/** Number of the version that a page shows; 0: none. */
-const visible = (version: Version | undefined): number => (version === undefined || version.gone ? 0 : version.number);
-
-/** write.server.ts, `storeDocument` and `withdrawDocument`. @returns tags that change */
-function put(store: Map<number, Stored>, id: number, given: Stored): ReadonlySet<string> {
-  const before = store.get(id);
-  const isNewer = before && !before.gone && !given.gone && given.number > before.number;
-  if (before && before.at > given.at && !isNewer) return new Set();
-  store.set(id, given);
-  return visible(before) === visible(given) ? new Set() : new Set([`article:${id}`, 'latest']);
 }

@@ -13,8 +13,12 @@ type AheadKind = 'document' | 'withdrawal' | 'comment-withdrawal' | 'sections';
 /** `fetched.clock` is that of WordPress's answer; `fetched.at` is that of the stored version where it has one. */
 export type EntryAhead = Extract<ContentEntry, { readonly kind: AheadKind }> & { readonly fetched: Fetched };
 
-/** With the time of this node's request, on the scale of `Fetched.at`. */
-type Remembered = EntryAhead & { readonly askedAt: number };
+type Remembered = EntryAhead & {
+  /** Time of this node's request, on the scale of `Fetched.at`; earlier versions didn't write it. */
+  readonly askedAt?: number;
+  /** The log has an entry of the same second of WordPress's clock: which of the two is newer isn't known. */
+  readonly isDoubtful?: boolean;
+};
 
 /** What WordPress is asked for to replace an entry; the id of the sections is 0. */
 export interface AheadName {
@@ -40,9 +44,15 @@ function keyOf(entry: ContentEntry): string {
   return kind === 'document' ? `ahead:${id}` : `ahead:${kind}:${id}`;
 }
 
+const remember = (store: ContentStore, entry: Remembered): void => store.setMeta(keyOf(entry), JSON.stringify(entry));
+
 /** @param askedAt time of this node's request, on the scale of `Fetched.at` */
-export function rememberAhead(store: ContentStore, entry: EntryAhead, askedAt: number): void {
-  store.setMeta(keyOf(entry), JSON.stringify({ ...entry, askedAt } satisfies Remembered));
+export const rememberAhead = (store: ContentStore, entry: EntryAhead, askedAt: number): void =>
+  remember(store, { ...entry, askedAt });
+
+/** What this node has applied ahead of the log under the name of an entry. */
+export function aheadOf(store: ContentStore, entry: ContentEntry): EntryAhead | null {
+  return remembered(store, entry);
 }
 
 function remembered(store: ContentStore, entry: ContentEntry): Remembered | null {
@@ -59,15 +69,16 @@ export function forgetAhead(store: ContentStore, entries: readonly ContentEntry[
 }
 
 /**
- * The entries of the log that count: WordPress answered them after what this node has applied ahead of the log, by WordPress's clock, whose
+ * Finds the entries of the log that count, before they are applied: WordPress answered them after what this node has applied ahead of the log, by WordPress's clock, whose
  * unit is a second. An earlier one would show again what is withdrawn. Where an answer doesn't state the clock, the log counts.
  */
-export function entriesThatCount(store: ContentStore, entries: readonly ContentEntry[]): readonly ContentEntry[] {
+export function chooseEntries(store: ContentStore, entries: readonly ContentEntry[]): readonly ContentEntry[] {
   if (!isAhead(store)) return entries;
   return entries.filter((entry) => {
-    const clock = fetchedOf(entry)?.clock ?? 0;
-    const ahead = remembered(store, entry)?.fetched.clock ?? 0;
-    return clock === 0 || ahead === 0 || clock > ahead;
+    const ahead = remembered(store, entry);
+    const [clock, known] = [fetchedOf(entry)?.clock ?? 0, ahead?.fetched.clock ?? 0];
+    if (ahead && clock === known) remember(store, { ...ahead, isDoubtful: true });
+    return clock === 0 || known === 0 || clock > known;
   });
 }
 
@@ -76,32 +87,36 @@ const range = "FROM meta WHERE key >= 'ahead:' AND key < 'ahead;'";
 
 export const isAhead = (store: ContentStore): boolean => store.prepare(`SELECT 1 ${range} LIMIT 1`).get() !== undefined;
 
-export const entriesAhead = (store: ContentStore): EntryAhead[] =>
+export const entriesAhead = (store: ContentStore): Remembered[] =>
   store
     .prepare(`SELECT value ${range}`)
     .all()
-    .map(({ value }) => {
-      const { askedAt: _, ...entry } = JSON.parse(String(value)) as Remembered;
-      return entry;
-    });
-
-const afterClock = <Entry extends ContentEntry>(entry: Entry, clock: number): Entry =>
-  clock === 0 ? entry : { ...entry, fetched: { ...fetchedOf(entry), clock: clock + 1 } };
+    .map(({ value }) => JSON.parse(String(value)) as Remembered);
 
 /**
  * What the node that syncs appends: first what it has applied ahead of the log, then its entries without those that it fetched before that.
- * Both are dated after its answers by WordPress's clock, so that they count for this node, too.
+ * What was applied ahead is dated as this node's request, which is later than all that it has appended before. By WordPress's clock both
+ * are dated after its answers, so that they count for this node, too. What is doubtful isn't appended: this node fetches it again.
  */
 export function withEntriesAhead(
   store: ContentStore,
   entries: readonly ContentEntry[],
 ): { readonly entries: readonly ContentEntry[]; readonly ahead: readonly EntryAhead[] } {
-  const later = entries.flatMap((entry) => {
+  const later = entries.flatMap((entry): ContentEntry[] => {
     const [ahead, fetched] = [remembered(store, entry), fetchedOf(entry)];
     if (!ahead || !fetched) return [entry];
-    if (fetched.at < ahead.askedAt) return [];
+    if (fetched.at < (ahead.askedAt ?? 0)) return [];
     const isLater = fetched.clock === 0 || fetched.clock > ahead.fetched.clock;
-    return [isLater ? entry : afterClock(entry, ahead.fetched.clock)];
+    return [isLater ? entry : redated(entry, fetched.at, ahead.fetched.clock)];
   });
-  return { entries: later, ahead: entriesAhead(store).map((entry) => afterClock(entry, entry.fetched.clock)) };
+  const ahead = entriesAhead(store).flatMap(({ askedAt, isDoubtful, ...entry }) =>
+    isDoubtful ? [] : [redated(entry, askedAt ?? entry.fetched.at, entry.fetched.clock)],
+  );
+  return { entries: later, ahead };
 }
+
+/** Dated one second after a time of WordPress's clock; 0: unknown. */
+const redated = <Entry extends ContentEntry>(entry: Entry, at: number, clock: number): Entry => {
+  const fetched: Fetched = { at, clock: clock === 0 ? 0 : clock + 1 };
+  return { ...entry, fetched };
+};

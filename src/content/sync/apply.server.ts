@@ -10,8 +10,9 @@ import type { Logger } from '../../lib/logging.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
 import type { ContentChange, ContentJournal } from '../service.ts';
 import {
+  aheadOf,
+  chooseEntries,
   type EntryAhead,
-  entriesThatCount,
   forgetAhead,
   isAhead,
   rememberAhead,
@@ -267,7 +268,7 @@ function applyNow(
   try {
     outcome = store.transaction(() => {
       const isOfLog = log !== null && 'revision' in log;
-      const counting = isOfLog ? entriesThatCount(store, entries) : entries;
+      const counting = isOfLog ? chooseEntries(store, entries) : entries;
       const own = applyEntries(store, counting);
       if (isOfLog) {
         store.setMeta('log-revision', String(log.revision));
@@ -302,7 +303,10 @@ async function withdrawalOf(
   const entry: ContentEntry =
     raw === null ? { kind: 'withdrawal', type, id, fetched } : await documentEntry(apply, type, raw, fetched);
   if (entry.kind !== 'document' && entry.kind !== 'withdrawal') return null;
-  return preview(apply.store, [entry]).changes.some(mustBeWithdrawn) ? entry : null;
+  // What this node has withdrawn before is withdrawn once more, by a later answer.
+  const isPublic = entry.kind === 'document' && !isPaid(JSON.stringify(entry.document.facts));
+  const isRenewed = !isPublic && aheadOf(apply.store, entry) !== null;
+  return isRenewed || preview(apply.store, [entry]).changes.some(mustBeWithdrawn) ? entry : null;
 }
 
 async function commentWithdrawalOf(

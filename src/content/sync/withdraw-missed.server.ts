@@ -6,9 +6,10 @@
 import { levelOf } from '../../lib/access/model.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
-import type { EntryAhead } from '../store/ahead.server.ts';
+import { aheadOf, type EntryAhead } from '../store/ahead.server.ts';
 import { type ContentStore, documentTypes } from '../store/content-store.server.ts';
 import { storedSections } from '../store/navigation.server.ts';
+import type { Fetched } from '../store/write.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { fetchChanges, fetchOne, problemOf, SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
@@ -53,8 +54,8 @@ async function withdrawMissed(state: MissedState, seconds: number, signal: Abort
       const entry = await withdrawalOf(state, group[0], signal);
       // What the log has changed meanwhile is asked for again, if this node is still cut off.
       if (entry === 'changed') continue;
+      if (entry && !aheadOf(state.store, entry)) withdrawn++;
       if (entry) state.applier.applyAhead(entry, askedAt);
-      if (entry) withdrawn++;
       for (const { delivery } of group) seen.add(delivery);
     } catch (error) {
       if (!(error instanceof SyncProblem) || !error.failure || !mayBeOneDocument(error.failure)) throw error;
@@ -87,14 +88,20 @@ async function withdrawalOf(state: MissedState, { type, id }: Change, signal: Ab
   if (type === 'comments') return commentWithdrawal(state, id, signal);
   if (type === 'categories') return sectionsWithdrawal(state, signal);
   const { store, client, applier } = state;
-  const known = isDocumentType(type) ? fetchedOf(store, type, id) : null;
+  const known = isDocumentType(type) ? timeOf(store, type, id) : null;
   if (!known || !isDocumentType(type)) return null;
   const found = await fetchOne(client, type, id, { tries: 1, signal });
   if (found.kind === 'failed') throw problemOf(client, found.failure);
   const [raw, { clock }] = found.kind === 'gone' ? [null, found.fetched] : [found.raw, found.answer.fetched];
   const entry = await applier.withdrawalOf(type, id, raw, { at: known.at, clock });
-  return fetchedOf(store, type, id)?.at === known.at ? entry : 'changed';
+  return timeOf(store, type, id)?.at === known.at ? entry : 'changed';
 }
+
+/** The time of the stored version, also of one that this node has withdrawn itself. */
+const timeOf = (store: ContentStore, type: DocumentType, id: number): Fetched | null =>
+  fetchedOf(store, type, id) ??
+  aheadOf(store, { kind: 'withdrawal', type, id, fetched: { at: 0, clock: 0 } })?.fetched ??
+  null;
 
 async function commentWithdrawal(
   { store, client, applier }: MissedState,
@@ -103,7 +110,7 @@ async function commentWithdrawal(
 ): Promise<Outcome> {
   const stored = (): string => JSON.stringify(store.prepare('SELECT * FROM comments WHERE id = ?').get(id) ?? null);
   const before = stored();
-  if (before === 'null') return null;
+  if (before === 'null' && !aheadOf(store, { kind: 'comment-withdrawal', id })) return null;
   const found = await fetchOne(client, 'comments', id, { tries: 1, signal });
   if (found.kind === 'failed') throw problemOf(client, found.failure);
   const entry =

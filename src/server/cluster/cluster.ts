@@ -134,7 +134,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
   };
 }
 
-/** Entries with the time at which this node began to sync: before all that it has fetched since, and after all that the log has of them. */
+/** Entries of a time at which this node syncs: after all that the log has of them. */
 const datedFrom = (since: number, ahead: readonly EntryAhead[]): EntryAhead[] =>
   ahead.map((entry) => ({ ...entry, fetched: { at: Math.max(since, entry.fetched.at), clock: entry.fetched.clock } }));
 

@@ -2,6 +2,7 @@
  * Rendered pages in PostgreSQL: the node that claims a page renders it, the others wait for its bytes. A page is valid for all nodes
  * while none of its tags has changed since the revision of the content that it shows.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from '../../lib/database.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -49,6 +50,8 @@ export interface SharedPagesStats {
 interface Row {
   readonly got: boolean;
   readonly valid: boolean | null;
+  /** Of the content that the page shows. */
+  readonly revision: number | string | null;
   readonly page: string | null;
   readonly bodies: Buffer | null;
 }
@@ -66,6 +69,8 @@ const day = 24 * 60 * 60 * 1000;
 const restMs = 1000;
 /** A message may be lost with its connection. */
 const askAgainMs = 250;
+/** Milliseconds between two looks at the content store of this node. */
+const lookMs = 10;
 
 export function createSharedPages(options: SharedPagesOptions): SharedPages {
   const state: State = {
@@ -103,12 +108,15 @@ async function take(state: State, ref: PageRef): Promise<ShareTicket> {
       const woken = wakeOf(state, ref);
       const row = await within(state, claim(state, ref, revision));
       if (row.got) return { shared: null, give: (rendered) => void give(state, ref, revision, rendered) };
-      if (row.valid && row.page !== null) {
+      const isNewer = Number(row.revision) > revision;
+      if (row.valid && row.page !== null && !isNewer) {
         state.counts.taken++;
         return { shared: unpack(row.page, row.bodies), give() {} };
       }
       if (performance.now() - began > state.renderMs) return renderAlone(state);
-      await woken;
+      // The log keeps only the latest entry of a document. A node that takes a page of newer content than its own may never have stored
+      // a story that the page shows and that is withdrawn since: it couldn't tell that the page must be removed.
+      await (row.valid && isNewer ? Promise.race([woken, applied(state, Number(row.revision))]) : woken);
     }
   } catch (error) {
     state.restUntil = performance.now() + restMs;
@@ -137,6 +145,12 @@ function wakeOf({ awaited }: State, ref: PageRef): Promise<void> {
   const timer = setTimeout(wake, askAgainMs);
   awaited.set(name, waiting.add(wake));
   return promise;
+}
+
+/** Resolves when the content store has a revision, at the latest after {@link askAgainMs}. */
+async function applied({ revision }: State, wanted: number): Promise<void> {
+  const until = performance.now() + askAgainMs;
+  while (revision() < wanted && performance.now() < until) await pause(lookMs, undefined, { ref: false });
 }
 
 async function within<T>({ answerMs }: State, query: Promise<T>): Promise<T> {
@@ -169,13 +183,13 @@ async function claim(state: State, { key, variant }: PageRef, revision: number):
         and (p.page is null or (${isOutdated} and not ${changedSince(sql`excluded.claimed`)}))
       returning 1
     )
-    select true as got, null as valid, null as page, null as bodies from claimed
+    select true as got, null as valid, null as revision, null as page, null as bodies from claimed
     union all
-    select false, p.page is not null and not ${isOutdated}, p.page, p.bodies from shared_pages p
+    select false, p.page is not null and not ${isOutdated}, p.revision, p.page, p.bodies from shared_pages p
     where p.build = ${build} and p.key = ${key} and p.variant = ${variant} and not exists (select 1 from claimed)`.execute(
     db,
   );
-  return answer.rows[0] ?? { got: false, valid: null, page: null, bodies: null };
+  return answer.rows[0] ?? { got: false, valid: null, revision: null, page: null, bodies: null };
 }
 
 async function give(state: State, ref: PageRef, revision: number, rendered: SharedPage | null): Promise<void> {

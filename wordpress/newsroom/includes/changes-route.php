@@ -50,7 +50,8 @@ function newsroom_may_see_changes() {
 }
 
 /**
- * Deliveries of the last seconds, and older ones that the site hasn't confirmed, at most 100 in the order of their rows.
+ * Deliveries that were created or tried in the last seconds, and older ones that the site hasn't confirmed, at most 100 in the order of
+ * their rows.
  *
  * @param WP_REST_Request $request Request.
  * @return WP_REST_Response
@@ -59,7 +60,8 @@ function newsroom_rest_changes( $request ) {
 	global $wpdb;
 	$table = newsroom_table();
 	$since = (int) round( microtime( true ) * 1000 ) - 1000 * (int) $request['seconds'];
-	$rows  = $wpdb->get_results( $wpdb->prepare( "SELECT id, delivery, event, object_type, object_id, payload FROM $table WHERE id > %d AND ( created_ms >= %d OR state IN ( 'pending', 'sending' ) ) ORDER BY id LIMIT 100", $request['after'], $since ) ); // phpcs:ignore WordPress.DB
+	// One that waited for long may have been delivered a moment ago, to another process of the site.
+	$rows = $wpdb->get_results( $wpdb->prepare( "SELECT id, delivery, event, object_type, object_id, payload FROM $table WHERE id > %d AND ( created_ms >= %d OR tried_at >= %d OR state IN ( 'pending', 'sending' ) ) ORDER BY id LIMIT 100", $request['after'], $since, (int) floor( $since / 1000 ) ) ); // phpcs:ignore WordPress.DB
 	return rest_ensure_response( array_map( 'newsroom_change_of_row', $rows ) );
 }
 

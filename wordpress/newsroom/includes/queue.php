@@ -242,13 +242,13 @@ function newsroom_last_delivery( $type, $id ) {
 }
 
 /**
- * Keeps the last 100 finished deliveries.
+ * Keeps the last 100 finished deliveries, and those of the last ten minutes: a process of the site may still ask for them.
  */
 function newsroom_prune_log() {
 	global $wpdb;
 	$table = newsroom_table();
 	$last  = $wpdb->get_var( "SELECT id FROM $table WHERE state IN ( 'done', 'failed' ) ORDER BY id DESC LIMIT 1 OFFSET 100" ); // phpcs:ignore WordPress.DB
 	if ( $last ) {
-		$wpdb->query( $wpdb->prepare( "DELETE FROM $table WHERE state IN ( 'done', 'failed' ) AND id <= %d", $last ) ); // phpcs:ignore WordPress.DB
+		$wpdb->query( $wpdb->prepare( "DELETE FROM $table WHERE state IN ( 'done', 'failed' ) AND id <= %d AND tried_at < %d", $last, time() - 10 * MINUTE_IN_SECONDS ) ); // phpcs:ignore WordPress.DB
 	}
 }

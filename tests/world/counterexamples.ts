@@ -1,0 +1,35 @@
+/**
+ * Random checks whose failure can be repeated: fast-check's seed and path are at the end of the message, and in a file, because a long log
+ * may have lost them.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc, { type IRawProperty, type RunDetails } from 'fast-check';
+import { seedFrom } from './runs.ts';
+
+const folder = join('var', 'counterexamples');
+
+/**
+ * Checks a property with a seed of its own: that of the environment variable `CHECK_SEED`, or a new one.
+ *
+ * @param name of the file in `var/counterexamples`
+ * @param limitMs ends the check early, as passed
+ * @throws Error with what failed, and how to repeat it
+ */
+export function checkRandomly<Ts>(
+  name: string,
+  property: IRawProperty<Ts, false>,
+  numRuns: number,
+  limitMs: number,
+): void {
+  const details = fc.check(property, { numRuns, seed: seedFrom('CHECK_SEED'), interruptAfterTimeLimit: limitMs });
+  if (details.failed && !details.interrupted) throw new Error(recorded(name, details));
+}
+
+function recorded<Ts>(name: string, details: RunDetails<Ts>): string {
+  const { seed, counterexamplePath: path, counterexample, errorInstance } = details;
+  const file = join(folder, `${name}-${seed}.json`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, `${JSON.stringify({ seed, path, error: String(errorInstance), counterexample }, null, 1)}\n`);
+  return `${fc.defaultReportMessage(details)}\n\n${String(errorInstance)}\nRepeat it with CHECK_SEED=${seed} (path ${path}); the order is in ${file}.`;
+}
