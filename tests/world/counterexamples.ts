@@ -23,7 +23,7 @@ export function checkRandomly<Ts>(
   limitMs: number,
 ): void {
   const details = fc.check(property, { numRuns, seed: seedFrom('CHECK_SEED'), interruptAfterTimeLimit: limitMs });
-  if (details.failed && !details.interrupted) throw new Error(recorded(name, details));
+  if (details.failed) throw new Error(recorded(name, details));
 }
 
 function recorded<Ts>(name: string, details: RunDetails<Ts>): string {

@@ -156,6 +156,10 @@ it('the first entry that this node appends afterwards brings the withdrawals, an
   const [first] = log.slice(before);
   expect(first?.entries.map(({ kind }) => kind)).toEqual(['withdrawal', 'document', 'document']);
   expect(first?.tags.has('site')).toBe(true);
+  // This node may have appended an edit before the withdrawal: the withdrawal is dated after all of its requests until then.
+  const times = (appends: readonly Append[]) =>
+    appends.flatMap(({ entries }) => entries.map((entry) => ('fetched' in entry && entry.fetched?.at) || 0));
+  expect(Math.min(...times([first as Append]))).toBeGreaterThan(Math.max(...times(log.slice(0, before))));
   expect(content.followed.ahead()).toEqual([]);
   expect([title(2), content.reader().article('a-3')?.access]).toEqual([undefined, 'subscriber']);
   await content.refresh('articles', 5);
@@ -264,4 +268,53 @@ it('an entry of the log that WordPress answered before the withdrawal shows noth
   await content.followed.apply(dated(8) as ContentEntry[], log.length + 2, new Set());
   expect(shown()).toEqual(['Headline 2', true]);
   expect(content.followed.ahead()).toEqual([]);
+});
+
+it('an entry of the log of the same second may be newer: this node appends neither, and fetches the story again', async () => {
+  const written = log.flatMap((append) => append.entries);
+  const entry = written.findLast((each) => Object.values(entryName(each)).join(' ') === 'document 2');
+  put(2, { status: 'draft' });
+  delivered(2, 'unpublish');
+  const clock = Math.floor(Date.now() / 1000) + 100;
+  wordpress.intercept = async (request) => {
+    if (!request.url.endsWith('/articles/2')) return null;
+    wordpress.intercept = null;
+    const response = await wordpress.handle(request);
+    response.headers.set('Date', new Date(clock * 1000).toUTCString());
+    return response;
+  };
+  await content.withdrawMissed(60, signal);
+  const same = { ...entry, fetched: { at: Date.now() + 3_600_000, clock } } as ContentEntry;
+  await content.followed.apply([same], log.length + 1, new Set());
+  expect(title(2)).toBeUndefined();
+  const before = log.length;
+  await content.refresh('articles', 5);
+  expect(log[before]?.entries.map((each) => entryName(each).id)).toEqual(['5']);
+  expect(log[before]?.tags.has('site')).toBe(true);
+  // Fetched by this node after its answer, whatever WordPress's clock says now.
+  put(2);
+  await content.refresh('articles', 2);
+  expect(title(2)).toBe('Headline 2');
+  expect(content.followed.ahead()).toEqual([]);
+});
+
+it('what is withdrawn once more while the node is cut off is dated by the later answer', async () => {
+  put(2, { status: 'draft' });
+  wordpress.remove('comments', 12);
+  delivered(2, 'unpublish');
+  delivered(12, 'comment', 'comments');
+  expect(await content.withdrawMissed(60, signal)).toBe(2);
+  // Published again and withdrawn again; the log has the version in between.
+  const between = { at: Date.now() + 3_600_000, clock: Math.floor(Date.now() / 1000) + 50 };
+  delivered(2, 'unpublish');
+  delivered(12, 'comment', 'comments');
+  wordpress.clockAhead = 100;
+  expect(await content.withdrawMissed(60, signal)).toBe(0);
+  const written = log.flatMap((append) => append.entries);
+  const entries = ['document 2', 'comment 12'].map((name) =>
+    written.findLast((entry) => Object.values(entryName(entry)).join(' ') === name),
+  );
+  const dated = entries.map((entry) => ({ ...entry, fetched: between }) as ContentEntry);
+  await content.followed.apply(dated, log.length + 1, new Set());
+  expect([title(2), shownComments().length]).toEqual([undefined, 3]);
 });

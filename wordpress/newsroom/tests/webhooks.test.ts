@@ -450,7 +450,7 @@ describe('the list of changes', () => {
     await save(`articles/${gone.id}`, { status: 'draft' });
     await idle();
     const waits = await newsroom.php(
-      `global $wpdb; add_filter( 'newsroom_webhooks_enabled', '__return_false' ); $wpdb->update( newsroom_table(), array( 'created_ms' => 1 ), array( 'object_id' => $input ) ); $id = newsroom_enqueue( newsroom_payload( 'update', 'video', 900, 'film', 'publish' ) ); newsroom_update_row( $id, array( 'created_ms' => 1, 'next_at' => time() + 3600 ) ); return $id;`,
+      `global $wpdb; add_filter( 'newsroom_webhooks_enabled', '__return_false' ); $wpdb->update( newsroom_table(), array( 'created_ms' => 1, 'tried_at' => 1 ), array( 'object_id' => $input ) ); $id = newsroom_enqueue( newsroom_payload( 'update', 'video', 900, 'film', 'publish' ) ); newsroom_update_row( $id, array( 'created_ms' => 1, 'next_at' => time() + 3600 ) ); return $id;`,
       old.id,
     );
     const { status, json } = await changes('seconds=600', 'site');
@@ -469,6 +469,9 @@ describe('the list of changes', () => {
     ).toEqual(rows.filter((each: number) => each > last[0].row));
     await newsroom.php(`newsroom_update_row( $input, array( 'state' => 'done' ) ); return 1;`, waits);
     expect((await changes(`seconds=600&after=${waits - 1}`, 'site')).json).toEqual([]);
+    await newsroom.php(`newsroom_update_row( $input, array( 'tried_at' => time() ) ); return 1;`, waits);
+    expect((await changes(`seconds=600&after=${waits - 1}`, 'site')).json).toHaveLength(1);
+    expect((await changes(`seconds=1&after=${waits}`, 'site')).json).toEqual([]);
   });
 
   it('has at most a hundred rows at once', async () => {
@@ -524,12 +527,20 @@ describe('the queue', () => {
 
   it('keeps the last hundred deliveries', async () => {
     await newsroom.php(
-      `for ( $i = 0; $i < 130; $i++ ) { $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 900000 + $i, 's', 'publish' ) ); newsroom_update_row( $id, array( 'state' => 'done' ) ); } newsroom_prune_log(); return 1;`,
+      `for ( $i = 0; $i < 130; $i++ ) { $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 900000 + $i, 's', 'publish' ) ); newsroom_update_row( $id, array( 'state' => 'done' ) ); } $GLOBALS['wpdb']->query( 'UPDATE ' . newsroom_table() . ' SET tried_at = 1' ); newsroom_prune_log(); return 1;`,
     );
     const counted = await newsroom.php(
       `global $wpdb; return array( (int) $wpdb->get_var( 'SELECT COUNT(*) FROM ' . newsroom_table() ), count( newsroom_recent_deliveries() ) );`,
     );
     expect(counted).toEqual([100, 100]);
+  });
+
+  it('keeps all that were delivered within ten minutes', async () => {
+    const counted = await newsroom.php(
+      `global $wpdb; $counts = array(); for ( $i = 0; $i < 130; $i++ ) { $id = newsroom_enqueue( newsroom_payload( 'comment', 'comments', 910000 + $i, '', 'trash' ) ); newsroom_update_row( $id, array( 'state' => 'done', 'tried_at' => time() - 500 ) ); } foreach ( array( 0, 200 ) as $later ) { $wpdb->query( 'UPDATE ' . newsroom_table() . " SET tried_at = tried_at - $later - IF( object_type = 'comments', 0, 1000 )" ); newsroom_prune_log(); $counts[] = (int) $wpdb->get_var( 'SELECT COUNT(*) FROM ' . newsroom_table() ); } return $counts;`,
+    );
+    expect(counted[0]).toBeGreaterThanOrEqual(130);
+    expect(counted[1]).toBe(100);
   });
 
   it('is taken by one process only', async () => {
