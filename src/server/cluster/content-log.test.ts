@@ -232,7 +232,21 @@ describe('shared pages', () => {
     const ticket = await made[1].take(ref);
     expect(ticket.shared).toBeNull();
     ticket.give(page('second'));
+    behind.delete(0);
     expect((await early).shared?.page.hash).toBe('second');
+  });
+
+  it('are not taken by a node whose content is older: it could not tell when a story of theirs is withdrawn', async () => {
+    const { made, append, behind } = await nodes(2, 300);
+    await append('article:1');
+    (await made[1].take(ref)).give(page('newer'));
+    await expect.poll(async () => (await made[1].take(ref)).shared?.page.hash).toBe('newer');
+    behind.set(0, 0);
+    expect((await made[0].take(ref)).shared).toBeNull();
+    expect(made[0].stats()).toEqual({ given: 0, taken: 0, alone: 1 });
+    const waiting = made[0].take(ref);
+    behind.delete(0);
+    expect((await waiting).shared?.page.hash).toBe('newer');
   });
 
   it('of an older revision do not replace newer ones', async () => {
