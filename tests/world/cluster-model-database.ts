@@ -42,6 +42,7 @@ export const rules = [
   'PostgreSQL has the clock',
   'a node that cannot write gives up the lease',
   'only a node that has reported hears',
+  'after a break a node reads the log before it hears',
   'a withdrawal waits for every node that hears',
   'a page of newer content is not taken',
   'a withdrawal of its own is dated as the stored version',

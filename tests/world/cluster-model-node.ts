@@ -47,6 +47,9 @@ export interface ModelNode {
   /** Time of the last answer to a read. */
   readAt: number;
   heard: number;
+  /** Of the last report, and since when PostgreSQL has known of this node without a break. */
+  reportedAt: number;
+  listedSince: number;
   fetched: { id: number; stored: Stored } | null;
   sent: Commit | null;
   /** Revision of its last append; until that has come back, it appends nothing further. */
@@ -78,6 +81,8 @@ export function newNode(name: string, skew: number): ModelNode {
     caughtUp: never,
     readAt: never,
     heard: never,
+    reportedAt: never,
+    listedSince: never,
     fetched: null,
     sent: null,
     appended: 0,

@@ -226,7 +226,10 @@ export class ModelCluster {
     if (!this.reaches(node) || (node.full && node.revision < this.db.revision)) return;
     const { caughtUp } = node;
     this.db.report(node.name, node.revision);
-    node.heard = caughtUp;
+    if (this.db.now - node.reportedAt >= goneMs) node.listedSince = this.db.now;
+    node.reportedAt = this.db.now;
+    const isRead = caughtUp >= node.listedSince || !this.db.holds('after a break a node reads the log before it hears');
+    if (isRead) node.heard = caughtUp;
   }
 
   /** cluster.ts, `takeOver`: nothing is fetched before the new holder has read the log to its end. */

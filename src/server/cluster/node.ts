@@ -107,6 +107,9 @@ interface State extends Required<NodeOptions> {
   caughtUpAt: number;
   /** The same as PostgreSQL knows it: a node that hears is one of those that `everywhere` waits for. */
   heardAt: number;
+  /** Monotonic times: of the last report, and since when `everywhere` has waited for this node without a break. */
+  reportedAt: number;
+  listedSince: number;
   problem: string | null;
 }
 
@@ -135,6 +138,8 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     readAt: Number.NEGATIVE_INFINITY,
     caughtUpAt: Number.NEGATIVE_INFINITY,
     heardAt: Number.NEGATIVE_INFINITY,
+    reportedAt: Number.NEGATIVE_INFINITY,
+    listedSince: Number.NEGATIVE_INFINITY,
     problem: null,
   };
   const beat = repeat(
@@ -290,17 +295,29 @@ async function writeReport(state: State): Promise<void> {
     const applied = follower.revision();
     const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
     await told();
+    const sentAt = performance.now();
     await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${sql.raw(databaseNow)}, ${applied}, ${fresh})
       on conflict (id) do update set seen = excluded.seen, applied = excluded.applied, fresh = excluded.fresh`
       .execute(db)
       .then(
-        () => {
-          state.heardAt = caughtUpAt;
-        },
+        () => reported(state, caughtUpAt, sentAt),
         () => {},
       );
   }
   state.reporting = null;
+}
+
+/**
+ * A report has arrived. After a break nothing waited for this node, so a change may have come that it hasn't read: it hears again once it has
+ * read the log to its end since.
+ */
+function reported(state: State, caughtUpAt: number, sentAt: number): void {
+  const now = performance.now();
+  const isNew = now - state.reportedAt >= state.goneMs;
+  if (isNew) state.listedSince = now;
+  state.reportedAt = sentAt;
+  if (caughtUpAt >= state.listedSince) state.heardAt = caughtUpAt;
+  else if (isNew && !state.stopping.signal.aborted) void follow(state);
 }
 
 async function reached(state: State, revision: number, ms: number): Promise<boolean> {

@@ -45,6 +45,25 @@ const byKnownOrder = new Map<Rule, { readonly was: string; readonly order: Order
       },
     },
   ],
+  [
+    'after a break a node reads the log before it hears',
+    {
+      was: 'a late report made a node hear that had not been waited for',
+      order: {
+        skews: [0, 0, 0],
+        settled: true,
+        steps: [
+          { do: 'publish', id: 1, gone: true, upTo: 'sent' },
+          { do: 'tick', ms: 4000 },
+          { do: 'follow and be cut', node: 2 },
+          { do: 'run', fate: 'runs' },
+          { do: 'second without', node: 1 },
+          { do: 'join', node: 2 },
+          { do: 'report', node: 2 },
+        ],
+      },
+    },
+  ],
 ]);
 const known = [...byKnownOrder.values()];
 
