@@ -1,0 +1,55 @@
+/** A node whose report to PostgreSQL comes late. */
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { prepare } from '../../../tests/world/databases.ts';
+import { silent } from '../../lib/logging.ts';
+import { createClusterNode } from './node.ts';
+
+const engines = prepare('postgres');
+
+it('does not hear by a read from before its report, when nothing waited for it meanwhile', async () => {
+  const { db } = await engines.open(await engines.migratedPlace());
+  const gates: PromiseWithResolvers<void>[] = [];
+  let reads = 0;
+  let isOpen = true;
+  const node = createClusterNode({
+    id: randomUUID(),
+    lease: { epoch: null } as never,
+    db,
+    listenUrl: '',
+    version: 1,
+    log: silent,
+    goneMs: 200,
+    beatMs: 3_600_000,
+    contentLog: {
+      id: async () => 'log',
+      async read() {
+        reads++;
+        if (!isOpen) await gates[0]?.promise;
+        return { revision: 0, entries: [] };
+      },
+    } as never,
+    follower: { revision: () => 0, belongsTo() {}, apply: async () => {} },
+    told: async () => gates[1]?.promise,
+  });
+  try {
+    await node.catchUp(5000);
+    await expect.poll(() => node.hears).toBe(true);
+    // PostgreSQL stops counting this node.
+    await expect.poll(() => node.hears).toBe(false);
+    gates.push(Promise.withResolvers(), Promise.withResolvers());
+    await node.catchUp(5000);
+    const before = reads;
+    isOpen = false;
+    gates[1]?.resolve();
+    // The report has arrived, and the log is read once more; the read before doesn't count.
+    await expect.poll(() => reads, { timeout: 5000 }).toBe(before + 1);
+    expect(node.hears).toBe(false);
+    isOpen = true;
+    gates[0]?.resolve();
+    await expect.poll(() => node.hears).toBe(true);
+  } finally {
+    for (const gate of gates) gate.resolve();
+    await node.stop();
+  }
+});
