@@ -117,6 +117,7 @@ export const publication = {
     authorArticlesAside: 3,
     category: 6,
     comments: 10,
+    corrections: 20,
     crosswords: 12,
     videos: 12,
   },

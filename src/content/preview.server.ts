@@ -78,7 +78,14 @@ async function withAutosave(
   );
   if (!newest || stamp(newest) <= String(raw.modified_gmt ?? '')) return raw;
   const { title, content, excerpt } = newest;
-  return { ...raw, ...(title ? { title } : {}), ...(content ? { content } : {}), ...(excerpt ? { excerpt } : {}) };
+  const corrections = (newest.meta as Record<string, unknown> | undefined)?.newsroom_corrections;
+  return {
+    ...raw,
+    ...(title ? { title } : {}),
+    ...(content ? { content } : {}),
+    ...(excerpt ? { excerpt } : {}),
+    ...(corrections ? { corrections } : {}),
+  };
 }
 
 function shown(store: ContentStore, document: IngestedDocument): PreviewDocument {
@@ -111,6 +118,11 @@ function shown(store: ContentStore, document: IngestedDocument): PreviewDocument
           minutes: facts.minutes ?? 1,
           words: facts.words ?? 0,
           commentsOpen: false,
+          corrections: (facts.corrections ?? []).map(({ kind, date: at, html }) => ({
+            kind,
+            date: at,
+            html: resolveLinks(html, store),
+          })),
         },
       };
     default:

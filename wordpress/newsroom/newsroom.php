@@ -33,6 +33,7 @@ $newsroom_parts = array(
 	'values',        // What a field's value is, Advanced Custom Fields included.
 	'meta-boxes',    // Boxes beside the editor.
 	'top-stories',   // The box of the front page.
+	'corrections',   // Corrections and clarifications of an article.
 	'attachments',   // The credit of a picture.
 	'opening',       // The part of a body that anyone may read.
 	'access',        // Who gets the rest.

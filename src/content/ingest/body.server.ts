@@ -8,7 +8,7 @@ import { publication } from '../../publication.ts';
 import { originalOfLink } from '../store/body-links.ts';
 import { linkTarget } from './addresses.ts';
 import { type BodyContext, embedBlocks, settlePictures, settlePlayers, unwrap } from './body-media.server.ts';
-import { hasRightToLeft, type Sanitizer, textOf } from './sanitize.server.ts';
+import { cleanLine, hasRightToLeft, type Sanitizer, textOf } from './sanitize.server.ts';
 
 /** Prefix of ids and names, so that they can't collide with ids or names that the page's scripts and styles use. */
 export const idPrefix = 'user-content-';
@@ -73,6 +73,27 @@ export function shapeComment(
   wrapLooseText(body);
   markDirections(body);
   return body.innerHTML.trim();
+}
+
+/**
+ * Sanitizes the text of a correction: one paragraph's content, without block elements.
+ *
+ * @param longest characters of text; a longer one is cut between words and loses its links and emphasis
+ */
+export function shapeNote(
+  sanitizer: Sanitizer,
+  html: string,
+  context: Pick<BodyContext, 'wordpress' | 'site' | 'base'>,
+  longest: number,
+): string {
+  const body = sanitizer.parseNote(html);
+  dropComments(body);
+  settleLinks(body, context);
+  removeJunk(body);
+  const text = cleanLine(body.textContent ?? '');
+  if (text === '') return '';
+  if ([...text].length > longest) body.textContent = truncateAtWord(text, longest);
+  return body.innerHTML.replace(/\s+/gu, ' ').trim();
 }
 
 /** Marks readers' links `nofollow` for search engines, and keeps only the first ones of each comment as links. */

@@ -1,5 +1,5 @@
 /** The document that ingest gives to the content store: a WordPress document, validated, sanitized and in the site's own terms. */
-import type { AccessLevel, Author, DocumentType, Picture } from '../../lib/content/model.ts';
+import type { AccessLevel, Author, Correction, DocumentType, Picture } from '../../lib/content/model.ts';
 
 /** Fields that only some types have; the others omit them. */
 export interface DocumentFacts {
@@ -9,6 +9,8 @@ export interface DocumentFacts {
   readonly words?: number;
   readonly minutes?: number;
   readonly commentsOpen?: boolean;
+  /** Newest first; omitted when there are none. */
+  readonly corrections?: readonly Correction[];
   /** Video only. */
   readonly videoUrl?: string;
   readonly providerId?: string | null;

@@ -3,13 +3,13 @@
  * invalid document comes back as a rejection that names the field and the problem, never as an exception.
  */
 import type { z } from 'zod';
-import type { Author, DocumentType, Picture } from '../../lib/content/model.ts';
+import type { Author, Correction, DocumentType, Picture } from '../../lib/content/model.ts';
 import { countWords, readingMinutes, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, instantOf, type Rejection, rejectionOf } from '../wire/values.ts';
 import { allowedFrame, firstWebAddress, webAddress, youtubeId } from './addresses.ts';
-import { openingOf, shapeBody, shapeComment } from './body.server.ts';
+import { openingOf, shapeBody, shapeComment, shapeNote } from './body.server.ts';
 import type { BodyContext } from './body-media.server.ts';
 import {
   type DocumentFacts,
@@ -129,13 +129,34 @@ async function documentOf(
     terms: post.category ?? post.categories ?? [],
     date: post.date_gmt,
     modified: post.modified_gmt,
-    facts: factsOf(type, post, { access, restricted, words }, context),
+    facts: {
+      ...factsOf(type, post, { access, restricted, words }, context),
+      ...correctionsOf(sanitizer, post, base, context),
+    },
     bodyHtml: shaped.html,
     openingHtml: opening,
     searchText: isPaid ? sanitizer.line(opening) : bodyText,
     oldSlugs: post.old_slugs ?? [],
     topStories,
   };
+}
+
+/** Most notes of a story, and characters of one note's text. The plugin allows fewer; this is for what comes from elsewhere. */
+const most = { notes: 50, characters: 3000 };
+
+/** Notes without a text are left out; a story without notes has no such fact. */
+function correctionsOf(
+  sanitizer: Sanitizer,
+  post: WirePost,
+  base: string,
+  context: IngestContext,
+): Pick<DocumentFacts, 'corrections'> {
+  const notes = (post.corrections ?? []).slice(0, most.notes).flatMap(({ kind, date, text }): Correction[] => {
+    const html = shapeNote(sanitizer, text, { ...context, base }, most.characters);
+    return html === '' ? [] : [{ kind, date, html }];
+  });
+  if (notes.length === 0) return {};
+  return { corrections: notes.toSorted((a, b) => (a.date === b.date ? 0 : a.date < b.date ? 1 : -1)) };
 }
 
 function factsOf(

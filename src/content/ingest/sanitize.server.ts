@@ -173,6 +173,13 @@ const comment: Config = {
   RETURN_DOM: true,
 };
 
+const note: Config = {
+  ...shared,
+  ALLOWED_TAGS: ['body', 'a', 'em', 'strong'],
+  ALLOWED_ATTR: ['href'],
+  RETURN_DOM: true,
+};
+
 export interface Sanitizer {
   readonly window: DOMWindow;
   /** First pass over a body. @returns a detached element to transform, and whether the sanitizer removed something */
@@ -180,6 +187,8 @@ export interface Sanitizer {
   /** Second pass, over the output of the transforms. */
   finish(html: string, altered: boolean): string;
   parseComment(html: string): HTMLElement;
+  /** A correction's text: links, emphasis and nothing else. */
+  parseNote(html: string): HTMLElement;
   /** One line of text without markup, entities decoded. */
   line(html: string): string;
   /** The same, with the line breaks of the markup. */
@@ -250,6 +259,7 @@ export function createSanitizer(): Sanitizer {
     // If nothing was removed, the markup consists of allowed elements alone, and a parser returns those unchanged.
     finish: (html, altered) => (altered ? String(purify.sanitize(html, last)) : html),
     parseComment: (html) => parse(html, comment),
+    parseNote: (html) => parse(html, note),
     line: (html) => cleanLine(plain(html)),
     lines: (html) => cleanLines(plain(html)),
   };

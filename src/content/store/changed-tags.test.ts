@@ -15,6 +15,7 @@ const article: DocumentVersion = {
   facts: '{"access":"default"}',
   bodyHash: 'x',
   cardFacts: '["default",1]',
+  corrections: '',
 };
 const sectionSlug = (term: number): string | null => (term < 10 ? `s${term}` : null);
 const everything = ['article:1', 'author:5', 'card:1', 'latest', 'search', 'section:s3', 'slug:articles:a'];

@@ -18,6 +18,8 @@ export interface DocumentVersion {
   readonly bodyHash: string;
   /** The part of `facts` that a card shows: access level and reading time. */
   readonly cardFacts: string;
+  /** The notes in `facts`, as JSON; `''` when there are none. */
+  readonly corrections: string;
 }
 
 const sameTerms = (a: readonly number[], b: readonly number[]): boolean =>
@@ -99,6 +101,7 @@ function articleTags(
   if (!either) return;
   tags.add(tag.article(either.id));
   if (!before || !after || !sameCard(before, after)) tags.add(tag.card(either.id));
+  if ((before?.corrections ?? '') !== (after?.corrections ?? '')) tags.add(tag.corrections);
   if (
     !before ||
     !after ||

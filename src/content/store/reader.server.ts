@@ -9,6 +9,8 @@ import {
   type Card,
   type Comment,
   type ContentReader,
+  type CorrectedStory,
+  type Correction,
   type Crossword,
   type DocumentType,
   type Fate,
@@ -75,6 +77,8 @@ export function createReader(store: ContentStore, thread: SearchThread | null = 
     besideVideo: (video, limit) => besideVideo(read, video, limit),
     besideCrossword: (crossword, limit) => besideCrossword(read, crossword, limit),
     topStories: () => topStories(read),
+    corrections: (filter) => corrections(read, filter),
+    correctedSince: (since) => correctedSince(read, since),
     author: (slug) => author(read, slug),
     authors: () => authors(read),
     videos: (filter) => videos(read, filter),
@@ -213,7 +217,7 @@ function article(read: ReadState, slug: string): Article | null {
   const base = cardOf(row, sections);
   read.tags.add(tag.article(base.id));
   read.tags.add(tag.navigation);
-  const facts = JSON.parse(String(row.facts)) as { words?: number; commentsOpen?: boolean };
+  const facts = JSON.parse(String(row.facts)) as ArticleFacts;
   const article: Article = {
     ...base,
     author: base.author ? fullAuthor(read, base.author.id) : null,
@@ -222,9 +226,48 @@ function article(read: ReadState, slug: string): Article | null {
     openingHtml: links(read, String(row.opening ?? '')),
     words: facts.words ?? 0,
     commentsOpen: facts.commentsOpen ?? false,
+    corrections: (facts.corrections ?? []).map((note) => withLinks(read, note)),
   };
   if (article.author) read.tags.add(tag.byline(article.author.id));
   return article;
+}
+
+interface ArticleFacts {
+  words?: number;
+  commentsOpen?: boolean;
+  corrections?: Correction[];
+}
+
+const withLinks = (read: ReadState, { kind, date, html }: Correction): Correction => ({
+  kind,
+  date,
+  html: links(read, html),
+});
+
+function corrections(read: ReadState, filter: Parameters<ContentReader['corrections']>[0]): Slice<CorrectedStory> {
+  read.tags.add(tag.corrections);
+  const { offset, limit } = pageBounds(filter, 20);
+  const rows = read.store
+    .prepare(
+      `SELECT c.id, c.place, d.facts FROM corrections c JOIN documents d ON d.id = c.id
+      ORDER BY c.date DESC, c.id DESC, c.place LIMIT ? OFFSET ?`,
+    )
+    .all(limit, offset);
+  const items = rows.flatMap((row): CorrectedStory[] => {
+    const note = (JSON.parse(String(row.facts)) as ArticleFacts).corrections?.[Number(row.place)];
+    const story = card(read, Number(row.id));
+    return note && story ? [{ ...withLinks(read, note), card: story }] : [];
+  });
+  const total = Number(read.store.prepare('SELECT count(*) AS n FROM corrections').get()?.n ?? 0);
+  return { items, total };
+}
+
+function correctedSince(read: ReadState, since: string): ReadonlyMap<number, string> {
+  read.tags.add(tag.corrections);
+  const rows = read.store
+    .prepare('SELECT id, max(date) AS date FROM corrections WHERE date > ? GROUP BY id')
+    .all(canonicalInstant(since));
+  return new Map(rows.map(({ id, date }) => [Number(id), String(date)]));
 }
 
 function articles(read: ReadState, filter: ArticleFilter): Slice<Card> {

@@ -4,7 +4,7 @@
  */
 
 /** Raise it with every change of the tables, or of the data that ingest writes into them. */
-export const schemaVersion = 6;
+export const schemaVersion = 7;
 
 /**
  * `documents` holds what lists show; bodies have a table of their own, so that a list reads small rows. WordPress numbers all posts
@@ -39,6 +39,12 @@ CREATE TABLE documents (
 CREATE INDEX documents_slug ON documents (type, slug);
 
 CREATE TABLE bodies (id INTEGER PRIMARY KEY, body TEXT NOT NULL, opening TEXT NOT NULL);
+
+-- The notes on all stories in the order of their list; what each says is in the facts of its document, at this place.
+CREATE TABLE corrections (
+  date TEXT NOT NULL, id INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (date DESC, id DESC, place)
+) WITHOUT ROWID;
+CREATE INDEX corrections_id ON corrections (id);
 
 CREATE TABLE listing (
   list TEXT NOT NULL,

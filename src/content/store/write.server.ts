@@ -3,7 +3,7 @@
  * they belong together.
  */
 import { createHash } from 'node:crypto';
-import { type Author, type DocumentType, tag } from '../../lib/content/model.ts';
+import { type Author, type Correction, type DocumentType, tag } from '../../lib/content/model.ts';
 import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
 import { indexStory, markForReindex, unindexStory } from '../search/index.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
@@ -43,6 +43,8 @@ const notStored = (status: 'stale' | 'absent', type: DocumentType, id: number): 
   after: null,
 });
 
+const correctionsIn = ({ corrections }: DocumentFacts): string => (corrections ? JSON.stringify(corrections) : '');
+
 const cardFacts = ({ access, minutes }: DocumentFacts): string => JSON.stringify([access ?? null, minutes ?? null]);
 
 /** The version in the content store, or `null`. */
@@ -52,6 +54,7 @@ export function storedVersion(
 ): (DocumentVersion & { fetched: number; partial: boolean }) | null {
   const row = store.prepare('SELECT * FROM documents WHERE id = ?').get(id);
   if (!row) return null;
+  const facts = JSON.parse(String(row.facts)) as DocumentFacts;
   return {
     id,
     type: row.type as DocumentType,
@@ -65,7 +68,8 @@ export function storedVersion(
     modified: String(row.modified),
     facts: String(row.facts),
     bodyHash: String(row.body_hash),
-    cardFacts: cardFacts(JSON.parse(String(row.facts))),
+    cardFacts: cardFacts(facts),
+    corrections: correctionsIn(facts),
     fetched: Number(row.fetched),
     partial: row.partial === 1,
   };
@@ -91,6 +95,7 @@ function versionOf(document: IngestedDocument): DocumentVersion {
       .digest('base64url')
       .slice(0, 22),
     cardFacts: cardFacts(document.facts),
+    corrections: correctionsIn(document.facts),
   };
 }
 
@@ -119,6 +124,16 @@ function writeListing(store: ContentStore, before: DocumentVersion | null, after
   const keptLists = new Set(before?.date === after.date ? listsOf(before) : []);
   const newLists = listsOf(after).filter((list) => !keptLists.has(list));
   return newLists.flatMap((list) => changedNeighborIds(store, list, after).map(tag.beside));
+}
+
+/** Brings the list of all notes up to date. */
+function writeCorrections(store: ContentStore, before: DocumentVersion | null, after: DocumentVersion | null): void {
+  const notes = after?.corrections ?? '';
+  if ((before?.corrections ?? '') === notes) return;
+  if (before) store.prepare('DELETE FROM corrections WHERE id = ?').run(before.id);
+  if (!after || notes === '') return;
+  const add = store.prepare('INSERT INTO corrections VALUES (?, ?, ?)');
+  for (const [place, { date }] of (JSON.parse(notes) as Correction[]).entries()) add.run(date, after.id, place);
 }
 
 const insertDocument = `INSERT INTO documents
@@ -195,6 +210,7 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     if (document.author) storePartialAuthor(store, document.author, fetched, tags);
     writeDocument(store, after, false, fetched);
     for (const each of writeListing(store, before, after)) tags.add(each);
+    writeCorrections(store, before, after);
     store.prepare('DELETE FROM withdrawn WHERE id = ?').run(after.id);
     store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(after.type, after.id);
     const former = document.oldSlugs.map(canonicalSlug).filter((slug) => slug !== '' && slug !== after.slug);
@@ -248,6 +264,7 @@ function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetche
     facts: '{}',
     bodyHash: '',
     cardFacts: cardFacts({}),
+    corrections: '',
   };
   writeDocument(store, after, true, fetched);
   writeListing(store, before, after);
@@ -271,6 +288,7 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
     if (!before) return notStored('absent', kind, id);
     rememberSlug(store, before.type, before.slug, id);
     writeListing(store, before, null);
+    writeCorrections(store, before, null);
     store.prepare('DELETE FROM documents WHERE id = ?').run(id);
     store.prepare('DELETE FROM bodies WHERE id = ?').run(id);
     // Comments stay in the store, unseen, in case the article comes back.

@@ -4,7 +4,7 @@
  * become public.
  */
 import { z } from 'zod';
-import { type AccessLevel, accessLevels } from '../../lib/content/model.ts';
+import { type AccessLevel, accessLevels, correctionKinds } from '../../lib/content/model.ts';
 import {
   count,
   flag,
@@ -12,6 +12,7 @@ import {
   idOf,
   ids,
   instant,
+  instantOf,
   isNone,
   isObject,
   looseObject,
@@ -135,6 +136,26 @@ const access = reading<AccessLevel>('access: default, free, registered or subscr
   return level ? { value: level } : null;
 });
 
+const noteOf = (value: unknown): WireCorrection | null => {
+  if (!isObject(value) || typeof value.text !== 'string') return null;
+  const kind = correctionKinds.find((known) => known === value.kind);
+  const date = instantOf(value.date);
+  return kind && date !== null ? { kind, date, text: value.text } : null;
+};
+
+export interface WireCorrection {
+  readonly kind: (typeof correctionKinds)[number];
+  readonly date: string;
+  /** Markup. */
+  readonly text: string;
+}
+
+/** Older plugins have no `corrections`. */
+const corrections = reading('a list of notes with kind, date and text', (value) => {
+  const found = members(value).map(noteOf);
+  return found.includes(null) ? null : { value: found as WireCorrection[] };
+});
+
 export const article = z.object({
   ...post,
   ...filed,
@@ -142,6 +163,7 @@ export const article = z.object({
   access: access.optional(),
   restricted: flag.optional(),
   comment_status: text.optional(),
+  corrections: corrections.optional(),
 });
 
 /** An address, or the player's markup with the address, as ACF's oEmbed field sends it. */

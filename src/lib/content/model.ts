@@ -72,6 +72,22 @@ export interface Card {
   readonly minutes: number;
 }
 
+export const correctionKinds = ['correction', 'clarification'] as const;
+
+/** An editors' dated note on a story. Every reader may read it, whatever the story's access level. */
+export interface Correction {
+  readonly kind: (typeof correctionKinds)[number];
+  /** UTC. */
+  readonly date: string;
+  /** One paragraph, sanitized HTML of very few elements (a, em, strong). */
+  readonly html: string;
+}
+
+/** A note with the story that it belongs to. */
+export interface CorrectedStory extends Correction {
+  readonly card: Card;
+}
+
 export interface Article extends Omit<Card, 'author'> {
   readonly author: Author | null;
   /** Every section it belongs to, in navigation order. */
@@ -82,6 +98,8 @@ export interface Article extends Omit<Card, 'author'> {
   readonly openingHtml: string;
   readonly words: number;
   readonly commentsOpen: boolean;
+  /** Newest first. */
+  readonly corrections: readonly Correction[];
 }
 
 export interface Video {
@@ -237,6 +255,10 @@ export interface ContentReader {
   /** The same for a crossword. */
   besideCrossword(crossword: Crossword, limit: number): readonly Crossword[];
   topStories(): TopStories;
+  /** Notes on all stories, newest first, 20 unless given. Tags: `corrections`, and one per card. */
+  corrections(filter: { readonly offset?: number; readonly limit?: number }): Slice<CorrectedStory>;
+  /** Ids of the stories with notes dated after this UTC instant, each with the date of its newest. Tags: `corrections`. */
+  correctedSince(since: string): ReadonlyMap<number, string>;
   author(slug: string): Author | null;
   authors(): readonly Author[];
   videos(filter: {
@@ -302,6 +324,8 @@ export const tag = {
   pages: 'pages',
   authors: 'authors',
   topStories: 'top-stories',
+  /** The notes on all stories. */
+  corrections: 'corrections',
   navigation: 'navigation',
   search: 'search',
   /** What is sold, and for how much: comes from the payment provider and not from the content store. */

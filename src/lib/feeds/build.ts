@@ -70,17 +70,30 @@ export function buildFeed(
     ...(author && { authorId: author.id }),
     limit: itemsPerFeed,
   });
-  return {
-    title: listing.title,
-    description: author?.excerpt || publication.description,
-    homeUrl: `${siteUrl}${listing.base === '/' ? '/' : listing.base.replace(/\/$/, '')}`,
-    baseUrl: `${siteUrl}${listing.base}`,
-    language: publication.language,
-    siteName: publication.name,
-    iconUrl: `${siteUrl}/icon-512.png`,
-    items: items.map((card) => feedItem(card, siteUrl)),
-  };
+  return feedOf(
+    listing,
+    author?.excerpt || publication.description,
+    items.map((card) => feedItem(card, siteUrl)),
+    siteUrl,
+  );
 }
+
+/** A feed of these items, the newest first. */
+export const feedOf = (
+  listing: FeedListing,
+  description: string,
+  items: readonly FeedItem[],
+  siteUrl: string,
+): FeedDocument => ({
+  title: listing.title,
+  description,
+  homeUrl: `${siteUrl}${listing.base === '/' ? '/' : listing.base.replace(/\/$/, '')}`,
+  baseUrl: `${siteUrl}${listing.base}`,
+  language: publication.language,
+  siteName: publication.name,
+  iconUrl: `${siteUrl}/icon-512.png`,
+  items,
+});
 
 /** The response for one form of a feed: 404 for an unknown file, section or author. */
 export function answerFeed(

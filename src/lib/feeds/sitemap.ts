@@ -17,6 +17,7 @@ const staticPaths = [
   '/media',
   '/games',
   '/about',
+  '/corrections',
   '/events',
   '/newsletter',
   '/community',

@@ -172,7 +172,8 @@ function writeJson(feed: FeedDocument): string {
 
 /** An id that stays when the slug changes, for feed readers (RFC 4151). */
 function stableId(feed: FeedDocument, item: FeedItem): string {
-  return `tag:${new URL(feed.homeUrl).hostname},${item.published.slice(0, 10)}:article:${item.id}`;
+  const story = `tag:${new URL(feed.homeUrl).hostname},${item.published.slice(0, 10)}:article:${item.id}`;
+  return item.note === undefined ? story : `${story}:note:${item.note}`;
 }
 
 /** A response of a media type, or a plain 404. */
@@ -184,6 +185,8 @@ export const textAnswer = (body: string | null, type: string): Response =>
 /** An article in a feed. Feeds hold standfirsts, never bodies, so that no paid text can leak. */
 export interface FeedItem {
   readonly id: number;
+  /** Of a note on the article: its date, because an article may have several. */
+  readonly note?: string;
   readonly title: string;
   /** Absolute, canonical. */
   readonly url: string;

@@ -24,6 +24,7 @@ export const fixedPages: readonly FixedPage[] = [
   { path: '/cancel', uncached: true, takesForm: true, closedToRobots: true },
   { path: '/community' },
   { path: '/contact', uncached: true, takesForm: true },
+  { path: '/corrections' },
   { path: '/events' },
   { path: '/follow' },
   { path: '/founder' },

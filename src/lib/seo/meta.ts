@@ -4,7 +4,7 @@ import { isFree, walledClass } from '../article/model.ts';
 import type { Article, Author, Card, Picture, Section, Video } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
 import { imageUrl, socialImageUrl } from '../images/url.ts';
-import { truncateAtWord } from '../text.ts';
+import { plainText, truncateAtWord } from '../text.ts';
 
 export interface PageMeta {
   /** Without the newspaper's name. */
@@ -96,6 +96,7 @@ export const newsMediaOrganization = (siteUrl: string): JsonLd => ({
   foundingDate: String(publication.founded),
   sameAs: publication.links.social.map((link) => link.href),
   publishingPrinciples: `${siteUrl}/about`,
+  correctionsPolicy: `${siteUrl}/corrections`,
   contactPoint: {
     '@type': 'ContactPoint',
     contactType: 'customer service',
@@ -171,6 +172,13 @@ export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   isAccessibleForFree: isFree(article.access),
   ...(!isFree(article.access) && {
     hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: `.${walledClass}` },
+  }),
+  ...(article.corrections.length > 0 && {
+    correction: article.corrections.map(({ date, html }) => ({
+      '@type': 'CorrectionComment',
+      text: plainText(html),
+      datePublished: isoInZone(date),
+    })),
   }),
 });
 

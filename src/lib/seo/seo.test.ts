@@ -40,6 +40,7 @@ const article: Article = {
   openingHtml: '<p>Open.</p>',
   words: 400,
   commentsOpen: true,
+  corrections: [],
 };
 
 describe('structured data', () => {

@@ -35,7 +35,7 @@ const problem = /^(?:email|limited|off|failed)$/;
 const queries: KeyRules['queries'] = [
   { path: /^\/(?:newsletter|newsletter-signUp|offer\/newsletter)$/, allow: { problem } },
   { path: /^\/media$/, allow: { section: anything, page: anything } },
-  { path: /^\/(?:latest|games)$/, allow: paged },
+  { path: /^\/(?:corrections|games|latest)$/, allow: paged },
   { path: /^\/(?:section|author)\/[^/]+$/, allow: paged },
   { path: /^\/article\/[^/]+\/comments$/, allow: { ...paged, sort: /^(?:oldest|replies)$/ } },
   { path: /^\/article\/[^/]+\/comments\/[^/]+$/, allow: paged },
@@ -168,6 +168,7 @@ export function readRedirects(file: string): RedirectRule[] {
 const standing: readonly string[] = [
   '/media',
   '/games',
+  '/corrections',
   '/about',
   '/pricing',
   '/print',

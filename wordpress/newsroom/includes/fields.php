@@ -19,7 +19,7 @@ add_action( 'init', 'newsroom_register_meta', 11 );
  */
 function newsroom_meta_keys() {
 	return array(
-		'articles'   => array( 'newsroom_author', 'newsroom_access' ),
+		'articles'   => array( 'newsroom_author', 'newsroom_access', 'newsroom_corrections' ),
 		'video'      => array( 'newsroom_author', 'newsroom_video_url' ),
 		'crosswords' => array( 'newsroom_author', 'newsroom_iframe' ),
 		'authors'    => array(),
@@ -42,6 +42,7 @@ function newsroom_meta_definitions() {
 		'newsroom_breaking'         => array( 'boolean', false, 'newsroom_sanitize_flag' ),
 		'newsroom_featured_excerpt' => array( 'string', '', 'newsroom_sanitize_lines' ),
 		'newsroom_bulleted'         => array( 'boolean', false, 'newsroom_sanitize_flag' ),
+		'newsroom_corrections'      => array( 'array', array(), 'newsroom_sanitize_corrections' ),
 	);
 }
 
@@ -62,18 +63,28 @@ function newsroom_register_meta() {
 					'default'           => $default,
 					'sanitize_callback' => $sanitize,
 					'auth_callback'     => 'newsroom_may_edit_meta',
-					'show_in_rest'      => 'array' === $kind
-						? array(
-							'schema' => array(
-								'type'  => 'array',
-								'items' => array( 'type' => 'integer' ),
-							),
-						)
-						: true,
+					'show_in_rest'      => 'array' === $kind ? array( 'schema' => newsroom_list_schema( $key ) ) : true,
+					// A correction is text: an autosave keeps it, and an earlier version brings it back.
+					'revisions_enabled' => 'newsroom_corrections' === $key,
 				)
 			);
 		}
 	}
+}
+
+/**
+ * Schema of a list in REST.
+ *
+ * @param string $key Meta key.
+ * @return array
+ */
+function newsroom_list_schema( $key ) {
+	return 'newsroom_corrections' === $key
+		? newsroom_corrections_schema()
+		: array(
+			'type'  => 'array',
+			'items' => array( 'type' => 'integer' ),
+		);
 }
 
 /**

@@ -162,7 +162,7 @@ function newsroom_save_boxes( $id, $post ) {
 		}
 		// Cleaned by the callback of each key's registration (includes/fields.php).
 		$value = isset( $_POST[ $key ] ) ? wp_unslash( $_POST[ $key ] ) : ( 'newsroom_top_articles' === $key ? array() : '0' ); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
-		$how   = newsroom_meta_definitions()[ $key ][2];
+		$how   = 'newsroom_corrections' === $key ? 'newsroom_posted_corrections' : newsroom_meta_definitions()[ $key ][2];
 		update_post_meta( $id, $key, wp_slash( call_user_func( $how, $value ) ) );
 	}
 }

@@ -1,0 +1,45 @@
+/** The feed of corrections and clarifications. Their texts are never paid, and stand in it whole. */
+import { publication } from '../../publication.ts';
+import type { ContentReader, CorrectedStory } from '../content/model.ts';
+import { type FeedListing, feedOf } from '../feeds/build.ts';
+import { type FeedDocument, type FeedItem, feedForms, textAnswer, writeFeed } from '../feeds/write.ts';
+import { plainText } from '../text.ts';
+import { correctionsId, correctionsPath, correctionWords } from './model.ts';
+
+const itemsPerFeed = 30;
+
+export const correctionsFeed: FeedListing = {
+  title: `${publication.name}: ${correctionWords.title}`,
+  base: `${correctionsPath}/`,
+};
+
+const itemOf = ({ kind, date, html, card }: CorrectedStory, siteUrl: string): FeedItem => ({
+  id: card.id,
+  note: date,
+  title: `${correctionWords.label[kind]}: ${card.title}`,
+  url: `${siteUrl}/article/${card.slug}#${correctionsId}`,
+  summary: plainText(html),
+  author: null,
+  sections: card.section ? [card.section.label] : [],
+  image: null,
+  published: date,
+  modified: date,
+});
+
+/** The newest notes. */
+export const buildCorrectionsFeed = (content: ContentReader, siteUrl: string): FeedDocument =>
+  feedOf(
+    correctionsFeed,
+    correctionWords.description(publication.name, ''),
+    content.corrections({ limit: itemsPerFeed }).items.map((item) => itemOf(item, siteUrl)),
+    siteUrl,
+  );
+
+/** The response for one form of the feed; 404 for an unknown file. */
+export function answerCorrectionsFeed(content: ContentReader, siteUrl: string, file: string | undefined): Response {
+  const form = feedForms.find((known) => known.file === file);
+  return textAnswer(
+    form ? writeFeed(buildCorrectionsFeed(content, siteUrl), form.file) : null,
+    form?.type ?? 'text/plain',
+  );
+}

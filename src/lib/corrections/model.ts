@@ -1,0 +1,38 @@
+/** Corrections and clarifications: editors' dated notes on stories, their words, and the day under which the list has them. */
+import type { CorrectedStory, Correction } from '../content/model.ts';
+import { dayInZone } from '../day-in-zone.ts';
+
+/** Id of the notes on a story's page. */
+export const correctionsId = 'corrections';
+
+/** The list of all notes. */
+export const correctionsPath = '/corrections';
+
+export const correctionWords = {
+  title: 'Corrections',
+  description: (name: string, suffix: string): string =>
+    `Corrections and clarifications of stories in ${name}, newest first${suffix}.`,
+  standfirst: 'When we get something wrong, we say so here and on the story itself.',
+  report: 'Seen a mistake? Write to',
+  none: 'No story has needed a correction so far. When one does, you’ll find it here.',
+  all: 'All corrections',
+  label: { correction: 'Correction', clarification: 'Clarification' },
+  /** Below the byline, before the day of the newest note. */
+  done: { correction: 'Corrected', clarification: 'Clarified' },
+} as const;
+
+/** The note that the line below the byline names: the newest correction, or the newest clarification of a story without one. */
+export const namedNote = (notes: readonly Correction[]): Correction | undefined =>
+  notes.find(({ kind }) => kind === 'correction') ?? notes[0];
+
+/** Notes by their day in the newspaper's zone, in the order of the list. */
+export function byDay(items: readonly CorrectedStory[]): { readonly day: string; readonly items: CorrectedStory[] }[] {
+  const days: { day: string; items: CorrectedStory[] }[] = [];
+  for (const item of items) {
+    const day = dayInZone(item.date);
+    const last = days.at(-1);
+    if (last?.day === day) last.items.push(item);
+    else days.push({ day, items: [item] });
+  }
+  return days;
+}

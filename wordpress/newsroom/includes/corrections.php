@@ -1,0 +1,250 @@
+<?php
+/**
+ * Corrections and clarifications: dated notes on an article. They are edited in a panel of the block editor, which
+ * changes the post's meta and so has the editor's undo, autosaves and revisions, or in a box of the classic editor.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+define( 'NEWSROOM_MOST_CORRECTIONS', 20 );
+define( 'NEWSROOM_LONGEST_CORRECTION', 1500 );
+
+add_action( 'enqueue_block_editor_assets', 'newsroom_corrections_panel' );
+add_action( 'add_meta_boxes_articles', 'newsroom_corrections_box_added' );
+add_action( 'rest_api_init', 'newsroom_register_corrections' );
+
+/**
+ * Kinds of notes with the words editors and readers see.
+ *
+ * @return array<string,string>
+ */
+function newsroom_correction_kinds() {
+	return array(
+		'correction'    => __( 'Correction', 'newsroom' ),
+		'clarification' => __( 'Clarification', 'newsroom' ),
+	);
+}
+
+/**
+ * Schema of the notes in REST. A text that is too long is refused and not cut.
+ *
+ * @return array
+ */
+function newsroom_corrections_schema() {
+	return array(
+		'type'     => 'array',
+		'maxItems' => NEWSROOM_MOST_CORRECTIONS,
+		'items'    => array(
+			'type'                 => 'object',
+			'properties'           => array(
+				'kind' => array(
+					'type' => 'string',
+					'enum' => array_keys( newsroom_correction_kinds() ),
+				),
+				'date' => array(
+					'type'   => 'string',
+					'format' => 'date-time',
+				),
+				'text' => array(
+					'type'      => 'string',
+					'maxLength' => NEWSROOM_LONGEST_CORRECTION,
+				),
+			),
+			'additionalProperties' => false,
+		),
+	);
+}
+
+/**
+ * Cleans the notes of an article: known kinds, a date, one paragraph with links, emphasis and nothing else, the newest
+ * first. A note without a text is left out. It is registered with the meta and holds for every way of saving.
+ *
+ * @param mixed $value List of arrays with kind, date and text.
+ * @return array[]
+ */
+function newsroom_sanitize_corrections( $value ) {
+	$notes = array();
+	foreach ( array_slice( is_array( $value ) ? array_values( $value ) : array(), 0, 10 * NEWSROOM_MOST_CORRECTIONS ) as $note ) {
+		$note = is_object( $note ) ? (array) $note : $note;
+		$text = is_array( $note ) && isset( $note['text'] ) ? newsroom_sanitize_note( $note['text'] ) : '';
+		if ( '' === newsroom_plain( $text ) ) {
+			continue;
+		}
+		$kind    = isset( $note['kind'] ) && is_string( $note['kind'] ) ? $note['kind'] : '';
+		$notes[] = array(
+			'kind' => array_key_exists( $kind, newsroom_correction_kinds() ) ? $kind : 'correction',
+			'date' => newsroom_sanitize_note_date( isset( $note['date'] ) ? $note['date'] : '' ),
+			'text' => $text,
+		);
+	}
+	usort(
+		$notes,
+		static function ( $a, $b ) {
+			return strcmp( $b['date'], $a['date'] );
+		}
+	);
+	return array_slice( $notes, 0, NEWSROOM_MOST_CORRECTIONS );
+}
+
+/**
+ * Cleans the text of a note.
+ *
+ * @param mixed $text Markup.
+ * @return string
+ */
+function newsroom_sanitize_note( $text ) {
+	if ( ! is_scalar( $text ) ) {
+		return '';
+	}
+	// What stands in these is no text; wp_kses would keep the words of a script, and comments whole.
+	$text = preg_replace( array( '@<(script|style)[^>]*?>.*?</\1>@si', '@<!--.*?(?:-->|$)@s' ), '', wp_check_invalid_utf8( (string) $text ) );
+	$text = wp_kses(
+		(string) $text,
+		array(
+			'a'      => array( 'href' => true ),
+			'em'     => array(),
+			'strong' => array(),
+		),
+		array( 'http', 'https', 'mailto' )
+	);
+	return trim( (string) preg_replace( array( '@<!--.*?(?:-->|$)@s', '/\s+/u' ), array( '', ' ' ), force_balance_tags( $text ) ) );
+}
+
+/**
+ * Cleans the date of a note.
+ *
+ * @param mixed $date Date with time and zone; without a zone it is UTC.
+ * @return string UTC, `2026-11-25T13:00:00Z`; the present moment for what is no date.
+ */
+function newsroom_sanitize_note_date( $date ) {
+	$time = is_string( $date ) && preg_match( '/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/', $date ) ? strtotime( preg_match( '/(?:Z|[+-]\d\d:?\d\d)$/', $date ) ? $date : $date . 'Z' ) : false;
+	return gmdate( 'Y-m-d\TH:i:s\Z', false === $time || $time < 0 ? time() : $time );
+}
+
+/**
+ * The notes of an article, the newest first.
+ *
+ * @param int $id Article.
+ * @return array[]
+ */
+function newsroom_corrections_of( $id ) {
+	return newsroom_sanitize_corrections( get_post_meta( $id, 'newsroom_corrections', true ) );
+}
+
+/**
+ * Registers the REST field `corrections`.
+ */
+function newsroom_register_corrections() {
+	register_rest_field(
+		'articles',
+		'corrections',
+		array(
+			'get_callback' => static function ( $item ) {
+				return newsroom_corrections_of( $item['id'] );
+			},
+			'schema'       => array_merge(
+				newsroom_corrections_schema(),
+				array(
+					'context'  => array( 'view', 'edit', 'embed' ),
+					'readonly' => true,
+				)
+			),
+		)
+	);
+}
+
+/**
+ * Words that the panel and the box share.
+ *
+ * @return array<string,string>
+ */
+function newsroom_correction_words() {
+	return array(
+		/* translators: %s: elements. */
+		'help' => sprintf( __( 'Every reader sees a note, also where the story is for subscribers. You can use %s. A note without text isn’t saved.', 'newsroom' ), '<a href="…">, <em>, <strong>' ),
+		/* translators: %d: number of characters. */
+		'long' => sprintf( __( 'This note is too long. Shorten it to %d characters, then save the story.', 'newsroom' ), NEWSROOM_LONGEST_CORRECTION ),
+	);
+}
+
+/**
+ * Loads the panel of the block editor, for articles alone.
+ */
+function newsroom_corrections_panel() {
+	$screen = get_current_screen();
+	if ( ! $screen || 'articles' !== $screen->post_type ) {
+		return;
+	}
+	wp_enqueue_script( 'newsroom-corrections', plugins_url( 'assets/corrections.js', NEWSROOM_FILE ), array( 'wp-a11y', 'wp-components', 'wp-data', 'wp-date', 'wp-editor', 'wp-element', 'wp-i18n', 'wp-plugins' ), NEWSROOM_VERSION, true );
+	wp_set_script_translations( 'newsroom-corrections', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+	wp_add_inline_script(
+		'newsroom-corrections',
+		'window.newsroomCorrections = ' . wp_json_encode(
+			array(
+				'kinds'   => newsroom_correction_kinds(),
+				'words'   => newsroom_correction_words(),
+				'most'    => NEWSROOM_MOST_CORRECTIONS,
+				'longest' => NEWSROOM_LONGEST_CORRECTION,
+			),
+			JSON_HEX_TAG
+		) . ';',
+		'before'
+	);
+}
+
+/**
+ * Adds the box of the classic editor; the block editor has the panel instead.
+ */
+function newsroom_corrections_box_added() {
+	add_meta_box( 'newsroom-corrections', __( 'Corrections', 'newsroom' ), 'newsroom_corrections_box', 'articles', 'normal', 'default', array( '__back_compat_meta_box' => true ) );
+}
+
+/**
+ * Prints the box: each note, and an empty one for the next. An emptied text removes its note.
+ *
+ * @param WP_Post $post Article.
+ */
+function newsroom_corrections_box( $post ) {
+	$words   = newsroom_correction_words();
+	$notes   = newsroom_corrections_of( $post->ID );
+	$notes[] = array(
+		'kind' => 'correction',
+		'date' => '',
+		'text' => '',
+	);
+	printf( '<p class="description">%1$s %2$s</p>', esc_html( $words['help'] ), esc_html__( 'To remove a note, empty its text.', 'newsroom' ) );
+	foreach ( array_slice( $notes, 0, NEWSROOM_MOST_CORRECTIONS ) as $at => $note ) {
+		$name = "newsroom_corrections[$at]";
+		echo '<fieldset class="newsroom-correction"><legend>' . esc_html( '' === $note['date'] ? __( 'New note', 'newsroom' ) : newsroom_correction_kinds()[ $note['kind'] ] ) . '</legend><p>';
+		printf( '<label>%1$s <select name="%2$s[kind]">', esc_html__( 'Kind', 'newsroom' ), esc_attr( $name ) );
+		foreach ( newsroom_correction_kinds() as $kind => $label ) {
+			printf( '<option value="%1$s"%2$s>%3$s</option>', esc_attr( $kind ), selected( $note['kind'], $kind, false ), esc_html( $label ) );
+		}
+		echo '</select></label> ';
+		$shown = '' === $note['date'] ? '' : get_date_from_gmt( str_replace( array( 'T', 'Z' ), array( ' ', '' ), $note['date'] ), 'Y-m-d\TH:i:s' );
+		printf( '<label>%1$s <input type="datetime-local" step="1" name="%2$s[local]" value="%3$s"></label></p>', esc_html__( 'Date and time', 'newsroom' ), esc_attr( $name ), esc_attr( $shown ) );
+		printf( '<p><label>%1$s<textarea class="widefat" rows="3" maxlength="%2$d" name="%3$s[text]">%4$s</textarea></label></p></fieldset>', esc_html__( 'Text', 'newsroom' ), (int) NEWSROOM_LONGEST_CORRECTION, esc_attr( $name ), esc_textarea( $note['text'] ) );
+	}
+}
+
+/**
+ * The notes as the box posts them, whose dates are in the zone of this WordPress.
+ *
+ * @param mixed $posted Posted list.
+ * @return array[]
+ */
+function newsroom_posted_corrections( $posted ) {
+	$notes = array();
+	foreach ( is_array( $posted ) ? $posted : array() as $note ) {
+		if ( is_array( $note ) ) {
+			$local        = isset( $note['local'] ) && is_string( $note['local'] ) ? str_replace( 'T', ' ', $note['local'] ) : '';
+			$note['date'] = preg_match( '/^\d{4}-\d\d-\d\d \d\d:\d\d/', $local ) ? get_gmt_from_date( $local, 'Y-m-d\TH:i:s\Z' ) : '';
+			$notes[]      = $note;
+		}
+	}
+	return newsroom_sanitize_corrections( $notes );
+}

@@ -1,0 +1,159 @@
+/** Corrections of an article: over REST, in the classic editor's box, in revisions, and on the wire. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { body, type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver } from './receiver.ts';
+
+const receiver = new Receiver();
+let newsroom: Newsroom;
+let article = 0;
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+});
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+beforeEach(async () => {
+  article = await newsroom.php(
+    `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Corrected', 'post_status' => 'publish', 'post_content' => $input, 'meta_input' => array( 'newsroom_access' => 'subscriber' ) ) );`,
+    body(),
+  );
+});
+
+const note = (text: string, date = '2026-11-25T13:00:00Z', kind = 'correction') => ({ kind, date, text });
+const save = (notes: unknown, as: CallOptions['as'] | null = 'admin') =>
+  newsroom.rest(`/wp/v2/articles/${article}`, {
+    as: as ?? undefined,
+    method: 'POST',
+    body: { meta: { newsroom_corrections: notes } },
+  });
+const shown = async () => (await newsroom.rest(`/wp/v2/articles/${article}`)).json.corrections;
+
+describe('over REST', () => {
+  it('are none until there is one, then newest first, for everyone, whoever may read the story', async () => {
+    expect(await shown()).toEqual([]);
+    const older = note('A <a href="https://a.example/">link</a>, <em>this</em> &amp; <strong>that</strong>.');
+    const newer = note('Later.', '2026-11-25T18:00:00+01:00', 'clarification');
+    expect((await save([older, newer])).status).toBe(200);
+    const { json } = await newsroom.rest(`/wp/v2/articles/${article}`);
+    expect(json.corrections).toEqual([{ ...newer, date: '2026-11-25T17:00:00Z' }, older]);
+    expect([json.restricted, json.content.rendered.includes('unrevealed')]).toEqual([true, false]);
+  });
+
+  it('tell the site, which asks again, when one is added and when it is removed', async () => {
+    const told = async () => {
+      await receiver.find(({ id, event }) => id === article && event === 'update');
+      receiver.clear();
+    };
+    receiver.clear();
+    await save([note('One.')]);
+    await told();
+    await save([]);
+    await told();
+    expect(await shown()).toEqual([]);
+  });
+
+  it('keep nothing hostile', async () => {
+    for (let at = 0; at < xssPayloads.length; at += 20) {
+      const notes = xssPayloads
+        .slice(at, at + 20)
+        // A lone surrogate is no JSON, and refused as a whole.
+        .filter((payload) => payload.length < 1000 && payload.isWellFormed())
+        .map((payload) => note(`A ${payload} B`));
+      const saved = await save(notes);
+      expect(saved.status, saved.text).toBe(200);
+      for (const { text } of await shown()) {
+        expect(text).not.toMatch(/<(?!\/?(?:a|em|strong)[\s>])/i);
+        expect(text).not.toMatch(/<[^>]*\s(?!href=)[\w-]+\s*=/i);
+        expect(text).not.toMatch(/href="\s*(?:javascript|data|vbscript):/i);
+      }
+    }
+  });
+
+  it.each([
+    ['a note that is too long', [note('x'.repeat(1501))], 'must be at most 1,500 characters long'],
+    ['too many', Array.from({ length: 21 }, () => note('x')), 'at most 20 items'],
+    ['another kind', [note('x', undefined, 'update')], 'is not one of'],
+    ['what is no date', [note('x', 'yesterday')], 'Invalid date'],
+    ['what is no list', 'x', 'is not of type'],
+  ])('refuse %s in words, and lose nothing', async (_what, notes, words) => {
+    await save([note('Stays.')]);
+    const { status, text } = await save(notes);
+    expect([status, text]).toEqual([400, expect.stringContaining(words)]);
+    expect(await shown()).toEqual([note('Stays.')]);
+  });
+
+  it('leave out a note without words', async () => {
+    await save([note('Said.'), note('  <em> </em>')]);
+    expect(await shown()).toEqual([note('Said.')]);
+  });
+
+  it('are changed by users who may edit the story, and by nobody else', async () => {
+    await save([note('Mine.')]);
+    for (const as of ['reporter', 'site', null] as const)
+      expect([401, 403], String(as)).toContain((await save([note('Theirs.')], as)).status);
+    expect(await shown()).toEqual([note('Mine.')]);
+  });
+
+  it('are in an autosave, which changes nothing on the site, and in the versions of the story', async () => {
+    await save([note('First.')]);
+    const autosave = await newsroom.rest(`/wp/v2/articles/${article}/autosaves`, {
+      as: 'admin',
+      method: 'POST',
+      body: { content: 'New words', meta: { newsroom_corrections: [note('Draft.')] } },
+    });
+    expect(autosave.json.meta.newsroom_corrections).toEqual([note('Draft.')]);
+    expect(await shown()).toEqual([note('First.')]);
+    await save([note('Second.')]);
+    const restored = await newsroom.php(
+      `foreach ( wp_get_post_revisions( $input ) as $version ) { $notes = get_post_meta( $version->ID, 'newsroom_corrections', true ); if ( ! wp_is_post_autosave( $version ) && $notes && 'First.' === $notes[0]['text'] ) { return (bool) wp_restore_post_revision( $version->ID ); } } return false;`,
+      article,
+    );
+    expect(restored).toBe(true);
+    expect(await shown()).toEqual([note('First.')]);
+  });
+});
+
+it('meta that something else wrote is cleaned on its way out', async () => {
+  await newsroom.php(
+    `global $wpdb; update_post_meta( $input, 'newsroom_corrections', array( array( 'text' => 'x' ) ) ); $wpdb->update( $wpdb->postmeta, array( 'meta_value' => serialize( array( 'junk', array( 'kind' => 7, 'date' => '2026-11-25T13:00:00Z', 'text' => '<b onclick="x">Odd</b><script>alert(1)</script>' ), (object) array( 'text' => array() ) ) ) ), array( 'post_id' => $input, 'meta_key' => 'newsroom_corrections' ) ); wp_cache_flush(); return 1;`,
+    article,
+  );
+  expect(await shown()).toEqual([note('Odd')]);
+});
+
+describe('in the classic editor', () => {
+  const box = () =>
+    newsroom.php(`ob_start(); newsroom_corrections_box( get_post( $input ) ); return ob_get_clean();`, article);
+  const post = (notes: unknown) =>
+    newsroom.php(
+      `$_POST = wp_slash( array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ), 'newsroom_corrections' => $input[1] ) ); newsroom_save_boxes( $input[0], get_post( $input[0] ) ); return 1;`,
+      [article, notes],
+    );
+
+  it('are shown with their dates in the zone of WordPress, saved as they were, and removed by emptying', async () => {
+    await newsroom.php(`update_option( 'timezone_string', 'America/New_York' ); return 1;`);
+    await save([note('It’s "so" &amp; <em>not</em> so.')]);
+    const html = await box();
+    expect(html).toContain('value="2026-11-25T08:00:00"');
+    expect(html).toContain('It’s &quot;so&quot; &amp;amp; &lt;em&gt;not&lt;/em&gt; so.');
+    expect(html.match(/<textarea/g)).toHaveLength(2);
+    const same = { kind: 'correction', local: '2026-11-25T08:00:00', text: 'It’s "so" &amp; <em>not</em> so.' };
+    await post([same, { kind: 'clarification', local: '2026-11-25T09:30', text: 'More.' }]);
+    expect(await shown()).toEqual([
+      note('More.', '2026-11-25T14:30:00Z', 'clarification'),
+      note('It’s "so" &amp; <em>not</em> so.'),
+    ]);
+    await post([{ ...same, text: ' ' }]);
+    expect(await shown()).toEqual([]);
+  });
+
+  it('get the time of saving where none is chosen', async () => {
+    await post([{ kind: 'correction', local: '', text: 'Now.' }]);
+    const [{ date }] = await shown();
+    expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(120_000);
+  });
+});
