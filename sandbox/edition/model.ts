@@ -28,6 +28,8 @@ export interface Document {
   readonly date?: string | undefined;
   readonly password?: string | undefined;
   readonly picture?: PictureWish | undefined;
+  /** Notes on a story, each with its age in hours. */
+  readonly corrections?: readonly { readonly kind: 'correction' | 'clarification'; readonly text: string; readonly hours: number }[];
   /** Post meta, by the plugin's keys. */
   readonly meta: Readonly<Record<string, unknown>>;
 }

@@ -111,8 +111,18 @@ function articleOf(text: Text & { readonly slug: string }): Document {
     sections: listIn(text, 'section'),
     hours,
     picture: motif ? { motif, seed: text.slug, alt: describe(motif), caption, credit } : undefined,
+    corrections: correctionsOf(text),
     meta: { newsroom_access: access },
   };
+}
+
+/** `correction` is the text of a story's note, `corrected` its age in hours. */
+function correctionsOf(text: Text): Document['corrections'] {
+  const { correction } = text.fields;
+  if (!correction) return [];
+  const hours = numberIn(text, 'corrected');
+  if (hours === undefined) throw new Error(`${text.source}: "corrected" is missing`);
+  return [{ kind: 'correction', text: correction, hours }];
 }
 
 function pageOf(text: Text & { readonly slug: string }): Document {

@@ -111,6 +111,13 @@ try {
 		if ( $document['author'] ) {
 			$meta['newsroom_author'] = $ids[ 'authors/' . $document['author'] ];
 		}
+		foreach ( isset( $document['corrections'] ) ? $document['corrections'] : array() as $note ) {
+			$meta['newsroom_corrections'][] = array(
+				'kind' => $note['kind'],
+				'date' => gmdate( 'Y-m-d\TH:i:s\Z', (int) round( $now - $note['hours'] * 3600 ) ),
+				'text' => $note['text'],
+			);
+		}
 		if ( $terms ) {
 			$meta['_yoast_wpseo_primary_category'] = $terms[0];
 		}

@@ -86,7 +86,8 @@ export function shapeNote(
   context: Pick<BodyContext, 'wordpress' | 'site' | 'base'>,
   longest: number,
 ): string {
-  const body = sanitizer.parseNote(html);
+  // A space before each block, so that words of two paragraphs don't run together.
+  const body = sanitizer.parseNote(html.replace(/<(?=\/?(?:p|div|br|li|h[1-6])\b)/giu, ' <'));
   dropComments(body);
   settleLinks(body, context);
   removeJunk(body);

@@ -40,6 +40,25 @@ describe('tagsOfDocument', () => {
       changed({ cardFacts: '["subscriber",1]', facts: '{"access":"subscriber"}' }),
       ['article:1', 'card:1', 'search'],
     ],
+    [
+      'a correction',
+      article,
+      changed({ facts: '{"corrections":[1]}', corrections: '[1]' }),
+      ['article:1', 'corrections'],
+    ],
+    [
+      'a correction taken back',
+      { ...article, corrections: '[1]' },
+      changed({ facts: '{}' }),
+      ['article:1', 'corrections'],
+    ],
+    ['a corrected story withdrawn', { ...article, corrections: '[1]' }, null, [...everything, 'corrections'].sort()],
+    [
+      'another edit of a corrected story',
+      { ...article, corrections: '[1]' },
+      changed({ corrections: '[1]' }),
+      ['article:1'],
+    ],
     ['comments closed', article, changed({ facts: '{"commentsOpen":false}' }), ['article:1']],
     [
       'another section',

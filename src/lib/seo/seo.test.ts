@@ -54,6 +54,24 @@ describe('structured data', () => {
       author: [{ '@type': 'Person', name: 'Clara', url: `${site}/author/clara` }],
     });
   });
+  test('a corrected article has its notes as text, whoever may read the rest', () => {
+    expect(newsArticle(article, site)).not.toHaveProperty('correction');
+    const note = {
+      kind: 'correction',
+      date: '2026-11-21T14:00:00Z',
+      html: 'It is <em>one</em> &amp; not </script> two.',
+    } as const;
+    for (const access of ['free', 'subscriber'] as const) {
+      const data = newsArticle({ ...article, access, corrections: [note] }, site);
+      expect(data.correction).toEqual([
+        {
+          '@type': 'CorrectionComment',
+          text: 'It is one & not two.',
+          datePublished: '2026-11-21T09:00:00-05:00',
+        },
+      ]);
+    }
+  });
   test.each(['registered', 'subscriber'] as const)(
     'a %s article is marked as walled and tells nothing of its body',
     (access) => {

@@ -20,7 +20,7 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
       `${name} is a daily newspaper, founded in ${publication.founded}. Its motto is “${motto}.”`,
       'Reporters and editors sign what they write. We keep news and opinion apart, and label opinion clearly.',
     )}<h2>Corrections</h2>${paragraphs(
-      `We correct our errors in the article, and say that we did. Write to ${mail(contact.corrections)}.`,
+      `We correct our errors in the article, and say that we did: <a href="/corrections">all corrections</a>. Write to ${mail(contact.corrections)}.`,
     )}<h2>Tips</h2>${paragraphs(`If you know something our readers should know, write to ${mail(contact.tips)}.`)}<h2>Contact</h2>${paragraphs(
       `${mail(contact.email)}, ${contact.phone}.`,
     )}`,

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { type Json, wirePost } from '../../../tests/fixtures/wordpress.ts';
+import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { ingestDocument } from './ingest.server.ts';
+import { createSanitizer } from './sanitize.server.ts';
+
+const sanitizer = createSanitizer();
+const context = {
+  wordpress: 'https://cms.example',
+  site: 'https://sun.example',
+  frameHosts: [],
+  measure: async () => null,
+};
+const note = (text: unknown, date: unknown = '2026-11-25T13:00:00Z', kind: unknown = 'correction'): Json => ({
+  kind,
+  date,
+  text,
+});
+
+async function notes(corrections: unknown) {
+  const result = await ingestDocument(sanitizer, 'articles', wirePost({ id: 1, corrections }), context);
+  return result.kind === 'document' ? result.document.facts.corrections : result;
+}
+const html = async (text: string): Promise<string | undefined> => {
+  const taken = await notes([note(text)]);
+  return Array.isArray(taken) ? taken[0]?.html : undefined;
+};
+
+describe('the notes of a story', () => {
+  it('keep links and emphasis, in one paragraph', async () => {
+    expect(
+      await html('<p>It is <strong>one</strong>,\n<em>not</em> <a href="https://a.example/x">two</a>.</p><p>Big</p>'),
+    ).toBe(
+      'It is <strong>one</strong>, <em>not</em> <a href="https://a.example/x" rel="noopener noreferrer">two</a>. Big',
+    );
+  });
+
+  it('lead to the site where they name WordPress', async () => {
+    expect(await html('See <a href="https://cms.example/article/one/">it</a>')).toContain('href="/article/one"');
+  });
+
+  it('come newest first, whatever the order of the wire and the zone of their dates', async () => {
+    const taken = await notes([
+      note('a', '2026-11-25T13:00:00Z'),
+      note('b', '2026-11-25T09:00:00-05:00', 'clarification'),
+      note('c', '2026-11-24 23:00:00'),
+    ]);
+    expect(taken).toEqual([
+      { kind: 'clarification', date: '2026-11-25T14:00:00Z', html: 'b' },
+      { kind: 'correction', date: '2026-11-25T13:00:00Z', html: 'a' },
+      { kind: 'correction', date: '2026-11-24T23:00:00Z', html: 'c' },
+    ]);
+  });
+
+  it.each([undefined, null, false, '', [], [note('')], [note(' <script>alert(1)</script> ')]])(
+    'cost a story without one nothing: %j',
+    async (none) => expect(await notes(none)).toBeUndefined(),
+  );
+
+  it.each([
+    ['a text', 'x'],
+    ['no text', [{ kind: 'correction', date: '2026-11-25T13:00:00Z' }]],
+    ['another kind', [note('x', undefined, 'update')]],
+    ['no date', [note('x', 'yesterday')]],
+    ['a day that does not exist', [note('x', '2026-02-30T00:00:00Z')]],
+  ])('that are %s are refused by their name, so that the story stays as it was', async (_what, wrong) => {
+    expect(await notes(wrong)).toMatchObject({ kind: 'rejected', rejection: { field: 'corrections' } });
+  });
+
+  it('are limited in number and length', async () => {
+    const many = await notes(Array.from({ length: 200 }, (_, at) => note(`Note ${at}.`)));
+    expect(many).toHaveLength(50);
+    const long = (await html(`<em>${'word '.repeat(2000)}</em>`)) ?? '';
+    expect([long.length <= 3000, long.endsWith('…'), long.includes('<')]).toEqual([true, true, false]);
+  });
+
+  it('let nothing hostile through', async () => {
+    for (const payload of xssPayloads) {
+      const clean = (await html(`A ${payload} B`)) ?? '';
+      expect(clean, payload).not.toMatch(/<(?!\/?(?:a|em|strong)[\s>])/u);
+      expect(clean, payload).not.toMatch(/<[^>]*\s(?!href=|rel=|data-wordpress=)[\w-]+=/u);
+      expect(clean, payload).not.toMatch(/href="\s*(?:javascript|data|vbscript):/iu);
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { describe, expect, it } from 'vitest';
+import type { Card, ContentReader, CorrectedStory, Correction } from '../content/model.ts';
+import { answerCorrectionsFeed } from './feed.ts';
+import { byDay, namedNote } from './model.ts';
+
+const card = { id: 7, slug: 'a-story', title: 'A <b>Story</b> & more', section: null } as Card;
+const note = (date: string, part: Partial<CorrectedStory> = {}): CorrectedStory => ({
+  kind: 'correction',
+  date,
+  html: 'It is <em>one</em> &amp; <a href="/x">not</a> two.',
+  card,
+  ...part,
+});
+const items = [
+  note('2026-11-25T05:30:00Z'),
+  note('2026-11-25T04:30:00Z', { kind: 'clarification' }),
+  note('2026-11-24T14:00:00Z'),
+];
+const reader = (list: readonly CorrectedStory[]) =>
+  ({ corrections: () => ({ items: list, total: list.length }) }) as unknown as ContentReader;
+const feed = (file: string, list = items) => answerCorrectionsFeed(reader(list), 'https://sun.example', file);
+
+it('notes stand under their day in New York', () => {
+  expect(byDay(items).map(({ day, items: notes }) => [day, notes.length])).toEqual([
+    ['2026-11-25', 1],
+    ['2026-11-24', 2],
+  ]);
+  expect(byDay([])).toEqual([]);
+});
+
+it('the line below the byline names the newest correction before a clarification', () => {
+  const notes: Correction[] = [
+    { kind: 'clarification', date: '2026-11-25T00:00:00Z', html: '' },
+    { kind: 'correction', date: '2026-11-24T00:00:00Z', html: '' },
+  ];
+  expect(namedNote(notes)?.kind).toBe('correction');
+  expect(namedNote(notes.slice(0, 1))?.kind).toBe('clarification');
+  expect(namedNote([])).toBeUndefined();
+});
+
+describe('the feed', () => {
+  it('is valid RSS, with an id of its own for each note of a story', async () => {
+    const xml = await feed('rss.xml').text();
+    expect(XMLValidator.validate(xml)).toBe(true);
+    const { channel } = new XMLParser({ parseTagValue: false }).parse(xml).rss;
+    expect(channel.link).toBe('https://sun.example/corrections');
+    expect(channel.item[1]).toMatchObject({
+      title: 'Clarification: A <b>Story</b> & more',
+      link: 'https://sun.example/article/a-story#corrections',
+      description: 'It is one & not two.',
+    });
+    expect(new Set(channel.item.map(({ guid }: { guid: string }) => guid)).size).toBe(3);
+  });
+
+  it('comes in three forms, is a feed without notes, and has no other file', async () => {
+    expect(feed('atom.xml').headers.get('content-type')).toMatch(/^application\/atom\+xml/);
+    expect(JSON.parse(await feed('feed.json').text()).feed_url).toBe('https://sun.example/corrections/feed.json');
+    expect(JSON.parse(await feed('feed.json', []).text()).items).toEqual([]);
+    expect(feed('rss.php').status).toBe(404);
+  });
+});
