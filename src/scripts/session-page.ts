@@ -9,6 +9,10 @@ import { forgetRepair } from '../lib/accounts/storage.ts';
 import { $session, refreshSession } from '../stores/session.ts';
 import { $ui } from '../stores/ui.ts';
 
+/** What can wait runs when the browser is idle. */
+const idle = (action: () => void): unknown =>
+  typeof requestIdleCallback === 'function' ? requestIdleCallback(action) : setTimeout(action, 1000);
+
 /** Milliseconds in which a page is reloaded once at most. */
 const once = 60_000;
 
@@ -29,8 +33,10 @@ function mayReload(): boolean {
 }
 
 $session.subscribe((session) => {
-  if (session.isAuthenticated) repairOnce();
-  else if (session.status === 'anonymous') forgetRepair();
+  if (session.isAuthenticated) {
+    repairOnce();
+    idle(() => void import('./corrections.ts').catch(() => {}));
+  } else if (session.status === 'anonymous') forgetRepair();
   // No other reader fetches it; a module runs once.
   if (session.activeProduct === 'reader') import('./print-upsell.ts').catch(() => {});
   const wall = document.querySelector<HTMLElement>('.paywall[data-level]');

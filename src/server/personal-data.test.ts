@@ -95,7 +95,8 @@ onBothEngines('personal data', (engines) => {
     for (const table of ['saved_articles', 'reading_history', 'article_reads'] as const) {
       await db.insertInto(table).values(one).execute();
     }
-    await db.insertInto('history_refusals').values({ user_id: userId, at: 1 }).execute();
+    for (const table of ['history_refusals', 'corrections_told'] as const)
+      await db.insertInto(table).values({ user_id: userId, at: 1 }).execute();
     await db.insertInto('profiles').values({ user_id: userId, data: '{"first_name":"Eve"}', updated: 1 }).execute();
     await db.insertInto('extended_profiles').values({ user_id: userId, app: 'a', data: '{}', updated: 1 }).execute();
     await db.insertInto('mail_choices').values({ user_id: userId, choice: 'morning', since: 1 }).execute();

@@ -36,6 +36,14 @@ export interface SavedStories {
   clearHistory(userId: string): Promise<void>;
   /** Turns the history on or off; off deletes it. */
   keepHistory(userId: string, on: boolean): Promise<void>;
+  /**
+   * Stories of the history with a correction that is newer than the reading and than the last one that the user was told about.
+   *
+   * @param corrected ids with the instant of the newest correction
+   */
+  untold(userId: string, corrected: ReadonlyMap<number, string>): Promise<readonly Kept[]>;
+  /** Records that the user was told about all corrections up to an instant, in epoch milliseconds. */
+  told(userId: string, until: number): Promise<void>;
   readonly personalData: PersonalData;
 }
 
@@ -117,4 +125,6 @@ export interface SavedStoriesTables {
   reading_history: KeptTable;
   /** Readers who want no history kept. */
   history_refusals: { user_id: string; at: number };
+  /** The newest correction that a reader was told about. */
+  corrections_told: { user_id: string; at: number };
 }

@@ -20,7 +20,12 @@ export interface RunningSavedStories extends SavedStories {
 }
 
 /** Tables of a user, and what happens to their rows when another person proves the address. */
-const tables = { saved_articles: 'gone', reading_history: 'gone', history_refusals: 'gone' } as const;
+const tables = {
+  saved_articles: 'gone',
+  reading_history: 'gone',
+  history_refusals: 'gone',
+  corrections_told: 'gone',
+} as const;
 
 const day = 24 * 60 * 60 * 1000;
 /** Milliseconds between two runs of {@link prune}, and rows of one statement. */
@@ -76,13 +81,25 @@ export function createSavedStories({ database, rules, log, now = Date.now }: Sav
         await tx.deleteFrom('reading_history').where('user_id', '=', userId).execute();
       }),
 
+    untold: (userId, corrected) => untold(state, userId, corrected),
+    told: (userId, until) => told(db, userId, until),
+
     personalData: {
       tables,
       async export({ userId }) {
         const plain = (items: readonly Kept[]) =>
           items.map(({ articleId, at }) => ({ article: articleId, time: new Date(at).toISOString() }));
-        const [saved, { on, items }] = await Promise.all([list(state, 'saved_articles', userId), history(userId)]);
-        return { saved_articles: plain(saved), reading_history: plain(items), reading_history_kept: on };
+        const [saved, { on, items }, until] = await Promise.all([
+          list(state, 'saved_articles', userId),
+          history(userId),
+          toldUntil(db, userId),
+        ]);
+        return {
+          saved_articles: plain(saved),
+          reading_history: plain(items),
+          reading_history_kept: on,
+          corrections_told: until === 0 ? null : new Date(until).toISOString(),
+        };
       },
       // Rows are deleted with the account's row.
       erase: async () => {},
@@ -136,6 +153,40 @@ async function save(
   if (mine.length >= rules.saved) return 'full';
   await tx.insertInto('saved_articles').values({ user_id: userId, article_id: articleId, at: now() }).execute();
   return 'saved';
+}
+
+async function toldUntil(db: Queries, userId: string): Promise<number> {
+  const row = await db.selectFrom('corrections_told').select('at').where('user_id', '=', userId).executeTakeFirst();
+  return Number(row?.at ?? 0);
+}
+
+async function untold(state: State, userId: string, corrected: ReadonlyMap<number, string>): Promise<Kept[]> {
+  if (corrected.size === 0) return [];
+  const { db } = state.database;
+  // A history that is off is empty.
+  const [read, until] = await Promise.all([
+    list(state, 'reading_history', userId, oldest(state)),
+    toldUntil(db, userId),
+  ]);
+  return (
+    read
+      .map(({ articleId, at }) => ({ articleId, read: at, at: Date.parse(corrected.get(articleId) ?? '') }))
+      // One that is dated ahead is told when its time has come.
+      .filter(({ read: when, at }) => at > Math.max(when, until) && at <= state.now())
+      .map(({ articleId, at }) => ({ articleId, at }))
+      .toSorted((a, b) => b.at - a.at)
+  );
+}
+
+async function told(db: Queries, userId: string, until: number): Promise<void> {
+  await db
+    .insertInto('corrections_told')
+    .values({ user_id: userId, at: until })
+    .onConflict((conflict) =>
+      // Two tabs may tell of different corrections; the later one counts.
+      conflict.column('user_id').doUpdateSet({ at: until }).where('corrections_told.at', '<', until),
+    )
+    .execute();
 }
 
 const refusesHistory = async (queries: Queries, userId: string): Promise<boolean> =>

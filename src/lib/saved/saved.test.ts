@@ -114,6 +114,35 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await savedStories.read(ada.userId, 3)).toBe(true);
   });
 
+  it('tells of a correction that came after the reading, once, and not of a story that was read again', async () => {
+    const { savedStories, clock, ada, bob } = await open();
+    const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
+    const start = clock.now;
+    for (const id of [7, 8, 9]) await savedStories.read(ada.userId, id);
+    const corrected = new Map([
+      [7, at(60)],
+      [8, at(-60)],
+      [9, at(120)],
+      [10, at(180)],
+    ]);
+    const untold = async () => (await savedStories.untold(ada.userId, corrected)).map(({ articleId }) => articleId);
+    clock.pass(200);
+    expect(await untold()).toEqual([9, 7]);
+    expect(await savedStories.untold(bob.userId, corrected)).toEqual([]);
+    await savedStories.told(ada.userId, Date.parse(at(60)));
+    expect(await untold()).toEqual([9]);
+    // A second tab that is late takes nothing back.
+    await savedStories.told(ada.userId, Date.parse(at(120)));
+    await savedStories.told(ada.userId, Date.parse(at(60)));
+    expect(await untold()).toEqual([]);
+    corrected.set(9, at(190)).set(7, at(195));
+    expect(await untold()).toEqual([7, 9]);
+    await savedStories.read(ada.userId, 9);
+    expect(await untold()).toEqual([7]);
+    await savedStories.keepHistory(ada.userId, false);
+    expect(await untold()).toEqual([]);
+  });
+
   it('is given out with everything that is kept, and goes with its reader', async () => {
     const { savedStories, accounts, database, clock, ada } = await open();
     await savedStories.save(ada.userId, 7);
@@ -123,10 +152,11 @@ onBothEngines('saved stories and the reading history', (engines) => {
       saved_articles: [{ article: 7, time }],
       reading_history: [{ article: 8, time }],
       reading_history_kept: true,
+      corrections_told: null,
     });
     await savedStories.keepHistory(ada.userId, false);
     await accounts.forget(ada, caller());
-    for (const table of ['saved_articles', 'reading_history', 'history_refusals'] as const)
+    for (const table of ['saved_articles', 'reading_history', 'history_refusals', 'corrections_told'] as const)
       expect(await database.db.selectFrom(table).selectAll().execute(), table).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { billing, cancellations } from './billing.ts';
 import { cluster } from './cluster.ts';
 import { jobs, stripeJobs } from './jobs.ts';
 import { letters, mail } from './mail.ts';
-import { comments, library, popularity } from './reading.ts';
+import { comments, corrections, library, popularity } from './reading.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -21,4 +21,5 @@ export const migrations: readonly Migration[] = [
   jobs,
   stripeJobs,
   cluster,
+  corrections,
 ];

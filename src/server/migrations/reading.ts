@@ -23,6 +23,18 @@ export const library: Migration = {
   },
 };
 
+/** Until when a reader was told about corrections of stories in the history. */
+export const corrections: Migration = {
+  name: '0015-corrections',
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('corrections_told')
+      .addColumn('user_id', 'text', (column) => column.primaryKey().references('users.id').onDelete('cascade'))
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .execute();
+  },
+};
+
 /** How often articles are read. Nothing here identifies a reader. */
 export const popularity: Migration = {
   name: '0007-popularity',

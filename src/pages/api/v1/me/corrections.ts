@@ -1,0 +1,29 @@
+/** Stories that the reader has read and that were corrected since: which the reader hasn't been told about, and that the reader was told. */
+import { z } from 'zod';
+import { mostNamed, type ToldBody, type UntoldAnswer } from '../../../../lib/corrections/model.ts';
+import { allowOnly } from '../../../../lib/http/routes.server.ts';
+import { savedStoriesRoute } from '../../../../lib/saved/routes.server.ts';
+
+const day = 86_400_000;
+const toldBody = z.looseObject({ until: z.iso.datetime() });
+
+export const GET = savedStoriesRoute({}, async ({ savedStories, session, context }) => {
+  const { content } = context.locals;
+  const since = new Date(Date.now() - savedStories.rules.historyDays * day).toISOString();
+  const untold = await savedStories.untold(session.userId, content.correctedSince(since));
+  const { items } = content.articles({ ids: untold.map(({ articleId }) => articleId), limit: mostNamed });
+  const newest = untold[0];
+  const body: UntoldAnswer = {
+    stories: items.map(({ id, slug, title }) => ({ id, slug, title })),
+    until: newest && items.length > 0 ? new Date(newest.at).toISOString() : null,
+  };
+  return { status: 200, body };
+});
+
+export const POST = savedStoriesRoute({ body: toldBody }, async ({ savedStories, session, body }) => {
+  // A time that is still to come would keep later corrections from the reader.
+  const until = Math.min(Date.parse(body.until), Date.now());
+  await savedStories.told(session.userId, until);
+  return { status: 200, body: { until: new Date(until).toISOString() } satisfies ToldBody };
+});
+export const ALL = allowOnly('GET', 'POST');

@@ -1,0 +1,101 @@
+/**
+ * Tells signed-in readers, once, that a story in their history was corrected. `session-page.ts` loads this when the browser is idle. The
+ * notice stays for the next page until it has been in sight for some seconds, or was dismissed.
+ */
+import './corrections.css';
+import {
+  correctionsId,
+  noticeWords,
+  type ToldBody,
+  toldPath,
+  type UntoldAnswer,
+  type UntoldStory,
+} from '../lib/corrections/model.ts';
+import { ask } from '../lib/http/ask.ts';
+import { isBusy } from '../stores/ui.ts';
+
+/** Milliseconds in sight after which the reader counts as told. */
+const inSight = 8000;
+/** Milliseconds between two questions of one browser session, where there was nothing to tell. */
+const every = 3_600_000;
+const askedName = 'corrections-asked';
+
+/** @returns whether to ask; always, where the browser remembers nothing */
+function isDue(): boolean {
+  try {
+    const age = Date.now() - Number(sessionStorage.getItem(askedName) ?? 0);
+    return age < 0 || age >= every;
+  } catch {
+    return true;
+  }
+}
+
+function settle(): void {
+  try {
+    sessionStorage.setItem(askedName, String(Date.now()));
+  } catch {
+    // The next page asks again.
+  }
+}
+
+function link({ slug, title }: UntoldStory): HTMLLIElement {
+  const item = document.createElement('li');
+  const anchor = document.createElement('a');
+  anchor.href = `/article/${slug}#${correctionsId}`;
+  anchor.dir = 'auto';
+  anchor.textContent = title || 'Untitled';
+  item.append(anchor);
+  return item;
+}
+
+/** Shows the notice. @returns it */
+export function show(stories: readonly UntoldStory[], onTold: () => void): HTMLElement {
+  const notice = document.createElement('aside');
+  notice.className = 'correction-notice';
+  notice.setAttribute('aria-label', noticeWords.heading(stories.length));
+  const text = document.createElement('div');
+  text.setAttribute('role', 'status');
+  const heading = document.createElement('p');
+  heading.textContent = `${noticeWords.heading(stories.length)}:`;
+  const list = document.createElement('ul');
+  list.append(...stories.map(link));
+  const dismiss = document.createElement('button');
+  dismiss.type = 'button';
+  dismiss.className = 'button button-plain';
+  dismiss.textContent = noticeWords.dismiss;
+  dismiss.addEventListener('click', () => {
+    notice.remove();
+    onTold();
+  });
+  notice.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') dismiss.click();
+  });
+  list.addEventListener('click', onTold);
+  notice.append(text, dismiss);
+  // After the skip link, so that a keyboard reaches it before the page; an empty status is filled, so that it is announced.
+  document.body.prepend(notice);
+  text.append(heading, list);
+  return notice;
+}
+
+async function tell(): Promise<void> {
+  if (!isDue() || isBusy()) return;
+  const answer = await ask<UntoldAnswer>(toldPath);
+  if (!answer.ok) return;
+  const { stories, until } = answer.value;
+  if (until === null) return settle();
+  let isTold = false;
+  const onTold = (): void => {
+    if (isTold) return;
+    isTold = true;
+    settle();
+    void ask(toldPath, { body: { until } satisfies ToldBody, keepalive: true });
+  };
+  show(stories, onTold);
+  // A hidden tab doesn't count.
+  const inAWhile = (): unknown => setTimeout(() => (document.hidden ? whenSeen() : onTold()), inSight);
+  const whenSeen = (): void => document.addEventListener('visibilitychange', inAWhile, { once: true });
+  inAWhile();
+}
+
+void tell();

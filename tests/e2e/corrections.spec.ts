@@ -1,0 +1,210 @@
+/** A correction, from the block editor to the readers: the story, the list, the feed, without a script, and to those who had read it. */
+import type { Page } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import { expect, signIn, test } from '../world/readers.ts';
+import { testWordPress } from '../world/world.ts';
+
+// In one worker: the tests share WordPress, which answers one call at a time.
+test.describe.configure({ mode: 'default' });
+
+/** The demo's administrator in the browser, with a story far down every list. */
+async function newsroom(page: Page, title: string, fields: object = {}) {
+  const { url, adminUser, adminPassword } = testWordPress();
+  const request = page.context().request;
+  await request.get(`${url}/wp-login.php`);
+  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
+  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
+  expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
+  const save = async (path: string, data: object): Promise<{ id: number; slug: string }> => {
+    const answer = await request.post(`${url}/wp-json/wp/v2/${path}`, {
+      headers: { 'X-WP-Nonce': nonce },
+      maxRetries: 2,
+      data,
+    });
+    expect(answer.ok(), await answer.text()).toBe(true);
+    return answer.json();
+  };
+  const story = await save('articles', {
+    title,
+    slug: `corrected-${Date.now().toString(36)}`,
+    status: 'publish',
+    content: '<!-- wp:paragraph --><p>The mule was fourteen dollars.</p><!-- /wp:paragraph -->',
+    date_gmt: '2001-02-04T04:05:06',
+    ...fields,
+  });
+  return { url, path: `/article/${story.slug}`, ...story, save: (data: object) => save(`articles/${story.id}`, data) };
+}
+
+const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
+
+/** The panel of the block editor, open. */
+async function openPanel(page: Page, url: string, id: number) {
+  await page.goto(`${url}/wp-admin/post.php?post=${id}&action=edit`);
+  await page.waitForFunction(() => Reflect.get(window, 'wp')?.data?.select('core/editor')?.getCurrentPostId());
+  await page.evaluate(() => {
+    const { dispatch } = Reflect.get(window, 'wp').data;
+    dispatch('core/preferences').set('core/edit-post', 'welcomeGuide', false);
+    dispatch('core/edit-post').openGeneralSidebar('edit-post/document');
+  });
+  const opener = page.getByRole('button', { name: 'Corrections', exact: true });
+  await opener.focus();
+  if ((await opener.getAttribute('aria-expanded')) !== 'true') await page.keyboard.press('Enter');
+  const panel = page.locator('.components-panel__body', { has: opener });
+  await expect(panel.getByRole('button', { name: 'Add a note' })).toBeVisible();
+  return panel;
+}
+
+/** Saves by the editor's own shortcut. */
+async function saveByKey(page: Page): Promise<void> {
+  const saved = page.waitForResponse(
+    (answer) =>
+      answer.request().method() !== 'GET' && /\/wp\/v2\/articles\/\d+\?/.test(decodeURIComponent(answer.url())),
+  );
+  await page.keyboard.press('ControlOrMeta+s');
+  expect((await saved).status()).toBe(200);
+}
+
+test('an editor adds a correction by keyboard, takes it back, and the pages follow', async ({ page }) => {
+  test.setTimeout(300_000);
+  const desk = await newsroom(page, 'The Price of a Mule');
+  await expect.poll(async () => (await page.request.get(desk.path)).status(), { timeout: 60_000 }).toBe(200);
+  expect(await textOf(page, desk.path)).not.toContain('correction');
+
+  const panel = await openPanel(page, desk.url, desk.id);
+  await panel.getByRole('button', { name: 'Add a note' }).focus();
+  await page.keyboard.press('Enter');
+  const words = panel.getByLabel('Text');
+  await expect(words).toBeFocused();
+  await page.keyboard.insertText('The mule was <em>forty</em> dollars, not fourteen.');
+  expect(await violationsOn(page, '.newsroom-correction')).toEqual([]);
+
+  // The editor's own undo and redo, and its question before unsaved changes are left.
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(words).not.toHaveValue(/forty/);
+  await page.getByRole('button', { name: 'Redo' }).click();
+  await expect(words).toHaveValue(/forty/);
+  expect(await page.evaluate(() => Reflect.get(window, 'wp').data.select('core/editor').isEditedPostDirty())).toBe(
+    true,
+  );
+
+  // A note that is too long says so, keeps its words, and the story can't be saved until it is shorter.
+  await words.fill('x'.repeat(1501));
+  await expect(panel.getByRole('alert')).toContainText('This note is too long.');
+  await expect(page.getByRole('button', { name: 'Save', exact: true })).toBeDisabled();
+  await words.fill('The mule was <em>forty</em> dollars, not fourteen.');
+  await expect(panel.getByRole('alert')).toHaveCount(0);
+  await saveByKey(page);
+
+  await expect.poll(() => textOf(page, desk.path), { timeout: 60_000 }).toContain('<em>forty</em> dollars, not');
+  const html = await textOf(page, desk.path);
+  expect(html).toContain(
+    '"correction":[{"@type":"CorrectionComment","text":"The mule was forty dollars, not fourteen."',
+  );
+  expect(await textOf(page, '/corrections')).toContain('<em>forty</em> dollars, not');
+  expect(await textOf(page, '/corrections/rss.xml')).toContain('The mule was forty dollars, not fourteen.');
+
+  // Taken back, it is gone everywhere.
+  await panel.getByRole('button', { name: /^Remove Correction/ }).focus();
+  await page.keyboard.press('Enter');
+  await expect(panel.getByRole('button', { name: 'Add a note' })).toBeFocused();
+  await saveByKey(page);
+  for (const path of [desk.path, '/corrections', '/corrections/rss.xml', '/corrections/feed.json'])
+    await expect.poll(() => textOf(page, path), { timeout: 60_000 }).not.toContain('dollars, not fourteen');
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+  test('the story says that it was corrected, and leads to the note and the list', async ({ page }) => {
+    await page.goto('/article/erie-makes-one-thing-well');
+    await page.getByRole('link', { name: /^Corrected \w+ \d+, \d{4}$/ }).click();
+    expect(new URL(page.url()).hash).toBe('#corrections');
+    const notes = page.getByRole('region', { name: 'Corrections' });
+    await expect(notes.getByRole('heading', { name: /^Correction, .+ ET$/ })).toBeVisible();
+    await expect(notes).toContainText('It was made in 1919, not in 1909.');
+    await notes.getByRole('link', { name: 'All corrections' }).click();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Corrections');
+    await expect(page.locator('link[rel="alternate"][href="/corrections/rss.xml"]')).toHaveCount(1);
+    await page.getByRole('link', { name: /A Factory in Erie Reopens/ }).click();
+    expect(new URL(page.url()).pathname).toBe('/article/erie-makes-one-thing-well');
+  });
+
+  test('the note is printed, the way to the list is not', async ({ page }) => {
+    await page.emulateMedia({ media: 'print' });
+    await page.goto('/article/erie-makes-one-thing-well');
+    const notes = page.locator('#corrections');
+    await expect(notes.getByText('It was made in 1919')).toBeVisible();
+    await expect(notes.getByText('All corrections')).toBeHidden();
+  });
+});
+
+test('the notes and their list are accessible, on a phone too', async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  for (const [path, part] of [
+    ['/article/erie-makes-one-thing-well', '.story'],
+    ['/corrections', 'main'],
+  ] as const) {
+    await page.goto(path);
+    expect(await violationsOn(page, part)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), path).toBe(true);
+  }
+});
+
+test('a subscribers’ story shows its note to all, and nothing of its text', async ({ page, browser, baseURL }) => {
+  test.setTimeout(180_000);
+  const desk = await newsroom(page, 'A Paid Mule', {
+    content: `<p>${'An opening. '.repeat(60)}</p><p>UNPAID-CANARY</p>`,
+    meta: {
+      newsroom_access: 'subscriber',
+      newsroom_corrections: [{ kind: 'clarification', date: '2026-11-20T12:00:00Z', text: 'A mule, not a donkey.' }],
+    },
+  });
+  const anyone = await browser.newContext({ baseURL });
+  const read = async (path: string) => (await anyone.request.get(path)).text();
+  await expect.poll(() => read(desk.path), { timeout: 60_000 }).toContain('A mule, not a donkey.');
+  expect(await read(desk.path)).not.toContain('UNPAID-CANARY');
+  await anyone.close();
+  await desk.save({ status: 'draft' });
+  await expect.poll(() => textOf(page, '/corrections'), { timeout: 60_000 }).not.toContain('A mule, not a donkey.');
+});
+
+test('readers who had read the story are told once, others never', async ({ page, context }) => {
+  test.setTimeout(300_000);
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (/\/api\/v1\/me\/corrections$|corrections\.\w+\.js/.test(request.url())) asked.push(request.method());
+  });
+  const desk = await newsroom(page, 'A Mule That Was Read');
+  await expect.poll(async () => (await page.request.get(desk.path)).status(), { timeout: 60_000 }).toBe(200);
+  await page.goto('/about', { waitUntil: 'networkidle' });
+  expect(asked, 'of a reader who is not signed in').toEqual([]);
+
+  await signIn(context);
+  const noted = await page.request.post('/api/v1/me/history', { data: { articleId: desk.id } });
+  expect(noted.ok(), await noted.text()).toBe(true);
+  await desk.save({
+    meta: {
+      newsroom_corrections: [
+        { kind: 'correction', date: new Date(Date.now() + 1000).toISOString(), text: 'It was forty dollars.' },
+      ],
+    },
+  });
+  await expect.poll(() => textOf(page, desk.path), { timeout: 60_000 }).toContain('It was forty dollars.');
+  await page.goto('/about');
+  const notice = page.getByRole('complementary', { name: 'A story you read was corrected' });
+  await expect(notice.getByRole('link', { name: 'A Mule That Was Read' })).toHaveAttribute(
+    'href',
+    `${desk.path}#corrections`,
+  );
+  expect(await violationsOn(page, '.correction-notice')).toEqual([]);
+  await page.goto('/dashboard/saved');
+  await expect(page.getByRole('region', { name: 'Reading history' }).getByText(/^Corrected \w+ \d+/)).toBeVisible();
+  const told = page.waitForResponse(
+    (answer) => answer.url().endsWith('/api/v1/me/corrections') && answer.request().method() === 'POST',
+  );
+  await notice.getByRole('button', { name: 'Dismiss' }).focus();
+  await page.keyboard.press('Escape');
+  expect((await told).status()).toBe(200);
+  await expect(notice).toHaveCount(0);
+  const answer = await page.request.get('/api/v1/me/corrections');
+  expect([await answer.json(), answer.headers()['cache-control']]).toEqual([{ stories: [], until: null }, 'no-store']);
+});
