@@ -49,7 +49,7 @@ function link({ slug, title }: UntoldStory): HTMLLIElement {
 }
 
 /** Shows the notice. @returns it */
-export function show(stories: readonly UntoldStory[], onTold: () => void): HTMLElement {
+function show(stories: readonly UntoldStory[], onTold: () => void): HTMLElement {
   const notice = document.createElement('aside');
   notice.className = 'correction-notice';
   notice.setAttribute('aria-label', noticeWords.heading(stories.length));

@@ -121,6 +121,28 @@ describe('saved stories', () => {
   });
 });
 
+describe('corrections of stories in the history', () => {
+  const path = `${history}/corrections`;
+  it('are asked for and noted by signed-in readers of the site alone, and no cache keeps the answer', async () => {
+    const { browser } = await reader();
+    await browser.post(history, { articleId: 1 });
+    const answer = await browser.get(path);
+    expect([answer.json(), answer.headers['cache-control']]).toEqual([{ stories: [], until: null }, 'no-store']);
+    const until = '2026-11-20T12:00:00.000Z';
+    expect((await browser.post(path, { until })).json()).toEqual({ until });
+    // A time ahead would keep later corrections from the reader.
+    const ahead = (await browser.post(path, { until: '9999-01-01T00:00:00Z' })).json() as { until: string };
+    expect(Date.parse(ahead.until)).toBeLessThanOrEqual(Date.now());
+    for (const wrong of ['yesterday', '', 7, null, ['2026-11-20T12:00:00Z'], '2026-02-30T00:00:00Z'])
+      expect((await browser.post(path, { until: wrong })).status, String(wrong)).toBeGreaterThanOrEqual(400);
+    const stranger = site.browser();
+    expect([(await stranger.get(path)).status, (await stranger.post(path, { until })).status]).toEqual([401, 401]);
+    const headers = { origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' };
+    expect((await browser.ask(path, { method: 'POST', json: { until }, headers })).status).toBe(403);
+    expect((await browser.ask(path, { method: 'DELETE' })).status).toBe(405);
+  });
+});
+
 describe('the reading history', () => {
   it('is written, cleared, turned off and on, by calls and by forms', async () => {
     const { browser } = await reader();

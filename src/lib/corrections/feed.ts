@@ -27,7 +27,7 @@ const itemOf = ({ kind, date, html, card }: CorrectedStory, siteUrl: string): Fe
 });
 
 /** The newest notes. */
-export const buildCorrectionsFeed = (content: ContentReader, siteUrl: string): FeedDocument =>
+const buildFeed = (content: ContentReader, siteUrl: string): FeedDocument =>
   feedOf(
     correctionsFeed,
     correctionWords.description(publication.name, ''),
@@ -38,8 +38,5 @@ export const buildCorrectionsFeed = (content: ContentReader, siteUrl: string): F
 /** The response for one form of the feed; 404 for an unknown file. */
 export function answerCorrectionsFeed(content: ContentReader, siteUrl: string, file: string | undefined): Response {
   const form = feedForms.find((known) => known.file === file);
-  return textAnswer(
-    form ? writeFeed(buildCorrectionsFeed(content, siteUrl), form.file) : null,
-    form?.type ?? 'text/plain',
-  );
+  return textAnswer(form ? writeFeed(buildFeed(content, siteUrl), form.file) : null, form?.type ?? 'text/plain');
 }

@@ -26,7 +26,7 @@ export const namedNote = (notes: readonly Correction[]): Correction | undefined 
   notes.find(({ kind }) => kind === 'correction') ?? notes[0];
 
 /** Where the browser asks which stories that the user has read were corrected since, and says that the user was told. */
-export const toldPath = '/api/v1/me/corrections';
+export const toldPath = '/api/v1/me/history/corrections';
 
 export interface UntoldStory {
   readonly id: number;

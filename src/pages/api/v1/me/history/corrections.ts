@@ -1,8 +1,8 @@
 /** Stories that the reader has read and that were corrected since: which the reader hasn't been told about, and that the reader was told. */
 import { z } from 'zod';
-import { mostNamed, type ToldBody, type UntoldAnswer } from '../../../../lib/corrections/model.ts';
-import { allowOnly } from '../../../../lib/http/routes.server.ts';
-import { savedStoriesRoute } from '../../../../lib/saved/routes.server.ts';
+import { mostNamed, type ToldBody, type UntoldAnswer } from '../../../../../lib/corrections/model.ts';
+import { allowOnly } from '../../../../../lib/http/routes.server.ts';
+import { savedStoriesRoute } from '../../../../../lib/saved/routes.server.ts';
 
 const day = 86_400_000;
 const toldBody = z.looseObject({ until: z.iso.datetime() });
