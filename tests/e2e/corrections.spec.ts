@@ -193,14 +193,16 @@ test('readers who had read the story are told once, others never', async ({ page
     data: { articleId: desk.id },
   });
   expect(noted.ok(), await noted.text()).toBe(true);
-  await desk.save({
-    meta: {
-      newsroom_corrections: [
-        { kind: 'correction', date: new Date(Date.now() + 1000).toISOString(), text: 'It was forty dollars.' },
-      ],
-    },
-  });
+  // Notes have whole seconds, and this one must be after the reading.
+  const at = Math.ceil(Date.now() / 1000) * 1000 + 1000;
+  const note = { kind: 'correction', date: new Date(at).toISOString(), text: 'It was forty dollars.' };
+  await desk.save({ meta: { newsroom_corrections: [note] } });
   await expect.poll(() => textOf(page, desk.path), { timeout: 60_000 }).toContain('It was forty dollars.');
+  await expect.poll(() => Date.now()).toBeGreaterThan(at);
+  // By the button below, or before it by the clock where the test is slow.
+  const told = page.waitForResponse(
+    (answer) => answer.url().endsWith('/api/v1/me/history/corrections') && answer.request().method() === 'POST',
+  );
   await page.goto('/about');
   const notice = page.getByRole('complementary', { name: 'A story you read was corrected' });
   await expect(notice.getByRole('link', { name: 'A Mule That Was Read' })).toHaveAttribute(
@@ -208,15 +210,12 @@ test('readers who had read the story are told once, others never', async ({ page
     `${desk.path}#corrections`,
   );
   expect(await violationsOn(page, '.correction-notice')).toEqual([]);
-  await page.goto('/dashboard/saved');
-  await expect(page.getByRole('region', { name: 'Reading history' }).getByText(/^Corrected \w+ \d+/)).toBeVisible();
-  const told = page.waitForResponse(
-    (answer) => answer.url().endsWith('/api/v1/me/history/corrections') && answer.request().method() === 'POST',
-  );
   await notice.getByRole('button', { name: 'Dismiss' }).focus();
   await page.keyboard.press('Escape');
   expect((await told).status()).toBe(200);
   await expect(notice).toHaveCount(0);
+  await page.goto('/dashboard/saved');
+  await expect(page.getByRole('region', { name: 'Reading history' }).getByText(/^Corrected \w+ \d+/)).toBeVisible();
   const answer = await page.request.get('/api/v1/me/history/corrections');
   expect([await answer.json(), answer.headers()['cache-control']]).toEqual([{ stories: [], until: null }, 'no-store']);
   await desk.save({ status: 'draft' });

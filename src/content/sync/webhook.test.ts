@@ -296,11 +296,18 @@ describe('a preview', () => {
               modified_gmt: '2026-11-20T14:00:00',
               title: { rendered: 'Newest' },
               content: { rendered: '<p>Saved</p>' },
+              meta: {
+                newsroom_corrections: [{ kind: 'correction', date: '2026-11-20T13:30:00Z', text: 'It <b>was</b>.' }],
+              },
             },
           ])
         : null;
     expect((await content.preview(link())).document).toMatchObject({
-      article: { title: 'Newest', bodyHtml: '<p>Saved</p>' },
+      article: {
+        title: 'Newest',
+        bodyHtml: '<p>Saved</p>',
+        corrections: [{ kind: 'correction', date: '2026-11-20T13:30:00Z', html: 'It was.' }],
+      },
     });
   });
 
