@@ -1,17 +1,17 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { UntoldAnswer } from '../lib/corrections/model.ts';
+import type { UntoldAnswer } from '../lib/corrections/schema.ts';
+import { tell } from './corrections.ts';
 
 const until = '2026-11-25T13:00:00.000Z';
 const stories = [{ id: 7, slug: 'a-mule', title: 'A <b>Mule</b>' }];
 let posted: unknown[];
-let questions: number;
+let asksAgain: boolean[];
 
 beforeEach(() => {
   posted = [];
-  questions = 0;
+  asksAgain = [];
   vi.useFakeTimers();
-  sessionStorage.clear();
   document.body.innerHTML = '<main></main>';
 });
 afterEach(() => {
@@ -19,21 +19,18 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** A page with the script, which asks at once. */
-async function visit(answer: UntoldAnswer | number): Promise<HTMLElement | null> {
+/** A page where there is something to tell. */
+function visit(answer: UntoldAnswer): HTMLElement | null {
   vi.stubGlobal('fetch', async (_url: string, init?: RequestInit) => {
-    if (init?.method === 'POST') posted.push(JSON.parse(String(init.body)));
-    else questions++;
-    return typeof answer === 'number' ? new Response('', { status: answer }) : Response.json(answer);
+    posted.push(JSON.parse(String(init?.body)));
+    return Response.json({});
   });
-  vi.resetModules();
-  await import('./corrections.ts');
-  await vi.advanceTimersByTimeAsync(0);
+  tell(answer, (may) => asksAgain.push(may));
   return document.querySelector<HTMLElement>('.correction-notice');
 }
 
 it('names the story as text, links to its notes, and counts as told after some seconds', async () => {
-  const notice = await visit({ stories, until });
+  const notice = visit({ stories, until });
   const link = notice?.querySelector('a');
   expect([link?.textContent, link?.getAttribute('href')]).toEqual(['A <b>Mule</b>', '/article/a-mule#corrections']);
   expect(notice?.querySelector('[role="status"]')?.textContent).toContain('A story you read was corrected');
@@ -46,21 +43,22 @@ it('names the story as text, links to its notes, and counts as told after some s
   expect([document.querySelector('.correction-notice'), posted.length]).toEqual([null, 1]);
 });
 
-it('is told at once when it is dismissed, and asked for no more in this visit', async () => {
-  (await visit({ stories, until }))?.querySelector('button')?.click();
-  expect(posted).toEqual([{ until }]);
-  expect(await visit({ stories, until })).toBeNull();
-  expect(questions).toBe(1);
+it('is told at once when it is dismissed, by Escape too, and asked for no more', async () => {
+  visit({ stories, until })
+    ?.querySelector('button')
+    ?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+  expect([posted, asksAgain]).toEqual([[{ until }], [true, false]]);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(posted).toHaveLength(1);
 });
 
-it('of a page that was left early stays untold', async () => {
-  await visit({ stories, until });
-  document.body.innerHTML = '';
-  expect(await visit({ stories, until })).not.toBeNull();
-  expect(posted).toEqual([]);
+it('of a page that is left early stays untold, and the next page asks again', () => {
+  expect(visit({ stories, until })).not.toBeNull();
+  expect([posted, asksAgain]).toEqual([[], [true]]);
 });
 
-it.each([{ stories: [], until: null }, 401, 503] as const)('shows nothing for %j', async (answer) => {
-  expect(await visit(answer as UntoldAnswer | number)).toBeNull();
-  expect(posted).toEqual([]);
+it('waits for another page while something is open over this one', () => {
+  document.body.innerHTML = '<dialog open></dialog>';
+  expect(visit({ stories, until })).toBeNull();
+  expect([posted, asksAgain]).toEqual([[], [true]]);
 });

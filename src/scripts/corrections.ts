@@ -1,6 +1,6 @@
 /**
- * Tells signed-in readers, once, that a story in their history was corrected. `session-page.ts` loads this when the browser is idle. The
- * notice stays for the next page until it has been in sight for some seconds, or was dismissed.
+ * Tells signed-in readers, once, that a story in their history was corrected. `session-page.ts` asks, and loads this where there is something to
+ * tell. The next page shows the notice again until it has been in sight for some seconds, or was dismissed.
  */
 import './corrections.css';
 import {
@@ -10,34 +10,12 @@ import {
   toldPath,
   type UntoldAnswer,
   type UntoldStory,
-} from '../lib/corrections/model.ts';
+} from '../lib/corrections/schema.ts';
 import { ask } from '../lib/http/ask.ts';
 import { isBusy } from '../stores/ui.ts';
 
 /** Milliseconds in sight after which the reader counts as told. */
 const inSight = 8000;
-/** Milliseconds between two questions of one browser session, where there was nothing to tell. */
-const every = 3_600_000;
-const askedName = 'corrections-asked';
-
-/** @returns whether to ask; always, where the browser remembers nothing */
-function isDue(): boolean {
-  try {
-    const age = Date.now() - Number(sessionStorage.getItem(askedName) ?? 0);
-    return age < 0 || age >= every;
-  } catch {
-    return true;
-  }
-}
-
-function settle(): void {
-  try {
-    sessionStorage.setItem(askedName, String(Date.now()));
-  } catch {
-    // The next page asks again.
-  }
-}
-
 function link({ slug, title }: UntoldStory): HTMLLIElement {
   const item = document.createElement('li');
   const anchor = document.createElement('a');
@@ -78,17 +56,19 @@ function show(stories: readonly UntoldStory[], onTold: () => void): HTMLElement 
   return notice;
 }
 
-async function tell(): Promise<void> {
-  if (!isDue() || isBusy()) return;
-  const answer = await ask<UntoldAnswer>(toldPath);
-  if (!answer.ok) return;
-  const { stories, until } = answer.value;
-  if (until === null) return settle();
+/**
+ * Shows the notice, and says so to the site.
+ *
+ * @param again lets the next page ask again
+ */
+export function tell({ stories, until }: UntoldAnswer, again: (may: boolean) => void): void {
+  again(true);
+  if (until === null || isBusy()) return;
   let isTold = false;
   const onTold = (): void => {
     if (isTold) return;
     isTold = true;
-    settle();
+    again(false);
     void ask(toldPath, { body: { until } satisfies ToldBody, keepalive: true });
   };
   show(stories, onTold);
@@ -97,5 +77,3 @@ async function tell(): Promise<void> {
   const whenSeen = (): void => document.addEventListener('visibilitychange', inAWhile, { once: true });
   inAWhile();
 }
-
-void tell();

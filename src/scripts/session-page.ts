@@ -6,6 +6,8 @@
 import type { Session } from '../lib/accounts/session.ts';
 import { recogniseFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
 import { forgetRepair } from '../lib/accounts/storage.ts';
+import { toldPath, type UntoldAnswer } from '../lib/corrections/schema.ts';
+import { ask } from '../lib/http/ask.ts';
 import { $session, refreshSession } from '../stores/session.ts';
 import { $ui } from '../stores/ui.ts';
 
@@ -20,11 +22,10 @@ const once = 60_000;
 const mayRead = (level: string | undefined, session: Session): boolean =>
   level === 'registered' ? session.isAuthenticated : session.isPayingSubscriber || session.isTrialing;
 
-/** @returns whether this page may be reloaded; never if that can't be remembered */
-function mayReload(): boolean {
+/** @returns whether something is due in this tab, and counts as done; never if that can't be remembered */
+function isDue(key: string, every: number): boolean {
   try {
-    const key = `wall:${location.pathname}`;
-    if (Date.now() - Number(sessionStorage.getItem(key) ?? 0) < once) return false;
+    if (Date.now() - Number(sessionStorage.getItem(key) ?? 0) < every) return false;
     sessionStorage.setItem(key, String(Date.now()));
     return true;
   } catch {
@@ -32,16 +33,36 @@ function mayReload(): boolean {
   }
 }
 
+/** Once a page: the session may change under a notice. */
+let asked = false;
+
+/** Asks which stories of the reader's history were corrected, once an hour while there are none. */
+async function askCorrections(): Promise<void> {
+  const key = 'corrections';
+  if (asked || !isDue(key, 3_600_000)) return;
+  asked = true;
+  const answer = await ask<UntoldAnswer>(toldPath);
+  if (!answer.ok || !answer.value.until) return;
+  const { tell } = await import('./corrections.ts');
+  tell(answer.value, (may) => sessionStorage.setItem(key, String(may ? 0 : Date.now())));
+}
+
 $session.subscribe((session) => {
   if (session.isAuthenticated) {
     repairOnce();
-    idle(() => void import('./corrections.ts').catch(() => {}));
+    idle(() => void askCorrections().catch(() => {}));
   } else if (session.status === 'anonymous') forgetRepair();
   // No other reader fetches it; a module runs once.
   if (session.activeProduct === 'reader') import('./print-upsell.ts').catch(() => {});
   const wall = document.querySelector<HTMLElement>('.paywall[data-level]');
   // After a payment on this page the paywall opens the article itself.
-  if (wall && !$ui.get().paywall.open && mayRead(wall.dataset.level, session) && mayReload()) location.reload();
+  if (
+    wall &&
+    !$ui.get().paywall.open &&
+    mayRead(wall.dataset.level, session) &&
+    isDue(`wall:${location.pathname}`, once)
+  )
+    location.reload();
 });
 
 if (await recogniseFromAddress()) await refreshSession();

@@ -4,7 +4,8 @@ import type { ContentReader, CorrectedStory } from '../content/model.ts';
 import { type FeedListing, feedOf } from '../feeds/build.ts';
 import { type FeedDocument, type FeedItem, feedForms, textAnswer, writeFeed } from '../feeds/write.ts';
 import { plainText } from '../text.ts';
-import { correctionsId, correctionsPath, correctionWords } from './model.ts';
+import { correctionsPath, correctionWords } from './model.ts';
+import { correctionsId } from './schema.ts';
 
 const itemsPerFeed = 30;
 

@@ -2,9 +2,6 @@
 import type { CorrectedStory, Correction } from '../content/model.ts';
 import { dayInZone } from '../day-in-zone.ts';
 
-/** Id of the notes on a story's page. */
-export const correctionsId = 'corrections';
-
 /** The list of all notes. */
 export const correctionsPath = '/corrections';
 
@@ -24,36 +21,6 @@ export const correctionWords = {
 /** The note that the line below the byline names: the newest correction, or the newest clarification of a story without one. */
 export const namedNote = (notes: readonly Correction[]): Correction | undefined =>
   notes.find(({ kind }) => kind === 'correction') ?? notes[0];
-
-/** Where the browser asks which stories that the user has read were corrected since, and says that the user was told. */
-export const toldPath = '/api/v1/me/history/corrections';
-
-export interface UntoldStory {
-  readonly id: number;
-  readonly slug: string;
-  readonly title: string;
-}
-
-/** GET: the newest first; `until` is the instant of the newest correction, `null` where there is none to tell. */
-export interface UntoldAnswer {
-  readonly stories: readonly UntoldStory[];
-  readonly until: string | null;
-}
-
-/** POST: the user was told about corrections up to this instant. */
-export interface ToldBody {
-  readonly until: string;
-}
-
-/** Stories that one notice names. */
-export const mostNamed = 3;
-
-/** What the notice says. */
-export const noticeWords = {
-  heading: (count: number): string =>
-    count === 1 ? 'A story you read was corrected' : 'Stories you read were corrected',
-  dismiss: 'Dismiss',
-} as const;
 
 /** Notes by their day in the newspaper's zone, in the order of the list. */
 export function byDay(items: readonly CorrectedStory[]): { readonly day: string; readonly items: CorrectedStory[] }[] {

@@ -1,6 +1,6 @@
 /** Stories that the reader has read and that were corrected since: which the reader hasn't been told about, and that the reader was told. */
 import { z } from 'zod';
-import { mostNamed, type ToldBody, type UntoldAnswer } from '../../../../../lib/corrections/model.ts';
+import { mostNamed, type ToldBody, type UntoldAnswer } from '../../../../../lib/corrections/schema.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import { savedStoriesRoute } from '../../../../../lib/saved/routes.server.ts';
 
