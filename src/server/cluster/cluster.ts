@@ -3,142 +3,22 @@
  * content log; all follow the log. A webhook may reach any node, which passes it on to the holder and answers when its own pages are
  * fresh. See docs/decisions/0031-cluster.md.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Content, ContentJournal, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
-import type { EntryAhead } from '../../content/store/ahead.server.ts';
+import type { Content, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
 import type { ContentEntry } from '../../content/store/entries.server.ts';
-import { entryName } from '../../content/store/entries.server.ts';
 import { tag } from '../../lib/content/model.ts';
-import type { Queries } from '../../lib/database.ts';
 import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { inSpan } from '../../lib/tracing.ts';
 import type { ChangeFeed } from '../change-feed.ts';
 import { type AnswerMessage, longestMessage, type Message, type WebhookMessage } from './channel.ts';
-import { type ContentLog, type LogBatch, openContentLog, tagKind } from './content-log.ts';
-import { createLease, type Lease } from './lease.ts';
+import { applyMs, type ClusterLog, tagEntry } from './cluster-log.ts';
+import { type LogBatch, tagKind } from './content-log.ts';
 import { type MissedWithdrawals, wantedContent, watchForMissedWithdrawals } from './missed-withdrawals.ts';
 import { type ClusterNode, createClusterNode, type NodeStats } from './node.ts';
 import { createPostgresAssets } from './postgres-assets.ts';
 import { type AssetStore, createSharedAssets, type SharedAssets } from './shared-assets.ts';
 import { createSharedPages, type SharedPages, type SharedPagesStats } from './shared-pages.ts';
-
-/** What the content needs of the cluster; created before it. */
-export interface ClusterLog {
-  /** This node. */
-  readonly id: string;
-  readonly version: number;
-  readonly db: Queries;
-  readonly contentLog: ContentLog;
-  readonly lease: Lease;
-  readonly journal: ContentJournal;
-  /** Whether this node may sync: it holds the lease, and has read the log to its end since it got it. */
-  readonly leads: () => boolean;
-  /**
-   * Lets this node sync as the lease's holder.
-   *
-   * @param since see `FollowedStore.fetchTime`; what was fetched before may be older than what the holder before has appended
-   */
-  lead(epoch: number, since: number): void;
-  /** Tells the journal that this node has applied the log up to a revision. */
-  applied(revision: number, refreshed: Promise<readonly string[]>): void;
-  /** Ends every wait of the journal; what was appended is applied at the next start. */
-  close(): void;
-}
-
-export interface ClusterLogOptions {
-  /** PostgreSQL. */
-  readonly db: Queries;
-  /** Version of the content store's data: builds with another one have a log of their own. */
-  readonly version: number;
-  readonly log: Logger;
-  /** Milliseconds after which a silent node counts as gone (default 5000). */
-  readonly goneMs?: number;
-}
-
-/** Milliseconds in which an entry comes back to the node that appended it. */
-const applyMs = 15_000;
-const goneAfterMs = 5000;
-
-/** Opens this node's side of the content log. */
-export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: ClusterLogOptions): ClusterLog {
-  const id = randomUUID();
-  const contentLog = openContentLog({ db, version });
-  const lease = createLease({ version, node: id, log, staleMs: 2 * goneMs });
-  let last: { revision: number; refreshed: Promise<readonly string[]> } = {
-    revision: 0,
-    refreshed: Promise.resolve([]),
-  };
-  const waiting = new Set<() => void>();
-  const closing = new AbortController();
-  let lead: { readonly epoch: number; readonly since: number } | null = null;
-
-  async function reached(revision: number): Promise<{ refreshed: Promise<readonly string[]> }> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const look = (): void => {
-      if (last.revision >= revision) resolve();
-    };
-    const timer = setTimeout(() => reject(new Error("The content log can't be read")), applyMs);
-    const stop = (): void => reject(new Error('The site is stopping'));
-    if (closing.signal.aborted) stop();
-    closing.signal.addEventListener('abort', stop, { once: true });
-    waiting.add(look);
-    look();
-    try {
-      await promise;
-      return { refreshed: last.refreshed };
-    } finally {
-      clearTimeout(timer);
-      closing.signal.removeEventListener('abort', stop);
-      waiting.delete(look);
-    }
-  }
-
-  return {
-    id,
-    version,
-    db,
-    contentLog,
-    lease,
-    journal: {
-      async append(entries, tags, ahead = []) {
-        const present = lead;
-        if (present === null || present.epoch !== lease.epoch || closing.signal.aborted)
-          throw new Error('Another node syncs with WordPress');
-        if (entries.some((entry) => 'fetched' in entry && entry.fetched && entry.fetched.at < present.since))
-          throw new Error('It was fetched before this node began to sync for the cluster');
-        const written = [...datedFrom(present.since, ahead), ...entries].map((entry) => {
-          return { ...entryName(entry), payload: JSON.stringify(entry) };
-        });
-        try {
-          return await inSpan('content log append', { 'broadsheet.entries': written.length }, async () =>
-            reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], present.epoch)),
-          );
-        } catch (error) {
-          // It may have been appended all the same; the next preview must not start before it.
-          if (lead === present) lead = null;
-          throw error;
-        }
-      },
-    },
-    leads: () => lead !== null && lead.epoch === lease.epoch,
-    lead(epoch, since) {
-      lead = { epoch, since };
-    },
-    applied(revision, refreshed) {
-      last = { revision, refreshed };
-      for (const look of [...waiting]) look();
-    },
-    close: () => closing.abort(),
-  };
-}
-
-/** Entries of a time at which this node syncs: after all that the log has of them. */
-const datedFrom = (since: number, ahead: readonly EntryAhead[]): EntryAhead[] =>
-  ahead.map((entry) => ({ ...entry, fetched: { at: Math.max(since, entry.fetched.at), clock: entry.fetched.clock } }));
-
-const tagEntry = (tag: string) => ({ kind: tagKind, id: tag, payload: null });
 
 export interface ClusterOptions {
   readonly clusterLog: ClusterLog;

@@ -2,7 +2,8 @@
 import type { Content } from '../../content/service.ts';
 import { tag } from '../../lib/content/model.ts';
 import type { SharedQuotes } from '../../lib/ticker/ticker.server.ts';
-import type { Cluster, ClusterLog } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import type { ClusterLog } from './cluster-log.ts';
 
 /** Name of the prices among the values that the nodes share. */
 export const quotesKey = 'quotes';
