@@ -17,18 +17,19 @@ const neverAborted = new AbortController().signal;
 
 const isForOperators = (path: string): boolean => path.startsWith('/-/') || path === '/metrics';
 
+/** Whether a body is too long to be read for nothing, or of a length that isn't known. */
+const isLong = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > drainLimit;
+
 /**
- * Reads and discards the body of a request that is refused for something else, so that a client that first sends all of it gets the
- * response.
- *
- * @returns Headers of the response: it ends the connection where the body is too long, or of a length that isn't known
+ * Refuses a request for something else than its body, which is read to its end first: a client that sends all of it before it reads would
+ * not get the response. A long body ends the connection instead. Without a body the response is sent at once, before what a client
+ * may send beyond the request.
  */
-async function discardBody(incoming: IncomingMessage): Promise<OutgoingHttpHeaders> {
-  const { headers } = incoming;
-  const length = Number(headers['content-length'] ?? 0);
-  if (headers['transfer-encoding'] !== undefined || length > drainLimit) return { connection: 'close' };
-  if (length > 0) await finished(incoming.resume(), { writable: false });
-  return {};
+async function refuse(incoming: IncomingMessage, respond: (headers: OutgoingHttpHeaders) => void): Promise<void> {
+  if (isLong(incoming)) return respond({ connection: 'close' });
+  if (Number(incoming.headers['content-length'] ?? 0) > 0) await finished(incoming.resume(), { writable: false });
+  respond({});
 }
 
 /** Responds, or rejects with an error for {@link fail}. */
@@ -42,8 +43,9 @@ export async function answer(state: ServerState, exchange: Exchange): Promise<vo
   const methods = tenantOwns ? callMethods : methodsOf(key?.kind === 'pass' ? key.path : path);
   const refused = refusedMethod(incoming.method ?? '', methods);
   if (refused) {
-    const headers = { ...refused.headers, ...(await discardBody(incoming)) };
-    return sendText(state, exchange, refused.status, refused.sentence, headers);
+    return refuse(incoming, (headers) =>
+      sendText(state, exchange, refused.status, refused.sentence, { ...refused.headers, ...headers }),
+    );
   }
   if (path === '/healthz' || path === '/readyz') return sendHealth(state, exchange, url);
   if (sendFile(state, exchange, path)) return;
@@ -54,8 +56,8 @@ export async function answer(state: ServerState, exchange: Exchange): Promise<vo
   const operators = isForOperators(path) ? options.operators : undefined;
   if (operators && (await operators.answer(incoming, exchange.outgoing, url, () => readText(incoming, url)))) return;
   if (!ungated.test(path) && !options.editionReady()) {
-    const headers = { 'retry-after': retryAfter, 'cache-control': 'no-store', ...(await discardBody(incoming)) };
-    return sendPage(state, exchange, 503, noEditionPage, headers);
+    const noEdition = { 'retry-after': retryAfter, 'cache-control': 'no-store' };
+    return refuse(incoming, (headers) => sendPage(state, exchange, 503, noEditionPage, { ...noEdition, ...headers }));
   }
   if (await answerFromPress(state, exchange)) return;
   return renderForClient(state, exchange, url, operators);
