@@ -19,12 +19,31 @@ const mostAttempts = 5;
 type ReaderHeaders = Pick<FastPathHeaders, 'cookie' | 'user-agent'>;
 
 /** Responds with a cached page; `false`: there is none, or the response needs an asynchronous call. */
-export function answerFromCache(state: ServerState, exchange: Exchange): boolean {
+export const answerFromCache = (state: ServerState, exchange: Exchange): boolean =>
+  sendIfCached(state, exchange, true) === true;
+
+/**
+ * Responds with a cached page, and waits a moment if it is being compressed against the reader's dictionary.
+ *
+ * @returns resolves to whether it has responded
+ */
+export async function answerFromCacheSoon(state: ServerState, exchange: Exchange): Promise<boolean> {
+  let sent = sendIfCached(state, exchange, true);
+  if (sent instanceof Promise) {
+    await sent;
+    sent = exchange.outgoing.destroyed || sendIfCached(state, exchange, false);
+  }
+  if (sent === true) exchange.hit = true;
+  return sent === true;
+}
+
+/** @returns a promise where the page is being compressed and the request may wait; nothing is sent then */
+function sendIfCached(state: ServerState, exchange: Exchange, mayWait: boolean): boolean | Promise<void> {
   const { method = '', url = '', headers } = exchange.incoming;
   const { pages } = state.options;
   if (!pages || (method !== 'GET' && method !== 'HEAD')) return false;
   const page = cachedPageAt(state, pages, method, url, headers);
-  return page !== undefined && sendCached(state, pages, page, exchange, 'hit') === true;
+  return page !== undefined && sendCached(state, pages, page, exchange, 'hit', mayWait);
 }
 
 /** The same for the fast path. */

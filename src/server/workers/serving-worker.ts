@@ -11,6 +11,7 @@ import { nameOf } from '../../press/store/stored-page.ts';
 import { type Config, parseConfig } from '../config/config.ts';
 import { accessCookieName, accessKeysOf, giftCookieName, openDataDir } from '../data-dir.ts';
 import { sendFile } from '../http/answer.ts';
+import { answerFromCacheSoon } from '../http/cached-pages.ts';
 import { clientAddressOf } from '../http/client-address.ts';
 import { createCrawlers, systemDns } from '../http/crawlers.ts';
 import { createHttpServer, createServerCounts } from '../http/http-server.ts';
@@ -233,6 +234,8 @@ function plainKeys(config: Config): KeyOf {
 async function respond(state: State, server: ServerState, exchange: Exchange): Promise<void> {
   const { incoming, outgoing } = exchange;
   const [path = ''] = (incoming.url ?? '').split('?', 1);
+  // The page is here, and need not wait for the writer.
+  if (await answerFromCacheSoon(server, exchange)) return;
   if (sendFile(server, exchange, path)) return;
   exchange.forwarded = true;
   try {
