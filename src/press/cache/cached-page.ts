@@ -135,6 +135,9 @@ const worthwhile = 0.8;
 const isForDictionary = ({ status, headers, etags }: StoredPage): boolean =>
   status === 200 && etags.gzip !== undefined && (headers['content-type'] ?? '').startsWith('text/html');
 
+/** Milliseconds until a page is tried again whose compression found too many waiting. */
+const busyMs = 1000;
+
 /**
  * Starts compressing a page with the shared dictionary, at the first request for it: most pages are never requested by a browser that has
  * the dictionary. The response is then in the page's field of the coding.
@@ -158,15 +161,19 @@ export function startWithDictionary(
     return null;
   }
   const most = zipped.byteLength * worthwhile;
-  const made = dictionary.compress(zipped, coding).then(
-    (body) => {
+  const made = dictionary
+    .compress(zipped, coding)
+    .then((body) => {
       cached[coding] = body.byteLength < most ? keep(() => respondIn(cached, coding, body, headersOf)) : null;
-    },
-    (error: unknown) => {
-      // Too many wait at this moment; any other error would come again.
-      cached[coding] = error instanceof PoolBusy ? undefined : null;
-    },
-  );
+    })
+    .catch((error: unknown) => {
+      // Another try would fail again, or, where too many wait, add to them.
+      cached[coding] = null;
+      if (!(error instanceof PoolBusy)) return;
+      setTimeout(() => {
+        cached[coding] = undefined;
+      }, busyMs).unref();
+    });
   const waited = within(made, dictionary.mostWaitMs);
   cached[coding] = waited;
   return waited;

@@ -104,6 +104,8 @@ export function createPageDictionary(
     // A view would send the whole memory behind it.
     payload: ({ zipped, coding }) => ({ zipped: new Uint8Array(zipped), coding }),
     tasksPerThread: 4,
+    // A page that ends the thread takes others with it: the second time it is alone.
+    maxTries: 2,
     maxWaiting: 200,
     log,
   });
