@@ -2,16 +2,33 @@
  * Withdrawals that a node has applied ahead of the content log, because it couldn't read the log: its content store differs from the log by
  * these until the log has a later entry of the same name.
  */
+import { levelOf } from '../../lib/access/model.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
+import type { IngestedSection } from '../ingest/document.ts';
+import { canonicalSlug } from '../wire/values.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { type ContentEntry, entryName } from './entries.server.ts';
 import type { Fetched } from './write.server.ts';
 
 /** Kinds of entries that withdraw something; a document withdraws when it has become paid. */
-type AheadKind = 'document' | 'withdrawal' | 'comment-withdrawal' | 'sections';
+type AheadKind = 'document' | 'withdrawal' | 'comment-withdrawal';
+
+type SectionsEntry = Extract<ContentEntry, { readonly kind: 'sections' }>;
+
+/**
+ * The sections of this node without those that WordPress has removed. Unlike the other entries it isn't WordPress's whole answer: what
+ * was added or edited waits for the log.
+ */
+export type SectionsAhead = SectionsEntry & {
+  readonly fetched: Fetched;
+  /** Ids of the removed sections; earlier versions didn't write them. */
+  readonly removed?: readonly number[];
+};
 
 /** `fetched.clock` is that of WordPress's answer; `fetched.at` is that of the stored version where it has one. */
-export type EntryAhead = Extract<ContentEntry, { readonly kind: AheadKind }> & { readonly fetched: Fetched };
+export type EntryAhead =
+  | (Extract<ContentEntry, { readonly kind: AheadKind }> & { readonly fetched: Fetched })
+  | SectionsAhead;
 
 type Remembered = EntryAhead & {
   /** Time of this node's request, on the scale of `Fetched.at`; earlier versions didn't write it. */
@@ -62,24 +79,48 @@ function remembered(store: ContentStore, entry: ContentEntry): Remembered | null
 
 const fetchedOf = (entry: ContentEntry): Fetched | undefined => ('fetched' in entry ? entry.fetched : undefined);
 
+/** Whether WordPress answered an entry of the log after what this node has applied ahead of it; also where an answer has no clock. */
+function overtakes(entry: ContentEntry, ahead: Remembered): boolean {
+  const [clock, known] = [fetchedOf(entry)?.clock ?? 0, ahead.fetched.clock];
+  return clock === 0 || known === 0 || clock > known;
+}
+
 /** Forgets what the log has overtaken. @param entries of the log */
 export function forgetAhead(store: ContentStore, entries: readonly ContentEntry[]): void {
   if (!isAhead(store)) return;
-  for (const entry of entries) store.prepare('DELETE FROM meta WHERE key = ?').run(keyOf(entry));
+  for (const entry of entries) {
+    const ahead = remembered(store, entry);
+    if (ahead && overtakes(entry, ahead)) store.prepare('DELETE FROM meta WHERE key = ?').run(keyOf(entry));
+  }
 }
 
 /**
- * Finds the entries of the log that count, before they are applied: WordPress answered them after what this node has applied ahead of the log, by WordPress's clock, whose
- * unit is a second. An earlier one would show again what is withdrawn. Where an answer doesn't state the clock, the log counts.
+ * Chooses what to apply of the log. An entry that isn't newer than a withdrawal that this node has applied ahead is left out, because it would show
+ * the withdrawn content again. Such a list of sections is applied without the removed ones: it may have a section that makes stories paid.
+ *
+ * Marks a withdrawal of the same second of WordPress's clock as doubtful in the content store: which of the two is newer isn't known.
  */
 export function chooseEntries(store: ContentStore, entries: readonly ContentEntry[]): readonly ContentEntry[] {
   if (!isAhead(store)) return entries;
-  return entries.filter((entry) => {
+  return entries.flatMap((entry): ContentEntry[] => {
     const ahead = remembered(store, entry);
-    const [clock, known] = [fetchedOf(entry)?.clock ?? 0, ahead?.fetched.clock ?? 0];
-    if (ahead && clock === known) remember(store, { ...ahead, isDoubtful: true });
-    return clock === 0 || known === 0 || clock > known;
+    if (!ahead || overtakes(entry, ahead)) return [entry];
+    if (isSections(entry) && isSections(ahead)) return [withoutRemoved(entry, ahead)];
+    if (fetchedOf(entry)?.clock === ahead.fetched.clock) remember(store, { ...ahead, isDoubtful: true });
+    return [];
   });
+}
+
+const isSections = <Entry extends ContentEntry>(entry: Entry): entry is Entry & { readonly kind: 'sections' } =>
+  entry.kind === 'sections';
+
+/** A section that makes its stories paid stays: without it they would be free until the log has the stories' new sections. */
+export const isRemovable = ({ slug }: Pick<IngestedSection, 'slug'>): boolean =>
+  levelOf('default', [canonicalSlug(slug)]) === 'default';
+
+function withoutRemoved(entry: SectionsEntry, { removed = [] }: SectionsAhead): ContentEntry {
+  const sections = entry.sections.filter((section) => !removed.includes(section.id) || !isRemovable(section));
+  return { ...entry, sections };
 }
 
 // The character after the colon, so that SQLite reads a range of its index.
@@ -96,7 +137,8 @@ export const entriesAhead = (store: ContentStore): Remembered[] =>
 /**
  * What the node that syncs appends: first what it has applied ahead of the log, then its entries without those that it fetched before that.
  * What was applied ahead is dated as this node's request, which is later than all that it has appended before. By WordPress's clock both
- * are dated after its answers, so that they count for this node, too. What is doubtful isn't appended: this node fetches it again.
+ * are dated after its answers, so that they count for this node, too. What is doubtful isn't appended, and neither are the sections, which lack
+ * what WordPress has added: this node fetches them again.
  */
 export function withEntriesAhead(
   store: ContentStore,
@@ -105,12 +147,13 @@ export function withEntriesAhead(
   const later = entries.flatMap((entry): ContentEntry[] => {
     const [ahead, fetched] = [remembered(store, entry), fetchedOf(entry)];
     if (!ahead || !fetched) return [entry];
-    if (fetched.at < (ahead.askedAt ?? 0)) return [];
+    if (fetched.at < (ahead.askedAt ?? 0))
+      return isSections(entry) && isSections(ahead) ? [withoutRemoved(entry, ahead)] : [];
     const isLater = fetched.clock === 0 || fetched.clock > ahead.fetched.clock;
     return [isLater ? entry : redated(entry, fetched.at, ahead.fetched.clock)];
   });
   const ahead = entriesAhead(store).flatMap(({ askedAt, isDoubtful, ...entry }) =>
-    isDoubtful ? [] : [redated(entry, askedAt ?? entry.fetched.at, entry.fetched.clock)],
+    isDoubtful || isSections(entry) ? [] : [redated(entry, askedAt ?? entry.fetched.at, entry.fetched.clock)],
   );
   return { entries: later, ahead };
 }

@@ -3,10 +3,9 @@
  * what withdraws a document, a comment or a section, or makes a story paid; the log brings everything else later.
  */
 
-import { levelOf } from '../../lib/access/model.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
-import { aheadOf, type EntryAhead } from '../store/ahead.server.ts';
+import { aheadOf, type EntryAhead, isRemovable } from '../store/ahead.server.ts';
 import { type ContentStore, documentTypes } from '../store/content-store.server.ts';
 import { storedSections } from '../store/navigation.server.ts';
 import type { Fetched } from '../store/write.server.ts';
@@ -135,9 +134,12 @@ async function sectionsWithdrawal(state: MissedState, signal: AbortSignal): Prom
       return navigationPosition(parsed.data) === null ? [] : [parsed.data.id];
     }),
   );
-  const isGone = ({ id, slug, position }: (typeof before)[number]): boolean =>
-    position !== null && !shown.has(id) && levelOf('default', [slug]) === 'default';
-  const sections = before.filter((section) => !isGone(section));
   if (JSON.stringify(before) !== JSON.stringify(storedSections(state.store))) return 'changed';
-  return sections.length < before.length ? { kind: 'sections', sections, fetched } : null;
+  const gone = before.filter((each) => each.position !== null && !shown.has(each.id) && isRemovable(each));
+  const sections = before.filter((section) => !gone.includes(section));
+  const ahead = aheadOf(state.store, { kind: 'sections', sections });
+  // What this node has removed before is removed once more, by a later answer.
+  const earlier = ahead?.kind === 'sections' ? (ahead.removed ?? []).filter((id) => !shown.has(id)) : [];
+  const removed = [...new Set([...earlier, ...gone.map(({ id }) => id)])];
+  return removed.length > 0 ? { kind: 'sections', sections, removed, fetched } : null;
 }

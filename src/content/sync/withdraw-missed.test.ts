@@ -298,6 +298,125 @@ it('an entry of the log of the same second may be newer: this node appends neith
   expect(content.followed.ahead()).toEqual([]);
 });
 
+describe('sections of the log that are older than what this node was told', () => {
+  type SectionsEntry = Extract<ContentEntry, { kind: 'sections' }>;
+  const rules = publication.access.sections as Record<string, 'subscriber'>;
+  afterEach(() => {
+    delete rules.premium;
+  });
+  const logged = (name: string): ContentEntry => {
+    const entry = log
+      .flatMap(({ entries }) => entries)
+      .findLast((each) => Object.values(entryName(each)).join(' ') === name);
+    if (!entry) throw new Error(`The log has no ${name}.`);
+    return entry;
+  };
+  /** The log's sections with `premium` among them. @param id of the term, which may have had another slug before */
+  const withPremium = (id: number): SectionsEntry['sections'] => {
+    const { sections: known } = logged('sections ') as SectionsEntry;
+    const [first] = known;
+    if (!first) throw new Error('The log has no sections.');
+    return [...known.filter((each) => each.id !== id), { ...first, id, slug: 'premium', name: 'Premium', position: 9 }];
+  };
+  /** The node asks, and WordPress answers at `second`. */
+  const askAt = async (second: number): Promise<void> => {
+    wordpress.intercept = async (request) => {
+      if (!request.url.includes('/categories')) return null;
+      wordpress.intercept = null;
+      const response = await wordpress.handle(request);
+      response.headers.set('Date', new Date(second * 1000).toUTCString());
+      return response;
+    };
+    await content.withdrawMissed(60, signal);
+  };
+  const clock = Math.floor(Date.now() / 1000) + 100;
+
+  it.each([
+    ['earlier', clock - 5],
+    ['of the same second', clock],
+  ])('bring a section that makes its stories paid, and not the deleted one: %s', async (_, answered) => {
+    rules.premium = 'subscriber';
+    // An editor adds a paid section, moves a free story into it and deletes another section; the holder logs it.
+    const fetched = { at: Date.now() + 3_600_000, clock: answered };
+    const list: ContentEntry = { kind: 'sections', sections: withPremium(54), fetched };
+    const { document } = logged('document 1') as Extract<ContentEntry, { kind: 'document' }>;
+    const moved: ContentEntry = { kind: 'document', document: { ...document, terms: [54] }, fetched };
+    wordpress.remove('categories', 51);
+    delivered(51, 'term', 'categories');
+    await askAt(clock);
+    await content.followed.apply([list, moved], log.length + 1, new Set());
+    expect(content.reader().article('a-1')?.access).toBe('subscriber');
+    expect(shownSections()).toEqual(['money Money', 'opinion Opinion', 'premium Politics']);
+    expect(content.followed.ahead()).toEqual([{ type: 'sections', id: 0 }]);
+    // The list of this node lacks what WordPress has besides: it isn't appended.
+    const before = log.length;
+    await content.refresh('articles', 5);
+    expect(log[before]?.entries.map(({ kind }) => kind)).toEqual(['document']);
+    wordpress.put('categories', { id: 54, ...wireSection(54, 'premium', 9) });
+    await content.refresh('sections', 0);
+    expect(shownSections()).toEqual(['money Money', 'opinion Opinion', 'premium Premium']);
+    expect(content.followed.ahead()).toEqual([]);
+  });
+
+  it('keep a removed section that has become paid meanwhile', async () => {
+    rules.premium = 'subscriber';
+    const list: ContentEntry = {
+      kind: 'sections',
+      sections: withPremium(51),
+      fetched: { at: Date.now() + 3_600_000, clock: clock - 5 },
+    };
+    wordpress.remove('categories', 51);
+    delivered(51, 'term', 'categories');
+    await askAt(clock);
+    expect(shownSections()).toEqual(['money Money', 'opinion Opinion']);
+    await content.followed.apply([list], log.length + 1, new Set());
+    expect(shownSections().map((each) => each.split(' ')[0])).toEqual(['money', 'opinion', 'premium']);
+  });
+
+  it('do not bring back a section that was removed, restored and removed again', async () => {
+    const restored = { ...logged('sections '), fetched: { at: Date.now() + 3_600_000, clock: clock + 5 } };
+    wordpress.remove('categories', 51);
+    delivered(51, 'term', 'categories');
+    await askAt(clock);
+    wordpress.remove('categories', 52);
+    delivered(52, 'term', 'categories');
+    await askAt(clock + 2);
+    // Restored at `clock + 5`, when the holder fetched the list, and removed again.
+    delivered(51, 'term', 'categories');
+    await askAt(clock + 10);
+    await content.followed.apply([restored as ContentEntry], log.length + 1, new Set());
+    expect(shownSections()).toEqual(['opinion Opinion']);
+  });
+
+  it('are appended without the removed ones, when this node fetched them as the holder before it asked', async () => {
+    wordpress.put('categories', { id: 54, ...wireSection(54, 'premium', 9) });
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    wordpress.intercept = async (request) => {
+      if (!request.url.includes('/categories')) return null;
+      wordpress.intercept = null;
+      const response = await wordpress.handle(request);
+      asked.resolve();
+      await answer.promise;
+      return response;
+    };
+    const refreshed = content.refresh('sections', 0);
+    await asked.promise;
+    wordpress.remove('categories', 51);
+    delivered(51, 'term', 'categories');
+    await content.withdrawMissed(60, signal);
+    const before = log.length;
+    answer.resolve();
+    await refreshed;
+    const [list] = log.slice(before).flatMap(({ entries }) => entries.filter(({ kind }) => kind === 'sections'));
+    expect((list as SectionsEntry | undefined)?.sections.map(({ slug }) => slug)).toEqual([
+      'money',
+      'opinion',
+      'premium',
+    ]);
+    expect(shownSections()).toEqual(['money Money', 'opinion Opinion', 'premium Premium']);
+  });
+});
+
 it('what is withdrawn once more while the node is cut off is dated by the later answer', async () => {
   put(2, { status: 'draft' });
   wordpress.remove('comments', 12);
