@@ -108,8 +108,9 @@ test('an editor adds a correction by keyboard, takes it back, and the pages foll
   await expect.poll(() => textOf(page, desk.path), { timeout: 60_000 }).toContain(markup);
   const html = await textOf(page, desk.path);
   expect(html).toContain(`"correction":[{"@type":"CorrectionComment","text":"${plain}"`);
-  expect(await textOf(page, '/corrections')).toContain(markup);
-  expect(await textOf(page, '/corrections/rss.xml')).toContain(plain);
+  // The list and the feed are rendered after the story.
+  await expect.poll(() => textOf(page, '/corrections'), { timeout: 60_000 }).toContain(markup);
+  await expect.poll(() => textOf(page, '/corrections/rss.xml'), { timeout: 60_000 }).toContain(plain);
 
   // Taken back, it is gone everywhere.
   await panel.getByRole('button', { name: /^Remove Correction/ }).focus();
