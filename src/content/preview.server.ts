@@ -78,7 +78,7 @@ async function withAutosave(
   );
   if (!newest || stamp(newest) <= String(raw.modified_gmt ?? '')) return raw;
   const { title, content, excerpt } = newest;
-  const corrections = (newest.meta as Record<string, unknown> | undefined)?.newsroom_corrections;
+  const corrections = datedNow((newest.meta as Record<string, unknown> | undefined)?.newsroom_corrections);
   return {
     ...raw,
     ...(title ? { title } : {}),
@@ -87,6 +87,12 @@ async function withAutosave(
     ...(corrections ? { corrections } : {}),
   };
 }
+
+/** A new note has no date until it is saved; a preview shows it as if it were saved now. */
+const datedNow = (notes: unknown): unknown =>
+  Array.isArray(notes)
+    ? notes.map((note) => ({ date: new Date().toISOString(), ...(note as Record<string, unknown>) }))
+    : notes;
 
 function shown(store: ContentStore, document: IngestedDocument): PreviewDocument {
   const { id, slug, title, excerpt, image, date, modified, facts } = document;

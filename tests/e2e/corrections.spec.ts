@@ -101,9 +101,24 @@ test('an editor adds a correction by keyboard, takes it back, and the pages foll
   await words.fill('x'.repeat(1501));
   await expect(panel.getByRole('alert')).toContainText('This note is too long.');
   await expect(page.getByRole('button', { name: 'Save', exact: true })).toBeDisabled();
+  // The panel may be closed: the message above the story stays until the note is shorter.
+  const opener = panel.getByRole('button', { name: 'Corrections', exact: true });
+  const above = page.locator('.components-notice', { hasText: 'a note under “Corrections” is too long' });
+  await opener.click();
+  await expect(words).toHaveCount(0);
+  await expect(above).toBeVisible();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByRole('button', { name: 'Save', exact: true })).toBeEnabled();
+  await expect(above).toHaveCount(0);
+  await opener.click();
   await words.fill(markup);
   await expect(panel.getByRole('alert')).toHaveCount(0);
+
+  // The date is that of saving: readers who saw the story until then are told.
+  const time = panel.getByLabel('Date and time');
+  await expect(time).toHaveValue('');
   await saveByKey(page);
+  await expect(time).toHaveValue(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/);
 
   await expect.poll(() => textOf(page, desk.path), { timeout: 60_000 }).toContain(markup);
   const html = await textOf(page, desk.path);

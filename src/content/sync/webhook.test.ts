@@ -297,7 +297,10 @@ describe('a preview', () => {
               title: { rendered: 'Newest' },
               content: { rendered: '<p>Saved</p>' },
               meta: {
-                newsroom_corrections: [{ kind: 'correction', date: '2026-11-20T13:30:00Z', text: 'It <b>was</b>.' }],
+                newsroom_corrections: [
+                  { kind: 'clarification', text: 'Not saved yet.' },
+                  { kind: 'correction', date: '2026-11-20T13:30:00Z', text: 'It <b>was</b>.' },
+                ],
               },
             },
           ])
@@ -306,7 +309,10 @@ describe('a preview', () => {
       article: {
         title: 'Newest',
         bodyHtml: '<p>Saved</p>',
-        corrections: [{ kind: 'correction', date: '2026-11-20T13:30:00Z', html: 'It was.' }],
+        corrections: [
+          { kind: 'clarification', date: expect.stringMatching(/^\d{4}-/), html: 'Not saved yet.' },
+          { kind: 'correction', date: '2026-11-20T13:30:00Z', html: 'It was.' },
+        ],
       },
     });
   });

@@ -24,8 +24,46 @@
 			.toISOString()
 			.replace( /\.\d+Z$/, 'Z' );
 
+	const isTooLong = ( note ) => Array.from( note.text ).length > longest;
+
+	/** The notes of the story as edited. */
+	const notesIn = ( select ) =>
+		( select( 'core/editor' ).getEditedPostAttribute( 'meta' ) || {} )[ key ];
+
+	/**
+	 * Locks saving while a note is too long, because WordPress would refuse the whole story. It is beside the panel, whose
+	 * contents are gone while it is closed, and says why above the story.
+	 */
+	function Lock() {
+		const tooLong = useSelect(
+			( select ) => ( notesIn( select ) || [] ).some( isTooLong ),
+			[]
+		);
+		const { lockPostSaving, unlockPostSaving } =
+			useDispatch( 'core/editor' );
+		const { createErrorNotice, removeNotice } =
+			useDispatch( 'core/notices' );
+		useEffect( () => {
+			if ( ! tooLong ) {
+				return;
+			}
+			lockPostSaving( key );
+			// The message beside the note is read out already.
+			createErrorNotice( words.lock, {
+				id: key,
+				isDismissible: false,
+				speak: false,
+			} );
+			return () => {
+				unlockPostSaving( key );
+				removeNotice( key );
+			};
+		}, [ tooLong ] );
+		return null;
+	}
+
 	function Note( { note, number, input, change, remove } ) {
-		const tooLong = Array.from( note.text ).length > longest;
+		const tooLong = isTooLong( note );
 		const title = sprintf(
 			/* translators: 1: "Correction" or "Clarification", 2: number. */
 			__( '%1$s %2$d', 'newsroom' ),
@@ -51,8 +89,10 @@
 			el( TextControl, {
 				type: 'datetime-local',
 				label: __( 'Date and time', 'newsroom' ),
-				value: localOf( note.date ),
-				// An emptied field keeps the date: a note always has one.
+				// WordPress fills in the time of saving: readers who saw the story until then are told of the note.
+				value: note.date ? localOf( note.date ) : '',
+				help: note.date ? undefined : words.date,
+				// An emptied field keeps the date: only a new note has none.
 				onChange: ( local ) =>
 					local && change( { date: instantOf( local ) } ),
 				__next40pxDefaultSize: true,
@@ -96,26 +136,13 @@
 	}
 
 	function Corrections() {
-		const notes = useSelect(
-			( select ) =>
-				( select( 'core/editor' ).getEditedPostAttribute( 'meta' ) ||
-					{} )[ key ],
-			[]
-		);
-		const { editPost, lockPostSaving, unlockPostSaving } =
-			useDispatch( 'core/editor' );
+		const notes = useSelect( notesIn, [] );
+		const { editPost } = useDispatch( 'core/editor' );
 		const list = notes || [];
 		const first = useRef( null );
 		const add = useRef( null );
 		const focusNext = useRef( null );
-		const tooLong = list.some(
-			( note ) => Array.from( note.text ).length > longest
-		);
 
-		// WordPress would refuse the whole story; the message is beside the note.
-		useEffect( () => {
-			( tooLong ? lockPostSaving : unlockPostSaving )( key );
-		}, [ tooLong ] );
 		useEffect( () => {
 			if ( focusNext.current ) {
 				focusNext.current.current?.focus();
@@ -137,10 +164,7 @@
 					accessibleWhenDisabled: true,
 					onClick: () => {
 						focusNext.current = first;
-						const date = new Date()
-							.toISOString()
-							.replace( /\.\d+Z$/, 'Z' );
-						set( [ { kind: 'correction', date, text: '' }, ...list ] );
+						set( [ { kind: 'correction', text: '' }, ...list ] );
 					},
 				},
 				__( 'Add a note', 'newsroom' )
@@ -170,12 +194,17 @@
 	wp.plugins.registerPlugin( 'newsroom-corrections', {
 		render: () =>
 			el(
-				Panel,
-				{
-					name: 'newsroom-corrections',
-					title: __( 'Corrections', 'newsroom' ),
-				},
-				el( Corrections )
+				Fragment,
+				null,
+				el( Lock ),
+				el(
+					Panel,
+					{
+						name: 'newsroom-corrections',
+						title: __( 'Corrections', 'newsroom' ),
+					},
+					el( Corrections )
+				)
 			),
 	} );
 } )();

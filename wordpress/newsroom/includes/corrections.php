@@ -16,6 +16,7 @@ define( 'NEWSROOM_LONGEST_CORRECTION', 1500 );
 add_action( 'enqueue_block_editor_assets', 'newsroom_corrections_panel' );
 add_action( 'add_meta_boxes_articles', 'newsroom_corrections_box_added' );
 add_action( 'rest_api_init', 'newsroom_register_corrections' );
+add_filter( 'sanitize_post_meta_newsroom_corrections_for_revision', 'newsroom_sanitize_revised_corrections' );
 
 /**
  * Kinds of notes with the words editors and readers see.
@@ -61,12 +62,42 @@ function newsroom_corrections_schema() {
 
 /**
  * Cleans the notes of an article: known kinds, a date, one paragraph with links, emphasis and nothing else, the newest
- * first. A note without a text is left out. It is registered with the meta and holds for every way of saving.
+ * first. A note without a text is left out; one without a date gets the present moment, which is the time of saving. It is
+ * registered with the meta and holds for every way of saving.
  *
  * @param mixed $value List of arrays with kind, date and text.
  * @return array[]
  */
 function newsroom_sanitize_corrections( $value ) {
+	$notes = array();
+	foreach ( newsroom_clean_notes( $value ) as $note ) {
+		$notes[] = array(
+			'kind' => $note['kind'],
+			'date' => isset( $note['date'] ) ? $note['date'] : gmdate( 'Y-m-d\TH:i:s\Z' ),
+			'text' => $note['text'],
+		);
+	}
+	return newsroom_newest_notes( $notes );
+}
+
+/**
+ * Cleans the notes of a revision. An autosave holds what the box or the panel sent: a note without a date stays without
+ * one, so that it gets the time when it is restored or saved, and readers see it.
+ *
+ * @param mixed $value List of arrays with kind, text, and `date` or, from the box, `local`.
+ * @return array[]
+ */
+function newsroom_sanitize_revised_corrections( $value ) {
+	return newsroom_newest_notes( newsroom_clean_notes( newsroom_dated_by_box( $value ) ) );
+}
+
+/**
+ * Cleans each note: known kinds, one paragraph. A note without a text is left out, and so is a date that can't be read.
+ *
+ * @param mixed $value List of arrays with kind, date and text.
+ * @return array[] In the same order.
+ */
+function newsroom_clean_notes( $value ) {
 	$notes = array();
 	foreach ( array_slice( is_array( $value ) ? array_values( $value ) : array(), 0, 10 * NEWSROOM_MOST_CORRECTIONS ) as $note ) {
 		$note = is_object( $note ) ? (array) $note : $note;
@@ -74,17 +105,31 @@ function newsroom_sanitize_corrections( $value ) {
 		if ( '' === newsroom_plain( $text ) ) {
 			continue;
 		}
-		$kind    = isset( $note['kind'] ) && is_string( $note['kind'] ) ? $note['kind'] : '';
-		$notes[] = array(
+		$kind  = isset( $note['kind'] ) && is_string( $note['kind'] ) ? $note['kind'] : '';
+		$clean = array(
 			'kind' => array_key_exists( $kind, newsroom_correction_kinds() ) ? $kind : 'correction',
-			'date' => newsroom_sanitize_note_date( isset( $note['date'] ) ? $note['date'] : '' ),
 			'text' => $text,
 		);
+		$date  = newsroom_sanitize_note_date( isset( $note['date'] ) ? $note['date'] : '' );
+		if ( '' !== $date ) {
+			$clean['date'] = $date;
+		}
+		$notes[] = $clean;
 	}
+	return $notes;
+}
+
+/**
+ * The newest notes, the newest first; those without a date come before the others.
+ *
+ * @param array[] $notes Cleaned notes.
+ * @return array[]
+ */
+function newsroom_newest_notes( $notes ) {
 	usort(
 		$notes,
 		static function ( $a, $b ) {
-			return strcmp( $b['date'], $a['date'] );
+			return strcmp( isset( $b['date'] ) ? $b['date'] : '~', isset( $a['date'] ) ? $a['date'] : '~' );
 		}
 	);
 	return array_slice( $notes, 0, NEWSROOM_MOST_CORRECTIONS );
@@ -118,11 +163,11 @@ function newsroom_sanitize_note( $text ) {
  * Cleans the date of a note.
  *
  * @param mixed $date Date with time and zone; without a zone it is UTC.
- * @return string UTC, `2026-11-25T13:00:00Z`; the present moment for what is no date.
+ * @return string UTC, `2026-11-25T13:00:00Z`; empty for what is no date.
  */
 function newsroom_sanitize_note_date( $date ) {
 	$time = is_string( $date ) && preg_match( '/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/', $date ) ? strtotime( preg_match( '/(?:Z|[+-]\d\d:?\d\d)$/', $date ) ? $date : $date . 'Z' ) : false;
-	return gmdate( 'Y-m-d\TH:i:s\Z', false === $time || $time < 0 ? time() : $time );
+	return false === $time || $time < 0 ? '' : gmdate( 'Y-m-d\TH:i:s\Z', $time );
 }
 
 /**
@@ -168,6 +213,9 @@ function newsroom_correction_words() {
 		'help' => sprintf( __( 'Every reader sees a note, also where the story is for subscribers. You can use %s. A note without text isn’t saved.', 'newsroom' ), '<a href="…">, <em>, <strong>' ),
 		/* translators: %d: number of characters. */
 		'long' => sprintf( __( 'This note is too long. Shorten it to %d characters, then save the story.', 'newsroom' ), NEWSROOM_LONGEST_CORRECTION ),
+		/* translators: %d: number of characters. */
+		'lock' => sprintf( __( 'The story can’t be saved: a note under “Corrections” is too long. Shorten it to %d characters.', 'newsroom' ), NEWSROOM_LONGEST_CORRECTION ),
+		'date' => __( 'A note without a date gets the time of saving.', 'newsroom' ),
 	);
 }
 
@@ -179,7 +227,7 @@ function newsroom_corrections_panel() {
 	if ( ! $screen || 'articles' !== $screen->post_type ) {
 		return;
 	}
-	wp_enqueue_script( 'newsroom-corrections', plugins_url( 'assets/corrections.js', NEWSROOM_FILE ), array( 'wp-a11y', 'wp-components', 'wp-data', 'wp-date', 'wp-editor', 'wp-element', 'wp-i18n', 'wp-plugins' ), NEWSROOM_VERSION, true );
+	wp_enqueue_script( 'newsroom-corrections', plugins_url( 'assets/corrections.js', NEWSROOM_FILE ), array( 'wp-a11y', 'wp-components', 'wp-data', 'wp-date', 'wp-editor', 'wp-element', 'wp-i18n', 'wp-notices', 'wp-plugins' ), NEWSROOM_VERSION, true );
 	wp_set_script_translations( 'newsroom-corrections', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
 	wp_add_inline_script(
 		'newsroom-corrections',
@@ -216,7 +264,7 @@ function newsroom_corrections_box( $post ) {
 		'date' => '',
 		'text' => '',
 	);
-	printf( '<p class="description">%1$s %2$s</p>', esc_html( $words['help'] ), esc_html__( 'To remove a note, empty its text.', 'newsroom' ) );
+	printf( '<p class="description">%1$s %2$s %3$s</p>', esc_html( $words['help'] ), esc_html( $words['date'] ), esc_html__( 'To remove a note, empty its text.', 'newsroom' ) );
 	foreach ( array_slice( $notes, 0, NEWSROOM_MOST_CORRECTIONS ) as $at => $note ) {
 		$name = "newsroom_corrections[$at]";
 		echo '<fieldset class="newsroom-correction"><legend>' . esc_html( '' === $note['date'] ? __( 'New note', 'newsroom' ) : newsroom_correction_kinds()[ $note['kind'] ] ) . '</legend><p>';
@@ -238,13 +286,23 @@ function newsroom_corrections_box( $post ) {
  * @return array[]
  */
 function newsroom_posted_corrections( $posted ) {
+	return newsroom_sanitize_corrections( newsroom_dated_by_box( $posted ) );
+}
+
+/**
+ * Notes with their `date` from the box's field `local`, where they have that.
+ *
+ * @param mixed $posted List of notes.
+ * @return array
+ */
+function newsroom_dated_by_box( $posted ) {
 	$notes = array();
 	foreach ( is_array( $posted ) ? $posted : array() as $note ) {
-		if ( is_array( $note ) ) {
-			$local        = isset( $note['local'] ) && is_string( $note['local'] ) ? str_replace( 'T', ' ', $note['local'] ) : '';
+		if ( is_array( $note ) && isset( $note['local'] ) ) {
+			$local        = is_string( $note['local'] ) ? str_replace( 'T', ' ', $note['local'] ) : '';
 			$note['date'] = preg_match( '/^\d{4}-\d\d-\d\d \d\d:\d\d/', $local ) ? get_gmt_from_date( $local, 'Y-m-d\TH:i:s\Z' ) : '';
-			$notes[]      = $note;
 		}
+		$notes[] = $note;
 	}
-	return newsroom_sanitize_corrections( $notes );
+	return $notes;
 }

@@ -115,6 +115,23 @@ describe('over REST', () => {
     expect(restored).toBe(true);
     expect(await shown()).toEqual([note('First.')]);
   });
+
+  it('that have no date get the time when they reach the story, and none in an autosave', async () => {
+    const { date: _none, ...undated } = note('Undated.');
+    const autosave = await newsroom.rest(`/wp/v2/articles/${article}/autosaves`, {
+      as: 'admin',
+      method: 'POST',
+      body: { content: 'New words', meta: { newsroom_corrections: [note('Dated.'), undated] } },
+    });
+    expect(autosave.json.meta.newsroom_corrections).toEqual([undated, note('Dated.')]);
+    const restored = async () => newsroom.php(`return (bool) wp_restore_post_revision( $input );`, autosave.json.id);
+    const before = Date.now() - 1000;
+    expect(await restored()).toBe(true);
+    const [first, second] = await shown();
+    expect([first.text, second]).toEqual(['Undated.', note('Dated.')]);
+    expect(Date.parse(first.date)).toBeGreaterThanOrEqual(before);
+    expect((await save([undated])).json.corrections[0].date).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  });
 });
 
 it('meta that something else wrote is cleaned on its way out', async () => {
@@ -149,6 +166,28 @@ describe('in the classic editor', () => {
     ]);
     await post([{ ...same, text: ' ' }]);
     expect(await shown()).toEqual([]);
+  });
+
+  it('keep their dates in an autosave that is restored', async () => {
+    await newsroom.php(`update_option( 'timezone_string', 'America/New_York' ); return 1;`);
+    const posted = [
+      { kind: 'clarification', local: '2026-11-24T09:30:00', text: 'It’s "so" \\ not.' },
+      { kind: 'correction', local: '', text: 'New.' },
+      { kind: 'correction', local: '', text: '' },
+    ];
+    const old = note('It’s "so" \\ not.', '2026-11-24T14:30:00Z', 'clarification');
+    const autosave = await newsroom.php(
+      `require_once ABSPATH . 'wp-admin/includes/post.php'; $_POST = wp_slash( array( 'post_ID' => $input[0], 'post_type' => 'articles', 'post_title' => 'Corrected', 'post_content' => 'New words', 'excerpt' => '', 'newsroom_corrections' => $input[1] ) ); $id = wp_create_post_autosave( $_POST ); $_POST = array(); return $id;`,
+      [article, posted],
+    );
+    const { json } = await newsroom.rest(`/wp/v2/articles/${article}/autosaves/${autosave}?context=edit`, {
+      as: 'admin',
+    });
+    expect(json.meta.newsroom_corrections).toEqual([{ kind: 'correction', text: 'New.' }, old]);
+    expect(await newsroom.php(`return (bool) wp_restore_post_revision( $input );`, autosave)).toBe(true);
+    const notes = await shown();
+    expect(notes).toEqual([note('New.', notes[0].date), old]);
+    expect(Math.abs(Date.parse(notes[0].date) - Date.now())).toBeLessThan(120_000);
   });
 
   it('get the time of saving where none is chosen', async () => {
