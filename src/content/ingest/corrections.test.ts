@@ -63,8 +63,10 @@ describe('the notes of a story', () => {
     ['another kind', [note('x', undefined, 'update')]],
     ['no date', [note('x', 'yesterday')]],
     ['a day that does not exist', [note('x', '2026-02-30T00:00:00Z')]],
-  ])('that are %s are refused by their name, so that the story stays as it was', async (_what, wrong) => {
-    expect(await notes(wrong)).toMatchObject({ kind: 'rejected', rejection: { field: 'corrections' } });
+  ])('that are %s are left out, and the story and its other notes are taken', async (_what, wrong) => {
+    expect(await notes(wrong)).toBeUndefined();
+    const taken = { kind: 'correction', date: '2026-11-25T13:00:00Z', html: 'Read.' };
+    expect(await notes([...(Array.isArray(wrong) ? wrong : [wrong]), note('Read.')])).toEqual([taken]);
   });
 
   it('are limited in number and length', async () => {

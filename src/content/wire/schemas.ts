@@ -150,11 +150,12 @@ export interface WireCorrection {
   readonly text: string;
 }
 
-/** Older plugins have no `corrections`. */
-const corrections = reading('a list of notes with kind, date and text', (value) => {
-  const found = members(value).map(noteOf);
-  return found.includes(null) ? null : { value: found as WireCorrection[] };
-});
+/** Older plugins have no `corrections`. A note that can't be read is left out: a story isn't held back for it. */
+const corrections = reading('a list of notes with kind, date and text', (value) => ({
+  value: members(value)
+    .map(noteOf)
+    .filter((note) => note !== null),
+}));
 
 export const article = z.object({
   ...post,
