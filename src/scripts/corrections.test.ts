@@ -4,7 +4,7 @@ import type { UntoldAnswer } from '../lib/corrections/schema.ts';
 import { tell } from './corrections.ts';
 
 const until = '2026-11-25T13:00:00.000Z';
-const stories = [{ id: 7, slug: 'a-mule', title: 'A <b>Mule</b>' }];
+const stories = [{ id: 7, slug: 'a-mule', title: 'A <b>Mule</b>', kind: 'correction' as const }];
 let posted: unknown[];
 let asksAgain: boolean[];
 
@@ -41,6 +41,18 @@ it('names the story as text, links to its notes, and counts as told after some s
   // The notice itself stays until it is dismissed, and tells nothing twice.
   notice?.querySelector('button')?.click();
   expect([document.querySelector('.correction-notice'), posted.length]).toEqual([null, 1]);
+});
+
+it('says whether the stories were corrected or only clarified', () => {
+  const clarified = { id: 8, slug: 'a-horse', title: 'A Horse', kind: 'clarification' as const };
+  const heading = (...told: UntoldAnswer['stories']) => {
+    document.body.innerHTML = '<main></main>';
+    return visit({ stories: told, until })?.getAttribute('aria-label');
+  };
+  expect(heading(clarified)).toBe('A story you read was clarified');
+  expect(heading(clarified, { ...clarified, id: 9 })).toBe('Stories you read were clarified');
+  expect(heading(...stories, ...stories)).toBe('Stories you read were corrected');
+  expect(heading(...stories, clarified)).toBe('Stories you read were corrected or clarified');
 });
 
 it('is told at once when it is dismissed, by Escape too, and asked for no more', async () => {

@@ -30,11 +30,11 @@ function link({ slug, title }: UntoldStory): HTMLLIElement {
 function show(stories: readonly UntoldStory[], onTold: () => void): HTMLElement {
   const notice = document.createElement('aside');
   notice.className = 'correction-notice';
-  notice.setAttribute('aria-label', noticeWords.heading(stories.length));
+  notice.setAttribute('aria-label', noticeWords.heading(stories));
   const text = document.createElement('div');
   text.setAttribute('role', 'status');
   const heading = document.createElement('p');
-  heading.textContent = `${noticeWords.heading(stories.length)}:`;
+  heading.textContent = `${noticeWords.heading(stories)}:`;
   const list = document.createElement('ul');
   list.append(...stories.map(link));
   const dismiss = document.createElement('button');

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import type { Correction } from '../../lib/content/model.ts';
 import { silent } from '../../lib/logging.ts';
@@ -11,7 +11,10 @@ let clock = 0;
 beforeEach(() => {
   store = openContentStore({ file: ':memory:', origin: null, log: silent });
 });
-afterEach(() => store.close());
+afterEach(() => {
+  vi.useRealTimers();
+  store.close();
+});
 
 const note = (day: number, html = `Of day ${day}.`): Correction => ({
   kind: 'correction',
@@ -79,9 +82,28 @@ it('a withdrawn story takes its notes along, and brings them back when it return
   expect(places()).toEqual(['story-1 24', 'story-2 23']);
 });
 
-it('tells which stories were corrected after a moment', () => {
-  put(1, note(24), note(21));
+it('tells which stories were corrected after a moment, and how', () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-24T13:00:00Z') });
+  put(1, { ...note(24), kind: 'clarification' }, note(23), note(21));
   put(2, note(22));
-  expect([...createReader(store).correctedSince('2026-11-22T13:00:00Z')]).toEqual([[1, '2026-11-24T13:00:00Z']]);
+  expect([...createReader(store).correctedSince('2026-11-22T13:00:00Z')]).toEqual([
+    [
+      1,
+      [
+        { kind: 'clarification', date: '2026-11-24T13:00:00Z' },
+        { kind: 'correction', date: '2026-11-23T13:00:00Z' },
+      ],
+    ],
+  ]);
   expect(createReader(store).correctedSince('2026-11-20T00:00:00Z').size).toBe(2);
+});
+
+it('a note that is dated ahead waits for its time, and hides none that is due', () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-24T12:59:59Z') });
+  put(1, note(24), note(21));
+  put(2, note(25));
+  const dates = () => [...createReader(store).correctedSince('2026-11-20T00:00:00Z').values()].flat();
+  expect(dates()).toEqual([{ kind: 'correction', date: '2026-11-21T13:00:00Z' }]);
+  vi.setSystemTime(Date.parse('2026-11-25T13:00:00Z'));
+  expect(dates()).toHaveLength(3);
 });

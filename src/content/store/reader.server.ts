@@ -32,6 +32,7 @@ import { canonicalSlug } from '../wire/values.ts';
 import { resolveLinks } from './body-links.ts';
 import { type CommentFilter, readComment, readComments } from './comments.server.ts';
 import type { ContentStore } from './content-store.server.ts';
+import { readCorrectedSince } from './corrections.server.ts';
 import { listIds, listTotal, neighborIds, pageBounds } from './lists.server.ts';
 import { storedTopStories } from './navigation.server.ts';
 import {
@@ -262,12 +263,9 @@ function corrections(read: ReadState, filter: Parameters<ContentReader['correcti
   return { items, total };
 }
 
-function correctedSince(read: ReadState, since: string): ReadonlyMap<number, string> {
+function correctedSince(read: ReadState, since: string): ReturnType<ContentReader['correctedSince']> {
   read.tags.add(tag.corrections);
-  const rows = read.store
-    .prepare('SELECT id, max(date) AS date FROM corrections WHERE date > ? GROUP BY id')
-    .all(canonicalInstant(since));
-  return new Map(rows.map(({ id, date }) => [Number(id), String(date)]));
+  return readCorrectedSince(read.store, canonicalInstant(since), canonicalInstant(new Date().toISOString()));
 }
 
 function articles(read: ReadState, filter: ArticleFilter): Slice<Card> {

@@ -83,6 +83,9 @@ export interface Correction {
   readonly html: string;
 }
 
+/** What of a note decides whether a reader is told. */
+export type CorrectionMark = Pick<Correction, 'kind' | 'date'>;
+
 /** A note with the story that it belongs to. */
 export interface CorrectedStory extends Correction {
   readonly card: Card;
@@ -257,8 +260,8 @@ export interface ContentReader {
   topStories(): TopStories;
   /** Notes on all stories, newest first, 20 unless given. Tags: `corrections`, and one per card. */
   corrections(filter: { readonly offset?: number; readonly limit?: number }): Slice<CorrectedStory>;
-  /** Ids of the stories with notes dated after this UTC instant, each with the date of its newest. Tags: `corrections`. */
-  correctedSince(since: string): ReadonlyMap<number, string>;
+  /** Ids of the stories with notes dated after this UTC instant and not ahead, each with these notes, newest first. Tags: `corrections`. */
+  correctedSince(since: string): ReadonlyMap<number, readonly CorrectionMark[]>;
   author(slug: string): Author | null;
   authors(): readonly Author[];
   videos(filter: {

@@ -1,6 +1,8 @@
 /** Corrections and clarifications: editors' dated notes on stories, their words, and the day under which the list has them. */
 import type { CorrectedStory, Correction } from '../content/model.ts';
 import { dayInZone } from '../day-in-zone.ts';
+import { plainText } from '../text.ts';
+import { mostNamed } from './schema.ts';
 
 /** The list of all notes. */
 export const correctionsPath = '/corrections';
@@ -19,8 +21,22 @@ export const correctionWords = {
 } as const;
 
 /** The note that the line below the byline names: the newest correction, or the newest clarification of a story without one. */
-export const namedNote = (notes: readonly Correction[]): Correction | undefined =>
+export const namedNote = <Note extends Pick<Correction, 'kind'>>(notes: readonly Note[]): Note | undefined =>
   notes.find(({ kind }) => kind === 'correction') ?? notes[0];
+
+/** The words of a note. Its elements are inline and have no space around them that isn't in the text. */
+export const noteText = (html: string): string => plainText(html.replace(/<\/?(?:a|em|strong)(?:\s[^>]*)?>/gu, ''));
+
+/**
+ * The stories that a notice tells of next: those with the oldest notes, because being told up to an instant leaves only newer ones. Stories of
+ * one instant stay together.
+ *
+ * @param untold newest first, `at` in epoch milliseconds
+ */
+export function toldNext<Story extends { readonly at: number }>(untold: readonly Story[]): readonly Story[] {
+  const newest = untold.at(-mostNamed);
+  return newest ? untold.filter(({ at }) => at <= newest.at) : untold;
+}
 
 /** Notes by their day in the newspaper's zone, in the order of the list. */
 export function byDay(items: readonly CorrectedStory[]): { readonly day: string; readonly items: CorrectedStory[] }[] {

@@ -1,5 +1,7 @@
 /** What the site and the browser say to each other about corrections; browsers load it, and nothing of the model. */
 
+import type { Correction } from '../content/model.ts';
+
 /** Id of the notes on a story's page. */
 export const correctionsId = 'corrections';
 
@@ -10,9 +12,11 @@ export interface UntoldStory {
   readonly id: number;
   readonly slug: string;
   readonly title: string;
+  /** `clarification` where the notes that the reader wasn't told about hold no correction. */
+  readonly kind: Correction['kind'];
 }
 
-/** GET: the newest first; `until` is the instant of the newest correction, `null` where there is none to tell. */
+/** GET: the newest first; `until` is the instant of the newest note of these stories, `null` where there is none to tell. */
 export interface UntoldAnswer {
   readonly stories: readonly UntoldStory[];
   readonly until: string | null;
@@ -23,12 +27,15 @@ export interface ToldBody {
   readonly until: string;
 }
 
-/** Stories that one notice names. */
+/** Stories that one notice names; the next notice has the next ones. */
 export const mostNamed = 3;
 
 /** What the notice says. */
 export const noticeWords = {
-  heading: (count: number): string =>
-    count === 1 ? 'A story you read was corrected' : 'Stories you read were corrected',
+  heading: (stories: readonly Pick<UntoldStory, 'kind'>[]): string => {
+    const kinds = new Set(stories.map(({ kind }) => kind));
+    const done = kinds.size > 1 ? 'corrected or clarified' : kinds.has('clarification') ? 'clarified' : 'corrected';
+    return stories.length === 1 ? `A story you read was ${done}` : `Stories you read were ${done}`;
+  },
   dismiss: 'Dismiss',
 } as const;

@@ -1,7 +1,7 @@
 /** Saved articles and the reading history: the service as routes see it, a page of a list, the bodies of the calls, messages and tables. */
 import { z } from 'zod';
 import { cardsAnswer } from '../cards/wire.ts';
-import type { Card, ContentReader } from '../content/model.ts';
+import type { Card, ContentReader, Correction, CorrectionMark } from '../content/model.ts';
 import type { PersonalData } from '../personal-data.ts';
 
 export interface SavedStoriesRules {
@@ -18,6 +18,12 @@ export interface Kept {
   readonly articleId: number;
   /** Epoch milliseconds. */
   readonly at: number;
+}
+
+/** A story with notes that a user wasn't told about; `at` is the instant of the newest. */
+export interface Untold extends Kept {
+  /** `clarification` where none of these notes is a correction. */
+  readonly kind: Correction['kind'];
 }
 
 export interface SavedStories {
@@ -37,11 +43,11 @@ export interface SavedStories {
   /** Turns the history on or off; off deletes it. */
   keepHistory(userId: string, on: boolean): Promise<void>;
   /**
-   * Stories of the history with a correction that is newer than the reading and than the last one that the user was told about.
+   * Stories of the history with notes that are newer than the reading and than the last one that the user was told about, newest first.
    *
-   * @param corrected ids with the instant of the newest correction
+   * @param corrected ids with the story's notes, newest first
    */
-  untold(userId: string, corrected: ReadonlyMap<number, string>): Promise<readonly Kept[]>;
+  untold(userId: string, corrected: ReadonlyMap<number, readonly CorrectionMark[]>): Promise<readonly Untold[]>;
   /** Records that the user was told about all corrections up to an instant, in epoch milliseconds. */
   told(userId: string, until: number): Promise<void>;
   readonly personalData: PersonalData;

@@ -1,9 +1,11 @@
 /** Saved articles and the reading history, in the accounts' database. */
+import type { CorrectionMark } from '../content/model.ts';
+import { namedNote } from '../corrections/model.ts';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import { deleteInSteps } from '../jobs/queue.server.ts';
 import { repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
-import type { Kept, SavedStories, SavedStoriesRules } from './model.ts';
+import type { Kept, SavedStories, SavedStoriesRules, Untold } from './model.ts';
 
 export interface SavedStoriesOptions {
   readonly database: Database;
@@ -160,7 +162,11 @@ async function toldUntil(db: Queries, userId: string): Promise<number> {
   return Number(row?.at ?? 0);
 }
 
-async function untold(state: State, userId: string, corrected: ReadonlyMap<number, string>): Promise<Kept[]> {
+async function untold(
+  state: State,
+  userId: string,
+  corrected: ReadonlyMap<number, readonly CorrectionMark[]>,
+): Promise<Untold[]> {
   if (corrected.size === 0) return [];
   const { db } = state.database;
   // A history that is off is empty.
@@ -168,14 +174,17 @@ async function untold(state: State, userId: string, corrected: ReadonlyMap<numbe
     list(state, 'reading_history', userId, oldest(state)),
     toldUntil(db, userId),
   ]);
-  return (
-    read
-      .map(({ articleId, at }) => ({ articleId, read: at, at: Date.parse(corrected.get(articleId) ?? '') }))
-      // One that is dated ahead is told when its time has come.
-      .filter(({ read: when, at }) => at > Math.max(when, until) && at <= state.now())
-      .map(({ articleId, at }) => ({ articleId, at }))
-      .toSorted((a, b) => b.at - a.at)
-  );
+  return read
+    .flatMap(({ articleId, at: when }): Untold[] => {
+      const notes = (corrected.get(articleId) ?? []).filter(({ date }) => {
+        const at = Date.parse(date);
+        // One that is dated ahead is told when its time has come.
+        return at > Math.max(when, until) && at <= state.now();
+      });
+      const [newest] = notes;
+      return newest ? [{ articleId, at: Date.parse(newest.date), kind: namedNote(notes)?.kind ?? newest.kind }] : [];
+    })
+    .toSorted((a, b) => b.at - a.at);
 }
 
 async function told(db: Queries, userId: string, until: number): Promise<void> {

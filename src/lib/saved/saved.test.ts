@@ -3,6 +3,7 @@ import type { KyselyPlugin } from 'kysely';
 import { expect, it } from 'vitest';
 import { bench, caller } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
+import type { CorrectionMark } from '../content/model.ts';
 import { silent } from '../logging.ts';
 import { createSavedStories } from './saved.server.ts';
 
@@ -117,13 +118,15 @@ onBothEngines('saved stories and the reading history', (engines) => {
   it('tells of a correction that came after the reading, once, and not of a story that was read again', async () => {
     const { savedStories, clock, ada, bob } = await open();
     const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
+    const marks = (seconds: number) => [{ kind: 'correction' as const, date: at(seconds) }];
     const start = clock.now;
     for (const id of [7, 8, 9]) await savedStories.read(ada.userId, id);
-    const corrected = new Map([
-      [7, at(60)],
-      [8, at(-60)],
-      [9, at(120)],
-      [10, at(180)],
+    const corrected = new Map<number, readonly CorrectionMark[]>([
+      [7, marks(60)],
+      [8, marks(-60)],
+      // One that is dated ahead hides none that is due.
+      [9, [...marks(86_400), ...marks(120)]],
+      [10, marks(180)],
     ]);
     const untold = async () => (await savedStories.untold(ada.userId, corrected)).map(({ articleId }) => articleId);
     clock.pass(200);
@@ -135,12 +138,31 @@ onBothEngines('saved stories and the reading history', (engines) => {
     await savedStories.told(ada.userId, Date.parse(at(120)));
     await savedStories.told(ada.userId, Date.parse(at(60)));
     expect(await untold()).toEqual([]);
-    corrected.set(9, at(190)).set(7, at(195));
+    corrected.set(9, marks(190)).set(7, marks(195));
     expect(await untold()).toEqual([7, 9]);
     await savedStories.read(ada.userId, 9);
     expect(await untold()).toEqual([7]);
     await savedStories.keepHistory(ada.userId, false);
     expect(await untold()).toEqual([]);
+  });
+
+  it('tells a correction from a clarification by the notes that came after the reading', async () => {
+    const { savedStories, clock, ada } = await open();
+    const mark = (seconds: number, kind: CorrectionMark['kind']): CorrectionMark => ({
+      kind,
+      date: new Date(clock.now + seconds * 1000).toISOString(),
+    });
+    for (const id of [7, 8]) await savedStories.read(ada.userId, id);
+    const corrected = new Map([
+      [7, [mark(60, 'clarification'), mark(30, 'correction')]],
+      [8, [mark(40, 'clarification'), mark(-30, 'correction')]],
+    ]);
+    const newest = clock.now + 60_000;
+    clock.pass(100);
+    expect(await savedStories.untold(ada.userId, corrected)).toEqual([
+      { articleId: 7, at: newest, kind: 'correction' },
+      { articleId: 8, at: newest - 20_000, kind: 'clarification' },
+    ]);
   });
 
   it('is given out with everything that is kept, and goes with its reader', async () => {

@@ -1,6 +1,7 @@
 /** Stories that the reader has read and that were corrected since: which the reader hasn't been told about, and that the reader was told. */
 import { z } from 'zod';
-import { mostNamed, type ToldBody, type UntoldAnswer } from '../../../../../lib/corrections/schema.ts';
+import { toldNext } from '../../../../../lib/corrections/model.ts';
+import type { ToldBody, UntoldAnswer } from '../../../../../lib/corrections/schema.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import { savedStoriesRoute } from '../../../../../lib/saved/routes.server.ts';
 
@@ -10,11 +11,12 @@ const toldBody = z.looseObject({ until: z.iso.datetime() });
 export const GET = savedStoriesRoute({}, async ({ savedStories, session, context }) => {
   const { content } = context.locals;
   const since = new Date(Date.now() - savedStories.rules.historyDays * day).toISOString();
-  const untold = await savedStories.untold(session.userId, content.correctedSince(since));
-  const { items } = content.articles({ ids: untold.map(({ articleId }) => articleId), limit: mostNamed });
-  const newest = untold[0];
+  const next = toldNext(await savedStories.untold(session.userId, content.correctedSince(since)));
+  const kinds = new Map(next.map(({ articleId, kind }) => [articleId, kind]));
+  const { items } = content.articles({ ids: [...kinds.keys()], limit: kinds.size });
+  const newest = next[0];
   const body: UntoldAnswer = {
-    stories: items.map(({ id, slug, title }) => ({ id, slug, title })),
+    stories: items.map(({ id, slug, title }) => ({ id, slug, title, kind: kinds.get(id) ?? 'correction' })),
     until: newest && items.length > 0 ? new Date(newest.at).toISOString() : null,
   };
   return { status: 200, body };
