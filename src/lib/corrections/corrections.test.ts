@@ -2,7 +2,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import type { Card, ContentReader, CorrectedStory, Correction } from '../content/model.ts';
 import { answerCorrectionsFeed } from './feed.ts';
-import { byDay, namedNote } from './model.ts';
+import { byDay, namedNote, noteText, toldNext } from './model.ts';
 
 const card = { id: 7, slug: 'a-story', title: 'A <b>Story</b> & more', section: null } as Card;
 const note = (date: string, part: Partial<CorrectedStory> = {}): CorrectedStory => ({
@@ -16,6 +16,7 @@ const items = [
   note('2026-11-25T05:30:00Z'),
   note('2026-11-25T04:30:00Z', { kind: 'clarification' }),
   note('2026-11-24T14:00:00Z'),
+  note('2026-11-24T14:00:00Z', { html: 'Another of the same moment.' }),
 ];
 const reader = (list: readonly CorrectedStory[]) =>
   ({ corrections: () => ({ items: list, total: list.length }) }) as unknown as ContentReader;
@@ -24,7 +25,7 @@ const feed = (file: string, list = items) => answerCorrectionsFeed(reader(list),
 it('notes stand under their day in New York', () => {
   expect(byDay(items).map(({ day, items: notes }) => [day, notes.length])).toEqual([
     ['2026-11-25', 1],
-    ['2026-11-24', 2],
+    ['2026-11-24', 3],
   ]);
   expect(byDay([])).toEqual([]);
 });
@@ -39,6 +40,21 @@ it('the line below the byline names the newest correction before a clarification
   expect(namedNote([])).toBeUndefined();
 });
 
+it('the words of a note have the spaces of its text, and no other', () => {
+  expect(noteText('See <a href="/x" rel="nofollow">this</a>. It is <strong>t<em>w</em>o</strong>, not&nbsp;ten.')).toBe(
+    'See this. It is two, not ten.',
+  );
+});
+
+it('a notice tells of the oldest first, so that being told of them leaves the newer ones untold', () => {
+  const ats = (...list: number[]) => toldNext(list.map((at) => ({ at }))).map(({ at }) => at);
+  expect(ats(9, 7, 5, 3, 1)).toEqual([5, 3, 1]);
+  expect(ats(5, 3)).toEqual([5, 3]);
+  expect(ats()).toEqual([]);
+  // Told up to 5, a reader would never hear of another story of that instant.
+  expect(ats(9, 5, 5, 3, 1)).toEqual([5, 5, 3, 1]);
+});
+
 describe('the feed', () => {
   it('is valid RSS, with an id of its own for each note of a story', async () => {
     const xml = await feed('rss.xml').text();
@@ -50,7 +66,7 @@ describe('the feed', () => {
       link: 'https://sun.example/article/a-story#corrections',
       description: 'It is one & not two.',
     });
-    expect(new Set(channel.item.map(({ guid }: { guid: string }) => guid)).size).toBe(3);
+    expect(new Set(channel.item.map(({ guid }: { guid: string }) => guid)).size).toBe(4);
   });
 
   it('comes in three forms, is a feed without notes, and has no other file', async () => {

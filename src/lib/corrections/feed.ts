@@ -1,10 +1,10 @@
 /** The feed of corrections and clarifications. Their texts are never paid, and stand in it whole. */
+import { createHash } from 'node:crypto';
 import { publication } from '../../publication.ts';
 import type { ContentReader, CorrectedStory } from '../content/model.ts';
 import { type FeedListing, feedOf } from '../feeds/build.ts';
 import { type FeedDocument, type FeedItem, feedForms, textAnswer, writeFeed } from '../feeds/write.ts';
-import { plainText } from '../text.ts';
-import { correctionsPath, correctionWords } from './model.ts';
+import { correctionsPath, correctionWords, noteText } from './model.ts';
 import { correctionsId } from './schema.ts';
 
 const itemsPerFeed = 30;
@@ -14,12 +14,15 @@ export const correctionsFeed: FeedListing = {
   base: `${correctionsPath}/`,
 };
 
+/** Tells notes of one story and one second apart. */
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 8);
+
 const itemOf = ({ kind, date, html, card }: CorrectedStory, siteUrl: string): FeedItem => ({
   id: card.id,
-  note: date,
+  note: `${date}:${shortHash(html)}`,
   title: `${correctionWords.label[kind]}: ${card.title}`,
   url: `${siteUrl}/article/${card.slug}#${correctionsId}`,
-  summary: plainText(html),
+  summary: noteText(html),
   author: null,
   sections: card.section ? [card.section.label] : [],
   image: null,

@@ -185,7 +185,7 @@ export const textAnswer = (body: string | null, type: string): Response =>
 /** An article in a feed. Feeds hold standfirsts, never bodies, so that no paid text can leak. */
 export interface FeedItem {
   readonly id: number;
-  /** Of a note on the article: its date, because an article may have several. */
+  /** Of a note on the article: what tells it from the article's other notes. */
   readonly note?: string;
   readonly title: string;
   /** Absolute, canonical. */

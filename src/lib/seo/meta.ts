@@ -2,9 +2,10 @@
 import { publication } from '../../publication.ts';
 import { isFree, walledClass } from '../article/model.ts';
 import type { Article, Author, Card, Picture, Section, Video } from '../content/model.ts';
+import { noteText } from '../corrections/model.ts';
 import { isoInZone } from '../dates.ts';
 import { imageUrl, socialImageUrl } from '../images/url.ts';
-import { plainText, truncateAtWord } from '../text.ts';
+import { truncateAtWord } from '../text.ts';
 
 export interface PageMeta {
   /** Without the newspaper's name. */
@@ -176,7 +177,7 @@ export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   ...(article.corrections.length > 0 && {
     correction: article.corrections.map(({ date, html }) => ({
       '@type': 'CorrectionComment',
-      text: plainText(html),
+      text: noteText(html),
       datePublished: isoInZone(date),
     })),
   }),

@@ -59,14 +59,14 @@ describe('structured data', () => {
     const note = {
       kind: 'correction',
       date: '2026-11-21T14:00:00Z',
-      html: 'It is <em>one</em> &amp; not </script> two.',
+      html: 'It is <em>one</em>, <a href="/x">see</a>. &amp; not </script> two.',
     } as const;
     for (const access of ['free', 'subscriber'] as const) {
       const data = newsArticle({ ...article, access, corrections: [note] }, site);
       expect(data.correction).toEqual([
         {
           '@type': 'CorrectionComment',
-          text: 'It is one & not two.',
+          text: 'It is one, see. & not two.',
           datePublished: '2026-11-21T09:00:00-05:00',
         },
       ]);
