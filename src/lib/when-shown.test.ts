@@ -1,11 +1,18 @@
 // @vitest-environment jsdom
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { visitorScript } from './accounts/visitor.ts';
+import { earlyScript } from './early-script.ts';
 import { whenShown } from './when-shown.ts';
 
 const prerendering = (value: boolean): void => {
   Object.defineProperty(document, 'prerendering', { value, configurable: true });
 };
-afterEach(() => Reflect.deleteProperty(document, 'prerendering'));
+afterEach(() => {
+  Reflect.deleteProperty(document, 'prerendering');
+  vi.restoreAllMocks();
+  document.documentElement.hidden = false;
+  delete document.documentElement.dataset.visitor;
+});
 
 describe('whenShown', () => {
   it('calls back at once in a browser that doesn’t prerender, and on a page that was opened', () => {
@@ -25,5 +32,22 @@ describe('whenShown', () => {
     document.dispatchEvent(new Event('prerenderingchange'));
     document.dispatchEvent(new Event('prerenderingchange'));
     expect(action.mock.calls).toEqual([[]]);
+  });
+
+  it('never calls back on a page that the script of the head loads again, because the reader has changed', () => {
+    const reload = vi.fn();
+    const early = vi.fn();
+    const late = vi.fn();
+    const cookie = vi.spyOn(document, 'cookie', 'get').mockReturnValue('visitor=registered');
+    prerendering(true);
+    new Function('location', earlyScript([visitorScript]))({ reload });
+    whenShown(early);
+    cookie.mockReturnValue('');
+    prerendering(false);
+    document.dispatchEvent(new Event('prerenderingchange'));
+    expect(reload).toHaveBeenCalledOnce();
+    // A module that runs before the page has gone.
+    whenShown(late);
+    expect([early, late].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
   });
 });

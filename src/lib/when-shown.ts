@@ -1,9 +1,11 @@
 /**
  * Calls back when the reader sees this page: at once, or when a page that the browser has prerendered is opened
  * (docs/decisions/0036). Whatever counts, asks who is reading or has another effect waits for it. A page that is never opened never
- * calls back.
+ * calls back, and neither does one that is loaded again because its kind of reader has changed.
  */
 export function whenShown(action: () => void): void {
+  // The script of the head has hidden the page and is loading it again (lib/early-script.ts).
+  if (document.documentElement.hidden) return;
   // Not all browsers prerender, and not all types have it.
   if ((document as { readonly prerendering?: boolean }).prerendering)
     document.addEventListener('prerenderingchange', () => action(), { once: true });
