@@ -4,8 +4,7 @@ import { visitorKinds } from './products.ts';
 import { readVisitor, visitorScript } from './visitor.ts';
 
 /** What the script of the head makes of a `document.cookie`. */
-function mark(cookie: string): string | null {
-  const dataset: Record<string, string> = {};
+function mark(cookie: string, dataset: Record<string, string> = {}): string | null {
   runInNewContext(visitorScript, { document: { cookie, documentElement: { dataset } } });
   return dataset.visitor ?? null;
 }
@@ -34,5 +33,6 @@ describe('the hint who is reading', () => {
   ])('takes %j for anonymous', (cookie) => {
     expect(readVisitor(cookie)).toBeNull();
     expect(mark(cookie)).toBeNull();
+    expect(mark(cookie, { visitor: 'founder' }), 'in a second run').toBeNull();
   });
 });

@@ -46,8 +46,7 @@ describe('the hint of a currency', () => {
   });
 
   it('marks the document before the first paint, with what is sold in and nothing else', () => {
-    const marked = (cookie: string) => {
-      const dataset: Record<string, string> = {};
+    const marked = (cookie: string, dataset: Record<string, string> = {}) => {
       runInNewContext(currencyScript, { document: { cookie, documentElement: { dataset } } });
       return dataset;
     };
@@ -55,6 +54,10 @@ describe('the hint of a currency', () => {
     expect(marked('a=b; currency=gbp')).toEqual({ currency: 'gbp' });
     expect(marked('currency=eur.own; a=b')).toEqual({ currency: 'eur' });
     for (const one of currencies) expect(currencyStyle).toContain(`html[data-currency=${one}] [data-in~=${one}]`);
-    for (const cookie of ['', 'currency=usd', 'currency=jpy', 'xcurrency=gbp']) expect(marked(cookie)).toEqual({});
+    for (const cookie of ['', 'currency=usd', 'currency=jpy', 'xcurrency=gbp']) {
+      expect(marked(cookie)).toEqual({});
+      expect(marked(cookie, { currency: 'gbp' }), 'in a second run').toEqual({});
+    }
+    expect(marked('currency=eur', { currency: 'gbp' })).toEqual({ currency: 'eur' });
   });
 });

@@ -58,10 +58,10 @@ describe('grantedByForm', () => {
 });
 
 describe('the script of the head', () => {
-  const run = (value: string | null, gpc: boolean) => {
-    const page = { cookie: value === null ? 'a=b' : `a=b; privacy-choices=${value}`, documentElement: { dataset: {} } };
+  const run = (value: string | null, gpc: boolean, dataset: { consent?: string; gpc?: string } = {}) => {
+    const page = { cookie: value === null ? 'a=b' : `a=b; privacy-choices=${value}`, documentElement: { dataset } };
     new Function('document', 'navigator', consentScript)(page, { globalPrivacyControl: gpc });
-    return page.documentElement.dataset as { consent?: string; gpc?: string };
+    return dataset;
   };
 
   it('says what the reader of cookies says', () => {
@@ -75,5 +75,16 @@ describe('the script of the head', () => {
       expect(run(null, gpc)).toEqual(gpc ? { gpc: '' } : {});
       expect(run('0.marketing', gpc).consent).toBeUndefined();
     }
+  });
+
+  it.each([
+    ['the cookie has gone', null, false],
+    ['the cookie is of an earlier version', '0.advertising', false],
+    ['advertising is denied', '1.measurement', false],
+    ['advertising is allowed', '1.advertising', false],
+    ['Global Privacy Control is on', '1.measurement.advertising', true],
+  ])('marks the page in a second run as in a first: %s', (_what, value, gpc) => {
+    const other = run('1.measurement.marketing.advertising.gpc', !gpc);
+    expect(run(value, gpc, other)).toEqual(run(value, gpc));
   });
 });

@@ -83,9 +83,9 @@ export function grantedByForm(
 /**
  * Script in the document's head: writes the consent on `<html>` before the first paint (`data-consent`: a choice was made; `data-ads`:
  * advertising is allowed; `data-gpc`). Its text is fixed, because the content security policy names it by its hash. It computes the
- * same as {@link readConsent}.
+ * same as {@link readConsent}. It can run again (lib/early-script.ts), so it removes what no longer holds.
  */
-export const consentScript = `{const d=document.documentElement.dataset,g=navigator.globalPrivacyControl===true,m=/${form}/.exec(document.cookie);if(g)d.gpc='';if(m){const w=m[1].split('.'),c=w.filter(p=>p&&p!='gpc'&&!(g&&!w.includes('gpc')&&'${gpcPurposes.join(' ')}'.includes(p)));d.consent=c.join(' ');if(c.includes('advertising'))d.ads='';else delete d.ads}}`;
+export const consentScript = `{const d=document.documentElement.dataset,g=navigator.globalPrivacyControl===true,m=/${form}/.exec(document.cookie);for(const n of ['gpc','consent','ads'])delete d[n];if(g)d.gpc='';if(m){const w=m[1].split('.'),c=w.filter(p=>p&&p!='gpc'&&!(g&&!w.includes('gpc')&&'${gpcPurposes.join(' ')}'.includes(p)));d.consent=c.join(' ');if(c.includes('advertising'))d.ads=''}}`;
 
 /**
  * The form in which readers choose what third parties may do (components/PrivacyBanner.astro, pages/privacy-choices.astro), and its
