@@ -156,6 +156,23 @@ describe('the worker', () => {
     expect(worker.stories()).toEqual(['/article/a']);
   });
 
+  it('keeps the pictures of stories that were read, not of those that were only prerendered', async () => {
+    const ahead = { referrer: at('/article/b'), headers: new Headers({ 'sec-purpose': 'prefetch;prerender' }) };
+    const pictures = () =>
+      [...(worker.stores.get('broadsheet-pictures')?.kept.keys() ?? [])].map((url) => new URL(url).search);
+    worker.network.set('/image', () => new Response('picture'));
+    await worker.request('/image?url=read&w=640', { referrer: at('/article/a') });
+    expect(await worker.request('/image?url=ahead&w=640', ahead)).toBeUndefined();
+    expect(pictures()).toEqual(['?url=read&w=640']);
+
+    // Once they are read, their pages name them; the oldest ones go.
+    worker.network.set('/article/b', html('Story b'));
+    const files = Array.from({ length: 30 }, (_, index) => at(`/image?url=${index}&w=640`));
+    await worker.fire('message', { data: { keep: at('/article/b'), files } });
+    expect(pictures()).toHaveLength(30);
+    expect(pictures()).not.toContain('?url=read&w=640');
+  });
+
   it('shows a kept story where the network takes too long or the site is broken', async () => {
     worker.network.set('/article/a', html('Story a'));
     await worker.open('/article/a');

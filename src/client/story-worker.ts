@@ -54,6 +54,9 @@ let readers = 0;
 /** Storage can fail, for example on a full disk. Everything then comes from the network. */
 const attempt = <T>(work: Promise<T>): Promise<T | undefined> => work.catch(() => undefined);
 
+/** Whether the page is only prefetched or prerendered: it has not been read. Once it is, it sends a message with its pictures. */
+const isAhead = ({ headers }: Request): boolean => headers.get('sec-purpose')?.startsWith('prefetch') === true;
+
 const isStory = (path: string): boolean => /^\/article\/[^/]+$/.test(path);
 /** The key of a story: its address without a query. */
 const keyOf = (url: URL): string => url.origin + url.pathname;
@@ -71,13 +74,13 @@ scope.addEventListener('fetch', (event) => {
     return;
   }
   if (request.mode === 'navigate') {
-    // A prefetched page has not been read.
-    if (request.headers.get('sec-purpose')?.startsWith('prefetch')) return;
+    if (isAhead(request)) return;
     if (socialReturn.test(url.pathname)) event.waitUntil(forget());
     event.respondWith(navigate(event, url));
     // The browser keeps the shared dictionary of pages by itself.
   } else if (url.pathname.startsWith('/_assets/') && !url.pathname.endsWith('.dict')) event.respondWith(asset(event));
-  else if (url.pathname === '/image' && isStory(pathOf(request.referrer))) event.respondWith(picture(event, url));
+  else if (url.pathname === '/image' && isStory(pathOf(request.referrer)) && !isAhead(request))
+    event.respondWith(picture(event, url));
 });
 
 /** Stores the page that is shown when there is no network, and its files. */
@@ -221,6 +224,7 @@ async function receive(message: unknown): Promise<void> {
     const answer = await fetch(href).catch(() => null);
     if (answer?.ok && asked === readers) await pictures.put(href, answer);
   }
+  await trim(pictures, mostPictures);
   if (asked !== readers) await forget();
 }
 
