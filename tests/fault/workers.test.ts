@@ -64,13 +64,10 @@ it('compresses pages with the shared dictionary in every worker', async () => {
   let answers: Awaited<ReturnType<typeof askEach>> = [];
   // A worker sends the first ones brotli if its thread takes long to start.
   await expect
-    .poll(
-      async () => {
-        answers = await askEach();
-        return [...new Set(answers.map((answer) => answer.headers['content-encoding']))];
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      answers = await askEach();
+      return [...new Set(answers.map((answer) => answer.headers['content-encoding']))];
+    })
     .toEqual(['dcb']);
   expect(new Set(answers.map((answer) => answer.headers.etag)).size).toBe(1);
 });

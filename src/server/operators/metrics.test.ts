@@ -88,12 +88,13 @@ test('says for how long the main thread was busy, and begins again at each scrap
   const longest = async () => read(await metrics.text()).get('nodejs_eventloop_lag_max_seconds') as number;
   const turn = () => new Promise((done) => setTimeout(done, 30));
   await turn();
-  const until = performance.now() + 200;
+  const until = performance.now() + 1000;
   while (performance.now() < until);
   await turn();
-  expect(await longest()).toBeGreaterThan(0.15);
+  const busy = await longest();
+  expect(busy).toBeGreaterThan(0.9);
   await turn();
-  expect(await longest()).toBeLessThan(0.15);
+  expect(await longest()).toBeLessThan(busy / 2);
 });
 
 test('reads the sources anew at each scrape and does not add them up', async () => {
