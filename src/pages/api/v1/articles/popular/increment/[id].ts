@@ -15,7 +15,8 @@ export const POST = jsonRoute(z.unknown(), async ({ caller, context }) => {
   const id = idOf(params.id);
   const category = url.searchParams.get('categoryId');
   if (id === null || (category !== null && !/^\d{1,15}$/.test(category))) return refuse(400, failed);
-  if (isFetchedAhead(context.request)) return { status: 200, body: { ok: true } };
+  // The browser remembers what was counted: it must try again when the page is read.
+  if (isFetchedAhead(context.request)) return refuse(409, failed);
   const counted = await locals.services.mostRead.count(id, caller.address);
   if (counted === 'unknown') return refuse(404, failed);
   if (counted === 'limited') return refuse(429, failed, { retryAfter: 3600 });
