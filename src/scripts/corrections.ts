@@ -3,9 +3,9 @@
  * tell. The next page shows the notice again until it has been in sight for some seconds, or was dismissed.
  */
 import './corrections.css';
+import { noticeWords } from '../lib/corrections/messages.ts';
 import {
   correctionsId,
-  noticeWords,
   type ToldBody,
   toldPath,
   type UntoldAnswer,

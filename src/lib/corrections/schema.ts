@@ -29,13 +29,3 @@ export interface ToldBody {
 
 /** Stories that one notice names; the next notice has the next ones. */
 export const mostNamed = 3;
-
-/** What the notice says. */
-export const noticeWords = {
-  heading: (stories: readonly Pick<UntoldStory, 'kind'>[]): string => {
-    const kinds = new Set(stories.map(({ kind }) => kind));
-    const done = kinds.size > 1 ? 'corrected or clarified' : kinds.has('clarification') ? 'clarified' : 'corrected';
-    return stories.length === 1 ? `A story you read was ${done}` : `Stories you read were ${done}`;
-  },
-  dismiss: 'Dismiss',
-} as const;
