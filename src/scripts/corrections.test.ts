@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { UntoldAnswer } from '../lib/corrections/schema.ts';
+import { correctionsId, toldPath, type UntoldAnswer } from '../lib/corrections/schema.ts';
 import { tell } from './corrections.ts';
 
 const until = '2026-11-25T13:00:00.000Z';
@@ -25,7 +25,7 @@ function visit(answer: UntoldAnswer): HTMLElement | null {
     posted.push(JSON.parse(String(init?.body)));
     return Response.json({});
   });
-  tell(answer, (may) => asksAgain.push(may));
+  tell(answer, { path: toldPath, anchor: correctionsId }, (may) => asksAgain.push(may));
   return document.querySelector<HTMLElement>('.correction-notice');
 }
 

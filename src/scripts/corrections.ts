@@ -4,22 +4,24 @@
  */
 import './corrections.css';
 import { noticeWords } from '../lib/corrections/messages.ts';
-import {
-  correctionsId,
-  type ToldBody,
-  toldPath,
-  type UntoldAnswer,
-  type UntoldStory,
-} from '../lib/corrections/schema.ts';
+import type { ToldBody, UntoldAnswer, UntoldStory } from '../lib/corrections/schema.ts';
 import { ask } from '../lib/http/ask.ts';
 import { isBusy } from '../stores/ui.ts';
 
 /** Milliseconds in sight after which the reader counts as told. */
 const inSight = 8000;
-function link({ slug, title }: UntoldStory): HTMLLIElement {
+/** Of the site, given by the module that asks: importing them here would make another file of a few bytes. */
+interface Addresses {
+  /** Where the browser says that the reader was told. */
+  readonly path: string;
+  /** Id of the notes on a story's page. */
+  readonly anchor: string;
+}
+
+function link({ slug, title }: UntoldStory, anchorId: string): HTMLLIElement {
   const item = document.createElement('li');
   const anchor = document.createElement('a');
-  anchor.href = `/article/${slug}#${correctionsId}`;
+  anchor.href = `/article/${slug}#${anchorId}`;
   anchor.dir = 'auto';
   anchor.textContent = title || 'Untitled';
   item.append(anchor);
@@ -27,7 +29,7 @@ function link({ slug, title }: UntoldStory): HTMLLIElement {
 }
 
 /** Shows the notice. @returns it */
-function show(stories: readonly UntoldStory[], onTold: () => void): HTMLElement {
+function show(stories: readonly UntoldStory[], anchor: string, onTold: () => void): HTMLElement {
   const notice = document.createElement('aside');
   notice.className = 'correction-notice';
   notice.setAttribute('aria-label', noticeWords.heading(stories));
@@ -36,7 +38,7 @@ function show(stories: readonly UntoldStory[], onTold: () => void): HTMLElement 
   const heading = document.createElement('p');
   heading.textContent = `${noticeWords.heading(stories)}:`;
   const list = document.createElement('ul');
-  list.append(...stories.map(link));
+  list.append(...stories.map((story) => link(story, anchor)));
   const dismiss = document.createElement('button');
   dismiss.type = 'button';
   dismiss.className = 'button button-plain';
@@ -61,7 +63,11 @@ function show(stories: readonly UntoldStory[], onTold: () => void): HTMLElement 
  *
  * @param again lets the next page ask again
  */
-export function tell({ stories, until }: UntoldAnswer, again: (may: boolean) => void): void {
+export function tell(
+  { stories, until }: UntoldAnswer,
+  { path, anchor }: Addresses,
+  again: (may: boolean) => void,
+): void {
   again(true);
   if (until === null || isBusy()) return;
   let isTold = false;
@@ -69,9 +75,9 @@ export function tell({ stories, until }: UntoldAnswer, again: (may: boolean) => 
     if (isTold) return;
     isTold = true;
     again(false);
-    void ask(toldPath, { body: { until } satisfies ToldBody, keepalive: true });
+    void ask(path, { body: { until } satisfies ToldBody, keepalive: true });
   };
-  show(stories, onTold);
+  show(stories, anchor, onTold);
   // A hidden tab doesn't count.
   const inAWhile = (): unknown => setTimeout(() => (document.hidden ? whenSeen() : onTold()), inSight);
   const whenSeen = (): void => document.addEventListener('visibilitychange', inAWhile, { once: true });

@@ -6,7 +6,7 @@
 import type { Session } from '../lib/accounts/session.ts';
 import { recogniseFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
 import { forgetRepair } from '../lib/accounts/storage.ts';
-import { toldPath, type UntoldAnswer } from '../lib/corrections/schema.ts';
+import { correctionsId, toldPath, type UntoldAnswer } from '../lib/corrections/schema.ts';
 import { ask } from '../lib/http/ask.ts';
 import { $session, refreshSession } from '../stores/session.ts';
 import { $ui } from '../stores/ui.ts';
@@ -22,11 +22,14 @@ const once = 60_000;
 const mayRead = (level: string | undefined, session: Session): boolean =>
   level === 'registered' ? session.isAuthenticated : session.isPayingSubscriber || session.isTrialing;
 
-/** @returns whether something is due in this tab, and counts as done; never if that can't be remembered */
-function isDue(key: string, every: number): boolean {
+/**
+ * @param where `sessionStorage`: in this tab; `localStorage`: in all tabs
+ * @returns whether something is due, and counts as done; never if that can't be remembered
+ */
+function isDue(key: string, every: number, where: 'sessionStorage' | 'localStorage'): boolean {
   try {
-    if (Date.now() - Number(sessionStorage.getItem(key) ?? 0) < every) return false;
-    sessionStorage.setItem(key, String(Date.now()));
+    if (Date.now() - Number(window[where].getItem(key) ?? 0) < every) return false;
+    window[where].setItem(key, String(Date.now()));
     return true;
   } catch {
     return false;
@@ -38,13 +41,15 @@ let asked = false;
 
 /** Asks which stories of the reader's history were corrected, once an hour while there are none. */
 async function askCorrections(): Promise<void> {
-  const key = 'corrections';
-  if (asked || !isDue(key, 3_600_000)) return;
+  const key = correctionsId;
+  if (asked || !isDue(key, 3_600_000, 'localStorage')) return;
   asked = true;
   const answer = await ask<UntoldAnswer>(toldPath);
   if (!answer.ok || !answer.value.until) return;
   const { tell } = await import('./corrections.ts');
-  tell(answer.value, (may) => sessionStorage.setItem(key, String(may ? 0 : Date.now())));
+  tell(answer.value, { path: toldPath, anchor: correctionsId }, (may) =>
+    localStorage.setItem(key, String(may ? 0 : Date.now())),
+  );
 }
 
 $session.subscribe((session) => {
@@ -60,7 +65,7 @@ $session.subscribe((session) => {
     wall &&
     !$ui.get().paywall.open &&
     mayRead(wall.dataset.level, session) &&
-    isDue(`wall:${location.pathname}`, once)
+    isDue(`wall:${location.pathname}`, once, 'sessionStorage')
   )
     location.reload();
 });

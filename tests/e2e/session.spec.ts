@@ -7,6 +7,7 @@ import { accountCalls, expect, pretend, signedInKinds, signIn, test } from '../w
 const article = '/article/crack-closes-mississippi-bridge';
 const decisions = '/zephr/feature-decisions';
 const repair = '/api/v1/me/repair';
+const corrections = '/api/v1/me/history/corrections';
 
 const visitor = (page: Page) => page.locator('html').getAttribute('data-visitor');
 const header = (page: Page) => page.locator('.site-header');
@@ -21,18 +22,21 @@ test.describe('requests of a page', () => {
     expect(await visitor(page)).toBeNull();
   });
 
-  test('a signed-in reader costs one request, shared by pages and tabs, and one repair', async ({ context, page }) => {
+  test('a signed-in reader costs one request, shared by pages and tabs, one repair, and one question an hour', async ({
+    context,
+    page,
+  }) => {
     await pretend(context, 'reader');
     const asked = accountCalls(context);
     await page.goto('/');
     // A page that is left before it has its answer shares none.
-    await expect.poll(() => asked.all.toSorted()).toEqual([repair, decisions]);
+    await expect.poll(() => asked.all.toSorted()).toEqual([corrections, repair, decisions]);
     await page.waitForFunction((name) => localStorage.getItem(name) !== null, sessionName);
     await page.goto(article, { waitUntil: 'networkidle' });
     const second = await context.newPage();
     await second.goto('/', { waitUntil: 'networkidle' });
     await expect(accountButton(second)).toBeVisible();
-    expect(asked.all.toSorted()).toEqual([repair, decisions]);
+    expect(asked.all.toSorted()).toEqual([corrections, repair, decisions]);
   });
 
   test('tabs that are opened at the same time ask once between them', async ({ context }) => {

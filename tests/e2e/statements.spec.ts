@@ -32,10 +32,10 @@ test('every page has the four type families of the site', async ({ request }) =>
     const faces = [...styles.join('').matchAll(/@font-face\s*\{([^}]*)\}/gu)].map(([, face = '']) => face);
     const loaded = faces.filter((face) => face.includes('.woff2'));
     const families = loaded.map((face) => /font-family:\s*"?([^;"]+)/u.exec(face)?.[1]);
-    // Cuts of Source Serif 4 and UnifrakturMaguntia may not have these names (public/fonts); the motto is in Newsreader's italics.
+    // Cuts of Source Serif 4 and UnifrakturMaguntia may not have these names (public/fonts); the motto and the ranks are in Newsreader.
     expect
       .soft([...new Set(families)].toSorted(), path)
-      .toEqual(['Libre Franklin', 'Motto', 'Nameplate', 'Newsreader', 'Text']);
+      .toEqual(['Libre Franklin', 'Motto', 'Nameplate', 'Newsreader', 'Ranks', 'Text']);
   }
 });
 

@@ -200,6 +200,9 @@ export async function pretend(
   await context.route('**/api/v1/me/repair', (route) => route.fulfill({ json: { repaired: false } }));
   // The server has no session for this cookie, and its own answer would delete it.
   await context.route('**/zephr/decision-engine', (route) => route.fulfill({ json: { outputValue: 'NO' } }));
+  await context.route('**/api/v1/me/history/corrections', (route) =>
+    route.fulfill({ json: { stories: [], until: null } }),
+  );
   await context.route('**/api/v1/me/subscription', (route) => route.fulfill({ json: { subscription: null } }));
   await context.route('**/api/v1/checkout/currency', (route) => route.fulfill({ json: { currency: 'usd' } }));
 }
