@@ -62,10 +62,10 @@ type Send = (method: string, params?: object, sessionId?: string) => Promise<Rea
 const patience = 30_000;
 
 /** Asks again until the answer is yes. @throws Error with what was waited for */
-async function wait(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+async function wait(what: () => string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + patience;
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`Waited in vain: ${what}`);
+    if (Date.now() > end) throw new Error(`Waited in vain: ${what()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -81,23 +81,43 @@ async function debuggerOf({ stderr }: ChildProcess): Promise<string> {
   throw new Error('The browser has ended before it could be reached.');
 }
 
+/** A command that the browser has not answered yet. */
+interface Waiting {
+  readonly sessionId: string | undefined;
+  readonly answer: (answer: Message) => void;
+}
+
 /** A connection to the browser; `hear` is called with each event. */
 async function connect(url: string, hear: (event: Message) => void): Promise<{ send: Send; end: () => void }> {
   const socket = new WebSocket(url);
   await once(socket, 'open');
-  const waiting = new Map<number, (answer: Message) => void>();
+  const waiting = new Map<number, Waiting>();
   let last = 0;
+  /** Answers the commands of a session, or all, which the browser won't answer anymore. */
+  const giveUp = (message: string, sessionId?: unknown): void => {
+    for (const each of waiting.values()) {
+      if (sessionId === undefined || each.sessionId === sessionId) each.answer({ error: { message } });
+    }
+  };
+  socket.addEventListener('close', () => giveUp('The browser has closed the connection.'));
   socket.addEventListener('message', ({ data }) => {
     const message = JSON.parse(String(data)) as Message;
-    if (message.id === undefined) hear(message);
-    else waiting.get(message.id)?.(message);
+    if (message.id !== undefined) return waiting.get(message.id)?.answer(message);
+    if (message.method === 'Target.detachedFromTarget') giveUp('The page has gone.', message.params?.sessionId);
+    hear(message);
   });
   const send: Send = async (method, params = {}, sessionId) => {
     const id = ++last;
-    const { error, result } = await new Promise<Message>((resolve) => {
-      waiting.set(id, resolve);
-      socket.send(JSON.stringify({ id, method, params, sessionId }));
+    let timer: NodeJS.Timeout | undefined;
+    const { error, result } = await new Promise<Message>((answer) => {
+      waiting.set(id, { sessionId, answer });
+      timer = setTimeout(() => answer({ error: { message: `No answer within ${patience} ms.` } }), patience);
+      // A closed connection takes commands and drops them.
+      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ id, method, params, sessionId }));
+      else answer({ error: { message: 'The connection is closed.' } });
     });
+    clearTimeout(timer);
+    waiting.delete(id);
     if (error) throw new Error(`${method}: ${error.message}`);
     return result ?? {};
   };
@@ -144,8 +164,13 @@ async function openTab(
   const statuses = new Map<string, string>();
   let tab = '';
   const attach = async (session: string): Promise<void> => {
-    for (const domain of ['Page', 'Network', 'Preload']) await send(`${domain}.enable`, {}, session);
-    await send('Network.setExtraHTTPHeaders', { headers }, session);
+    // All at once, and requests first: the page is loading.
+    await Promise.all([
+      send('Network.enable', {}, session),
+      send('Network.setExtraHTTPHeaders', { headers }, session),
+      send('Page.enable', {}, session),
+      send('Preload.enable', {}, session),
+    ]);
   };
   listen(({ method, sessionId, params }) => {
     const page = pages.find(({ session }) => session === sessionId);
@@ -170,7 +195,10 @@ async function openTab(
   });
   ({ sessionId: tab } = (await send('Target.attachToTarget', { targetId, flatten: true })) as { sessionId: string });
   await send('Target.setAutoAttach', { autoAttach: true, flatten: true, waitForDebuggerOnStart: false }, tab);
-  await wait('the tab has a page', () => pages.length > 0);
+  await wait(
+    () => 'the tab has a page',
+    () => pages.length > 0,
+  );
   return tabOf(send, pages, requests, statuses);
 }
 
@@ -225,11 +253,20 @@ function tabOf(
     },
     until: (expression) =>
       // A page may go while it is asked.
-      wait(expression, () => tab.evaluate<boolean>(`Boolean(${expression})`).catch(() => false)),
+      wait(
+        () => expression,
+        () => tab.evaluate<boolean>(`Boolean(${expression})`).catch(() => false),
+      ),
     untilAhead: (expression) =>
-      wait(expression, async () => tab.evaluateAhead<boolean>(`Boolean(${expression})`).catch(() => false)),
+      wait(
+        () => expression,
+        () => tab.evaluateAhead<boolean>(`Boolean(${expression})`).catch(() => false),
+      ),
     prerendered: (url) =>
-      wait(`${url} is prerendered; it is ${statuses.get(url)}`, () => statuses.get(url) === 'Ready'),
+      wait(
+        () => `${url} is prerendered; it is ${statuses.get(url)}`,
+        () => statuses.get(url) === 'Ready',
+      ),
   };
   return tab;
 }
