@@ -1,10 +1,10 @@
 /**
  * The inline script of a document's head. It runs before the first paint, and again when a page that the browser has prerendered is
  * opened (docs/decisions/0036): cookies may have changed meanwhile. If the kind of reader has changed, the page is loaded again, because
- * another reader may get another variant of it. Until then it is hidden, and nothing that waits for the reader (`whenShown`) runs:
- * this is the document's first listener, so it stops the others.
+ * another reader may get another variant of it. Until then it is hidden, and what waits for the reader doesn't run: this is
+ * the document's first listener, and `whenShown` calls nothing back on a hidden page.
  *
  * @param scripts each marks `<html>` by the cookies of the moment, and removes its mark where the cookie is gone
  */
 export const earlyScript = (scripts: readonly string[]): string =>
-  `{const h=document.documentElement,f=()=>{${scripts.join('')}};f();if(document.prerendering){const v=h.dataset.visitor;document.addEventListener('prerenderingchange',e=>{f();if(h.dataset.visitor!=v){e.stopImmediatePropagation();h.hidden=true;location.reload()}})}}`;
+  `{const h=document.documentElement,f=()=>{${scripts.join('')}};f();if(document.prerendering){const v=h.dataset.visitor;document.addEventListener('prerenderingchange',()=>{f();if(h.dataset.visitor!=v){h.hidden=true;location.reload()}})}}`;

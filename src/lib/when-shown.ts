@@ -4,10 +4,12 @@
  * calls back, and neither does one that is loaded again because its kind of reader has changed.
  */
 export function whenShown(action: () => void): void {
-  // The script of the head has hidden the page and is loading it again (lib/early-script.ts).
-  if (document.documentElement.hidden) return;
+  const act = (): void => {
+    // The script of the head hides a page that it loads again (lib/early-script.ts). Its listener comes first.
+    if (!document.documentElement.hidden) action();
+  };
   // Not all browsers prerender, and not all types have it.
   if ((document as { readonly prerendering?: boolean }).prerendering)
-    document.addEventListener('prerenderingchange', () => action(), { once: true });
-  else action();
+    document.addEventListener('prerenderingchange', act, { once: true });
+  else act();
 }

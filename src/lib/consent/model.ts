@@ -85,7 +85,7 @@ export function grantedByForm(
  * advertising is allowed; `data-gpc`). Its text is fixed, because the content security policy names it by its hash. It computes the
  * same as {@link readConsent}. It can run again (lib/early-script.ts), so it removes what no longer holds.
  */
-export const consentScript = `{const d=document.documentElement.dataset,g=navigator.globalPrivacyControl===true,m=/${form}/.exec(document.cookie);for(const n of ['gpc','consent','ads'])delete d[n];if(g)d.gpc='';if(m){const w=m[1].split('.'),c=w.filter(p=>p&&p!='gpc'&&!(g&&!w.includes('gpc')&&'${gpcPurposes.join(' ')}'.includes(p)));d.consent=c.join(' ');if(c.includes('advertising'))d.ads=''}}`;
+export const consentScript = `{const d=document.documentElement.dataset,g=navigator.globalPrivacyControl===true,m=/${form}/.exec(document.cookie);delete d.gpc;delete d.consent;delete d.ads;if(g)d.gpc='';if(m){const w=m[1].split('.'),c=w.filter(p=>p&&p!='gpc'&&!(g&&!w.includes('gpc')&&'${gpcPurposes.join(' ')}'.includes(p)));d.consent=c.join(' ');if(c.includes('advertising'))d.ads=''}}`;
 
 /**
  * The form in which readers choose what third parties may do (components/PrivacyBanner.astro, pages/privacy-choices.astro), and its
