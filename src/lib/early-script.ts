@@ -7,4 +7,4 @@
  * @param scripts each marks `<html>` by the cookies of the moment, and removes its mark where the cookie is gone
  */
 export const earlyScript = (scripts: readonly string[]): string =>
-  `{const h=document.documentElement,f=()=>{${scripts.join('')}};f();if(document.prerendering){const v=h.dataset.visitor;document.addEventListener('prerenderingchange',()=>{f();if(h.dataset.visitor!=v){h.hidden=true;location.reload()}})}}`;
+  `{const h=document.documentElement,f=()=>{${scripts.join('')}};f();const v=h.dataset.visitor;document.onprerenderingchange=()=>{f();if(h.dataset.visitor!=v){h.hidden=!0;location.reload()}}}`;

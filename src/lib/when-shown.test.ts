@@ -41,6 +41,10 @@ describe('whenShown', () => {
     const cookie = vi.spyOn(document, 'cookie', 'get').mockReturnValue('visitor=registered');
     prerendering(true);
     new Function('location', earlyScript([visitorScript]))({ reload });
+    // The event handler that jsdom doesn't have is called where it was set.
+    document.addEventListener('prerenderingchange', () => Reflect.get(document, 'onprerenderingchange')(), {
+      once: true,
+    });
     whenShown(early);
     cookie.mockReturnValue('');
     prerendering(false);

@@ -11,10 +11,6 @@ import { ask } from '../lib/http/ask.ts';
 import { $session, refreshSession } from '../stores/session.ts';
 import { $ui } from '../stores/ui.ts';
 
-/** What can wait runs when the browser is idle. */
-const idle = (action: () => void): unknown =>
-  typeof requestIdleCallback === 'function' ? requestIdleCallback(action) : setTimeout(action, 1000);
-
 /** Milliseconds in which a page is reloaded once at most. */
 const once = 60_000;
 
@@ -22,14 +18,11 @@ const once = 60_000;
 const mayRead = (level: string | undefined, session: Session): boolean =>
   level === 'registered' ? session.isAuthenticated : session.isPayingSubscriber || session.isTrialing;
 
-/**
- * @param where `sessionStorage`: in this tab; `localStorage`: in all tabs
- * @returns whether something is due, and counts as done; never if that can't be remembered
- */
-function isDue(key: string, every: number, where: 'sessionStorage' | 'localStorage'): boolean {
+/** @returns whether something is due in this tab, and counts as done; never if that can't be remembered */
+function isDue(key: string, every: number): boolean {
   try {
-    if (Date.now() - Number(window[where].getItem(key) ?? 0) < every) return false;
-    window[where].setItem(key, String(Date.now()));
+    if (Date.now() - (sessionStorage[key] ?? 0) < every) return false;
+    sessionStorage[key] = Date.now();
     return true;
   } catch {
     return false;
@@ -39,23 +32,29 @@ function isDue(key: string, every: number, where: 'sessionStorage' | 'localStora
 /** Once a page: the session may change under a notice. */
 let asked = false;
 
-/** Asks which stories of the reader's history were corrected, once an hour while there are none. */
+/**
+ * Asks which stories of the reader's history were corrected: once an hour in all tabs together while there are none.
+ *
+ * @throws DOMException where the browser stores nothing
+ */
 async function askCorrections(): Promise<void> {
-  const key = correctionsId;
-  if (asked || !isDue(key, 3_600_000, 'localStorage')) return;
+  if (asked || Date.now() - (localStorage[correctionsId] ?? 0) < 3_600_000) return;
   asked = true;
+  const mark = (may: boolean): void => {
+    localStorage[correctionsId] = may ? 0 : Date.now();
+  };
+  mark(false);
   const answer = await ask<UntoldAnswer>(toldPath);
   if (!answer.ok || !answer.value.until) return;
   const { tell } = await import('./corrections.ts');
-  tell(answer.value, { path: toldPath, anchor: correctionsId }, (may) =>
-    localStorage.setItem(key, String(may ? 0 : Date.now())),
-  );
+  tell(answer.value, { path: toldPath, anchor: correctionsId }, mark);
 }
 
 $session.subscribe((session) => {
   if (session.isAuthenticated) {
     repairOnce();
-    idle(() => void askCorrections().catch(() => {}));
+    // The page comes first.
+    setTimeout(() => void askCorrections().catch(() => {}), 3000);
   } else if (session.status === 'anonymous') forgetRepair();
   // No other reader fetches it; a module runs once.
   if (session.activeProduct === 'reader') import('./print-upsell.ts').catch(() => {});
@@ -65,7 +64,7 @@ $session.subscribe((session) => {
     wall &&
     !$ui.get().paywall.open &&
     mayRead(wall.dataset.level, session) &&
-    isDue(`wall:${location.pathname}`, once, 'sessionStorage')
+    isDue(`wall:${location.pathname}`, once)
   )
     location.reload();
 });
