@@ -48,7 +48,9 @@ async function found(request: APIRequestContext): Promise<string[]> {
     ].map((match) => match[1] as string);
   const pages = await paths('pages');
   // Stories that other tests write now are gone before this one comes to them.
-  const articles = (await paths('articles-1')).filter((path) => !/^\/article\/(?:moving-story|press-test|corrected)-/.test(path));
+  const articles = (await paths('articles-1')).filter(
+    (path) => !/^\/article\/(?:moving-story|press-test|corrected)-/.test(path),
+  );
   expect(articles.length).toBeGreaterThan(59);
   const first = (prefix: string) => pages.find((path) => path.startsWith(prefix)) as string;
   return [first('/author/'), first('/media/'), first('/games/'), ...articles.slice(-6), ...articles.slice(0, 3)];
