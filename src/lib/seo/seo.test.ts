@@ -54,7 +54,7 @@ describe('structured data', () => {
       author: [{ '@type': 'Person', name: 'Clara', url: `${site}/author/clara` }],
     });
   });
-  test('a corrected article has its notes as text, whoever may read the rest', () => {
+  test('a corrected article has its notes as text, also where the rest is for subscribers', () => {
     expect(newsArticle(article, site)).not.toHaveProperty('correction');
     const note = {
       kind: 'correction',

@@ -33,7 +33,7 @@ const save = (notes: unknown, as: CallOptions['as'] | null = 'admin') =>
 const shown = async () => (await newsroom.rest(`/wp/v2/articles/${article}`)).json.corrections;
 
 describe('over REST', () => {
-  it('are none until there is one, then newest first, for everyone, whoever may read the story', async () => {
+  it('are none until there is one, then newest first, for every reader, also of a story for subscribers', async () => {
     expect(await shown()).toEqual([]);
     const older = note('A <a href="https://a.example/">link</a>, <em>this</em> &amp; <strong>that</strong>.');
     const newer = note('Later.', '2026-11-25T18:00:00+01:00', 'clarification');
@@ -91,7 +91,7 @@ describe('over REST', () => {
     expect(await shown()).toEqual([note('Said.')]);
   });
 
-  it('are changed by users who may edit the story, and by nobody else', async () => {
+  it('are changed only by users who may edit the story', async () => {
     await save([note('Mine.')]);
     for (const as of ['reporter', 'site', null] as const)
       expect([401, 403], String(as)).toContain((await save([note('Theirs.')], as)).status);
