@@ -6,12 +6,14 @@ import { count, ms, percentile, printTable } from '../support/figures.ts';
 import { verdict } from './figure.ts';
 import { startNodes } from './nodes.ts';
 
-const bounds = { requests: 1, renders: 1, skewP50: 50, skewP99: 250, freshNode: 60_000 };
+const bounds = { requests: 1, renders: 1, purges: 1, skewP50: 50, skewP99: 250, freshNode: 60_000 };
 
 interface Figures {
   /** Requests to WordPress for each edit, and renders for each page that it changed; the largest. */
   readonly requests: number;
   readonly renders: number;
+  /** Purges of the CDN for each edit, on average: a second one would come after the edit was counted. */
+  readonly purges: number;
   /** Milliseconds between the first and the last node that shows an edit, for each edit. */
   readonly skews: readonly number[];
   /** Milliseconds from the webhook to the last node. */
@@ -32,7 +34,7 @@ async function shows(paper: Paper, words: string, began: number): Promise<number
 
 async function measure(size: number, edits: number, articles: number): Promise<Figures> {
   const nodes = await startNodes(size, articles);
-  const { papers, metric } = nodes;
+  const { papers, metric, cdn } = nodes;
   const database = new pg.Client(nodes.databaseUrl);
   await database.connect();
   const number = async (query: string, values: unknown[] = []): Promise<number> =>
@@ -50,9 +52,10 @@ async function measure(size: number, edits: number, articles: number): Promise<F
     const tooMany: string[] = [];
     // A page that no node has cached yet would be rendered for its first reader as well.
     for (const paper of papers) await paper.ask('/article/story-1');
+    const purgedBefore = cdn.purges();
     for (let edit = 0; edit < edits; edit++) {
       const words = `Edit number ${edit} of the bench`;
-      const [asked, given] = [requests.length, await metric('pages_given_total')];
+      const [asked, given, purged] = [requests.length, await metric('pages_given_total'), cdn.purges()];
       newsroom.edit(1, { title: { rendered: words } });
       const [began, before] = [performance.now(), await revision()];
       const seen = papers.map((paper) => shows(paper, words, began));
@@ -62,6 +65,7 @@ async function measure(size: number, edits: number, articles: number): Promise<F
       skews.push(Math.max(...times) - Math.min(...times));
       whole.push(Math.max(...times));
       await until(async () => (await metric('press_queue_length')) === 0);
+      await until(() => cdn.purges() > purged);
       fetched.push(requests.length - asked);
       if (requests.length - asked > bounds.requests) tooMany.push(...requests.slice(asked));
       const pages = await renderedSince(before);
@@ -77,7 +81,8 @@ async function measure(size: number, edits: number, articles: number): Promise<F
     for (let id = 100; id < 100 + articles; id++) if ((await late.ask(`/article/story-${id}`)).status !== 200) wrong++;
     const fresh = { ms: took, requests: itsOwn.length, wrong };
     tooMany.push(...itsOwn);
-    return { requests: Math.max(...fetched), renders: Math.max(...renders), skews, whole, fresh, tooMany };
+    const purges = (cdn.purges() - purgedBefore) / edits;
+    return { requests: Math.max(...fetched), renders: Math.max(...renders), purges, skews, whole, fresh, tooMany };
   } finally {
     await database.end();
     await nodes.close();
@@ -86,20 +91,21 @@ async function measure(size: number, edits: number, articles: number): Promise<F
 
 /** @returns whether every bound holds */
 export async function runOnce(sizes: readonly number[], edits: number, articles: number): Promise<boolean> {
-  const head = ['nodes', 'requests an edit', 'renders a page', 'skew p50', 'p99'];
+  const head = ['nodes', 'requests an edit', 'renders a page', 'purges an edit', 'skew p50', 'p99'];
   const rows = [[...head, 'to the last p50', 'new node', 'its requests', 'wrong 404']];
   let good = true;
   const notes: string[] = [];
   for (const size of sizes) {
-    const { requests, renders, skews, whole, fresh, tooMany } = await measure(size, edits, articles);
+    const { requests, renders, purges, skews, whole, fresh, tooMany } = await measure(size, edits, articles);
     const [p50, p99] = [percentile(skews, 0.5), percentile(skews, 0.99)];
-    const isOnce = requests <= bounds.requests && renders <= bounds.renders;
+    const isOnce = requests <= bounds.requests && renders <= bounds.renders && purges <= bounds.purges;
     const isFresh = fresh.ms <= bounds.freshNode && fresh.requests === 0 && fresh.wrong === 0;
     good &&= isOnce && isFresh && p50 <= bounds.skewP50 && p99 <= bounds.skewP99;
     for (const request of tooMany) notes.push(`${size} nodes: ${request}`);
     rows.push([
       ...[count(size), `${requests} ${verdict(requests <= bounds.requests)}`],
       ...[`${renders.toFixed(2)} ${verdict(renders <= bounds.renders)}`],
+      `${purges.toFixed(2)} ${verdict(purges <= bounds.purges)}`,
       ...[`${ms(p50)} ${verdict(p50 <= bounds.skewP50)}`, `${ms(p99)} ${verdict(p99 <= bounds.skewP99)}`],
       ...[ms(percentile(whole, 0.5)), `${ms(fresh.ms)} ${verdict(isFresh)}`],
       ...[count(fresh.requests), count(fresh.wrong)],
