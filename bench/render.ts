@@ -1,7 +1,8 @@
 /**
- * `npm run bench:render -- [--articles 2000] [--concurrency 4]`: pages per second of a full press beside `astro build` of
+ * `npm run bench:render -- [--articles 10000] [--concurrency 4]`: pages per second of a full press beside `astro build` of
  * the same pages prerendered, from one content store. The press compresses each page twice and stores it durably with its
  * tags, and renders what is paid for in two variants; `astro build` writes the plain public page to a file.
+ * Afterwards the site is started and every page is read once in each encoding: the memory of the serving process is measured.
  */
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -9,11 +10,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/build.ts';
+import { crawl } from './render/crawl.ts';
 import { writeProject } from './render/project.ts';
 import { count, printTable, wholeFlag } from './support/figures.ts';
 import { marksIn } from './support/marks.ts';
 import { helper, start } from './support/processes.ts';
 import { ahead, type DataFolder, dataFolder } from './support/site.ts';
+
+/** `ratio`: of the pages per second of the press and of `astro build`'s prerendering. `memoryMb`: of the serving process, at its peak. */
+const bounds = { ratio: 1.2, memoryMb: 512 };
 
 interface Speed {
   readonly pages: number;
@@ -50,7 +55,7 @@ async function prerender({ env }: DataFolder): Promise<{ whole: Speed; pages: Sp
   }
 }
 
-/** @returns exit code: 1 when one of them left pages out */
+/** @returns exit code: 1 when a bound is broken or one of them left pages out */
 export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
@@ -80,10 +85,28 @@ export async function run(args: readonly string[]): Promise<number> {
       line('astro build: all of it', whole),
     ]);
     const ratio = rendered / ms / (pages.pages / pages.seconds / 1000);
-    console.log(`press beside prerendering alone: ${ratio.toFixed(2)}`);
-    if (failed === 0 && pages.pages >= articles) return 0;
-    console.error(`FAILED: ${failed} pages of the press failed; astro build wrote ${pages.pages}`);
-    return 1;
+    const crawled = await crawl(data);
+    const memory = crawled.peakMb ?? crawled.residentMb;
+    const verdicts = [
+      {
+        holds: failed === 0 && pages.pages >= articles,
+        what: `pages of the press that failed: ${failed}; astro build wrote ${count(pages.pages)}`,
+      },
+      {
+        holds: ratio >= bounds.ratio,
+        what: `press beside prerendering alone, at least ${bounds.ratio}: ${ratio.toFixed(2)}`,
+      },
+      {
+        holds: crawled.wrong === 0,
+        what: `wrong answers of a crawl of ${count(crawled.pages)} pages: ${crawled.wrong}`,
+      },
+      {
+        holds: memory <= bounds.memoryMb,
+        what: `memory of the serving process, at most ${bounds.memoryMb} MB: ${memory.toFixed(0)} (after the crawl ${crawled.residentMb.toFixed(0)})`,
+      },
+    ];
+    for (const { holds, what } of verdicts) console.log(`${holds ? 'pass' : 'FAIL'}  ${what}`);
+    return verdicts.every(({ holds }) => holds) ? 0 : 1;
   } finally {
     await wordpress.stop();
     data.remove();

@@ -1,7 +1,7 @@
 /**
  * `npm run press`: renders all pages in advance. `-- --only /section/politics` (may be repeated) takes a path and what is below
- * it, `--since 2026-01-01` articles from that day on, `--concurrency 8` renders so many at a time. What is stored and fresh
- * is skipped, so that an interrupted run continues.
+ * it, `--since 2026-01-01` articles from that day on, `--concurrency 8` renders so many at a time in each process, `--processes 2` starts
+ * so many (default: one for each core). What is stored and fresh is skipped, so that an interrupted run continues.
  */
 import { parseArgs } from 'node:util';
 import type { Warmed } from '../src/press/scheduler/warm-up.server.ts';
@@ -15,13 +15,14 @@ interface Wishes {
   readonly only: readonly string[];
   readonly since: string | undefined;
   readonly concurrency: number;
+  readonly processes: number | undefined;
 }
 
-const usage = 'npm run press -- [--only /section/politics] [--since 2026-01-01] [--concurrency 4]';
+const usage = 'npm run press -- [--only /section/politics] [--since 2026-01-01] [--concurrency 4] [--processes 2]';
 
 /** @throws Stop with the error and the right form */
 export function readWishes(args: readonly string[]): Wishes {
-  let values: { only?: string[]; since?: string; concurrency?: string };
+  let values: { only?: string[]; since?: string; concurrency?: string; processes?: string };
   try {
     ({ values } = parseArgs({
       args: [...args],
@@ -29,22 +30,26 @@ export function readWishes(args: readonly string[]): Wishes {
         only: { type: 'string', multiple: true },
         since: { type: 'string' },
         concurrency: { type: 'string' },
+        processes: { type: 'string' },
       },
     }));
   } catch (error) {
     throw new Stop(`${(error as Error).message}\nIt is: ${usage}`);
   }
-  const { only = [], since, concurrency = '4' } = values;
+  const { only = [], since, concurrency = '4', processes } = values;
   for (const path of only)
     if (!path.startsWith('/')) throw new Stop(`--only ${path} is no path; give one such as /section/politics.`);
   if (since !== undefined && Number.isNaN(Date.parse(since))) {
     throw new Stop(`--since ${since} is no day; give one such as 2026-01-01.`);
   }
-  if (!/^[1-9]\d?$/.test(concurrency)) throw new Stop(`--concurrency ${concurrency} is no number from 1 to 99.`);
+  for (const [name, value] of Object.entries({ concurrency, processes }))
+    if (value !== undefined && !/^[1-9]\d?$/.test(value))
+      throw new Stop(`--${name} ${value} is no number from 1 to 99.`);
   return {
     only,
     since: since === undefined ? undefined : new Date(since).toISOString(),
     concurrency: Number(concurrency),
+    processes: processes === undefined ? undefined : Number(processes),
   };
 }
 
@@ -71,6 +76,7 @@ export async function run(args: readonly string[]): Promise<number> {
         only: wishes.only,
         ...(wishes.since !== undefined && { since: wishes.since }),
         concurrency: wishes.concurrency,
+        ...(wishes.processes !== undefined && { processes: wishes.processes }),
         signal: stopping.signal,
         onWaiting: progress,
         onProgress({ done, total, rate, leftMs }) {

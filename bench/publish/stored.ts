@@ -5,6 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 
 export interface Stored {
   readonly pages: number;
+  /** Paths of the stored pages that everyone may read. */
+  paths(): readonly string[];
   /**
    * Pages that an edit must have rendered.
    *
@@ -29,6 +31,11 @@ export function openStored(dataDir: string): Stored {
     get pages() {
       return Number(file.prepare('SELECT count(*) AS pages FROM pages').get()?.pages);
     },
+    paths: () =>
+      file
+        .prepare("SELECT key FROM pages WHERE variant = 'public' ORDER BY id")
+        .all()
+        .map(({ key }) => String(key)),
     concerned(tags, gone) {
       const leaving = new Set((gone === null ? [] : ask([gone])).map(({ key }) => key));
       const staying = ask(tags).filter(({ key }) => !leaving.has(key));

@@ -55,6 +55,7 @@ export async function ahead({ env }: DataFolder, concurrency: number, only: read
 
 export interface BenchSite {
   readonly port: number;
+  readonly pid: number;
   readonly ask: Ask;
   /** Delivers a webhook as the plugin signs it. @returns the milliseconds until its answer was there, and the answer */
   deliver(hook: object): Promise<{ took: number; ms: number; refreshed: readonly string[] }>;
@@ -71,6 +72,7 @@ export async function startSite({ env }: DataFolder): Promise<BenchSite> {
   const { ask, close } = asker(port, 8);
   return {
     port,
+    pid: site.child.pid ?? 0,
     ask,
     async deliver(hook) {
       const body = JSON.stringify(hook);

@@ -44,7 +44,8 @@ it('renders in advance beside the running site, resumes where it was, and can re
   const part = await paper.press('--only', '/author', '--only', '/pricing');
   expect(part.code, part.text).toBe(0);
   expect(part.text).toMatch(/^1 rendered .*, 0 were there already, 0 failed\.$/m);
-  const all = await paper.press('--concurrency', '2');
+  // Two processes render a half each.
+  const all = await paper.press('--concurrency', '2', '--processes', '2');
   expect(all.code, all.text).toBe(0);
   const [, rendered, skipped] = /^(\d+) rendered .*, (\d+) were there already, 0 failed\.$/m.exec(all.text) ?? [];
   expect(Number(rendered)).toBeGreaterThan(20);
@@ -66,6 +67,7 @@ it('renders in advance beside the running site, resumes where it was, and can re
   expect((await paper.press('--since', '2026-01-01')).text).toMatch(/ 0 failed\.$/m);
   await paper.start();
   expect((await paper.ask('/article/story-six')).headers['server-timing']).toBe('press;desc="hit"');
+  expect((await paper.press('--processes', '0')).text).toContain('--processes 0 is no number from 1 to 99');
   const wrong = await paper.press('--only', 'politics');
   expect(wrong.code).not.toBe(0);
   expect(wrong.text).toContain('--only politics is no path');

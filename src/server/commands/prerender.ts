@@ -11,14 +11,19 @@ import { securityHeaders } from '../http/security-headers.ts';
 import { createLog } from '../logging.ts';
 import { buildName, openSitePress } from '../press/open-press.ts';
 import { allKeys, articleKeys } from '../press/page-keys.ts';
+import { processesFor, type Share, startShares } from './prerender-shares.ts';
 
 export interface PrerenderOptions {
   /** Paths: renders these and the pages below them. Empty: everything. */
   readonly only?: readonly string[];
   /** Only articles published at or after this UTC instant. */
   readonly since?: string;
-  /** Concurrent renders. */
+  /** Concurrent renders of a process. */
   readonly concurrency?: number;
+  /** Processes that render (default: one for each core, fewer for few pages). */
+  readonly processes?: number;
+  /** The part of the pages that this process renders; its parent renders the others. */
+  readonly share?: Share;
   readonly onWaiting?: (note: string) => void;
   readonly onProgress?: (progress: Progress) => void;
   /** Stops between two pages; the rendered pages stay, and the next run continues from there. */
@@ -72,18 +77,26 @@ export async function prerender(
       build: buildName(`${dist}server`),
     });
     try {
-      const { only = [], since } = options;
+      const { only = [], since, share, signal, onProgress } = options;
       // Only articles have a date; fronts and lists belong to the whole site.
       const keys = since === undefined ? allKeys(content.reader) : articleKeys(content.reader, since);
       const wanted = [...keys].filter((key) => isBelow(key, only));
       if (wanted.length === 0 && (only.length > 0 || since !== undefined)) {
         throw new Error('No page matches --only and --since.');
       }
-      return await room.press.warm(wanted, {
-        concurrency,
-        ...(options.signal && { signal: options.signal }),
-        ...(options.onProgress && { onProgress: options.onProgress }),
-      });
+      const processes = share ? 1 : (options.processes ?? processesFor(wanted.length));
+      const { at, of } = share ?? { at: 0, of: processes };
+      const shares = startShares(env, { only, concurrency, ...(since !== undefined && { since }) }, processes, signal);
+      return await shares.result(
+        room.press.warm(
+          wanted.filter((_key, number) => number % of === at),
+          {
+            concurrency,
+            ...(signal && { signal }),
+            ...(onProgress && { onProgress: (own: Progress) => onProgress(shares.progress(own)) }),
+          },
+        ),
+      );
     } finally {
       await room.close();
     }
