@@ -4,7 +4,7 @@ import { type CachedPage, createCachedPage } from '../cache/cached-page.ts';
 import { nameOf, type PageRef } from '../store/stored-page.ts';
 import type { SharedPage } from './page-share.ts';
 import { type RenderedPage, renderPage, sameAs } from './render.server.ts';
-import { queued, type RenderJob, type RenderSlot, type SchedulerState, startJobs } from './scheduler-state.ts';
+import { queued, type RenderJob, type RenderSlot, type SchedulerState, startJobsSoon } from './scheduler-state.ts';
 
 /** After this many discarded renders in a row, a page under constant change is shown in its latest state. */
 const mostDiscarded = 3;
@@ -59,7 +59,7 @@ async function renderOnce(
     if (slot === 'readers') return;
     isCompressing = true;
     state.compressing++;
-    startJobs(state);
+    startJobsSoon(state);
   };
   const asOf = options.onDemand(ref.key) ? began : null;
   // Other nodes need the bytes even if they are the same as before.

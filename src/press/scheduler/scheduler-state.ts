@@ -80,7 +80,20 @@ const mostCompressing = 4;
 const hasRoom = ({ running, compressing, options }: SchedulerState): boolean =>
   running.queue - compressing < options.concurrency && running.queue < options.concurrency + mostCompressing;
 
-/** Starts all jobs that may start. A job that moved leaves its old place behind; `place` says which one counts. */
+/** Calls {@link startJobs} in the next turn of the event loop. */
+export function startJobsSoon(state: SchedulerState): void {
+  if (state.stopped || state.startIsDue) return;
+  state.startIsDue = true;
+  setImmediate(() => {
+    state.startIsDue = false;
+    startJobs(state);
+  });
+}
+
+/**
+ * Starts jobs that may start: all that readers wait for, and one for a change. Most of a render is one task of the main thread, so that each further
+ * one waits for a turn of its own, in which readers are answered. A job that moved leaves its old place behind; `place` says which one counts.
+ */
 export function startJobs(state: SchedulerState): void {
   const { jobs, queue, delayed, running, options } = state;
   if (state.stopped) return;
@@ -99,7 +112,10 @@ export function startJobs(state: SchedulerState): void {
   }
   while (hasRoom(state) && queue.size > 0) {
     const job = queue.pop()?.job;
-    if (job?.place === 'queue' && jobs.get(job.name) === job) start(state, job, 'queue');
+    if (job?.place !== 'queue' || jobs.get(job.name) !== job) continue;
+    start(state, job, 'queue');
+    if (queue.size > 0) startJobsSoon(state);
+    break;
   }
   const next = delayed.peek();
   clearTimeout(state.timer);
@@ -111,7 +127,7 @@ function start(state: SchedulerState, job: RenderJob, slot: RenderSlot): void {
   state.running[slot]++;
   void job.inContext(state.run, state, job, slot).finally(() => {
     state.running[slot]--;
-    startJobs(state);
+    startJobsSoon(state);
     if (state.running.queue + state.running.readers === 0) state.onIdle?.();
   });
 }

@@ -14,6 +14,7 @@ import {
   type SchedulerOptions,
   type SchedulerState,
   startJobs,
+  startJobsSoon,
   type Watcher,
 } from './scheduler-state.ts';
 
@@ -119,13 +120,8 @@ function refresh(
   job.minChange = Math.max(job.minChange, minChange);
   job.unshared ||= unshared;
   if (watcher) job.watchers.push(watcher);
-  if (state.stopped || state.startIsDue) return;
   // All pages of a change get into the queue before the first one is chosen.
-  state.startIsDue = true;
-  setImmediate(() => {
-    state.startIsDue = false;
-    startJobs(state);
-  });
+  startJobsSoon(state);
 }
 
 async function stop(state: SchedulerState): Promise<void> {
