@@ -75,7 +75,7 @@ async function main() {
  * @returns {Promise<number>}
  */
 async function again(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url), command, ...rest], {
+  const child = spawn(node, [...process.execArgv, fileURLToPath(import.meta.url), command, ...rest], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: withNode(node, process.env),
   });

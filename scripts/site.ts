@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { SyncStatus } from '../src/content/service.ts';
 import type { Environment } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
+import { siteFlags } from './setup/node.mjs';
 import { root } from './setup/places.mjs';
 import { startChild } from './setup/processes.mjs';
 
@@ -25,7 +26,7 @@ export function startSite(env: Environment, log: string): SiteChild {
   writeFileSync(log, '');
   const listening = Promise.withResolvers<number>();
   listening.promise.catch(() => {});
-  const child = startChild(process.execPath, [join(root, 'src', 'server', 'main.ts')], {
+  const child = startChild(process.execPath, [...siteFlags, join(root, 'src', 'server', 'main.ts')], {
     cwd: root,
     env,
     onLine(line) {

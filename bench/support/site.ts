@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { siteFlags } from '../../scripts/setup/node.mjs';
 import type { Warmed } from '../../src/press/scheduler/warm-up.server.ts';
 import { type Ask, asker, textOf } from './http.ts';
 import { start } from './processes.ts';
@@ -66,7 +67,7 @@ export interface BenchSite {
 
 /** Starts the site and waits until the pages that it makes ahead are made. */
 export async function startSite({ env }: DataFolder): Promise<BenchSite> {
-  const site = start(['src/server/main.ts'], env);
+  const site = start([...siteFlags, 'src/server/main.ts'], env);
   const port = Number((await site.said(/"port":(\d+)/u))[1]);
   await site.said(/The important pages are ready/u);
   const { ask, close } = asker(port, 8);

@@ -12,6 +12,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { hashSources } from '../../scripts/build.ts';
+import { siteFlags } from '../../scripts/setup/node.mjs';
 import { root } from '../../scripts/setup/places.mjs';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { settingNames } from '../../src/server/config/config.ts';
@@ -180,6 +181,14 @@ describe('the image', () => {
       `RUN install --directory --owner=${uid} --group=${gid} --mode=0700 ${image.volume}\n`,
     );
     expect(image.healthcheck.join(' ')).toContain('/healthz');
+  });
+
+  it('starts the site with the flags of every other start', () => {
+    const command = ['node', ...siteFlags, 'src/server/main.ts'];
+    expect(image.cmd).toEqual(command);
+    for (const unit of ['broadsheet.service', 'broadsheet@.service'])
+      expect(read(`deploy/systemd/${unit}`)).toContain(`ExecStart=/usr/bin/${command.join(' ')}\n`);
+    expect(read('package.json')).toContain(`"serve": "node ${siteFlags.join(' ')} scripts/run.mjs serve"`);
   });
 });
 

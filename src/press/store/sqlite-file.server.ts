@@ -116,7 +116,7 @@ function connect(storeFile: StoreFileState): DatabaseSync {
   try {
     // Only an empty file accepts the page size: larger pages hold a compressed body in one or two pieces.
     fresh.exec(`PRAGMA page_size = 8192; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL;
-        PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32000; PRAGMA mmap_size = 0;
+        PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000; PRAGMA mmap_size = 0;
         PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 33554432;`);
     prepareTables(storeFile, fresh);
     return fresh;

@@ -55,7 +55,7 @@ describe('settings', () => {
       ticker: null,
       stripe: null,
       algolia: null,
-      pressMemoryBytes: 256 * 1024 * 1024,
+      pressMemoryBytes: 128 * 1024 * 1024,
       operatorToken: null,
       vitalsShare: 0,
       accessKeys: null,

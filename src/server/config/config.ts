@@ -245,7 +245,7 @@ const schema = z.object({
   IMAGE_CACHE_MB: whole(1024, 1, 1_048_576, 'the size of the picture cache in megabytes'),
   FRAME_HOSTS: hosts('player.example.com'),
   ...thirdPartyFields,
-  PRESS_MEMORY_MB: whole(256, 8, 1_048_576, 'the memory for stored pages in megabytes'),
+  PRESS_MEMORY_MB: whole(128, 8, 1_048_576, 'the memory for stored pages in megabytes'),
   OPERATOR_TOKEN: z
     .string()
     .min(24, 'is shorter than 24 characters; make one up, for instance with "openssl rand -hex 24"')
