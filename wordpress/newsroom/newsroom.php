@@ -32,8 +32,13 @@ $newsroom_parts = array(
 	'fields',        // Post meta and how it is cleaned.
 	'values',        // What a field's value is, Advanced Custom Fields included.
 	'meta-boxes',    // Boxes beside the editor.
+	'picker',        // An ordered list of documents in a box.
 	'top-stories',   // The box of the front page.
 	'corrections',   // Corrections and clarifications of an article.
+	'bylines',       // Authors, contributors and agency of an article.
+	'byline-sources', // What other plugins hold of them.
+	'byline-editor', // The panel and the box of the byline.
+	'article-columns', // The list of articles: byline and access.
 	'attachments',   // The credit of a picture.
 	'opening',       // The part of a body that anyone may read.
 	'access',        // Who gets the rest.

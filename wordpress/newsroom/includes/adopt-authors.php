@@ -32,35 +32,42 @@ function newsroom_adopt_writers() {
 }
 
 /**
+ * Author documents, two at most: what is found twice is no answer.
+ *
+ * @param array $query Arguments of get_posts().
+ * @return WP_Post[]
+ */
+function newsroom_find_authors( $query ) {
+	return get_posts(
+		$query + array(
+			'post_type'        => 'authors',
+			'post_status'      => array( 'publish', 'draft', 'pending', 'private' ),
+			'numberposts'      => 2,
+			'suppress_filters' => true,
+		)
+	);
+}
+
+/**
  * The author document that a user has already: one that an earlier run made, one of the same slug, or the only one of the same name.
  *
  * @param WP_User $user User.
  * @return WP_Post|null
  */
 function newsroom_author_of_user( $user ) {
-	$find  = static function ( $query ) {
-		return get_posts(
-			$query + array(
-				'post_type'        => 'authors',
-				'post_status'      => array( 'publish', 'draft', 'pending', 'private' ),
-				'numberposts'      => 2,
-				'suppress_filters' => true,
-			)
-		);
-	};
-	$found = $find(
+	$found = newsroom_find_authors(
 		array(
 			'meta_key'   => '_newsroom_user', // phpcs:ignore WordPress.DB.SlowDBQuery
 			'meta_value' => (string) $user->ID, // phpcs:ignore WordPress.DB.SlowDBQuery
 		)
 	);
 	if ( ! $found ) {
-		$found = $find( array( 'name' => $user->user_nicename ) );
+		$found = newsroom_find_authors( array( 'name' => $user->user_nicename ) );
 	}
 	if ( $found ) {
 		return $found[0];
 	}
-	$found = $find( array( 'title' => $user->display_name ) );
+	$found = newsroom_find_authors( array( 'title' => $user->display_name ) );
 	return 1 === count( $found ) ? $found[0] : null;
 }
 
@@ -202,7 +209,7 @@ function newsroom_restore_author( $row ) {
 	if ( ! $author || ! $ours ) {
 		return;
 	}
-	$used    = $wpdb->get_var( $wpdb->prepare( "SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key = 'newsroom_author' AND meta_value = %s LIMIT 1", (string) $id ) ); // phpcs:ignore WordPress.DB
+	$used    = $wpdb->get_var( $wpdb->prepare( "SELECT post_id FROM {$wpdb->postmeta} WHERE ( meta_key = 'newsroom_author' AND meta_value = %s ) OR ( meta_key IN ( 'newsroom_authors', 'newsroom_contributors' ) AND meta_value LIKE %s ) LIMIT 1", (string) $id, '%"' . $id . '"%' ) ); // phpcs:ignore WordPress.DB
 	$changed = isset( $row->became['modified'] ) && $author->post_modified_gmt !== $row->became['modified'];
 	if ( ! $used && ! $changed ) {
 		wp_delete_post( $id, true );

@@ -101,6 +101,7 @@ function newsroom_adopt_posts( $plan, $token ) {
  * @return array[] By id: `slug` and `new_slug`, `author` (document, 0 for none), `paths`, `terms` (rows of the taxonomy to add).
  */
 function newsroom_adopt_changes( $posts, $plan ) {
+	newsroom_prime_coauthors( array_map( 'intval', wp_list_pluck( $posts, 'ID' ) ) );
 	$authors = newsroom_adopted_authors();
 	$slugs   = newsroom_adopt_slugs( $posts );
 	$changes = array();
@@ -110,7 +111,8 @@ function newsroom_adopt_changes( $posts, $plan ) {
 		$changes[ $id ] = array(
 			'slug'     => $row->post_name,
 			'new_slug' => isset( $slugs[ $id ] ) ? $slugs[ $id ] : $row->post_name,
-			'author'   => metadata_exists( 'post', $id, 'newsroom_author' ) ? 0 : $author,
+			// The byline that Co-Authors Plus holds goes before the user who wrote the post in WordPress.
+			'author'   => metadata_exists( 'post', $id, 'newsroom_author' ) || array_filter( newsroom_coauthors( $id ) ) ? 0 : $author,
 			'paths'    => 'publish' === $row->post_status ? array_diff( newsroom_paths_of( $id ), get_post_meta( $id, '_newsroom_former_path' ) ) : array(),
 			'terms'    => newsroom_adopt_terms( $id, $plan ),
 		);

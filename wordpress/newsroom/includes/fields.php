@@ -19,10 +19,10 @@ add_action( 'init', 'newsroom_register_meta', 11 );
  */
 function newsroom_meta_keys() {
 	return array(
-		'articles'   => array( 'newsroom_author', 'newsroom_access', 'newsroom_corrections' ),
+		'articles'   => array_merge( newsroom_byline_keys(), array( 'newsroom_access', 'newsroom_corrections' ) ),
 		'video'      => array( 'newsroom_author', 'newsroom_video_url' ),
 		'crosswords' => array( 'newsroom_author', 'newsroom_iframe' ),
-		'authors'    => array(),
+		'authors'    => array( 'newsroom_role' ),
 		'page'       => array( 'newsroom_top_articles', 'newsroom_breaking', 'newsroom_featured_excerpt', 'newsroom_bulleted' ),
 	);
 }
@@ -43,6 +43,11 @@ function newsroom_meta_definitions() {
 		'newsroom_featured_excerpt' => array( 'string', '', 'newsroom_sanitize_lines' ),
 		'newsroom_bulleted'         => array( 'boolean', false, 'newsroom_sanitize_flag' ),
 		'newsroom_corrections'      => array( 'array', array(), 'newsroom_sanitize_corrections' ),
+		'newsroom_authors'          => array( 'array', array(), 'newsroom_sanitize_people' ),
+		'newsroom_contributors'     => array( 'array', array(), 'newsroom_sanitize_people' ),
+		'newsroom_agency'           => array( 'string', '', 'newsroom_sanitize_line' ),
+		'newsroom_agency_url'       => array( 'string', '', 'newsroom_sanitize_agency_url' ),
+		'newsroom_role'             => array( 'string', '', 'newsroom_sanitize_line' ),
 	);
 }
 
@@ -63,9 +68,9 @@ function newsroom_register_meta() {
 					'default'           => $default,
 					'sanitize_callback' => $sanitize,
 					'auth_callback'     => 'newsroom_may_edit_meta',
-					'show_in_rest'      => 'array' === $kind ? array( 'schema' => newsroom_list_schema( $key ) ) : true,
-					// A correction is text: an autosave keeps it, and an earlier version brings it back.
-					'revisions_enabled' => 'newsroom_corrections' === $key,
+					'show_in_rest'      => newsroom_meta_in_rest( $key, $kind ),
+					// Corrections and bylines are text: an autosave keeps them, and an earlier version brings them back.
+					'revisions_enabled' => 'articles' === $type && 'newsroom_access' !== $key,
 				)
 			);
 		}
@@ -73,18 +78,37 @@ function newsroom_register_meta() {
 }
 
 /**
- * Schema of a list in REST.
+ * How a meta value is in REST.
  *
- * @param string $key Meta key.
- * @return array
+ * @param string $key  Meta key.
+ * @param string $kind Type.
+ * @return array|true Its schema; true where the type says everything.
  */
-function newsroom_list_schema( $key ) {
-	return 'newsroom_corrections' === $key
-		? newsroom_corrections_schema()
-		: array(
+function newsroom_meta_in_rest( $key, $kind ) {
+	switch ( $key ) {
+		case 'newsroom_corrections':
+			return array( 'schema' => newsroom_corrections_schema() );
+		case 'newsroom_authors':
+		case 'newsroom_contributors':
+			return array( 'schema' => newsroom_people_schema() );
+		case 'newsroom_agency':
+		case 'newsroom_role':
+			return array(
+				'schema' => array(
+					'type'      => 'string',
+					'maxLength' => NEWSROOM_LONGEST_LINE,
+				),
+			);
+	}
+	if ( 'array' !== $kind ) {
+		return true;
+	}
+	return array(
+		'schema' => array(
 			'type'  => 'array',
 			'items' => array( 'type' => 'integer' ),
-		);
+		),
+	);
 }
 
 /**

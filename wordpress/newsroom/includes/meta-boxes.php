@@ -1,6 +1,6 @@
 <?php
 /**
- * Boxes beside the editor: author, access, video address, crossword embed. They are plain forms and work in the block
+ * Boxes beside the editor: author, access, video address, crossword embed, an author’s role. They are plain forms and work in the block
  * editor and the classic one.
  *
  * @package Newsroom
@@ -15,12 +15,12 @@ add_action( 'save_post', 'newsroom_save_boxes', 10, 2 );
 add_action( 'admin_enqueue_scripts', 'newsroom_admin_style' );
 
 /**
- * Loads the style of the boxes and of the list of categories.
+ * Loads the style of the boxes and of the lists of categories and articles.
  *
  * @param string $screen Screen.
  */
 function newsroom_admin_style( $screen ) {
-	if ( in_array( $screen, array( 'post.php', 'post-new.php', 'edit-tags.php' ), true ) ) {
+	if ( in_array( $screen, array( 'post.php', 'post-new.php', 'edit.php', 'edit-tags.php' ), true ) ) {
 		wp_enqueue_style( 'newsroom', plugins_url( 'assets/admin.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
 	}
 }
@@ -32,7 +32,7 @@ function newsroom_admin_style( $screen ) {
  * @param WP_Post|null $post Post.
  */
 function newsroom_add_boxes( $type, $post = null ) {
-	if ( in_array( $type, array( 'articles', 'video', 'crosswords' ), true ) ) {
+	if ( in_array( $type, array( 'articles', 'video', 'crosswords', 'authors' ), true ) ) {
 		add_meta_box( 'newsroom-fields', __( 'Newsroom', 'newsroom' ), 'newsroom_fields_box', $type, 'side', 'high' );
 	}
 	if ( 'page' === $type && $post instanceof WP_Post && 'top-stories-2' === $post->post_name ) {
@@ -41,13 +41,13 @@ function newsroom_add_boxes( $type, $post = null ) {
 }
 
 /**
- * Prints the box of an article, a video or a crossword.
+ * Prints the box of an article, a video, a crossword or an author. An article's authors are in the box or panel of its byline.
  *
  * @param WP_Post $post Post.
  */
 function newsroom_fields_box( $post ) {
 	wp_nonce_field( 'newsroom_fields_' . $post->ID, 'newsroom_fields_nonce' );
-	foreach ( newsroom_field_names( $post ) as $name => $key ) {
+	foreach ( 'articles' === $post->post_type ? array() : newsroom_field_names( $post ) as $name => $key ) {
 		if ( newsroom_acf_has( $name, $post->ID ) ) {
 			newsroom_acf_note( $name );
 			continue;
@@ -73,6 +73,9 @@ function newsroom_fields_box( $post ) {
 	}
 	if ( 'articles' === $post->post_type ) {
 		newsroom_access_control( newsroom_access_of( $post ) );
+	}
+	if ( 'authors' === $post->post_type ) {
+		newsroom_role_control( $post );
 	}
 }
 
@@ -155,14 +158,26 @@ function newsroom_save_boxes( $id, $post ) {
 		return;
 	}
 	$keys = newsroom_meta_keys();
+	// A list that is empty sends nothing: its box says that it was there.
+	$boxes = array(
+		'newsroom_breaking'     => 'newsroom_top_stories_shown',
+		'newsroom_bulleted'     => 'newsroom_top_stories_shown',
+		'newsroom_top_articles' => 'newsroom_top_stories_shown',
+		'newsroom_authors'      => 'newsroom_byline_shown',
+		'newsroom_contributors' => 'newsroom_byline_shown',
+	);
 	foreach ( $keys[ $post->post_type ] as $key ) {
-		$flag = in_array( $key, array( 'newsroom_breaking', 'newsroom_bulleted', 'newsroom_top_articles' ), true );
-		if ( $flag ? ! isset( $_POST['newsroom_top_stories_shown'] ) : ! isset( $_POST[ $key ] ) ) {
+		if ( ! isset( $_POST[ isset( $boxes[ $key ] ) ? $boxes[ $key ] : $key ] ) ) {
 			continue;
 		}
+		$definition = newsroom_meta_definitions()[ $key ];
 		// Cleaned by the callback of each key's registration (includes/fields.php).
-		$value = isset( $_POST[ $key ] ) ? wp_unslash( $_POST[ $key ] ) : ( 'newsroom_top_articles' === $key ? array() : '0' ); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
-		$how   = 'newsroom_corrections' === $key ? 'newsroom_posted_corrections' : newsroom_meta_definitions()[ $key ][2];
+		$value = isset( $_POST[ $key ] ) ? wp_unslash( $_POST[ $key ] ) : ( 'array' === $definition[0] ? array() : '0' ); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
+		$how   = 'newsroom_corrections' === $key ? 'newsroom_posted_corrections' : $definition[2];
 		update_post_meta( $id, $key, wp_slash( call_user_func( $how, $value ) ) );
+		if ( 'newsroom_authors' === $key ) {
+			$authors = newsroom_own_people( $id, $key );
+			update_post_meta( $id, 'newsroom_author', $authors ? $authors[0] : 0 );
+		}
 	}
 }

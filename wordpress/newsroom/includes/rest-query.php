@@ -36,7 +36,7 @@ function newsroom_rest_params( $params ) {
 		'type'        => array( 'integer', 'string' ),
 	);
 	$params['author_id'] = array(
-		'description' => __( 'Limit to an author: the id of a document of the type authors.', 'newsroom' ),
+		'description' => __( 'Limit to an author or contributor: the id of a document of the type authors.', 'newsroom' ),
 		'type'        => 'integer',
 		'minimum'     => 1,
 	);
@@ -62,27 +62,8 @@ function newsroom_rest_query( $args, $request ) {
 		);
 	}
 	if ( $request['author_id'] ) {
-		$id      = (int) $request['author_id'];
-		$clauses = array(
-			array(
-				'key'   => 'newsroom_author',
-				'value' => $id,
-			),
-		);
-		if ( function_exists( 'get_field' ) ) {
-			// ACF keeps one post as its id and several as a serialised list.
-			$clauses[] = array(
-				'key'   => 'author',
-				'value' => $id,
-			);
-			$clauses[] = array(
-				'key'     => 'author',
-				'value'   => '"' . $id . '"',
-				'compare' => 'LIKE',
-			);
-		}
 		$args['meta_query']   = isset( $args['meta_query'] ) ? $args['meta_query'] : array(); // phpcs:ignore WordPress.DB.SlowDBQuery
-		$args['meta_query'][] = array( 'relation' => 'OR' ) + $clauses;
+		$args['meta_query'][] = newsroom_people_query( (int) $request['author_id'] );
 	}
 	return $args;
 }

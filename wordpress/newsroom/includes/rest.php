@@ -1,6 +1,6 @@
 <?php
 /**
- * REST fields of documents: acf, image, category, access, restricted, old_slugs.
+ * REST fields of documents: acf, image, category, access, restricted, old_slugs, role.
  *
  * @package Newsroom
  */
@@ -58,6 +58,7 @@ function newsroom_register_rest_fields() {
 			),
 		),
 		'restricted' => array( array( 'articles' ), array( 'type' => 'boolean' ) ),
+		'role'      => array( array( 'authors' ), array( 'type' => 'string' ) ),
 	);
 	foreach ( $fields as $name => $field ) {
 		register_rest_field(
@@ -152,6 +153,16 @@ function newsroom_rest_restricted( $item ) {
 }
 
 /**
+ * `role` of an author.
+ *
+ * @param array $item Prepared document.
+ * @return string
+ */
+function newsroom_rest_role( $item ) {
+	return newsroom_plain( get_post_meta( $item['id'], 'newsroom_role', true ) );
+}
+
+/**
  * `old_slugs`: addresses at which the document used to be, so that the site can redirect: slugs, and whole paths where it was a post
  * before the WordPress was adopted.
  *
@@ -176,18 +187,30 @@ function newsroom_prime_list( $posts, $query ) {
 	if ( ! defined( 'REST_REQUEST' ) || ! REST_REQUEST || count( $posts ) < 2 || ! array_intersect( $types, array_keys( newsroom_document_types() ) ) ) {
 		return $posts;
 	}
-	$ids     = wp_list_pluck( $posts, 'ID' );
-	$authors = array();
-	update_meta_cache( 'post', $ids );
-	foreach ( $ids as $id ) {
-		$authors[] = (int) get_post_meta( $id, 'newsroom_author', true );
-	}
-	$authors = array_values( array_unique( array_filter( $authors ) ) );
-	_prime_post_caches( $authors, false, true );
+	$ids      = wp_list_pluck( $posts, 'ID' );
+	$authors  = newsroom_prime_authors( $ids );
 	$pictures = array();
 	foreach ( array_merge( $ids, $authors ) as $id ) {
 		$pictures[] = (int) get_post_meta( $id, '_thumbnail_id', true );
 	}
 	_prime_post_caches( array_values( array_unique( array_filter( $pictures ) ) ), false, true );
 	return $posts;
+}
+
+/**
+ * Reads the authors and contributors of some documents at once.
+ *
+ * @param int[] $ids Documents.
+ * @return int[] The authors.
+ */
+function newsroom_prime_authors( $ids ) {
+	$authors = array();
+	update_meta_cache( 'post', $ids );
+	newsroom_prime_coauthors( $ids );
+	foreach ( $ids as $id ) {
+		$authors = array_merge( $authors, newsroom_author_ids( $id ), newsroom_contributor_ids( $id ) );
+	}
+	$authors = array_values( array_unique( $authors ) );
+	_prime_post_caches( $authors, false, true );
+	return $authors;
 }

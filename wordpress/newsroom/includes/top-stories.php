@@ -34,8 +34,7 @@ function newsroom_top_stories_script( $screen ) {
 	if ( 'post.php' !== $screen || ! $post || 'page' !== $post->post_type || 'top-stories-2' !== $post->post_name ) {
 		return;
 	}
-	wp_enqueue_script( 'newsroom-top-stories', plugins_url( 'assets/top-stories.js', NEWSROOM_FILE ), array( 'wp-api-fetch', 'wp-a11y', 'wp-i18n' ), NEWSROOM_VERSION, true );
-	wp_set_script_translations( 'newsroom-top-stories', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+	newsroom_picker_script();
 }
 
 /**
@@ -89,34 +88,32 @@ function newsroom_flag_control( $key, $label, $id ) {
 }
 
 /**
- * Prints the ordered list of stories and the search for more. The script adds, moves and removes; without it the list
- * stays as it is.
+ * Prints the ordered list of the front page's stories.
  *
  * @param int[] $ids Articles.
  */
 function newsroom_top_articles_control( $ids ) {
-	echo '<div class="newsroom-picker" data-newsroom-picker><h3 id="newsroom-picker-heading">' . esc_html__( 'Top stories; the first one leads', 'newsroom' ) . '</h3>';
-	echo '<ol class="newsroom-picker-list" aria-labelledby="newsroom-picker-heading">';
+	$titles = array();
 	foreach ( $ids as $id ) {
 		$article = get_post( $id );
 		if ( ! $article || 'articles' !== $article->post_type ) {
 			continue;
 		}
-		$title = newsroom_plain( $article->post_title );
+		$titles[ $id ] = newsroom_plain( $article->post_title );
 		if ( ! newsroom_is_visible( $article ) ) {
 			/* translators: %s: title of an article. */
-			$title = sprintf( __( '%s (not published)', 'newsroom' ), $title );
+			$titles[ $id ] = sprintf( __( '%s (not published)', 'newsroom' ), $titles[ $id ] );
 		}
-		printf(
-			'<li data-id="%1$d"><span class="newsroom-picker-title">%2$s</span><input type="hidden" name="newsroom_top_articles[]" value="%1$d"></li>',
-			(int) $id,
-			esc_html( $title )
-		);
 	}
-	echo '</ol>';
-	printf(
-		'<p><label for="newsroom-picker-search">%1$s</label> <input type="search" id="newsroom-picker-search" class="regular-text" autocomplete="off" aria-controls="newsroom-picker-results"></p><ul id="newsroom-picker-results" class="newsroom-picker-results" aria-label="%2$s"></ul><p class="newsroom-picker-state" role="status"></p></div>',
-		esc_html__( 'Find an article by its title', 'newsroom' ),
-		esc_attr__( 'Articles found', 'newsroom' )
+	newsroom_picker(
+		array(
+			'field'   => 'newsroom_top_articles',
+			'route'   => 'articles',
+			'heading' => __( 'Top stories; the first one leads', 'newsroom' ),
+			'search'  => __( 'Find an article by its title', 'newsroom' ),
+			'found'   => __( 'Articles found', 'newsroom' ),
+			'none'    => __( 'No published article found.', 'newsroom' ),
+		),
+		$titles
 	);
 }

@@ -68,7 +68,8 @@ function newsroom_meta_changed( $meta_id, $post_id, $key ) {
 	$watched = '_thumbnail_id' === $key || 0 === strpos( $key, 'newsroom_' );
 	if ( ! $watched && function_exists( 'get_field' ) ) {
 		$post    = get_post( $post_id );
-		$watched = $post && array_key_exists( $key, newsroom_field_names( $post ) );
+		$names   = $post ? array_keys( newsroom_field_names( $post ) ) : array();
+		$watched = in_array( $key, $post && 'articles' === $post->post_type ? array_merge( $names, array( 'authors', 'contributors' ) ) : $names, true );
 	}
 	if ( in_array( $key, array( '_yoast_wpseo_primary_category', 'rank_math_primary_category', 'footnotes' ), true ) ) {
 		$watched = true;
@@ -79,7 +80,7 @@ function newsroom_meta_changed( $meta_id, $post_id, $key ) {
 }
 
 /**
- * Categories of a document changed.
+ * Categories of a document changed, or its authors in Co-Authors Plus.
  *
  * @param int    $post_id  Post.
  * @param array  $terms    Terms as given.
@@ -89,12 +90,13 @@ function newsroom_meta_changed( $meta_id, $post_id, $key ) {
  * @param int[]  $old      Before.
  */
 function newsroom_terms_set( $post_id, $terms, $tt_ids, $taxonomy, $append, $old ) {
-	if ( 'category' !== $taxonomy ) {
+	if ( 'category' !== $taxonomy && 'author' !== $taxonomy ) {
 		return;
 	}
 	$tt_ids = array_map( 'intval', $tt_ids );
 	$old    = array_map( 'intval', $old );
-	if ( array_diff( $tt_ids, $old ) || ( ! $append && array_diff( $old, $tt_ids ) ) ) {
+	// Of co-authors the order counts, too.
+	if ( ( 'author' === $taxonomy && $tt_ids !== $old ) || array_diff( $tt_ids, $old ) || ( ! $append && array_diff( $old, $tt_ids ) ) ) {
 		newsroom_touch( $post_id );
 	}
 }

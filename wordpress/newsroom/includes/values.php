@@ -126,6 +126,12 @@ function newsroom_present_field( $name, $raw ) {
 function newsroom_fields_of( $post ) {
 	$fields = array();
 	foreach ( newsroom_field_names( $post ) as $name => $key ) {
+		if ( 'articles' === $post->post_type && 'author' === $name ) {
+			// The first of the byline, for readers of this field who know no lists.
+			$authors         = newsroom_people( newsroom_author_ids( $post->ID ) );
+			$fields[ $name ] = $authors ? $authors[0] : null;
+			continue;
+		}
 		$fields[ $name ] = newsroom_present_field( $name, newsroom_field_value( $name, $key, $post->ID ) );
 	}
 	return $fields;

@@ -198,14 +198,19 @@ describe('the editor’s boxes', () => {
 
   it('are there for each type', async () => {
     const article = (await postNonce(ids.first)).html;
-    expect(article).toContain('name="newsroom_author"');
-    expect(article).toContain('Cleo Marsh');
+    // The byline of an article has a panel of its own.
+    expect(article).not.toContain('name="newsroom_author"');
+    expect(article).toContain('window.newsroomByline = {');
     expect(article).toContain('name="newsroom_access" value="subscriber"');
-    expect((await postNonce(ids.video)).html).toContain('name="newsroom_video_url"');
+    const video = (await postNonce(ids.video)).html;
+    expect(video).toContain('name="newsroom_author"');
+    expect(video).toContain('Cleo Marsh');
+    expect(video).toContain('name="newsroom_video_url"');
+    expect((await postNonce(ids.author)).html).toContain('name="newsroom_role"');
     expect((await postNonce(ids.puzzle)).html).toContain('name="newsroom_iframe"');
     const top = (await postNonce(ids.top)).html;
     expect(top).toContain('data-newsroom-picker');
-    expect(top).toContain('top-stories.js');
+    expect(top).toContain('picker.js');
     // The block editor would ask for a pattern and fold the box away.
     expect([article, top].map((html) => html.includes('block-editor-page'))).toEqual([true, false]);
   });

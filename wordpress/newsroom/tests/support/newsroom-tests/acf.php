@@ -22,6 +22,8 @@ function newsroom_tests_acf_fields() {
 	$all = array( 'articles', 'video', 'crosswords' );
 	return array(
 		'author'                    => array( 'post_object', $all ),
+		'authors'                   => array( 'relationship', array( 'articles' ) ),
+		'contributors'              => array( 'user', array( 'articles' ) ),
 		'video_url'                 => array( 'oembed', array( 'video' ) ),
 		'iframe'                    => array( 'textarea', array( 'crosswords' ) ),
 		'top_articles'              => array( 'relationship', array( 'page' ) ),
@@ -75,6 +77,8 @@ function newsroom_tests_acf_format( $type, $value ) {
 			return $value ? get_post( (int) $value ) : false;
 		case 'relationship':
 			return $value ? array_map( 'get_post', array_map( 'intval', (array) $value ) ) : false;
+		case 'user':
+			return $value ? array_map( 'get_userdata', array_map( 'intval', (array) $value ) ) : false;
 		case 'oembed':
 			return $value ? '<iframe width="640" height="360" src="https://www.youtube.com/embed/' . substr( $value, -11 ) . '?feature=oembed" allowfullscreen></iframe>' : $value;
 		case 'textarea':
@@ -111,7 +115,7 @@ function newsroom_tests_acf_light( $type, $value ) {
 	$numeric = static function ( $one ) {
 		return is_numeric( $one ) ? (int) $one : $one;
 	};
-	if ( in_array( $type, array( 'post_object', 'relationship', 'image' ), true ) ) {
+	if ( in_array( $type, array( 'post_object', 'relationship', 'user', 'image' ), true ) ) {
 		return is_array( $value ) ? array_map( $numeric, $value ) : $numeric( $value );
 	}
 	return $value;

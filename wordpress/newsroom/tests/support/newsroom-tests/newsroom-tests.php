@@ -20,6 +20,9 @@ if ( isset( $newsroom_tests['acf'] ) ) {
 	require __DIR__ . '/acf.php';
 }
 
+if ( ! empty( $newsroom_tests['coauthors'] ) ) {
+	require __DIR__ . '/coauthors.php';
+}
 if ( ! empty( $newsroom_tests['akismet'] ) ) {
 	require __DIR__ . '/akismet.php';
 }

@@ -1,16 +1,13 @@
 /**
- * Picks and orders the stories of the front page: with the keyboard, the mouse, or by dragging.
+ * Picks and orders documents in a box, such as the stories of the front page: with the keyboard, the mouse, or by dragging.
  */
-( function () {
+document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 	'use strict';
 
 	const { __, sprintf } = wp.i18n;
-	const picker = document.querySelector( '[data-newsroom-picker]' );
-	if ( ! picker ) {
-		return;
-	}
+	const { newsroomPicker: field, route, none } = picker.dataset;
 	const list = picker.querySelector( '.newsroom-picker-list' );
-	const search = picker.querySelector( '#newsroom-picker-search' );
+	const search = picker.querySelector( 'input[type="search"]' );
 	const results = picker.querySelector( '.newsroom-picker-results' );
 	const state = picker.querySelector( '.newsroom-picker-state' );
 	let asked = 0;
@@ -59,7 +56,7 @@
 		( same.disabled ? buttons[ by < 0 ? 1 : 0 ] : same ).focus();
 		wp.a11y.speak(
 			sprintf(
-				/* translators: 1: title, 2: place, 3: number of stories. */
+				/* translators: 1: title, 2: place, 3: number of documents. */
 				__( '%1$s is now %2$d of %3$d.', 'newsroom' ),
 				titleOf( item ),
 				to + 1,
@@ -108,7 +105,7 @@
 		text.textContent = title;
 		const input = document.createElement( 'input' );
 		input.type = 'hidden';
-		input.name = 'newsroom_top_articles[]';
+		input.name = `${ field }[]`;
 		input.value = String( id );
 		item.append( text, input );
 		equip( item );
@@ -128,23 +125,24 @@
 		}
 		try {
 			const found = await wp.apiFetch( {
-				path: `/wp/v2/articles?per_page=10&_fields=id,title,date&orderby=relevance&search=${ encodeURIComponent( query ) }`,
+				path: `/wp/v2/${ route }?per_page=10&_fields=id,title,date&orderby=relevance&search=${ encodeURIComponent( query ) }`,
 			} );
 			if ( turn !== asked ) {
 				return;
 			}
 			state.textContent = found.length
-				? /* translators: %d: number of articles. */
+				? /* translators: %d: number of documents. */
 				  sprintf( __( '%d found.', 'newsroom' ), found.length )
-				: __( 'No published article found.', 'newsroom' );
-			for ( const article of found ) {
-				const title = plain( article.title.rendered );
+				: none;
+			for ( const match of found ) {
+				const title = plain( match.title.rendered );
 				const item = document.createElement( 'li' );
 				const text = document.createElement( 'span' );
 				text.className = 'newsroom-picker-title';
-				text.textContent = `${ title } (${ article.date.slice( 0, 10 ) })`;
+				// Titles are often alike; names of authors have no date.
+				text.textContent = route === 'articles' ? `${ title } (${ match.date.slice( 0, 10 ) })` : title;
 				/* translators: %s: title. */
-				item.append( text, button( __( 'Add', 'newsroom' ), sprintf( __( 'Add %s', 'newsroom' ), title ), () => add( article.id, title ) ) );
+				item.append( text, button( __( 'Add', 'newsroom' ), sprintf( __( 'Add %s', 'newsroom' ), title ), () => add( match.id, title ) ) );
 				results.append( item );
 			}
 		} catch ( error ) {
@@ -189,4 +187,4 @@
 	} );
 	items().forEach( equip );
 	settle();
-} )();
+} );

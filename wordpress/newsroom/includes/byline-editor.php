@@ -1,0 +1,190 @@
+<?php
+/**
+ * The byline in the editors: a panel of the block editor, which changes the article's meta, or a box of the classic editor. Both keep
+ * `newsroom_author`, the field of one author, equal to the first of the list.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'enqueue_block_editor_assets', 'newsroom_byline_panel' );
+add_action( 'add_meta_boxes_articles', 'newsroom_byline_box_added' );
+
+/**
+ * Words that the panel and the box share.
+ *
+ * @return array<string,string>
+ */
+function newsroom_byline_words() {
+	return array(
+		'authors'         => __( 'Authors', 'newsroom' ),
+		'contributors'    => __( 'With reporting by', 'newsroom' ),
+		'addAuthor'       => __( 'Add an author', 'newsroom' ),
+		'addContributor'  => __( 'Add a contributor', 'newsroom' ),
+		'agency'          => __( 'Agency', 'newsroom' ),
+		'agencyHelp'      => __( 'As readers should see it: “Associated Press”. It comes last in the byline.', 'newsroom' ),
+		'agencyUrl'       => __( 'Agency’s web address (optional)', 'newsroom' ),
+		/* translators: 1: name of a plugin, 2: names of authors. */
+		'inherited'       => __( 'From %1$s: %2$s. Add an author here to replace this list.', 'newsroom' ),
+		/* translators: 1: name of a plugin. */
+		'inheritedNone'   => __( 'From %1$s: no author. Add an author here to name one.', 'newsroom' ),
+		/* translators: 1: names of people. */
+		'missing'         => __( 'Not in the byline, because there’s no author of that name: %1$s.', 'newsroom' ),
+	);
+}
+
+/**
+ * Name of an author for the editors, with what keeps readers from seeing it.
+ *
+ * @param int $id Document.
+ * @return string
+ */
+function newsroom_author_label( $id ) {
+	$author = get_post( $id );
+	if ( ! $author || 'authors' !== $author->post_type ) {
+		/* translators: %d: number of a document. */
+		return sprintf( __( 'Deleted author (%d)', 'newsroom' ), $id );
+	}
+	$name = newsroom_plain( $author->post_title );
+	/* translators: %s: name of an author. */
+	return newsroom_is_visible( $author ) ? $name : sprintf( __( '%s (not published)', 'newsroom' ), $name );
+}
+
+/**
+ * The lists that an editor may change: the article's own, or the one author that it had before it had lists.
+ *
+ * @param int $id Article.
+ * @return array<string,int[]> By meta key.
+ */
+function newsroom_editable_people( $id ) {
+	$authors = newsroom_own_people( $id, 'newsroom_authors' );
+	$one     = absint( get_post_meta( $id, 'newsroom_author', true ) );
+	if ( ! $authors && $one && null === newsroom_acf_people( array( 'authors', 'author' ), $id ) ) {
+		$authors = array( $one );
+	}
+	return array(
+		'newsroom_authors'      => $authors,
+		'newsroom_contributors' => newsroom_own_people( $id, 'newsroom_contributors' ),
+	);
+}
+
+/**
+ * Says where the authors come from while the article has no list of its own.
+ *
+ * @param int $id Article.
+ * @return string[] Sentences.
+ */
+function newsroom_inherited_note( $id ) {
+	$inherited = newsroom_inherited_authors( $id );
+	if ( ! $inherited ) {
+		return array();
+	}
+	$words = newsroom_byline_words();
+	$note  = array( sprintf( $words[ $inherited['names'] ? 'inherited' : 'inheritedNone' ], $inherited['from'], implode( ', ', $inherited['names'] ) ) );
+	if ( $inherited['missing'] ) {
+		$note[] = sprintf( $words['missing'], implode( ', ', $inherited['missing'] ) );
+	}
+	return $note;
+}
+
+/**
+ * Loads the panel of the block editor, for articles alone.
+ */
+function newsroom_byline_panel() {
+	$screen = get_current_screen();
+	$post   = get_post();
+	if ( ! $screen || 'articles' !== $screen->post_type || ! $post ) {
+		return;
+	}
+	$names = array();
+	foreach ( array_merge( ...array_values( newsroom_editable_people( $post->ID ) ) ) as $id ) {
+		$names[ $id ] = newsroom_author_label( $id );
+	}
+	wp_enqueue_script( 'newsroom-byline', plugins_url( 'assets/byline.js', NEWSROOM_FILE ), array( 'wp-a11y', 'wp-api-fetch', 'wp-components', 'wp-data', 'wp-editor', 'wp-element', 'wp-html-entities', 'wp-i18n', 'wp-plugins' ), NEWSROOM_VERSION, true );
+	wp_set_script_translations( 'newsroom-byline', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+	wp_add_inline_script(
+		'newsroom-byline',
+		'window.newsroomByline = ' . wp_json_encode(
+			array(
+				'words'     => newsroom_byline_words(),
+				'names'     => (object) $names,
+				'inherited' => newsroom_inherited_note( $post->ID ),
+				'acf'       => null !== newsroom_acf_people( array( 'authors', 'author' ), $post->ID ),
+				'most'      => NEWSROOM_MOST_AUTHORS,
+				'longest'   => NEWSROOM_LONGEST_LINE,
+			),
+			JSON_HEX_TAG
+		) . ';',
+		'before'
+	);
+}
+
+/**
+ * Adds the box of the classic editor; the block editor has the panel instead.
+ */
+function newsroom_byline_box_added() {
+	add_meta_box( 'newsroom-byline', __( 'Byline', 'newsroom' ), 'newsroom_byline_box', 'articles', 'normal', 'high', array( '__back_compat_meta_box' => true ) );
+}
+
+/**
+ * Prints the box.
+ *
+ * @param WP_Post $post Article.
+ */
+function newsroom_byline_box( $post ) {
+	newsroom_picker_script();
+	$words = newsroom_byline_words();
+	$lists = newsroom_editable_people( $post->ID );
+	// Without it, a form that has no such box would empty the lists.
+	echo '<input type="hidden" name="newsroom_byline_shown" value="1">';
+	foreach ( $lists['newsroom_authors'] ? array() : newsroom_inherited_note( $post->ID ) as $sentence ) {
+		printf( '<p class="description">%s</p>', esc_html( $sentence ) );
+	}
+	$adds = array(
+		'newsroom_authors'      => array( $words['authors'], $words['addAuthor'] ),
+		'newsroom_contributors' => array( $words['contributors'], $words['addContributor'] ),
+	);
+	foreach ( $adds as $key => $labels ) {
+		newsroom_picker(
+			array(
+				'field'   => $key,
+				'route'   => 'authors',
+				'heading' => $labels[0],
+				'search'  => $labels[1],
+				'found'   => __( 'Authors found', 'newsroom' ),
+				'none'    => __( 'No published author found.', 'newsroom' ),
+			),
+			array_combine( $lists[ $key ], array_map( 'newsroom_author_label', $lists[ $key ] ) )
+		);
+	}
+	printf(
+		'<p><label for="newsroom_agency"><strong>%1$s</strong></label><br><input type="text" class="widefat" id="newsroom_agency" name="newsroom_agency" value="%2$s" maxlength="%3$d" aria-describedby="newsroom_agency-description"></p><p class="description" id="newsroom_agency-description">%4$s</p>',
+		esc_html( $words['agency'] ),
+		esc_attr( get_post_meta( $post->ID, 'newsroom_agency', true ) ),
+		(int) NEWSROOM_LONGEST_LINE,
+		esc_html( $words['agencyHelp'] )
+	);
+	printf(
+		'<p><label for="newsroom_agency_url"><strong>%1$s</strong></label><br><input type="url" class="widefat" id="newsroom_agency_url" name="newsroom_agency_url" value="%2$s"></p>',
+		esc_html( $words['agencyUrl'] ),
+		esc_attr( get_post_meta( $post->ID, 'newsroom_agency_url', true ) )
+	);
+}
+
+/**
+ * Prints the field of an author's role.
+ *
+ * @param WP_Post $post Author.
+ */
+function newsroom_role_control( $post ) {
+	printf(
+		'<p><label for="newsroom_role"><strong>%1$s</strong></label><br><input type="text" class="widefat" id="newsroom_role" name="newsroom_role" value="%2$s" maxlength="%3$d" aria-describedby="newsroom_role-description"></p><p class="description" id="newsroom_role-description">%4$s</p>',
+		esc_html__( 'Role', 'newsroom' ),
+		esc_attr( get_post_meta( $post->ID, 'newsroom_role', true ) ),
+		(int) NEWSROOM_LONGEST_LINE,
+		esc_html__( 'Such as “Economics editor”. Readers see it on the author’s page and in the list of all writers.', 'newsroom' )
+	);
+}

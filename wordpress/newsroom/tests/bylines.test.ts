@@ -1,0 +1,410 @@
+/** Bylines of an article: over REST, in the classic editor's box, in revisions, and from other plugins; and the list of articles. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver } from './receiver.ts';
+
+const receiver = new Receiver();
+let newsroom: Newsroom;
+let ids: Record<string, number>;
+let article = 0;
+
+const insert = (title: string, meta: object = {}) =>
+  newsroom.php(
+    `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => $input[0], 'post_status' => 'publish', 'post_content' => 'Text', 'meta_input' => $input[1] ) );`,
+    [title, meta],
+  );
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+  ids = await newsroom.php(`
+    $insert = function ( $title, $status = 'publish', $slug = '' ) { return wp_insert_post( array( 'post_type' => 'authors', 'post_title' => $title, 'post_status' => $status, 'post_name' => $slug ) ); };
+    $ada    = $insert( 'Ada O&#8217;Vale' );
+    $ben    = $insert( 'Ben Lee' );
+    $cy     = $insert( 'Cy Park' );
+    $hidden = $insert( 'Not Yet Hired', 'draft' );
+    $user   = wp_insert_user( array( 'user_login' => 'ben', 'user_pass' => wp_generate_password(), 'user_email' => 'ben@newsroom.invalid', 'user_nicename' => 'b-lee', 'display_name' => 'Ben Lee' ) );
+    return compact( 'ada', 'ben', 'cy', 'hidden', 'user' );
+  `);
+});
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+beforeEach(async () => {
+  article = await insert('By several');
+});
+
+const id = (name: string): number => ids[name] ?? 0;
+const save = (meta: object, as: CallOptions['as'] | null = 'admin') =>
+  newsroom.rest(`/wp/v2/articles/${article}`, { as: as ?? undefined, method: 'POST', body: { meta } });
+const read = async () => (await newsroom.rest(`/wp/v2/articles/${article}`)).json;
+interface Shown {
+  readonly authors: readonly { readonly name: string }[];
+  readonly contributors: readonly { readonly name: string }[];
+  readonly agency: unknown;
+}
+const names = ({ authors, contributors }: Shown) => [
+  authors.map(({ name }) => name),
+  contributors.map(({ name }) => name),
+];
+const shown = async () => names((await read()).byline);
+/** The webhook of the article's last change, sent or waiting. */
+const delivery = async (): Promise<string | undefined> => {
+  const { json } = await newsroom.rest('/newsroom/v1/changes?seconds=3600', { as: 'site' });
+  const own = (json as { type: string; id: number; delivery: string }[]).filter(
+    (change) => change.type === 'articles' && change.id === article,
+  );
+  return own.at(-1)?.delivery;
+};
+
+describe('over REST', () => {
+  it('have authors and contributors in their order, and an agency', async () => {
+    expect((await read()).byline).toEqual({ authors: [], contributors: [], agency: null });
+    const saved = await save({
+      newsroom_authors: [id('ben'), id('ada')],
+      newsroom_contributors: [id('cy')],
+      newsroom_agency: ' Associated  Press ',
+      newsroom_agency_url: 'https://ap.example/',
+    });
+    expect(saved.status, saved.text).toBe(200);
+    expect(saved.json.meta.newsroom_authors).toEqual([id('ben'), id('ada')]);
+    const { byline, acf } = await read();
+    expect(names(byline)).toEqual([['Ben Lee', 'Ada O’Vale'], ['Cy Park']]);
+    expect(byline.authors[0]).toEqual({ id: id('ben'), name: 'Ben Lee', slug: 'ben-lee', excerpt: '', image: null });
+    expect(byline.agency).toEqual({ name: 'Associated Press', url: 'https://ap.example/' });
+    // Readers of the old field get the first.
+    expect(acf.author).toEqual(byline.authors[0]);
+  });
+
+  it('read the field of one author as a list of one, until there is a list', async () => {
+    await save({ newsroom_author: id('ada') });
+    expect(await shown()).toEqual([['Ada O’Vale'], []]);
+    await save({ newsroom_authors: [id('ben'), id('cy')] });
+    expect(await shown()).toEqual([['Ben Lee', 'Cy Park'], []]);
+    await save({ newsroom_authors: [] });
+    expect(await shown()).toEqual([['Ada O’Vale'], []]);
+  });
+
+  it('have no person twice, and name no author who is not published or deleted', async () => {
+    await save({
+      newsroom_authors: [id('ben'), id('hidden'), id('ben'), 999_999, article],
+      newsroom_contributors: [id('cy'), id('ben')],
+    });
+    expect(await shown()).toEqual([['Ben Lee'], ['Cy Park']]);
+    expect(JSON.stringify(await read())).not.toContain('Not Yet Hired');
+  });
+
+  it('tell the site, which asks again, when an author is added, moved and removed', async () => {
+    const told = [await delivery()];
+    for (const newsroom_authors of [[id('ada')], [id('ada'), id('ben')], [id('ben'), id('ada')], []]) {
+      await save({ newsroom_authors });
+      told.push(await delivery());
+    }
+    expect(new Set(told).size).toBe(5);
+  });
+
+  it('keep nothing hostile in the name of an agency', async () => {
+    await save({
+      newsroom_agency: '<b onclick="x">Odd</b><script>alert(1)</script> Wire',
+      newsroom_agency_url: 'data:x',
+    });
+    expect((await read()).byline.agency).toEqual({ name: 'Odd Wire', url: '' });
+    const payloads = xssPayloads.filter((each) => each.isWellFormed());
+    const agencies = await newsroom.php(
+      `$out = array(); foreach ( $input[1] as $payload ) { update_post_meta( $input[0], 'newsroom_agency', wp_slash( "A $payload" ) ); update_post_meta( $input[0], 'newsroom_agency_url', wp_slash( $payload ) ); $out[] = newsroom_byline_of( $input[0] )['agency']; } return $out;`,
+      [article, payloads],
+    );
+    expect(agencies).toHaveLength(payloads.length);
+    for (const [at, agency] of agencies.entries()) {
+      // It is text, and the site prints it as text.
+      expect([...agency.name].length, payloads[at]).toBeLessThanOrEqual(100);
+      expect(agency.url, payloads[at]).toMatch(/^(?:https?:\/\/|$)/);
+    }
+  });
+
+  it.each([
+    ['a thousand authors', { newsroom_authors: Array.from({ length: 1000 }, (_, at) => at + 1) }, 'at most 30 items'],
+    ['what is no list', { newsroom_authors: 'x' }, 'is not of type'],
+    ['what is no author', { newsroom_contributors: ['Ada'] }, 'is not of type integer'],
+    ['a name that is too long', { newsroom_agency: 'x'.repeat(101) }, 'at most 100 characters'],
+  ])('refuse %s in words, and lose nothing', async (_what, meta, words) => {
+    await save({ newsroom_authors: [id('ada')], newsroom_agency: 'AP' });
+    const { status, text } = await save(meta);
+    expect([status, text]).toEqual([400, expect.stringContaining(words)]);
+    expect([await shown(), (await read()).byline.agency?.name]).toEqual([[['Ada O’Vale'], []], 'AP']);
+  });
+
+  it('are changed only by users who may edit the story', async () => {
+    await save({ newsroom_authors: [id('ada')] });
+    for (const as of ['reporter', 'site', null] as const)
+      expect([401, 403], String(as)).toContain((await save({ newsroom_authors: [id('ben')] }, as)).status);
+    expect(await shown()).toEqual([['Ada O’Vale'], []]);
+  });
+
+  it('are in an autosave, which changes nothing on the site, and in the versions of the story', async () => {
+    await save({ newsroom_authors: [id('ada')], newsroom_author: id('ada'), newsroom_agency: 'First' });
+    const autosave = await newsroom.rest(`/wp/v2/articles/${article}/autosaves`, {
+      as: 'admin',
+      method: 'POST',
+      body: { content: 'New words', meta: { newsroom_authors: [id('ben'), id('cy')], newsroom_agency: 'Draft' } },
+    });
+    expect(autosave.json.meta).toMatchObject({ newsroom_authors: [id('ben'), id('cy')], newsroom_agency: 'Draft' });
+    expect(await shown()).toEqual([['Ada O’Vale'], []]);
+    await save({ newsroom_authors: [id('cy')], newsroom_author: id('cy'), newsroom_agency: 'Second' });
+    const restored = await newsroom.php(
+      `foreach ( wp_get_post_revisions( $input ) as $version ) { if ( ! wp_is_post_autosave( $version ) && 'First' === get_post_meta( $version->ID, 'newsroom_agency', true ) ) { return (bool) wp_restore_post_revision( $version->ID ); } } return false;`,
+      article,
+    );
+    expect(restored).toBe(true);
+    expect([await shown(), (await read()).byline.agency?.name]).toEqual([[['Ada O’Vale'], []], 'First']);
+  });
+
+  it('are found by each author and contributor', async () => {
+    await save({ newsroom_authors: [id('ben'), id('ada')], newsroom_contributors: [id('cy')] });
+    for (const who of ['ben', 'ada', 'cy']) {
+      const { json } = await newsroom.rest(`/wp/v2/articles?author_id=${id(who)}&include=${article}&_fields=id`);
+      expect(json, who).toEqual([{ id: article }]);
+    }
+    // Not by a number that only begins like one of these.
+    expect((await newsroom.rest(`/wp/v2/articles?author_id=${id('ben')}0&_fields=id`)).json).toEqual([]);
+  });
+
+  it('an author has a role, on one line', async () => {
+    const role = (newsroom_role: string) =>
+      newsroom.rest(`/wp/v2/authors/${id('ada')}`, { as: 'admin', method: 'POST', body: { meta: { newsroom_role } } });
+    expect((await role('Economics <b>editor</b>\n&amp; critic')).json.role).toBe('Economics editor & critic');
+    expect((await role('x'.repeat(101))).status).toBe(400);
+    expect((await role('')).json.role).toBe('');
+  });
+});
+
+it('meta that something else wrote is cleaned on its way out', async () => {
+  await newsroom.php(
+    `global $wpdb; update_post_meta( $input[0], 'newsroom_authors', array( $input[1] ) ); $wpdb->update( $wpdb->postmeta, array( 'meta_value' => serialize( array( 'junk', -3, array( 'x' ), $input[1], (string) $input[1], 7.9, null ) ) ), array( 'post_id' => $input[0], 'meta_key' => 'newsroom_authors' ) ); wp_cache_flush(); return 1;`,
+    [article, id('ben')],
+  );
+  expect((await shown())[0]).toEqual(['Ben Lee']);
+});
+
+describe('in the classic editor', () => {
+  const box = () =>
+    newsroom.php(`ob_start(); newsroom_byline_box( get_post( $input ) ); return ob_get_clean();`, article);
+  const post = (fields: object) =>
+    newsroom.php(
+      `$_POST = wp_slash( array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ) ) + $input[1] ); newsroom_save_boxes( $input[0], get_post( $input[0] ) ); $_POST = array(); return 1;`,
+      [article, fields],
+    );
+  const listed = async (field: string) =>
+    [...(await box()).matchAll(new RegExp(`name="${field}\\[\\]" value="(\\d+)"`, 'g'))].map(([, value]) =>
+      Number(value),
+    );
+
+  it('show the one author of before as a list, and save lists in their order', async () => {
+    await save({ newsroom_author: id('ada') });
+    expect(await listed('newsroom_authors')).toEqual([id('ada')]);
+    await post({
+      newsroom_byline_shown: '1',
+      newsroom_authors: [String(id('cy')), String(id('ada'))],
+      newsroom_contributors: [String(id('ben'))],
+      newsroom_agency: 'A "Wire" \\ Co.',
+      newsroom_agency_url: 'javascript:alert(1)',
+    });
+    expect([await listed('newsroom_authors'), await listed('newsroom_contributors')]).toEqual([
+      [id('cy'), id('ada')],
+      [id('ben')],
+    ]);
+    const { byline, meta } = await read();
+    expect(names(byline)).toEqual([['Cy Park', 'Ada O’Vale'], ['Ben Lee']]);
+    expect(byline.agency).toEqual({ name: 'A "Wire" \\ Co.', url: '' });
+    expect(meta.newsroom_author).toBe(id('cy'));
+    expect(await box()).toContain('value="A &quot;Wire&quot; \\ Co."');
+    // Emptied, nothing of before comes back.
+    await post({ newsroom_byline_shown: '1', newsroom_agency: '' });
+    expect((await read()).byline).toEqual({ authors: [], contributors: [], agency: null });
+  });
+
+  it('are left alone by a form without the box', async () => {
+    await save({ newsroom_authors: [id('ben')], newsroom_author: id('ben') });
+    await post({ newsroom_access: 'free' });
+    expect(await shown()).toEqual([['Ben Lee'], []]);
+  });
+
+  it('say which author is not published, and which is deleted', async () => {
+    await save({ newsroom_authors: [id('hidden'), 999_999] });
+    const html = await box();
+    expect(html).toContain('Not Yet Hired (not published)');
+    expect(html).toContain('Deleted author (999999)');
+  });
+});
+
+describe('that other plugins hold', () => {
+  /** Values as ACF stores them: beside the reference to their field. */
+  const acf = (fields: Record<string, unknown>) =>
+    newsroom.php(
+      `foreach ( $input[1] as $name => $value ) { update_post_meta( $input[0], $name, $value ); update_post_meta( $input[0], '_' . $name, 'field_' . $name ); } return 1;`,
+      [article, fields],
+    );
+
+  it('are read from Advanced Custom Fields: posts, several posts, and users', async () => {
+    await newsroom.pretend({ acf: {} });
+    try {
+      await acf({ author: String(id('cy')) });
+      expect(await shown()).toEqual([['Cy Park'], []]);
+      await acf({
+        authors: [String(id('ben')), String(id('hidden')), String(id('ada'))],
+        contributors: [String(id('user')), '1'],
+      });
+      // Ben is an author already, and the administrator has no author document.
+      expect(await shown()).toEqual([['Ben Lee', 'Ada O’Vale'], []]);
+      await acf({ authors: [String(id('ada'))] });
+      expect(await shown()).toEqual([['Ada O’Vale'], ['Ben Lee']]);
+      const found = await newsroom.rest(`/wp/v2/articles?author_id=${id('ada')}&include=${article}&_fields=id`);
+      expect(found.json).toEqual([{ id: article }]);
+      // The story's own list goes before.
+      await save({ newsroom_authors: [id('cy')] });
+      expect(await shown()).toEqual([['Cy Park'], ['Ben Lee']]);
+    } finally {
+      await newsroom.pretend({});
+    }
+  });
+
+  it('are cut where a field holds a thousand', async () => {
+    await newsroom.pretend({ acf: {} });
+    try {
+      await acf({ authors: [String(id('ben')), ...Array.from({ length: 999 }, (_, at) => String(at + 500_000))] });
+      expect(await shown()).toEqual([['Ben Lee'], []]);
+    } finally {
+      await newsroom.pretend({});
+    }
+  });
+
+  it('are read from Co-Authors Plus: users and guest authors by slug, linked user, e-mail address and name, in their order', async () => {
+    await newsroom.pretend({ coauthors: true });
+    try {
+      await newsroom.php(
+        `newsroom_tests_guest_author( 'cy-park', array( 'display_name' => 'Someone Else' ) );
+        newsroom_tests_guest_author( 'linked', array( 'display_name' => 'B. L.', 'linked_account' => 'ben' ) );
+        newsroom_tests_guest_author( 'mailed', array( 'display_name' => 'B. L.', 'user_email' => 'ben@newsroom.invalid' ) );
+        newsroom_tests_guest_author( 'named', array( 'display_name' => 'Ada O&#8217;Vale' ) );
+        newsroom_tests_guest_author( 'unknown', array( 'display_name' => 'Una <b>Known</b>' ) );
+        return 1;`,
+      );
+      const by = async (...slugs: string[]) => {
+        const before = await delivery();
+        await newsroom.php(`newsroom_tests_coauthors( $input[0], $input[1] ); return 1;`, [article, slugs]);
+        expect(await delivery()).not.toBe(before);
+        return (await shown())[0];
+      };
+      expect(await by('cy-park', 'b-lee')).toEqual(['Cy Park', 'Ben Lee']);
+      // Another order is another byline.
+      expect(await by('b-lee', 'cy-park')).toEqual(['Ben Lee', 'Cy Park']);
+      expect(await by('linked', 'named')).toEqual(['Ben Lee', 'Ada O’Vale']);
+      expect(await by('mailed', 'linked', 'cy-park')).toEqual(['Ben Lee', 'Cy Park']);
+      expect(await by('unknown', 'admin', 'cy-park')).toEqual(['Cy Park']);
+      const html = await newsroom.php(
+        `ob_start(); newsroom_byline_box( get_post( $input ) ); return ob_get_clean();`,
+        article,
+      );
+      expect(html).toContain('From Co-Authors Plus: Cy Park. Add an author here to replace this list.');
+      expect(html).toContain('because there’s no author of that name: Una Known');
+      // The whole list is read with few statements, however long it is.
+      const statements = await newsroom.php(
+        `$make = function () { $id = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'x', 'post_status' => 'publish' ) ); newsroom_tests_coauthors( $id, array( 'cy-park', 'b-lee' ) ); return $id; };
+        $ids = array(); for ( $at = 0; $at < 20; $at++ ) { $ids[] = $make(); }
+        wp_cache_flush(); global $wpdb; newsroom_prime_authors( $ids ); $before = $wpdb->num_queries;
+        foreach ( $ids as $id ) { newsroom_byline_of( $id ); } $after = $wpdb->num_queries;
+        add_filter( 'newsroom_webhooks_enabled', '__return_false' ); foreach ( $ids as $id ) { wp_delete_post( $id, true ); } return $after - $before;`,
+      );
+      expect(statements).toBeLessThan(5);
+      // The field of one author and the story's own list go before.
+      await save({ newsroom_author: id('ada') });
+      expect(await shown()).toEqual([['Ada O’Vale'], []]);
+      await save({ newsroom_authors: [id('ben'), id('ada')] });
+      expect(await shown()).toEqual([['Ben Lee', 'Ada O’Vale'], []]);
+    } finally {
+      await newsroom.pretend({});
+    }
+    // Without the plugin its terms are not read.
+    await save({ newsroom_authors: [], newsroom_author: 0 });
+    expect(await shown()).toEqual([[], []]);
+  });
+});
+
+describe('the list of articles', () => {
+  let cookie = '';
+  beforeAll(async () => {
+    const login = await newsroom.get('/wp-login.php', {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
+      body: new URLSearchParams({ log: newsroom.adminUser, pwd: newsroom.adminPassword, testcookie: '1' }),
+    });
+    const pairs = login.headers.getSetCookie().map((line) => line.split(';')[0]);
+    cookie = pairs.join('; ');
+  });
+  const list = async (query = '') => {
+    const { text } = await newsroom.get(`/wp-admin/edit.php?post_type=articles${query}`, { headers: { cookie } });
+    const rows = [...text.matchAll(/<tr id="post-(\d+)"[\s\S]*?<\/tr>/g)];
+    return { text, rows: new Map(rows.map(([html, number]) => [Number(number), html])) };
+  };
+  const cell = (html: string | undefined, column: string) =>
+    (new RegExp(`<td class='[^']*column-${column}[^']*'[^>]*>([\\s\\S]*?)</td>`).exec(html ?? '')?.[1] ?? '')
+      .replace(/<[^>]*>/g, '')
+      .trim();
+
+  it('has columns for the byline and for who may read an article', async () => {
+    await save({
+      newsroom_authors: [id('ben'), id('ada')],
+      newsroom_contributors: [id('cy')],
+      newsroom_agency: 'A <i>Wire</i> & Co.',
+      newsroom_access: 'subscriber',
+    });
+    const bare = await insert('Bare');
+    const { rows } = await list();
+    expect(cell(rows.get(article), 'newsroom_byline')).toBe(
+      'Ben Lee, Ada O’Vale, A Wire &amp; Co.With reporting by Cy Park',
+    );
+    expect(cell(rows.get(article), 'newsroom_access')).toBe('Subscribers');
+    expect(cell(rows.get(bare), 'newsroom_byline')).toBe('—No byline');
+    expect(cell(rows.get(bare), 'newsroom_access')).toBe('As the section (default)');
+  });
+
+  it('is filtered by an author or contributor, by access, and by both', async () => {
+    await save({ newsroom_contributors: [id('cy')], newsroom_access: 'registered' });
+    const other = await insert('Of another', { newsroom_author: id('cy') });
+    const plain = await insert('Of none', { newsroom_access: 'registered' });
+    const shows = async (query: string) => {
+      const { rows } = await list(query);
+      return [article, other, plain].map((each) => rows.has(each));
+    };
+    expect(await shows(`&newsroom_byline=${id('cy')}`)).toEqual([true, true, false]);
+    expect(await shows('&newsroom_access=registered')).toEqual([true, false, true]);
+    // An article that was never saved with a level follows its section.
+    expect(await shows('&newsroom_access=default')).toEqual([false, true, false]);
+    expect(await shows(`&newsroom_byline=${id('cy')}&newsroom_access=registered`)).toEqual([true, false, false]);
+    const { text } = await list(`&newsroom_byline=${id('cy')}`);
+    expect(text).toContain(`<option value="${id('cy')}" selected>Cy Park</option>`);
+  });
+
+  it('ignores filters that are none', async () => {
+    const query =
+      '&newsroom_byline[]=7&newsroom_access=%3Cscript%3Ealert(1)%3C/script%3E&newsroom_byline=%22%3E%3Cb%3E';
+    const { text, rows } = await list(query);
+    expect([rows.has(article), text.includes('<script>alert(1)')]).toEqual([true, false]);
+  });
+
+  it('reads the authors of all its articles with few statements', async () => {
+    const counted = (most: number) =>
+      newsroom.php(
+        `wp_cache_flush(); global $wpdb; $ids = get_posts( array( 'post_type' => 'articles', 'fields' => 'ids', 'numberposts' => $input ) ); _prime_post_caches( $ids ); newsroom_prime_authors( $ids );
+        $before = $wpdb->num_queries; ob_start(); foreach ( $ids as $id ) { newsroom_article_column( 'newsroom_byline', $id ); newsroom_article_column( 'newsroom_access', $id ); } ob_end_clean(); return array( count( $ids ), $wpdb->num_queries - $before );`,
+        most,
+      );
+    const [rows, statements] = await counted(50);
+    expect(rows).toBeGreaterThan(10);
+    // Those are for authors who are deleted.
+    expect(statements).toBeLessThan(5);
+  });
+});
