@@ -1,6 +1,6 @@
 /** Previews: a draft as it will look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
 import { levelOf } from '../lib/access/model.ts';
-import type { Author, DocumentType } from '../lib/content/model.ts';
+import type { Article, Author, DocumentType } from '../lib/content/model.ts';
 import type { IngestedDocument } from './ingest/document.ts';
 import type { Ingester } from './ingest/ingester.server.ts';
 import type { PreviewAnswer, PreviewDocument } from './service.ts';
@@ -78,13 +78,40 @@ async function withAutosave(
   );
   if (!newest || stamp(newest) <= String(raw.modified_gmt ?? '')) return raw;
   const { title, content, excerpt } = newest;
-  const corrections = datedNow((newest.meta as Record<string, unknown> | undefined)?.newsroom_corrections);
+  const meta = (newest.meta ?? {}) as Record<string, unknown>;
+  const corrections = datedNow(meta.newsroom_corrections);
   return {
     ...raw,
     ...(title ? { title } : {}),
     ...(content ? { content } : {}),
     ...(excerpt ? { excerpt } : {}),
     ...(corrections ? { corrections } : {}),
+    ...(Array.isArray(meta.newsroom_authors) ? draftByline(raw, meta) : {}),
+  };
+}
+
+/**
+ * The byline of an autosave, over that of the document: lists of ids, whose names the content store has. A list that was empty and still is
+ * stays as the document has it, because another plugin may hold it.
+ */
+function draftByline(raw: Record<string, unknown>, meta: Record<string, unknown>): Record<string, unknown> {
+  const before = (raw.meta ?? {}) as Record<string, unknown>;
+  const shown = (raw.byline ?? {}) as Record<string, unknown>;
+  const listOf = (from: Record<string, unknown>, key: string, one?: string): unknown[] => {
+    const list = Array.isArray(from[key]) ? (from[key] as unknown[]) : [];
+    return list.length === 0 && one && from[one] ? [from[one]] : list;
+  };
+  const drafted = (name: string, key: string, one?: string): unknown =>
+    listOf(meta, key, one).length > 0 || listOf(before, key, one).length > 0 ? listOf(meta, key, one) : shown[name];
+  const authors = drafted('authors', 'newsroom_authors', 'newsroom_author');
+  return {
+    byline: {
+      authors,
+      contributors: drafted('contributors', 'newsroom_contributors'),
+      agency: { name: meta.newsroom_agency, url: meta.newsroom_agency_url },
+    },
+    // Its author counts where the list is empty.
+    acf: { ...(raw.acf as Record<string, unknown> | undefined), author: authors },
   };
 }
 
@@ -100,7 +127,8 @@ function shown(store: ContentStore, document: IngestedDocument): PreviewDocument
   const sections = sectionTable(store).of(document.terms);
   const first = sections[0];
   const section = first ? { slug: first.slug, label: first.label, color: first.color } : null;
-  const author = document.author ?? storedAuthor(store, document.authorId);
+  const byline = previewByline(store, document);
+  const author = byline.authors[0] ?? null;
   const base = { id, slug, title, excerpt, image, bodyHtml, date, modified, section };
   switch (document.type) {
     case 'video': {
@@ -114,7 +142,7 @@ function shown(store: ContentStore, document: IngestedDocument): PreviewDocument
         type: 'articles',
         article: {
           ...base,
-          author,
+          byline,
           sections,
           openingHtml: resolveLinks(document.openingHtml, store),
           access: levelOf(
@@ -136,8 +164,23 @@ function shown(store: ContentStore, document: IngestedDocument): PreviewDocument
   }
 }
 
-function storedAuthor(store: ContentStore, id: number | null): Author | null {
-  const row =
-    id === null ? undefined : store.prepare("SELECT * FROM documents WHERE id = ? AND type = 'authors'").get(id);
+/** Names as embedded in the document, or from the content store. */
+function previewByline(
+  store: ContentStore,
+  { authorId, author, others = [], facts }: IngestedDocument,
+): Article['byline'] {
+  const embedded = [author, ...others];
+  const peopleOf = (ids: readonly number[]): Author[] =>
+    ids.flatMap((id) => embedded.find((each) => each?.id === id) ?? storedAuthor(store, id) ?? []);
+  const { authors, contributors, agency } = facts.byline ?? {
+    authors: authorId === null ? [] : [authorId],
+    contributors: [],
+    agency: null,
+  };
+  return { authors: peopleOf(authors), contributors: peopleOf(contributors), agency };
+}
+
+function storedAuthor(store: ContentStore, id: number): Author | null {
+  const row = store.prepare("SELECT * FROM documents WHERE id = ? AND type = 'authors'").get(id);
   return row ? authorOf(row as Row) : null;
 }

@@ -80,7 +80,7 @@ it.each([
   try {
     expect(content.status().rejected).toBe(0);
     const reader = content.reader();
-    const authorOf = (slug: string) => reader.article(slug)?.author?.name ?? null;
+    const authorOf = (slug: string) => reader.article(slug)?.byline.authors[0]?.name ?? null;
     expect(['full', 'hidden-author', 'empty', 'older-than-acf'].map(authorOf)).toEqual([
       'Ada Vale',
       null,

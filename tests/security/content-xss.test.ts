@@ -156,6 +156,11 @@ function hostile(type: DocumentType, id: number, payload: string): Json {
     old_slugs: [payload],
     acf:
       type === 'authors' || type === 'pages' ? { anything: payload } : { author, video_url: payload, iframe: payload },
+    byline: {
+      authors: [author],
+      contributors: [{ ...author, id: 78 }],
+      agency: { name: payload, url: payload },
+    },
     comment_status: payload,
   });
 }
@@ -188,12 +193,15 @@ describe('hostile markup', { timeout: runs(120_000, 1_200_000) }, () => {
       plain.push(
         article.title,
         article.excerpt,
-        article.author?.name ?? '',
-        article.author?.excerpt ?? '',
+        ...article.byline.authors.flatMap(({ name, excerpt }) => [name, excerpt]),
+        ...article.byline.contributors.map(({ name }) => name),
+        article.byline.agency?.name ?? '',
         article.slug,
       );
-      pictures.push(article.image, article.author?.image ?? null);
+      pictures.push(article.image, ...article.byline.authors.map(({ image }) => image));
       if (!/^[\w%.!~*'()-]+$/u.test(article.slug)) found.push(`slug ${article.slug}`);
+      const address = article.byline.agency?.url ?? '';
+      if (!/^(?:https?:\/\/|$)/u.test(address)) found.push(`agency ${address}`);
     } else if (type === 'video') {
       const video = reader.video(document.slug);
       if (!video) return ['lost'];

@@ -1,5 +1,12 @@
 /** The document that ingest gives to the content store: a WordPress document, validated, sanitized and in the site's own terms. */
-import type { AccessLevel, Author, Correction, DocumentType, Picture } from '../../lib/content/model.ts';
+import type { AccessLevel, Agency, Author, Correction, DocumentType, Picture } from '../../lib/content/model.ts';
+
+/** Who made a story, each list in the editors' order. No one is in both. */
+export interface BylineFacts {
+  readonly authors: readonly number[];
+  readonly contributors: readonly number[];
+  readonly agency: Agency | null;
+}
 
 /** Fields that only some types have; the others omit them. */
 export interface DocumentFacts {
@@ -11,6 +18,10 @@ export interface DocumentFacts {
   readonly commentsOpen?: boolean;
   /** Newest first; omitted when there are none. */
   readonly corrections?: readonly Correction[];
+  /** Omitted when there is at most one author and nothing else: that one is `authorId`. */
+  readonly byline?: BylineFacts;
+  /** Author only. */
+  readonly role?: string;
   /** Video only. */
   readonly videoUrl?: string;
   readonly providerId?: string | null;
@@ -35,9 +46,12 @@ export interface IngestedDocument {
   /** Plain text, at most 300 characters; an author's biography may be longer. */
   readonly excerpt: string;
   readonly image: Picture | null;
+  /** The first author. */
   readonly authorId: number | null;
-  /** The author as embedded in the document; used until the author's own document has arrived. */
+  /** The first author as embedded in the document; used until the author's own document has arrived. */
   readonly author: Author | null;
+  /** The other authors and the contributors as embedded. */
+  readonly others?: readonly Author[];
   /** Ids of category terms, in WordPress's order. */
   readonly terms: readonly number[];
   /** UTC, `YYYY-MM-DDTHH:MM:SSZ`, so that text order is time order. */

@@ -41,6 +41,7 @@ const schemas = {
 
 type WirePost = z.infer<typeof wire.article> &
   Partial<z.infer<typeof wire.video>> &
+  Partial<z.infer<typeof wire.authorPost>> &
   Partial<z.infer<typeof wire.crossword>>;
 
 /** Ingests one document. */
@@ -114,7 +115,7 @@ async function documentOf(
       : restricted
         ? shaped.html
         : sanitizer.finish(openingOf(shaped.body, words), shaped.altered);
-  const author = post.acf?.author ?? null;
+  const credited = await bylineOf(sanitizer, type, post, base, context);
   const isPaid = access === 'registered' || access === 'subscriber';
   const biography = type === 'authors' ? 2000 : publication.limits.excerpt;
   return {
@@ -124,14 +125,15 @@ async function documentOf(
     title: sanitizer.line(post.title.rendered) || (type === 'authors' ? canonicalSlug(post.slug) : 'Untitled'),
     excerpt: truncateAtWord(sanitizer.line(post.excerpt?.rendered ?? ''), biography),
     image: await pictureOf(sanitizer, post.image ?? null, base, context),
-    authorId: author?.id ?? null,
-    author: author ? await authorOf(sanitizer, author, base, context) : null,
+    ...credited.people,
     terms: post.category ?? post.categories ?? [],
     date: post.date_gmt,
     modified: post.modified_gmt,
     facts: {
       ...factsOf(type, post, { access, restricted, words }, context),
       ...correctionsOf(sanitizer, post, base, context),
+      ...credited.facts,
+      ...roleOf(sanitizer, post),
     },
     bodyHtml: shaped.html,
     openingHtml: opening,
@@ -139,6 +141,46 @@ async function documentOf(
     oldSlugs: post.old_slugs ?? [],
     topStories,
   };
+}
+
+/** Longest name of an agency and role of an author, characters. The plugin allows the same. */
+const longestLine = 100;
+
+/** Who made a document: its people as the content store wants them, and the facts of a byline that is more than one author. */
+async function bylineOf(
+  sanitizer: Sanitizer,
+  type: DocumentType,
+  post: WirePost,
+  base: string,
+  context: IngestContext,
+): Promise<{
+  readonly people: Pick<IngestedDocument, 'authorId' | 'author' | 'others'>;
+  readonly facts: Pick<DocumentFacts, 'byline'>;
+}> {
+  const given = post.byline;
+  const named = given && given.authors.length > 0 ? given.authors : (post.acf?.author ?? []);
+  const authors = type === 'articles' ? named : named.slice(0, 1);
+  const contributors = (given?.contributors ?? []).filter(({ id }) => !authors.some((author) => author.id === id));
+  const name = truncateAtWord(sanitizer.line(given?.agency?.name ?? ''), longestLine);
+  const agency = name === '' ? null : { name, url: webAddress(given?.agency?.url ?? '')?.href ?? '' };
+  const [first = null, ...others] = await Promise.all(
+    [...authors, ...contributors].map((person) => authorOf(sanitizer, person, base, context)),
+  );
+  const isAlone = authors.length <= 1 && contributors.length === 0 && agency === null;
+  const embedded = others.filter((author) => author !== null);
+  const idsOf = (people: readonly wire.WireAuthor[]): number[] => people.map(({ id }) => id);
+  if (isAlone) return { people: { authorId: authors[0]?.id ?? null, author: first }, facts: {} };
+  // Without authors, the first one is a contributor.
+  const [author, rest] = authors.length > 0 ? [first, embedded] : [null, first ? [first, ...embedded] : embedded];
+  return {
+    people: { authorId: authors[0]?.id ?? null, author, others: rest },
+    facts: { byline: { authors: idsOf(authors), contributors: idsOf(contributors), agency } },
+  };
+}
+
+function roleOf(sanitizer: Sanitizer, post: WirePost): Pick<DocumentFacts, 'role'> {
+  const role = truncateAtWord(sanitizer.line(post.role ?? ''), longestLine);
+  return role === '' ? {} : { role };
 }
 
 /** Most notes of a story, and characters of one note's text. The plugin allows fewer; this is for what comes from elsewhere. */

@@ -3,6 +3,8 @@
  * public text only; restricted text never gets here (content/store/access.server.ts).
  */
 import type { Logger } from '../../lib/logging.ts';
+import type { DocumentFacts } from '../ingest/document.ts';
+import { bylineNames } from '../store/bylines.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { countWords } from './words.server.ts';
 
@@ -139,12 +141,16 @@ export function reindexSome(store: ContentStore, most = 4): boolean {
       .get();
     if (!note) return false;
     const author = Number(String(note.key).slice(prefix.length));
-    const name =
-      store.prepare("SELECT title FROM documents WHERE id = ? AND type = 'authors'").get(author)?.title ?? '';
     const stories = store
-      .prepare('SELECT id FROM listing WHERE list = ? AND id > ? ORDER BY id LIMIT ?')
+      .prepare(
+        `SELECT d.id, d.author_id, d.facts FROM listing l JOIN documents d ON d.id = l.id
+        WHERE l.list = ? AND l.id > ? ORDER BY l.id LIMIT ?`,
+      )
       .all(`articles:author:${author}`, Number(note.value), most);
-    for (const { id } of stories) rewordStory(store, Number(id), { author: String(name) });
+    for (const { id, author_id, facts } of stories) {
+      const first = author_id === null ? null : Number(author_id);
+      rewordStory(store, Number(id), { author: bylineNames(store, first, JSON.parse(String(facts)) as DocumentFacts) });
+    }
     if (stories.length < most) store.prepare('DELETE FROM meta WHERE key = ?').run(String(note.key));
     else store.setMeta(String(note.key), String(stories.at(-1)?.id));
     return true;

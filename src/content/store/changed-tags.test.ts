@@ -9,6 +9,7 @@ const article: DocumentVersion = {
   excerpt: 'E',
   image: null,
   authorId: 5,
+  others: [],
   terms: [3],
   date: '2026-11-20T12:00:00Z',
   modified: '2026-11-20T12:00:00Z',
@@ -69,6 +70,18 @@ describe('tagsOfDocument', () => {
     ['one more section', article, changed({ terms: [3, 4] }), ['article:1', 'card:1', 'search', 'section:s4']],
     ['a category that is no section', article, changed({ terms: [3, 40] }), ['article:1', 'card:1', 'search']],
     ['another author', article, changed({ authorId: 6 }), ['article:1', 'author:5', 'author:6', 'card:1', 'search']],
+    [
+      'one more author',
+      article,
+      changed({ others: [7], cardFacts: '[7]' }),
+      ['article:1', 'author:7', 'card:1', 'search'],
+    ],
+    [
+      'a new date of a story by two',
+      { ...article, others: [7] },
+      changed({ others: [7], date: '2026-11-19T12:00:00Z' }),
+      ['article:1', 'author:5', 'author:7', 'card:1', 'latest', 'section:s3'],
+    ],
     ['another slug', article, changed({ slug: 'b' }), ['article:1', 'card:1', 'slug:articles:a', 'slug:articles:b']],
     [
       'another date',

@@ -11,12 +11,14 @@ export interface DocumentVersion {
   readonly excerpt: string;
   readonly image: string | null;
   readonly authorId: number | null;
+  /** Ids of the other authors and the contributors. */
+  readonly others: readonly number[];
   readonly terms: readonly number[];
   readonly date: string;
   readonly modified: string;
   readonly facts: string;
   readonly bodyHash: string;
-  /** The part of `facts` that a card shows: access level and reading time. */
+  /** The part of `facts` that a card shows: access level, reading time and byline. */
   readonly cardFacts: string;
   /** The notes in `facts`, as JSON; `''` when there are none. */
   readonly corrections: string;
@@ -122,9 +124,16 @@ function articleTags(
     const slug = moved ? sectionSlug(term) : null;
     if (slug !== null) tags.add(tag.section(slug));
   }
-  const authors = new Set([before?.authorId ?? null, after?.authorId ?? null]);
-  if (reordered || authors.size > 1) for (const author of authors) if (author !== null) tags.add(tag.author(author));
+  const was = new Set(before ? peopleOf(before) : []);
+  const is = new Set(after ? peopleOf(after) : []);
+  for (const person of was.union(is)) {
+    if (reordered || was.has(person) !== is.has(person)) tags.add(tag.author(person));
+  }
 }
+
+/** Ids of all whose lists have a document. */
+export const peopleOf = ({ authorId, others }: Pick<DocumentVersion, 'authorId' | 'others'>): number[] =>
+  authorId === null ? [...others] : [authorId, ...others];
 
 /** Tags that a change of the sections affects. */
 export function tagsOfSections(before: readonly IngestedSection[], after: readonly IngestedSection[]): Set<string> {

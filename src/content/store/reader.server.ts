@@ -30,6 +30,7 @@ import type { SearchThread } from '../search/search-thread.server.ts';
 import { searchInThread, searchNow } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import { resolveLinks } from './body-links.ts';
+import { isCredited } from './bylines.server.ts';
 import { type CommentFilter, readComment, readComments } from './comments.server.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { readCorrectedSince } from './corrections.server.ts';
@@ -38,6 +39,7 @@ import { storedTopStories } from './navigation.server.ts';
 import {
   authorOf,
   cardOf,
+  creditedIn,
   crosswordOf,
   documentColumns,
   documentSource,
@@ -106,19 +108,20 @@ function find(read: ReadState, type: DocumentType, slug: string): Row | null {
 const links = (read: ReadState, html: string): string =>
   resolveLinks(html, read.store, (own) => void read.tags.add(own));
 
-function noteCard(read: ReadState, card: Card): Card {
+function noteCard(read: ReadState, row: Row): Card {
+  const card = cardOf(read.store, row);
   read.tags.add(tag.card(card.id));
   read.tags.add(tag.navigation);
-  if (card.author) read.tags.add(tag.byline(card.author.id));
+  // An author whose document is missing changes the page, too, when it comes.
+  for (const id of creditedIn(row)) read.tags.add(tag.byline(id));
   return card;
 }
 
 /** An id without a published article still tags the page, which changes when the article appears. */
 function card(read: ReadState, id: number): Card | null {
   const row = read.store.prepare(byId).get(id, 'articles') as Row | undefined;
-  if (row) return noteCard(read, cardOf(row, sectionTable(read.store)));
-  read.tags.add(tag.card(id));
-  return null;
+  if (!row) read.tags.add(tag.card(id));
+  return row ? noteCard(read, row) : null;
 }
 
 const cards = (read: ReadState, ids: readonly number[]): Card[] => ids.flatMap((id) => card(read, id) ?? []);
@@ -162,7 +165,7 @@ function articlesByIds(read: ReadState, filter: ArticleFilter): Slice<Card> {
   const wanted = [...new Set(filter.ids)].filter((id) => !excluded.has(id));
   const found = cards(read, wanted).filter((each) => {
     if (filter.since !== undefined && each.date < canonicalInstant(filter.since)) return false;
-    if (filter.authorId !== undefined && each.author?.id !== filter.authorId) return false;
+    if (filter.authorId !== undefined && !isCredited(each.byline, filter.authorId)) return false;
     if (filter.section === undefined) return true;
     return section !== null && isIn(read.store, `articles:section:${section.id}`, each);
   });
@@ -214,22 +217,24 @@ function menu(read: ReadState, location: 'footer'): readonly MenuItem[] {
 function article(read: ReadState, slug: string): Article | null {
   const row = find(read, 'articles', slug);
   if (!row) return null;
-  const sections = sectionTable(read.store);
-  const base = cardOf(row, sections);
+  const base = cardOf(read.store, row);
   read.tags.add(tag.article(base.id));
   read.tags.add(tag.navigation);
   const facts = JSON.parse(String(row.facts)) as ArticleFacts;
   const article: Article = {
     ...base,
-    author: base.author ? fullAuthor(read, base.author.id) : null,
-    sections: sections.of(JSON.parse(String(row.terms)) as number[]),
+    byline: {
+      ...base.byline,
+      authors: base.byline.authors.flatMap(({ id }) => fullAuthor(read, id) ?? []),
+    },
+    sections: sectionTable(read.store).of(JSON.parse(String(row.terms)) as number[]),
     bodyHtml: links(read, String(row.body ?? '')),
     openingHtml: links(read, String(row.opening ?? '')),
     words: facts.words ?? 0,
     commentsOpen: facts.commentsOpen ?? false,
     corrections: (facts.corrections ?? []).map((note) => withLinks(read, note)),
   };
-  if (article.author) read.tags.add(tag.byline(article.author.id));
+  for (const id of creditedIn(row)) read.tags.add(tag.byline(id));
   return article;
 }
 

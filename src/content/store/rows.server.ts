@@ -4,6 +4,7 @@ import type {
   AccessLevel,
   Author,
   AuthorRef,
+  Byline,
   Card,
   Comment,
   Crossword,
@@ -12,6 +13,8 @@ import type {
   StaticPage,
   Video,
 } from '../../lib/content/model.ts';
+import type { BylineFacts } from '../ingest/document.ts';
+import { readByline } from './bylines.server.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { navigationSections, storedSections } from './navigation.server.ts';
 
@@ -36,7 +39,7 @@ const baseOf = (row: Row) => ({
   modified: text(row, 'modified'),
 });
 
-export function authorRefOf(row: Row): AuthorRef | null {
+function authorRefOf(row: Row): AuthorRef | null {
   if (row.author_id === null || row.author_name === null || row.author_name === undefined) return null;
   return { id: Number(row.author_id), name: text(row, 'author_name'), slug: text(row, 'author_slug') };
 }
@@ -47,7 +50,22 @@ export const authorOf = (row: Row): Author => ({
   slug: text(row, 'slug'),
   excerpt: text(row, 'excerpt'),
   image: pictureOf(row),
+  role: json<{ role?: string }>(row, 'facts').role,
 });
+
+/** The byline of a row of an article. */
+function bylineOf(store: ContentStore, row: Row, facts: ArticleFacts): Byline {
+  if (facts.byline) return readByline(store, facts.byline);
+  const author = authorRefOf(row);
+  return { authors: author ? [author] : [], contributors: [], agency: null };
+}
+
+/** Ids of the authors and contributors of an article's row, also of those without a document. */
+export function creditedIn(row: Row): readonly number[] {
+  const { byline } = json<ArticleFacts>(row, 'facts');
+  if (byline) return [...byline.authors, ...byline.contributors];
+  return row.author_id === null ? [] : [Number(row.author_id)];
+}
 
 /** The newspaper's sections, cached until sync writes new ones. */
 export interface SectionTable {
@@ -83,14 +101,16 @@ function badgeOf(sections: SectionTable, terms: readonly number[]): SectionBadge
 interface ArticleFacts {
   access?: AccessLevel;
   minutes?: number;
+  byline?: BylineFacts;
 }
 
-export function cardOf(row: Row, sections: SectionTable): Card {
+export function cardOf(store: ContentStore, row: Row): Card {
+  const sections = sectionTable(store);
   const facts = json<ArticleFacts>(row, 'facts');
   const terms = json<number[]>(row, 'terms');
   return {
     ...baseOf(row),
-    author: authorRefOf(row),
+    byline: bylineOf(store, row, facts),
     section: badgeOf(sections, terms),
     date: text(row, 'date'),
     access: levelOf(

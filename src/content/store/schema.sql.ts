@@ -4,7 +4,7 @@
  */
 
 /** Raise it with every change of the tables, or of the data that ingest writes into them. */
-export const schemaVersion = 7;
+export const schemaVersion = 8;
 
 /**
  * `documents` holds what lists show; bodies have a table of their own, so that a list reads small rows. WordPress numbers all posts
@@ -23,6 +23,7 @@ CREATE TABLE documents (
   title TEXT NOT NULL,
   excerpt TEXT NOT NULL,
   image TEXT,
+  -- the first author; further ones, contributors and an agency are in the facts
   author_id INTEGER,
   terms TEXT NOT NULL,
   date TEXT NOT NULL,

@@ -8,7 +8,8 @@ import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
 import { indexStory, markForReindex, unindexStory } from '../search/index.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import { withPublicText } from './access.server.ts';
-import { type DocumentVersion, tagsOfDocument } from './changed-tags.ts';
+import { bylineNames } from './bylines.server.ts';
+import { type DocumentVersion, peopleOf, tagsOfDocument } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { changedNeighborIds } from './lists.server.ts';
 import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
@@ -45,7 +46,11 @@ const notStored = (status: 'stale' | 'absent', type: DocumentType, id: number): 
 
 const correctionsIn = ({ corrections }: DocumentFacts): string => (corrections ? JSON.stringify(corrections) : '');
 
-const cardFacts = ({ access, minutes }: DocumentFacts): string => JSON.stringify([access ?? null, minutes ?? null]);
+const cardFacts = ({ access, minutes, byline }: DocumentFacts): string =>
+  JSON.stringify([access ?? null, minutes ?? null, byline ?? null]);
+
+const othersIn = (authorId: number | null, { byline }: DocumentFacts): number[] =>
+  byline ? [...byline.authors, ...byline.contributors].filter((id) => id !== authorId) : [];
 
 /** The version in the content store, or `null`. */
 export function storedVersion(
@@ -55,6 +60,7 @@ export function storedVersion(
   const row = store.prepare('SELECT * FROM documents WHERE id = ?').get(id);
   if (!row) return null;
   const facts = JSON.parse(String(row.facts)) as DocumentFacts;
+  const authorId = row.author_id === null ? null : Number(row.author_id);
   return {
     id,
     type: row.type as DocumentType,
@@ -62,7 +68,8 @@ export function storedVersion(
     title: String(row.title),
     excerpt: String(row.excerpt),
     image: row.image === null ? null : String(row.image),
-    authorId: row.author_id === null ? null : Number(row.author_id),
+    authorId,
+    others: othersIn(authorId, facts),
     terms: JSON.parse(String(row.terms)),
     date: String(row.date),
     modified: String(row.modified),
@@ -84,6 +91,7 @@ function versionOf(document: IngestedDocument): DocumentVersion {
     excerpt: document.excerpt,
     image: document.image ? JSON.stringify(document.image) : null,
     authorId: document.authorId,
+    others: othersIn(document.authorId, document.facts),
     terms: document.terms,
     date: document.date,
     modified: document.modified,
@@ -100,11 +108,11 @@ function versionOf(document: IngestedDocument): DocumentVersion {
 }
 
 /** The lists that contain a document. */
-function listsOf({ type, terms, authorId }: Pick<DocumentVersion, 'type' | 'terms' | 'authorId'>): string[] {
+function listsOf(version: Pick<DocumentVersion, 'type' | 'terms' | 'authorId' | 'others'>): string[] {
+  const { type, terms } = version;
   if (type === 'pages' || type === 'authors') return [type];
   const lists = [type as string, ...[...new Set(terms)].map((term) => `${type}:section:${term}`)];
-  if (authorId !== null) lists.push(`${type}:author:${authorId}`);
-  return lists;
+  return [...lists, ...peopleOf(version).map((id) => `${type}:author:${id}`)];
 }
 
 /** @returns tags of the documents that this one is now a neighbor of */
@@ -207,7 +215,9 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
       for (const each of withdrawDocument(store, document.id, { at: before.fetched, clock: 0 }).tags) tags.add(each);
       before = null;
     }
-    if (document.author) storePartialAuthor(store, document.author, fetched, tags);
+    for (const author of [document.author, ...(document.others ?? [])]) {
+      if (author) storePartialAuthor(store, author, fetched, tags);
+    }
     writeDocument(store, after, false, fetched);
     for (const each of writeListing(store, before, after)) tags.add(each);
     writeCorrections(store, before, after);
@@ -236,12 +246,9 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
 }
 
 function indexArticle(store: ContentStore, document: IngestedDocument): void {
-  const { id, title, excerpt, authorId, searchText, date, terms } = document;
-  const name =
-    authorId === null
-      ? ''
-      : (store.prepare("SELECT title FROM documents WHERE id = ? AND type = 'authors'").get(authorId)?.title ?? '');
-  indexStory(store, { id, title, standfirst: excerpt, author: String(name), body: searchText, date, terms });
+  const { id, title, excerpt, authorId, facts, searchText, date, terms } = document;
+  const author = bylineNames(store, authorId, facts);
+  indexStory(store, { id, title, standfirst: excerpt, author, body: searchText, date, terms });
 }
 
 /** An author known only from an article has a provisional row until the author's own document arrives. */
@@ -258,6 +265,7 @@ function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetche
     excerpt: author.excerpt,
     image: author.image ? JSON.stringify(author.image) : null,
     authorId: null,
+    others: [],
     terms: [],
     date: before?.date ?? '1970-01-01T00:00:00Z',
     modified: before?.modified ?? '1970-01-01T00:00:00Z',

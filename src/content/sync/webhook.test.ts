@@ -317,6 +317,45 @@ describe('a preview', () => {
     });
   });
 
+  it('shows the byline of an autosave, with the names of the content store', async () => {
+    for (const [id, name] of [
+      [9001, 'Ada'],
+      [9002, 'Ben'],
+    ] as const) {
+      wordpress.put('authors', { id, ...wirePost({ id, slug: name.toLowerCase(), title: { rendered: name } }) });
+      await content.refresh('authors', id);
+    }
+    let meta: Json = {};
+    wordpress.intercept = (request) =>
+      request.url.endsWith('/articles/7/autosaves')
+        ? Response.json([{ modified_gmt: '2026-11-20T14:00:00', meta }])
+        : null;
+    const shown = async () => {
+      const { document } = await content.preview(link());
+      return document?.type === 'articles' ? document.article.byline : null;
+    };
+    meta = {
+      newsroom_authors: [9002, 9001, 9009],
+      newsroom_contributors: [],
+      newsroom_agency: 'AP',
+      newsroom_agency_url: '',
+    };
+    expect(await shown()).toMatchObject({
+      authors: [{ name: 'Ben' }, { name: 'Ada' }],
+      agency: { name: 'AP', url: '' },
+    });
+    meta = { newsroom_authors: [], newsroom_author: 9001, newsroom_contributors: [9002], newsroom_agency: '' };
+    expect(await shown()).toMatchObject({ authors: [{ name: 'Ada' }], contributors: [{ name: 'Ben' }], agency: null });
+    meta = { newsroom_authors: [], newsroom_author: 0, newsroom_contributors: [], newsroom_agency: '' };
+    const before = wordpress.store.articles.get(7) as Json & { id: number };
+    const own = { byline: { authors: [9001], contributors: [], agency: null }, acf: { author: 9001 } };
+    wordpress.put('articles', { ...before, ...own });
+    // Another plugin holds it: the article's own lists were empty before, too.
+    expect(await shown()).toMatchObject({ authors: [{ name: 'Ada' }] });
+    wordpress.put('articles', { ...before, ...own, meta: { newsroom_authors: [9001] } });
+    expect(await shown()).toMatchObject({ authors: [], contributors: [] });
+  });
+
   it('needs a signature, in time', async () => {
     expect((await content.preview(link({ signature: '0'.repeat(64) }))).status).toBe(401);
     expect((await content.preview(link({ expires: String(Math.floor(now / 1000) - 1) }))).status).toBe(410);

@@ -71,10 +71,9 @@ export interface WireAuthor {
 
 const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** The author of a document: expanded, a post as ACF returns it, a bare id, or a list of one of these. */
-export const author = reading('null or an author with id, name and slug', (input) => {
-  const [value] = members(input);
-  if (isNone(value) || value === 0 || value === '0') return { value: null as WireAuthor | null };
+/** An author: expanded, a post as ACF returns it, or a bare id. */
+function personOf(value: unknown): { value: WireAuthor | null } | null {
+  if (isNone(value) || value === 0 || value === '0') return { value: null };
   const found = idOf(value);
   if (found === null) return null;
   if (!isObject(value)) return { value: { id: found, details: null } };
@@ -84,6 +83,43 @@ export const author = reading('null or an author with id, name and slug', (input
   const excerpt = textIn(value.excerpt) ?? textIn(value.post_excerpt) ?? '';
   const portrait = imageOf(value.image);
   return { value: { id: found, details: { name, slug, excerpt, image: portrait?.value ?? null } } };
+}
+
+/** Most authors or contributors of a document. The plugin allows fewer; this is for what comes from elsewhere. */
+const mostPeople = 50;
+
+/** Those that can be read, each once: a story isn't held back for an odd one among several. */
+const peopleIn = (values: readonly unknown[]): WireAuthor[] => {
+  const read = values.slice(0, mostPeople).map((each) => personOf(each)?.value ?? null);
+  return read.filter(
+    (each, at) => each !== null && read.findIndex((other) => other?.id === each.id) === at,
+  ) as WireAuthor[];
+};
+
+/** The authors of a document: one of the forms above, or a list of them. */
+const authors = reading('null or an author with id, name and slug', (input) => {
+  const [first, ...others] = members(input);
+  return personOf(first) && { value: peopleIn([first, ...others]) };
+});
+
+export interface WireByline {
+  readonly authors: readonly WireAuthor[];
+  readonly contributors: readonly WireAuthor[];
+  readonly agency: { readonly name: string; readonly url: string } | null;
+}
+
+/** Older plugins have no `byline`. */
+const byline = reading<WireByline | null>('authors, contributors and an agency', (value) => {
+  if (!isObject(value)) return { value: null };
+  const agency = isObject(value.agency) ? value.agency : {};
+  const name = textIn(agency.name);
+  return {
+    value: {
+      authors: peopleIn(members(value.authors)),
+      contributors: peopleIn(members(value.contributors)),
+      agency: name === null ? null : { name, url: textIn(agency.url) ?? '' },
+    },
+  };
 });
 
 /** Category terms of a document: objects or ids, primary first. */
@@ -160,7 +196,8 @@ const corrections = reading('a list of notes with kind, date and text', (value) 
 export const article = z.object({
   ...post,
   ...filed,
-  acf: acfWith({ author: author.optional() }),
+  acf: acfWith({ author: authors.optional() }),
+  byline: byline.optional(),
   access: access.optional(),
   restricted: flag.optional(),
   comment_status: text.optional(),
@@ -172,7 +209,7 @@ export const video = z.object({
   ...post,
   ...filed,
   acf: acfWith({
-    author: author.optional(),
+    author: authors.optional(),
     video_url: reading('an address', (value) => {
       if (isNone(value)) return { value: '' };
       if (typeof value === 'string') return { value };
@@ -184,10 +221,10 @@ export const video = z.object({
 export const crossword = z.object({
   ...post,
   ...filed,
-  acf: acfWith({ author: author.optional(), iframe: text.optional() }),
+  acf: acfWith({ author: authors.optional(), iframe: text.optional() }),
 });
 
-export const authorPost = z.object({ ...post });
+export const authorPost = z.object({ ...post, role: text.optional() });
 
 export const page = z.object({ ...post, acf: z.preprocess(emptyAcf, looseObject) });
 

@@ -1,5 +1,6 @@
 /** An article's card in JSON responses (spec section 3, "Article card"): popular, featured, saved. */
 import { z } from 'zod';
+import { bylineText } from '../bylines/model.ts';
 import type { Card } from '../content/model.ts';
 import { imageUrl } from '../images/url.ts';
 
@@ -12,6 +13,7 @@ export const articleCard = z.object({
   title: z.string(),
   /** `url` is a path of the picture service, because originals may hold their location. */
   image: z.object({ url: z.string(), alt: z.string() }).nullable(),
+  /** The name of the author, or those of several as a byline has them. */
   author: z.object({ name: z.string() }).nullable(),
   /** Beyond the specification, for the line above a headline. */
   section: z.object({ slug: z.string(), label: z.string() }).nullable(),
@@ -24,13 +26,18 @@ export type ArticleCard = z.infer<typeof articleCard>;
 export const cardsAnswer = z.object({ articles: z.array(articleCard) });
 export type CardsAnswer = z.infer<typeof cardsAnswer>;
 
+const nameOf = (byline: Card['byline']): ArticleCard['author'] => {
+  const name = bylineText(byline);
+  return name === '' ? null : { name };
+};
+
 /** The public part of a card of the content store. */
-export const articleCardOf = ({ id, slug, title, image, author, section, date }: Card): ArticleCard => ({
+export const articleCardOf = ({ id, slug, title, image, byline, section, date }: Card): ArticleCard => ({
   id,
   slug,
   title,
   date,
   image: image && { url: imageUrl(image.url, cardPictureWidth), alt: image.alt },
-  author: author && { name: author.name },
+  author: nameOf(byline),
   section: section && { slug: section.slug, label: section.label },
 });

@@ -50,6 +50,24 @@ export interface Author extends AuthorRef {
   /** Plain text. */
   readonly excerpt: string;
   readonly image: Picture | null;
+  /** Such as "Economics editor"; plain text. */
+  readonly role?: string | undefined;
+}
+
+/** A news agency that a story comes from. */
+export interface Agency {
+  /** Plain text. */
+  readonly name: string;
+  /** Absolute, or `''`. */
+  readonly url: string;
+}
+
+/** Who made a story, each list in the editors' order. */
+export interface Byline<Person extends AuthorRef = AuthorRef> {
+  readonly authors: readonly Person[];
+  /** Those who helped: "With reporting by". None of them is an author. */
+  readonly contributors: readonly AuthorRef[];
+  readonly agency: Agency | null;
 }
 
 /** What a list shows of an article. */
@@ -60,7 +78,7 @@ export interface Card {
   /** Standfirst: plain text, at most 300 characters, possibly empty. */
   readonly excerpt: string;
   readonly image: Picture | null;
-  readonly author: AuthorRef | null;
+  readonly byline: Byline;
   /** The article's first section in navigation order. */
   readonly section: Pick<Section, 'slug' | 'label' | 'color'> | null;
   /** First published, UTC. */
@@ -91,8 +109,8 @@ export interface CorrectedStory extends Correction {
   readonly card: Card;
 }
 
-export interface Article extends Omit<Card, 'author'> {
-  readonly author: Author | null;
+export interface Article extends Omit<Card, 'byline'> {
+  readonly byline: Byline<Author>;
   /** Every section it belongs to, in navigation order. */
   readonly sections: readonly Section[];
   /** The whole body, sanitized HTML. */
@@ -186,6 +204,7 @@ export interface Slice<T> {
 /** Filter of a list of articles. All parts combine with "and". Newest first unless `ids` or `order` says otherwise. */
 export interface ArticleFilter {
   readonly section?: string;
+  /** Author or contributor. */
   readonly authorId?: number;
   /** Exactly these, in this order; unknown and unpublished ones are left out. */
   readonly ids?: readonly number[];
@@ -309,7 +328,7 @@ export const tag = {
   page: (slug: string): string => `page:${slug}`,
   /** Membership and order of a section's list. */
   section: (slug: string): string => `section:${slug}`,
-  /** Membership and order of an author's list. */
+  /** Membership and order of an author's list, which also has the stories to which the author contributed. */
   author: (id: number): string => `author:${id}`,
   /** What stands beside a document in a list, see `content/store/lists.server.ts`. */
   beside: (id: number): string => `beside:${id}`,

@@ -1,8 +1,9 @@
 /** The feeds of the newspaper, its sections and its authors. */
 import { publication } from '../../publication.ts';
+import { authorPath, type Credit, contributorCredits, creditsOf } from '../bylines/model.ts';
 import type { Author, Card, ContentReader, Section } from '../content/model.ts';
 import { imageUrl } from '../images/url.ts';
-import { type FeedDocument, type FeedItem, feedForms, textAnswer, writeFeed } from './write.ts';
+import { type FeedDocument, type FeedItem, type FeedPerson, feedForms, textAnswer, writeFeed } from './write.ts';
 
 const itemsPerFeed = 30;
 const pictureWidth = 1200;
@@ -20,7 +21,7 @@ export const sectionFeed = (section: Pick<Section, 'slug' | 'label'>): FeedListi
 });
 export const authorFeed = (author: Pick<Author, 'slug' | 'name'>): FeedListing => ({
   title: `${publication.name}: ${author.name}`,
-  base: `/author/${author.slug}/`,
+  base: `${authorPath(author)}/`,
 });
 
 /** All feeds, in the order of the about page. */
@@ -29,6 +30,9 @@ export const allFeeds = (content: ContentReader): FeedListing[] => [
   ...content.sections().map(sectionFeed),
   ...content.authors().map(authorFeed),
 ];
+
+const personOf = ({ name, href, author }: Credit, siteUrl: string): FeedPerson =>
+  href === null ? { name } : { name, url: author ? `${siteUrl}${href}` : href };
 
 /** A card as a feed shows it. */
 export function feedItem(card: Card, siteUrl: string): FeedItem {
@@ -39,7 +43,8 @@ export function feedItem(card: Card, siteUrl: string): FeedItem {
     title: card.title,
     url: `${siteUrl}/article/${card.slug}`,
     summary: card.excerpt,
-    author: card.author && { name: card.author.name, url: `${siteUrl}/author/${card.author.slug}` },
+    authors: creditsOf(card.byline).map((credit) => personOf(credit, siteUrl)),
+    contributors: contributorCredits(card.byline).map((credit) => personOf(credit, siteUrl)),
     sections: card.section ? [card.section.label] : [],
     image:
       image?.width && image.height

@@ -25,7 +25,7 @@ const card = (id: number, more: Partial<Card> = {}): Card => ({
   title: `Story ${id} <b>& "more"</b> ]]> 🗞️`,
   excerpt: 'A standfirst with \u0007 a bell',
   image: null,
-  author,
+  byline: { authors: [author], contributors: [], agency: null },
   section: politics,
   date: new Date(now - id * 3_600_000).toISOString(),
   modified: new Date(now - id * 1_800_000).toISOString(),
@@ -33,6 +33,7 @@ const card = (id: number, more: Partial<Card> = {}): Card => ({
   minutes: 3,
   ...more,
 });
+const noByline = { authors: [], contributors: [], agency: null };
 const picture = {
   url: 'https://wp.example/a b.jpg',
   alt: 'A harbor',
@@ -41,7 +42,7 @@ const picture = {
   caption: '',
   credit: '',
 };
-const cards = [card(1, { image: picture }), card(2, { author: null, section: null, excerpt: '' }), card(60)];
+const cards = [card(1, { image: picture }), card(2, { byline: noByline, section: null, excerpt: '' }), card(60)];
 
 /** A reader over the few articles above; what is not asked for here is not defined. */
 const reader = (list: readonly Card[] = cards, total = list.length) =>
@@ -98,6 +99,29 @@ describe('RSS 2.0, by the RSS profile', () => {
     });
     expect(rss.channel.item[1]['dc:creator']).toBeUndefined();
   });
+});
+
+test('a story by several names each of them, the contributors and the agency, in every form', () => {
+  const byline = {
+    authors: [author, { ...author, id: 8, name: 'Ben', slug: 'ben' }],
+    contributors: [{ id: 9, name: 'Cy', slug: 'cy' }],
+    agency: { name: 'A <b> Wire', url: '' },
+  };
+  const list = [card(1, { byline })];
+  const [item] = parse(write('rss.xml', list)).rss.channel.item;
+  expect([item['dc:creator'], item['dc:contributor']]).toEqual([['Clara & Co.', 'Ben', 'A <b> Wire'], 'Cy']);
+  const [entry] = parse(write('atom.xml', list)).feed.entry;
+  expect(entry.author).toEqual([
+    { name: 'Clara & Co.', uri: `${site}/author/clara` },
+    { name: 'Ben', uri: `${site}/author/ben` },
+    { name: 'A <b> Wire' },
+  ]);
+  expect(entry.contributor).toEqual({ name: 'Cy', uri: `${site}/author/cy` });
+  expect(JSON.parse(write('feed.json', list)).items[0].authors).toEqual([
+    { name: 'Clara & Co.', url: `${site}/author/clara` },
+    { name: 'Ben', url: `${site}/author/ben` },
+    { name: 'A <b> Wire' },
+  ]);
 });
 
 describe('Atom, by RFC 4287', () => {

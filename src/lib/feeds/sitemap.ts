@@ -17,6 +17,7 @@ const staticPaths = [
   '/media',
   '/games',
   '/about',
+  '/authors',
   '/corrections',
   '/events',
   '/newsletter',

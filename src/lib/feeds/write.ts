@@ -56,7 +56,8 @@ function writeRss(feed: FeedDocument): string {
       ['link', {}, entry.url],
       ['guid', { isPermaLink: 'false' }, stableId(feed, entry)],
       ['pubDate', {}, rfc822(entry.published)],
-      entry.author && ['dc:creator', {}, entry.author.name],
+      ...entry.authors.map(({ name }): XmlNode => ['dc:creator', {}, name]),
+      ...entry.contributors.map(({ name }): XmlNode => ['dc:contributor', {}, name]),
       ...entry.sections.map((section): XmlNode => ['category', {}, section]),
       ['description', {}, entry.summary],
       entry.image && [
@@ -102,6 +103,12 @@ function writeRss(feed: FeedDocument): string {
   ]);
 }
 
+const atomPerson = (element: 'author' | 'contributor', { name, url }: FeedPerson): XmlNode => [
+  element,
+  {},
+  [['name', {}, name], url === undefined ? null : ['uri', {}, url]],
+];
+
 function writeAtom(feed: FeedDocument): string {
   const entry = (item: FeedItem): XmlNode => [
     'entry',
@@ -112,14 +119,8 @@ function writeAtom(feed: FeedDocument): string {
       ['link', { rel: 'alternate', type: 'text/html', href: item.url }, ''],
       ['published', {}, rfc3339(item.published)],
       ['updated', {}, rfc3339(item.modified)],
-      item.author && [
-        'author',
-        {},
-        [
-          ['name', {}, item.author.name],
-          ['uri', {}, item.author.url],
-        ],
-      ],
+      ...item.authors.map((author) => atomPerson('author', author)),
+      ...item.contributors.map((contributor) => atomPerson('contributor', contributor)),
       ...item.sections.map((section): XmlNode => ['category', { term: section }, '']),
       ['summary', { type: 'text' }, item.summary],
     ],
@@ -161,7 +162,7 @@ function writeJson(feed: FeedDocument): string {
         image: item.image?.url,
         date_published: rfc3339(item.published),
         date_modified: rfc3339(item.modified),
-        authors: item.author ? [item.author] : undefined,
+        authors: item.authors.length > 0 ? item.authors : undefined,
         tags: item.sections,
       })),
     },
@@ -182,6 +183,12 @@ export const textAnswer = (body: string | null, type: string): Response =>
     ? new Response('Not found.\n', { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } })
     : new Response(body, { headers: { 'content-type': `${type}; charset=utf-8` } });
 
+export interface FeedPerson {
+  readonly name: string;
+  /** Absolute; an agency may have none. */
+  readonly url?: string | undefined;
+}
+
 /** An article in a feed. Feeds hold standfirsts, never bodies, so that no paid text can leak. */
 export interface FeedItem {
   readonly id: number;
@@ -192,7 +199,9 @@ export interface FeedItem {
   readonly url: string;
   /** Plain text, possibly empty. */
   readonly summary: string;
-  readonly author: { readonly name: string; readonly url: string } | null;
+  /** Authors, then the agency. */
+  readonly authors: readonly FeedPerson[];
+  readonly contributors: readonly FeedPerson[];
   readonly sections: readonly string[];
   /** Absolute address of a picture that exists as JPEG, PNG or WebP for any client. */
   readonly image: {

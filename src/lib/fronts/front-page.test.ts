@@ -19,7 +19,7 @@ const card = (id: number): Card => ({
   title: `Story ${id}`,
   excerpt: 'What happened.',
   image: null,
-  author: null,
+  byline: { authors: [], contributors: [], agency: null },
   section: null,
   date: '2026-11-21T10:00:00Z',
   modified: '2026-11-21T10:00:00Z',

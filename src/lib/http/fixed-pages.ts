@@ -21,6 +21,7 @@ export const fixedPages: readonly FixedPage[] = [
   { path: '/' },
   { path: '/about' },
   { path: '/accessibility' },
+  { path: '/authors' },
   { path: '/cancel', uncached: true, takesForm: true, closedToRobots: true },
   { path: '/community' },
   { path: '/contact', uncached: true, takesForm: true },

@@ -11,7 +11,7 @@ const story = (id: number, hours: number): IssueStory => ({
   excerpt: 'Why.',
   minutes: 4,
   section: { label: 'Politics' },
-  author: { name: 'Ada Whitlock' },
+  byline: { authors: [{ id: 1, name: 'Ada Whitlock', slug: 'ada-whitlock' }], contributors: [], agency: null },
   date: new Date(now - hours * 3_600_000).toISOString(),
 });
 const ids = (letter: typeof morning, stories: readonly IssueStory[], onTop: readonly number[] = []) =>

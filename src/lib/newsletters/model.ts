@@ -1,5 +1,7 @@
 /** The newsletters, the choices of a reader, and the stories of an issue. */
 import type { Session } from '../accounts/service.ts';
+import { shortByline } from '../bylines/model.ts';
+import type { Byline } from '../content/model.ts';
 import { mastheadDay } from '../dates.ts';
 import type { NewsletterIssue, NewsletterStory } from '../mail/model.ts';
 
@@ -53,7 +55,7 @@ export interface IssueStory {
   readonly title: string;
   readonly excerpt: string;
   readonly section: { readonly label: string } | null;
-  readonly author: { readonly name: string } | null;
+  readonly byline: Byline;
   /** UTC. */
   readonly date: string;
   readonly minutes: number;
@@ -92,12 +94,12 @@ export function composeIssue(
   return { letter: letter.name, slug: letter.slug, day: mastheadDay(now), stories: ordered.map(toStory) };
 }
 
-const toStory = ({ slug, title, excerpt, section, author, minutes }: IssueStory): NewsletterStory => ({
+const toStory = ({ slug, title, excerpt, section, byline, minutes }: IssueStory): NewsletterStory => ({
   title,
   standfirst: excerpt,
   path: `/article/${slug}`,
   kicker: section?.label ?? '',
-  byline: author?.name ?? '',
+  byline: shortByline(byline),
   minutes,
 });
 

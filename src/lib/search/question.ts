@@ -1,6 +1,7 @@
 /** What the address of a search asks for, and the response from what was found. */
 import { fromZonedTime } from 'date-fns-tz/fromZonedTime';
 import { publication } from '../../publication.ts';
+import { shortByline } from '../bylines/model.ts';
 import type { ContentReader, SearchHit } from '../content/model.ts';
 import { leadStory } from '../fronts/front-page.ts';
 import { snippetOf, snippetParts } from '../text.ts';
@@ -13,7 +14,7 @@ const hitOf = (hit: SearchHit): SearchHitAnswer => ({
   post_id: hit.id,
   post_title: hit.title,
   image_url: pictureOf(hit.image),
-  author: { post_title: hit.author?.name ?? '' },
+  author: { post_title: shortByline(hit.byline) },
   snippet: snippetParts(snippetOf(hit)),
   section: hit.section && { slug: hit.section.slug, label: hit.section.label },
   date: hit.date,

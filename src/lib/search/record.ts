@@ -1,5 +1,6 @@
 /** An article as a record of a hosted engine. */
 import { isWalled } from '../access/model.ts';
+import { bylineText } from '../bylines/model.ts';
 import type { Article, ContentReader, Picture } from '../content/model.ts';
 import { imageUrl } from '../images/url.ts';
 import { cutToBytes, plainText } from '../text.ts';
@@ -50,7 +51,7 @@ export function recordOf(article: Article): SearchRecord {
     post_id: article.id,
     post_title: cutToBytes(article.title, longestTitle),
     image_url: pictureOf(article.image),
-    author: { post_title: cutToBytes(article.author?.name ?? '', longestTitle) },
+    author: { post_title: cutToBytes(bylineText(article.byline), longestTitle) },
     standfirst: cutToBytes(article.excerpt, longestStandfirst),
     text,
     sections: article.sections.map(({ slug }) => slug),

@@ -1,7 +1,8 @@
 /** Tags in the head for search engines and social networks, and structured data (schema.org as JSON-LD). */
 import { publication } from '../../publication.ts';
 import { isFree, walledClass } from '../article/model.ts';
-import type { Article, Author, Card, Picture, Section, Video } from '../content/model.ts';
+import { authorPath } from '../bylines/model.ts';
+import type { Agency, Article, Author, AuthorRef, Byline, Card, Picture, Section, Video } from '../content/model.ts';
 import { noteText } from '../corrections/model.ts';
 import { isoInZone } from '../dates.ts';
 import { imageUrl, socialImageUrl } from '../images/url.ts';
@@ -15,7 +16,7 @@ export interface PageMeta {
   readonly path: string;
   readonly image?: Picture | null;
   readonly type?: 'website' | 'article' | 'profile' | 'video.other' | undefined;
-  readonly article?: Pick<Article, 'date' | 'modified' | 'sections' | 'author'> | undefined;
+  readonly article?: Pick<Article, 'date' | 'modified' | 'sections' | 'byline'> | undefined;
 }
 
 export interface MetaTag {
@@ -55,7 +56,10 @@ export function socialTags(meta: PageMeta, siteUrl: string): MetaTag[] {
     ['og:image:alt', alt || undefined],
     ['article:published_time', meta.article && isoInZone(meta.article.date)],
     ['article:modified_time', meta.article && isoInZone(meta.article.modified)],
-    ['article:author', meta.article?.author ? `${siteUrl}/author/${meta.article.author.slug}` : undefined],
+    ...(meta.article?.byline.authors ?? []).map((author): [string, string] => [
+      'article:author',
+      `${siteUrl}${authorPath(author)}`,
+    ]),
     ['article:section', meta.article?.sections[0]?.label],
   ];
   return [
@@ -144,10 +148,19 @@ const publisher = (siteUrl: string): JsonLd => ({
   logo: { '@type': 'ImageObject', url: `${siteUrl}/icon-512.png`, width: 512, height: 512 },
 });
 
-const person = (author: { name: string; slug: string } | null, siteUrl: string): JsonLd =>
-  author
-    ? { '@type': 'Person', name: author.name, url: `${siteUrl}/author/${author.slug}` }
-    : { '@type': 'Organization', name: publication.name, url: `${siteUrl}/` };
+const person = (author: AuthorRef, siteUrl: string): JsonLd => ({
+  '@type': 'Person',
+  name: author.name,
+  url: `${siteUrl}${authorPath(author)}`,
+});
+
+const organization = ({ name, url }: Agency): JsonLd => ({ '@type': 'Organization', name, url: url || undefined });
+
+/** The authors and the agency; a story without either is the newspaper's own. */
+const makers = ({ authors, agency }: Byline, siteUrl: string): JsonLd[] => {
+  const all = [...authors.map((author) => person(author, siteUrl)), ...(agency ? [organization(agency)] : [])];
+  return all.length > 0 ? all : [organization({ name: publication.name, url: `${siteUrl}/` })];
+};
 
 /**
  * An article, without its text, which the page holds. Access is marked truthfully: text that anonymous readers can't read is
@@ -165,7 +178,10 @@ export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   image: images(article.image, siteUrl),
   datePublished: isoInZone(article.date),
   dateModified: isoInZone(article.modified),
-  author: [person(article.author, siteUrl)],
+  author: makers(article.byline, siteUrl),
+  ...(article.byline.contributors.length > 0 && {
+    contributor: article.byline.contributors.map((each) => person(each, siteUrl)),
+  }),
   publisher: publisher(siteUrl),
   articleSection: article.sections.map((section) => section.label),
   wordCount: article.words,
@@ -223,6 +239,7 @@ export const profilePage = (author: Author, siteUrl: string): JsonLd => ({
   '@type': 'ProfilePage',
   mainEntity: {
     ...person(author, siteUrl),
+    jobTitle: author.role || undefined,
     description: author.excerpt || undefined,
     image: images(author.image, siteUrl)?.[1]?.url,
     worksFor: { '@id': organizationId(siteUrl) },

@@ -29,7 +29,11 @@ const article: Article = {
   title: 'A Story',
   excerpt: 'Its standfirst.',
   image: { url: 'https://wp.example/a.jpg', alt: 'A', width: 1600, height: 900, caption: '', credit: '' },
-  author: { id: 2, name: 'Clara', slug: 'clara', excerpt: '', image: null },
+  byline: {
+    authors: [{ id: 2, name: 'Clara', slug: 'clara', excerpt: '', image: null }],
+    contributors: [],
+    agency: null,
+  },
   section,
   sections: [section],
   date: '2026-11-21T12:00:00Z',
@@ -53,6 +57,27 @@ describe('structured data', () => {
       isAccessibleForFree: true,
       author: [{ '@type': 'Person', name: 'Clara', url: `${site}/author/clara` }],
     });
+  });
+  test('a story by several names all authors, the agency and the contributors', () => {
+    const [clara] = article.byline.authors as [Article['byline']['authors'][0]];
+    const byline = {
+      authors: [clara, { ...clara, id: 3, name: 'Ben', slug: 'ben' }],
+      contributors: [{ id: 4, name: 'Cy', slug: 'cy' }],
+      agency: { name: 'Associated Press', url: 'https://ap.example/' },
+    };
+    const data = newsArticle({ ...article, byline }, site);
+    expect(data.author).toEqual([
+      { '@type': 'Person', name: 'Clara', url: `${site}/author/clara` },
+      { '@type': 'Person', name: 'Ben', url: `${site}/author/ben` },
+      { '@type': 'Organization', name: 'Associated Press', url: 'https://ap.example/' },
+    ]);
+    expect(data.contributor).toEqual([{ '@type': 'Person', name: 'Cy', url: `${site}/author/cy` }]);
+    expect(newsArticle(article, site)).not.toHaveProperty('contributor');
+    const tags = socialTags({ title: 'A', path: '/article/a-story', article: { ...article, byline } }, site);
+    expect(tags.filter(({ property }) => property === 'article:author').map(({ content }) => content)).toEqual([
+      `${site}/author/clara`,
+      `${site}/author/ben`,
+    ]);
   });
   test('a corrected article has its notes as text, also where the rest is for subscribers', () => {
     expect(newsArticle(article, site)).not.toHaveProperty('correction');
@@ -85,7 +110,12 @@ describe('structured data', () => {
   );
   test('an opinion is marked as one; no author is the paper; no image is none', () => {
     const data = newsArticle(
-      { ...article, sections: [{ ...section, slug: 'opinion' }], author: null, image: null },
+      {
+        ...article,
+        sections: [{ ...section, slug: 'opinion' }],
+        byline: { authors: [], contributors: [], agency: null },
+        image: null,
+      },
       site,
     );
     expect(data).toMatchObject({ '@type': 'OpinionNewsArticle', author: [{ '@type': 'Organization' }] });

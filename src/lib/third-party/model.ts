@@ -3,7 +3,9 @@
  * adapters.
  */
 import type { Session } from '../accounts/session.ts';
+import { bylineText } from '../bylines/model.ts';
 import type { Consent } from '../consent/model.ts';
+import type { Byline } from '../content/model.ts';
 import type { ThirdParties, ThirdPartyName } from './settings.ts';
 
 export type VisitorType = 'anonymous' | 'registered' | 'subscriber' | 'reader' | 'member' | 'founder';
@@ -27,7 +29,7 @@ export interface ArticleFacts {
   readonly id: number;
   /** ISO 8601. */
   readonly date: string;
-  /** `''` when there is none. */
+  /** Several as the byline has them; `''` when there is none. */
   readonly author: string;
   /** Label of its first section; `''` without one. */
   readonly category: string;
@@ -62,11 +64,11 @@ export function articleFacts(article: {
   readonly title: string;
   readonly id: number;
   readonly date: string;
-  readonly author: { readonly name: string } | null;
+  readonly byline: Byline;
   readonly sections: readonly { readonly label: string }[];
 }): ArticleFacts {
-  const { slug, title, id, date, author, sections } = article;
-  return { slug, title, id, date, author: author?.name ?? '', category: sections[0]?.label ?? '' };
+  const { slug, title, id, date, byline, sections } = article;
+  return { slug, title, id, date, author: bylineText(byline), category: sections[0]?.label ?? '' };
 }
 
 export interface Adapter {

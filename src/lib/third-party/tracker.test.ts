@@ -9,7 +9,7 @@ const article = articleFacts({
   slug: 'a-story',
   title: 'A Story',
   date: '2026-11-20T10:00:00Z',
-  author: { name: 'Ann Lee' },
+  byline: { authors: [{ id: 1, name: 'Ann Lee', slug: 'ann-lee' }], contributors: [], agency: null },
   sections: [{ label: 'Arts+' }, { label: 'National' }],
 });
 
@@ -31,7 +31,9 @@ it('an article has the fields of the specification', () => {
     author: 'Ann Lee',
     category: 'Arts+',
   });
-  expect(articleFacts({ ...article, author: null, sections: [] })).toMatchObject({ author: '', category: '' });
+  expect(
+    articleFacts({ ...article, byline: { authors: [], contributors: [], agency: null }, sections: [] }),
+  ).toMatchObject({ author: '', category: '' });
 });
 
 it('waits until it is known who reads, and says so with each event', () => {

@@ -50,7 +50,7 @@ const onDemandPages: readonly RegExp[] = [
   /^\/(?:sitemap\.xml$|sitemaps\/|fragments\/)/,
   /\/(?:rss\.xml|atom\.xml|feed\.json)$/,
   /^\/article\/[^/]+\/comments/,
-  /^\/(?:print|thankyou|follow)$/,
+  /^\/(?:print|thankyou|follow|authors)$/,
 ];
 
 /** Whether a page is rendered on demand, see `PressOptions.onDemand`. */
@@ -183,6 +183,7 @@ const standing: readonly string[] = [
   '/accessibility',
   '/privacy-policy',
   '/follow',
+  '/authors',
   '/thankyou',
   '/offline',
   '/rss.xml',

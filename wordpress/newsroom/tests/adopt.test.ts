@@ -341,7 +341,10 @@ describe('the site', () => {
       expect(reader.articles({}).total).toBe(48);
       expect(reader.sections().map(({ slug }) => slug)).toEqual(expect.arrayContaining(['politics', 'news', 'sport']));
       expect(reader.articles({ section: 'news' }).total).toBe(26);
-      expect(reader.article('deep-story')).toMatchObject({ section: { slug: 'news' }, author: { slug: 'bo' } });
+      expect(reader.article('deep-story')).toMatchObject({
+        section: { slug: 'news' },
+        byline: { authors: [{ slug: 'bo' }] },
+      });
       const story = JSON.stringify(reader.article('plain-story'));
       expect(story).toContain('/article/deep-story#there');
       expect(story).toContain('/article/goal');

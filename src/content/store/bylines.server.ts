@@ -1,0 +1,31 @@
+/** Bylines in the content store: ids and an agency in a document's row, names in the rows of the authors. */
+import type { AuthorRef, Byline } from '../../lib/content/model.ts';
+import type { BylineFacts, DocumentFacts } from '../ingest/document.ts';
+import type { ContentStore } from './content-store.server.ts';
+
+/** The authors of these ids, in their order; those without a document are left out. */
+function authorRefs(store: ContentStore, ids: readonly number[]): AuthorRef[] {
+  const find = store.prepare("SELECT id, title, slug FROM documents WHERE id = ? AND type = 'authors'");
+  return ids.flatMap((id) => {
+    const row = find.get(id);
+    return row ? [{ id, name: String(row.title), slug: String(row.slug) }] : [];
+  });
+}
+
+/** A byline that is more than one author. */
+export const readByline = (store: ContentStore, { authors, contributors, agency }: BylineFacts): Byline => ({
+  authors: authorRefs(store, authors),
+  contributors: authorRefs(store, contributors),
+  agency,
+});
+
+/** Whether a person is an author or a contributor. */
+export const isCredited = ({ authors, contributors }: Byline, id: number): boolean =>
+  [...authors, ...contributors].some((person) => person.id === id);
+
+/** Every name of a byline, for the search index. */
+export function bylineNames(store: ContentStore, authorId: number | null, { byline }: DocumentFacts): string {
+  const ids = byline ? [...byline.authors, ...byline.contributors] : authorId === null ? [] : [authorId];
+  const names = authorRefs(store, ids).map(({ name }) => name);
+  return [...names, ...(byline?.agency ? [byline.agency.name] : [])].join(', ');
+}

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { fixtureReader } from '../../../tests/fixtures/content.ts';
+import { staff } from './staff.ts';
+
+it('the staff page has every author by last name, with the section of the newest story, and the tags of each', () => {
+  const reader = fixtureReader();
+  const writers = staff(reader);
+  expect(writers.map(({ author }) => author.name)).toEqual(['Margaret Ellery', 'Thomas Okafor']);
+  const [newest] = reader.articles({ authorId: 901, limit: 1 }).items;
+  expect(writers[0]?.section).toEqual(newest?.section);
+  expect([...reader.tags]).toEqual(expect.arrayContaining(['authors', 'profile:901', 'author:901', 'author:902']));
+});
