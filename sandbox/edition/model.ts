@@ -20,6 +20,9 @@ export interface Document {
   readonly excerpt: string;
   /** Slug of an author, or empty. */
   readonly author: string;
+  /** Slugs of the other authors, and of contributors. */
+  readonly authors?: readonly string[] | undefined;
+  readonly contributors?: readonly string[] | undefined;
   /** Slugs of sections, the primary one first. */
   readonly sections: readonly string[];
   /** Age in hours; negative lies in the future. */

@@ -15,6 +15,7 @@ interface Author {
   readonly name: string;
   readonly bio: string;
   readonly beat?: string;
+  readonly role?: string;
   readonly motif?: string;
 }
 
@@ -99,7 +100,8 @@ function articleOf(text: Text & { readonly slug: string }): Document {
   if (hours === undefined) throw new Error(`${text.source}: "hours" is missing`);
   const access = text.fields.access || 'default';
   if (!ACCESS.includes(access)) throw new Error(`${text.source}: "access" is "${access}"`);
-  const { motif, caption = '', credit = '' } = text.fields;
+  const { motif, caption = '', credit = '', agency } = text.fields;
+  const [author = '', ...authors] = listIn(text, 'author');
   return {
     type: 'articles',
     slug: text.fields.slug || text.slug,
@@ -107,12 +109,14 @@ function articleOf(text: Text & { readonly slug: string }): Document {
     title: escapeText(required(text, 'title')),
     content: markdownToBlocks(text.body),
     excerpt: text.fields.excerpt ?? '',
-    author: text.fields.author ?? '',
+    author,
+    authors,
+    contributors: listIn(text, 'contributors'),
     sections: listIn(text, 'section'),
     hours,
     picture: motif ? { motif, seed: text.slug, alt: describe(motif), caption, credit } : undefined,
     corrections: correctionsOf(text),
-    meta: { newsroom_access: access },
+    meta: { newsroom_access: access, ...(agency && { newsroom_agency: agency }) },
   };
 }
 
@@ -140,7 +144,7 @@ function pageOf(text: Text & { readonly slug: string }): Document {
   };
 }
 
-function authorOf({ slug, name, bio, motif }: Author): Document {
+function authorOf({ slug, name, bio, role, motif }: Author): Document {
   return {
     type: 'authors',
     slug,
@@ -152,7 +156,7 @@ function authorOf({ slug, name, bio, motif }: Author): Document {
     sections: [],
     hours: 24 * 60,
     picture: motif ? { motif, seed: slug, alt: name, caption: '', credit: '' } : undefined,
-    meta: {},
+    meta: role ? { newsroom_role: role } : {},
   };
 }
 
@@ -252,8 +256,10 @@ function topStoriesOf(texts: readonly (Text & { readonly slug: string })[]): Top
 /** A misspelt author or section would silently lose a byline or a story: better to stop. */
 function checkNames(documents: readonly Document[], authors: ReadonlySet<string>) {
   const known = new Set(sections.map(({ slug }) => slug));
-  const problems = documents.flatMap(({ type, slug, author, sections: named }) => [
-    ...(author && !authors.has(author) ? [`${type}/${slug}: no author "${author}"`] : []),
+  const problems = documents.flatMap(({ type, slug, author, authors: others = [], contributors = [], sections: named }) => [
+    ...[author, ...others, ...contributors]
+      .filter((name) => name !== '' && !authors.has(name))
+      .map((name) => `${type}/${slug}: no author "${name}"`),
     ...named.filter((name) => !known.has(name)).map((name) => `${type}/${slug}: no section "${name}"`),
   ]);
   if (problems.length > 0) throw new Error(`The demo edition does not fit together:\n${problems.join('\n')}`);

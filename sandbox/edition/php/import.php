@@ -111,6 +111,14 @@ try {
 		if ( $document['author'] ) {
 			$meta['newsroom_author'] = $ids[ 'authors/' . $document['author'] ];
 		}
+		foreach ( array( 'authors', 'contributors' ) as $list ) {
+			foreach ( isset( $document[ $list ] ) ? $document[ $list ] : array() as $author ) {
+				$meta[ 'newsroom_' . $list ][] = $ids[ 'authors/' . $author ];
+			}
+		}
+		if ( ! empty( $meta['newsroom_authors'] ) ) {
+			array_unshift( $meta['newsroom_authors'], $meta['newsroom_author'] );
+		}
 		foreach ( isset( $document['corrections'] ) ? $document['corrections'] : array() as $note ) {
 			$meta['newsroom_corrections'][] = array(
 				'kind' => $note['kind'],
