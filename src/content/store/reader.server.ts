@@ -29,6 +29,7 @@ import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../
 import type { SearchThread } from '../search/search-thread.server.ts';
 import { searchInThread, searchNow } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
+import { readAlert } from './alert.server.ts';
 import { resolveLinks } from './body-links.ts';
 import { isCredited } from './bylines.server.ts';
 import { type CommentFilter, readComment, readComments } from './comments.server.ts';
@@ -82,6 +83,7 @@ export function createReader(store: ContentStore, thread: SearchThread | null = 
     topStories: () => topStories(read),
     corrections: (filter) => corrections(read, filter),
     correctedSince: (since) => correctedSince(read, since),
+    alert: () => readAlert(store, tags),
     author: (slug) => author(read, slug),
     authors: () => authors(read),
     videos: (filter) => videos(read, filter),

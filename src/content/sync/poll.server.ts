@@ -263,6 +263,7 @@ async function walkComments(poll: PollContext): Promise<boolean> {
 }
 
 async function run(poll: PollContext): Promise<void> {
+  await poll.refresh.alert();
   await poll.refresh.sections();
   await poll.refresh.menus();
   for (const type of documentTypes) {

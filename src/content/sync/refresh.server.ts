@@ -1,11 +1,13 @@
 /** Fetches and stores by name: one document, several, the sections, the menus. Webhooks, polls and walks use it. */
 import type { z } from 'zod';
+import { type Alert, longestAlert } from '../../lib/alerts/model.ts';
 import type { DocumentType, MenuItem } from '../../lib/content/model.ts';
 import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { linkTarget } from '../ingest/addresses.ts';
 import type { IngestedSection } from '../ingest/document.ts';
 import type { Ingester } from '../ingest/ingester.server.ts';
+import { alertEntry } from '../store/alert.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { configuredSection, storedSections } from '../store/navigation.server.ts';
 import type { Fetched } from '../store/write.server.ts';
@@ -34,6 +36,8 @@ export interface Refresh {
   documents(type: DocumentType, ids: readonly number[]): Promise<void>;
   sections(options?: GetOptions): Promise<Applied>;
   menus(options?: GetOptions): Promise<Applied>;
+  /** The alert on every page; a plugin that knows of none leaves everything as it is. */
+  alert(options?: GetOptions): Promise<Applied>;
 }
 
 /** Failures that one broken document can cause, as opposed to an unavailable WordPress. */
@@ -59,6 +63,7 @@ export function createRefresh(context: SyncContext): Refresh {
     documents: (type, ids) => documents(state, type, ids),
     sections: (options) => sections(state, options),
     menus: (options) => menus(state, options),
+    alert: (options) => state.withLock('alert', () => alert(state, options)),
   };
 }
 
@@ -171,6 +176,33 @@ async function menus(state: RefreshState, options: GetOptions | undefined): Prom
     menus.set(location, shown);
   }
   return state.applier.write([{ kind: 'menus', menus: [...menus], fetched: answer.fetched }]);
+}
+
+async function alert(state: RefreshState, options: GetOptions | undefined): Promise<Applied> {
+  const result = await state.client.get('/newsroom/v1/alert', {}, { signal: state.signal, ...options });
+  if (!result.ok) {
+    if (result.status === 404) return nothingApplied;
+    throw problemOf(state.client, result);
+  }
+  const parsed = wire.alert.safeParse(result.data);
+  if (!parsed.success) {
+    await state.applier.reject(rejectionOf('alerts', result.data, parsed.error));
+    return nothingApplied;
+  }
+  const entry = alertEntry(state.store, parsed.data.alert && (await shownAlert(state, parsed.data.alert)));
+  return state.applier.write(entry ? [entry] : []);
+}
+
+/** @returns `null` for an alert without words */
+async function shownAlert(
+  { client, siteUrl, ingester }: SyncContext,
+  { id, text, link = '', starts, until, mail = false, push = false }: NonNullable<z.infer<typeof wire.alert>['alert']>,
+): Promise<Alert | null> {
+  const [line = ''] = await ingester.lines([text]);
+  const target = link === '' ? null : linkTarget(link, { wordpress: client.url, site: siteUrl }, `${siteUrl}/`);
+  const href = target?.kind === 'anchor' || target?.kind === 'contact' ? null : (target?.href ?? null);
+  const short = [...line].slice(0, longestAlert).join('').trim();
+  return short === '' ? null : { id, text: short, href, starts, until, mail, push };
 }
 
 async function sectionsOf(

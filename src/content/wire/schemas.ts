@@ -266,6 +266,21 @@ export const comment = z.object({
   status: z.string().default('approved'),
 });
 
+/** `GET /newsroom/v1/alert`. */
+export const alert = z.object({
+  alert: z
+    .object({
+      id: z.string().regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u, { error: 'expected a UUID' }),
+      text: requiredText,
+      link: text.optional(),
+      starts: instant,
+      until: instant,
+      mail: flag.optional(),
+      push: flag.optional(),
+    })
+    .nullable(),
+});
+
 /** `GET /newsroom/v1/status`. */
 export const pluginStatus = z.object({
   plugin: text,
@@ -311,7 +326,18 @@ export const webhook = z.object({
     'comment',
     'test',
   ]),
-  type: z.enum(['articles', 'video', 'crosswords', 'authors', 'pages', 'categories', 'menus', 'comments', 'site']),
+  type: z.enum([
+    'articles',
+    'video',
+    'crosswords',
+    'authors',
+    'pages',
+    'categories',
+    'menus',
+    'alerts',
+    'comments',
+    'site',
+  ]),
   id: count,
   slug: z.string().nullish(),
   previous_slug: z.string().nullish(),

@@ -6,6 +6,8 @@
  * fields with `set:html` and must print every other field as text.
  */
 
+import type { Alert } from '../alerts/model.ts';
+
 /** A picture with what it needs to take its place without moving anything. */
 export interface Picture {
   /** Absolute address of the original; pages never link it directly but through `imageUrl` (src/lib/images/url.ts). */
@@ -281,6 +283,8 @@ export interface ContentReader {
   corrections(filter: { readonly offset?: number; readonly limit?: number }): Slice<CorrectedStory>;
   /** Ids of the stories with notes dated after this UTC instant and not ahead, each with these notes, newest first. Tags: `corrections`. */
   correctedSince(since: string): ReadonlyMap<number, readonly CorrectionMark[]>;
+  /** The alert that every page shows at present; `null` while there is none. Tags: `alert`. */
+  alert(): Alert | null;
   author(slug: string): Author | null;
   authors(): readonly Author[];
   videos(filter: {
@@ -348,6 +352,8 @@ export const tag = {
   topStories: 'top-stories',
   /** The notes on all stories. */
   corrections: 'corrections',
+  /** The alert on every page. No page carries it: the press puts the banner into stored pages. */
+  alert: 'alert',
   navigation: 'navigation',
   search: 'search',
   /** What is sold, and for how much: comes from the payment provider and not from the content store. */

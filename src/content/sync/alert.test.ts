@@ -1,0 +1,169 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type FakeWordPress, fakeWordPress, wirePost, wireSection } from '../../../tests/fixtures/wordpress.ts';
+import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { silent } from '../../lib/logging.ts';
+import { openContent } from '../content.server.ts';
+import type { Content, ContentChange } from '../service.ts';
+
+const secret = 'a shared secret';
+const id = '3f2a9c1e-5b7d-4e8f-9a0b-1c2d3e4f5a6b';
+let wordpress: FakeWordPress;
+let content: Content;
+let changes: ContentChange[];
+let deliveries = 0;
+
+const soon = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 19);
+const wire = (part: object = {}) => ({
+  id,
+  text: 'The bridge is open',
+  link: 'https://sun.example/article/a-1',
+  starts: `${soon(-1)}Z`,
+  until: `${soon(3)}Z`,
+  mail: true,
+  push: false,
+  ...part,
+});
+
+beforeEach(async () => {
+  wordpress = fakeWordPress();
+  changes = [];
+  wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
+  wordpress.put('articles', { id: 1, ...wirePost({ id: 1, slug: 'a-1', category: [{ id: 3 }] }) });
+  content = openContent({
+    file: ':memory:',
+    wordpress: { url: wordpress.url, user: 'u', password: 'p' },
+    siteUrl: 'https://sun.example',
+    secret,
+    frameHosts: [],
+    measure: async () => null,
+    log: silent,
+    pollSeconds: 60,
+    fetch: wordpress.fetch,
+    threads: false,
+    onChange: (change) => void changes.push(change),
+  });
+  await content.syncNow();
+  changes = [];
+});
+afterEach(() => content.stop());
+
+function deliver(event: string, delivery = `delivery-${++deliveries}`) {
+  const body = JSON.stringify({ event, type: 'alerts', id: 1, slug: id, previous_slug: null, status: 'publish' });
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac('sha256', secret).update(`${timestamp}.${delivery}.${body}`).digest('hex');
+  return content.receive({
+    headers: {
+      'x-newsroom-timestamp': timestamp,
+      'x-newsroom-delivery': delivery,
+      'x-newsroom-signature': `sha256=${signature}`,
+    },
+    rawBody: body,
+  });
+}
+const tags = (): string[] => changes.flatMap((change) => [...change.tags]);
+const shown = () => content.reader().alert();
+
+it('is fetched by its webhook, changes no page, and is gone by the next webhook', async () => {
+  expect(shown()).toBeNull();
+  wordpress.alert = wire();
+  expect((await deliver('publish')).status).toBe(200);
+  expect(shown()).toEqual({
+    id,
+    text: 'The bridge is open',
+    href: '/article/a-1',
+    starts: wire().starts,
+    until: expect.stringMatching(/Z$/),
+    mail: true,
+    push: false,
+  });
+  expect(tags()).toEqual(['alert']);
+  wordpress.alert = null;
+  expect((await deliver('unpublish')).status).toBe(200);
+  expect([shown(), tags()]).toEqual([null, ['alert', 'alert']]);
+});
+
+it('is found by the poll where the webhook was lost, and changes nothing the second time', async () => {
+  wordpress.alert = wire();
+  await content.syncNow();
+  expect(shown()?.text).toBe('The bridge is open');
+  await content.syncNow();
+  expect(tags().filter((each) => each === 'alert')).toHaveLength(1);
+  wordpress.alert = null;
+  await content.syncNow();
+  expect(shown()).toBeNull();
+});
+
+it('is in WordPress’s latest state after webhooks that come twice, late and out of order', async () => {
+  wordpress.alert = wire();
+  const first = 'delivery-of-the-start';
+  expect((await deliver('publish', first)).status).toBe(200);
+  wordpress.alert = null;
+  await deliver('unpublish');
+  expect((await deliver('publish', first)).status).toBe(409);
+  await deliver('publish');
+  expect(shown()).toBeNull();
+  wordpress.alert = wire({ id: id.replace('3f', '4f') });
+  await Promise.all([deliver('unpublish'), deliver('publish')]);
+  expect(shown()?.id).toBe(id.replace('3f', '4f'));
+});
+
+it('is over at its end, also where WordPress never says so', async () => {
+  wordpress.alert = wire({ starts: `${soon(-5)}Z`, until: `${soon(-1)}Z` });
+  await deliver('publish');
+  expect(shown()).toBeNull();
+});
+
+it('is plain text, whatever comes', async () => {
+  for (const [at, payload] of xssPayloads.filter((each) => each.isWellFormed()).entries()) {
+    wordpress.alert = wire({ id: id.replace(/^.{8}/, String(10_000_000 + at)), text: `A ${payload} B` });
+    expect((await deliver('publish')).status).toBe(200);
+    const text = shown()?.text ?? '';
+    expect([...text].length).toBeLessThanOrEqual(200);
+    expect(text).not.toMatch(/[\n\r\u2028]/);
+  }
+  wordpress.alert = wire({ text: '<script>alert(1)</script>' });
+  await deliver('publish');
+  expect(shown()).toBeNull();
+});
+
+it.each([
+  ['javascript:alert(1)', null],
+  ['data:text/html,<script>', null],
+  ['#top', null],
+  ['mailto:ada@example.com', null],
+  ['', null],
+  ['/article/a-1?x=1', '/article/a-1?x=1'],
+  ['https://elsewhere.example/x', 'https://elsewhere.example/x'],
+  ['https://sun.example/media/film', '/media/film'],
+])('leads from %s to %s', async (link, href) => {
+  wordpress.alert = wire({ link });
+  await deliver('publish');
+  expect(shown()).toMatchObject({ href });
+});
+
+it.each([
+  ['an id that is none', { id: 'x' }],
+  ['an id with markup', { id: `${id}"><script>` }],
+  ['no text', { text: 7 }],
+  ['a time that is none', { until: 'tomorrow' }],
+  ['no object', null, 'x'],
+])('with %s is refused, and what was shown stays', async (_why, part, whole?: unknown) => {
+  wordpress.alert = wire();
+  await deliver('publish');
+  wordpress.alert = whole ?? wire(part ?? {});
+  expect((await deliver('publish')).status).toBe(200);
+  expect(shown()?.id).toBe(id);
+});
+
+it('is left out by an older plugin, and a WordPress that fails is asked again', async () => {
+  wordpress.alert = undefined;
+  expect((await deliver('publish')).status).toBe(200);
+  expect((await content.syncNow()).ok).toBe(true);
+  wordpress.alert = wire();
+  wordpress.intercept = (request) => (request.url.includes('/alert') ? new Response('broken', { status: 500 }) : null);
+  expect((await deliver('publish')).status).toBe(503);
+  wordpress.intercept = null;
+  await content.syncNow();
+  expect(shown()?.id).toBe(id);
+});

@@ -1,0 +1,66 @@
+import { runInNewContext } from 'node:vm';
+import { expect, it } from 'vitest';
+import { type Alert, alertScript, closedKey, isRunning } from './model.ts';
+
+const alert: Alert = {
+  id: 'a',
+  text: 'x',
+  href: null,
+  starts: '2026-11-25T12:00:00Z',
+  until: '2026-11-25T16:00:00Z',
+  mail: false,
+  push: false,
+};
+
+it('runs until its end, and two days at most', () => {
+  const at = (time: string): boolean => isRunning(alert, Date.parse(time));
+  expect([at('2026-11-25T15:59:59Z'), at('2026-11-25T16:00:00Z')]).toEqual([true, false]);
+  // WordPress's clock may be ahead of ours.
+  expect(at('2026-11-25T11:00:00Z')).toBe(true);
+  const endless = { ...alert, until: '2030-01-01T00:00:00Z' };
+  expect([47, 48].map((hours) => isRunning(endless, Date.parse(alert.starts) + hours * 3_600_000))).toEqual([
+    true,
+    false,
+  ]);
+});
+
+/** Runs the banner's script in a browser of few parts. */
+function run(stored: Record<string, string> | null, dataset: { alert: string; until: string }) {
+  const details = { open: true, ontoggle: () => {} };
+  const section = {
+    dataset,
+    removed: false,
+    querySelector: () => details,
+    remove() {
+      section.removed = true;
+    },
+  };
+  const context = {
+    document: { currentScript: { parentNode: section } },
+    get localStorage() {
+      if (stored === null) throw new Error('denied');
+      return stored;
+    },
+    Date: { now: () => 1000 },
+  };
+  runInNewContext(alertScript, context);
+  return { details, section };
+}
+
+it('removes the banner that its reader has closed, before it is painted, and no other', () => {
+  const stored: Record<string, string> = {};
+  const first = run(stored, { alert: 'a', until: '2000' });
+  expect(first.section.removed).toBe(false);
+  first.details.ontoggle();
+  expect(stored).toEqual({});
+  first.details.open = false;
+  first.details.ontoggle();
+  expect(stored).toEqual({ [closedKey]: 'a' });
+  expect(run(stored, { alert: 'a', until: '2000' }).section.removed).toBe(true);
+  expect(run(stored, { alert: 'b', until: '2000' }).section.removed).toBe(false);
+});
+
+it('removes a banner whose time is over, and works without storage', () => {
+  expect(run({}, { alert: 'a', until: '999' }).section.removed).toBe(true);
+  expect(run(null, { alert: 'a', until: '2000' }).section.removed).toBe(false);
+});

@@ -1,0 +1,61 @@
+/**
+ * An alert: one line of breaking news that an editor puts on every page for some hours. Not the front page's mark "breaking"
+ * (`FeaturedStory.breaking`), which only labels the leading story.
+ */
+
+export interface Alert {
+  /** UUID, made by WordPress for each press of the button. */
+  readonly id: string;
+  /** One line of plain text. */
+  readonly text: string;
+  /** Where its story is: a path of this site, or a full address; `null`: it leads nowhere. */
+  readonly href: string | null;
+  /** UTC instants. */
+  readonly starts: string;
+  readonly until: string;
+  /** Whether it is also sent to the readers who asked for it: by email, and as a notification of their browser. */
+  readonly mail: boolean;
+  readonly push: boolean;
+}
+
+/** Most characters of the text. */
+export const longestAlert = 200;
+
+/** Most hours for which an alert is shown. */
+const mostHours = 48;
+
+/** Whether an alert is shown. @param now epoch milliseconds */
+export const isRunning = ({ starts, until }: Alert, now: number): boolean => {
+  const end = Math.min(Date.parse(until), Date.parse(starts) + mostHours * 3_600_000);
+  // WordPress's clock may be ahead of this one: what it has published is shown.
+  return now < end;
+};
+
+/** The key under which a browser remembers the alert that its reader has closed. */
+export const closedKey = 'alert-closed';
+
+/**
+ * The script of the banner, which runs before the page is painted: it removes an alert that the reader has closed or whose time is over,
+ * and remembers one that is closed. It reads everything from the markup, so that every alert has the same script.
+ */
+export const alertScript = `{const a=document.currentScript.parentNode,d=a.querySelector('details'),k='${closedKey}',i=a.dataset.alert;try{(localStorage[k]==i||Date.now()>a.dataset.until)&&a.remove();d.ontoggle=()=>{d.open||(localStorage[k]=i)}}catch{}}`;
+
+/** How an alert was sent, for the editor. */
+export interface AlertReport {
+  /** Id of the alert that the site shows; `null`: none. */
+  readonly shown: string | null;
+  readonly mail: Sent;
+  readonly push: Sent;
+}
+
+export interface Sent {
+  /**
+   * `off`: the site can't send it. `none`: it wasn't asked for, or nothing has begun. `refused`: nothing was sent, `detail` says why. `unclear`:
+   * the vendor's answer was lost, and asking again could send it twice.
+   */
+  readonly state: 'off' | 'none' | 'sending' | 'sent' | 'stopped' | 'refused' | 'unclear';
+  /** Readers, where they are known. */
+  readonly readers: number | null;
+  /** Words for the editor; empty where there is nothing more to say. */
+  readonly detail: string;
+}
