@@ -10,6 +10,7 @@ import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
 import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
 import { createEncoder } from './cache/compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './cache/dictionary.server.ts';
+import type { Insertion } from './cache/insertions.server.ts';
 import { createLru, type Lru } from './cache/lru.ts';
 import { createPageCache, type PageCache } from './cache/page-cache.server.ts';
 import type { PageShare } from './scheduler/page-share.ts';
@@ -120,6 +121,14 @@ export interface Press {
    * still is
    */
   withDictionary(page: CachedPage, available: string, coding: DictionaryCoding): WithDictionary;
+  /** Shows an insertion on every page that has a place for it, from the return on; `null` ends it. */
+  insert(insertion: Insertion | null): void;
+  /**
+   * A page as readers get it: with the insertion, if there is one.
+   *
+   * @returns a promise while it is being compressed: look the page up again when it resolves
+   */
+  shown(page: CachedPage): CachedPage | Promise<void>;
   /** The change is recorded when this returns; the promise resolves when every page is fresh. */
   invalidate(tags: Iterable<string>, how?: Invalidation): Promise<Invalidated>;
   /** Renders pages by key, whatever their tags. */
@@ -186,6 +195,8 @@ export function openPress(options: PressOptions): Press {
     variantFor: (access, level) => (access !== null && mayRead(access, level) ? 'full' : 'public'),
     encoded: cache.encoded,
     withDictionary: cache.withDictionary,
+    insert: cache.insertions.set,
+    shown: cache.insertions.shown,
     invalidate: (tags, how) => invalidate(state, tags, how),
     refresh: (keys, reason) => refresh(state, keys, reason),
     warm: createWarmUp({ cache, scheduler }),
@@ -253,6 +264,7 @@ function createState(given: PressOptions, encode: ReturnType<typeof createEncode
     lru,
     changes,
     headersOf,
+    encode,
     dictionary,
     log,
     now,

@@ -6,7 +6,9 @@ import type { WalledLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createTagChanges } from './cache/cache-state.ts';
 import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
+import type { Encode } from './cache/compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './cache/dictionary.server.ts';
+import type { Insertion } from './cache/insertions.server.ts';
 import { createLru } from './cache/lru.ts';
 import { createPageCache } from './cache/page-cache.server.ts';
 import { openStore, type PageStore } from './store/page-store.server.ts';
@@ -19,6 +21,8 @@ export interface SharedStoreOptions {
   readonly memoryBytes: number;
   readonly headersOf: HeadersOf;
   readonly dictionary: PageDictionary | null;
+  /** Compresses pages with an insertion. */
+  readonly encode: Encode;
   readonly log: Logger;
   /** Takes the reads of pages since the last call; they decide which page is rendered first. */
   readonly addReads: PageStore['addReads'];
@@ -33,6 +37,10 @@ export interface SharedStorePages {
   encoded(page: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
   /** See `Press.withDictionary`. */
   withDictionary(page: CachedPage, available: string, coding: DictionaryCoding): WithDictionary;
+  /** See `Press.insert`. */
+  insert(insertion: Insertion | null): void;
+  /** See `Press.shown`. */
+  shown(page: CachedPage): CachedPage | Promise<void>;
   /** Forgets pages that were replaced. */
   forget(names: readonly string[]): void;
   /** Hands over the reads. */
@@ -51,6 +59,7 @@ export function openSharedStore(options: SharedStoreOptions): SharedStorePages {
     lru,
     changes: createTagChanges(null),
     headersOf,
+    encode: options.encode,
     dictionary,
     log,
     now: Date.now,
@@ -73,6 +82,8 @@ export function openSharedStore(options: SharedStoreOptions): SharedStorePages {
     variantFor: (access, level) => (access !== null && mayRead(access, level) ? 'full' : 'public'),
     encoded: cache.encoded,
     withDictionary: cache.withDictionary,
+    insert: cache.insertions.set,
+    shown: cache.insertions.shown,
     forget(names) {
       for (const name of names) lru.delete(name);
     },

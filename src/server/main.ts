@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openTenant, type Tenant } from '../lib/accounts/zephr.server.ts';
 import { type Cdn, openCdn } from '../lib/cdn/cdn.server.ts';
+import { tag } from '../lib/content/model.ts';
 import { type CspReports, createCspReports } from '../lib/csp-reports/collector.server.ts';
 import { type IndexNow, keyFile, openIndexNow } from '../lib/indexnow/indexnow.server.ts';
 import { createVitals, type VitalsCollector } from '../lib/vitals/collector.server.ts';
@@ -34,6 +35,7 @@ import { earlierFiles, openStatics } from './http/static-files.ts';
 import { createLog } from './logging.ts';
 import { createMetrics, type Metrics, metricSources, type ServerCounts } from './operators/metrics.ts';
 import { createOperators } from './operators/operators.ts';
+import { createAlertBanner } from './press/alert-banner.ts';
 import { startMaintenance } from './press/maintenance.ts';
 import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
 import { createPublishing, markPurges } from './press/publishing.ts';
@@ -150,6 +152,14 @@ async function openSite(
     log,
   );
   site.onRender(metrics.rendered);
+  const banner = createAlertBanner({
+    press,
+    reader: content.reader,
+    tell: link?.banner,
+    onEnd: () => app.publish(new Set([tag.alert]), 'holder'),
+    log,
+  });
+  closers.unshift(banner.stop);
   const publishing = createPublishing({
     press,
     prioritize: site.prioritize,
@@ -159,6 +169,7 @@ async function openSite(
     log,
     published: metrics.published,
     told: link?.told,
+    updateAlert: banner.update,
     freshEverywhere: cluster ? () => cluster.freshEverywhere() : undefined,
   });
   site.onFresh(publishing.fresh);
@@ -197,6 +208,7 @@ async function openSite(
     operators,
     tenant,
     earlier: earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) }),
+    insertion: banner.current,
     counts,
     answered: metrics.answered,
     spans: tracing?.request,
@@ -209,11 +221,13 @@ async function openSite(
     build: press.stats().build,
     isReady: editionReady(),
     isStored: press.stored,
+    banner: banner.html(),
   }));
   // Content that was withdrawn just before a crash must be gone before the first reader.
   content.replay();
   // And what was withdrawn while this node was away.
   await cluster?.catchUp(catchUpMs);
+  await banner.update();
   const port = await listenTo(server, config, socket);
   if (!link) log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
   app.start();

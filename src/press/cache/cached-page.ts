@@ -51,6 +51,17 @@ export interface CachedPage {
   /** Compressed with the shared dictionary, from the first request for it on. */
   dcb: WithDictionary | undefined;
   dcz: WithDictionary | undefined;
+  /** The page with the insertion that was last shown on it. */
+  inserted: WithInsertion | undefined;
+  /** For a page with an insertion: the page without it, which is in the LRU. */
+  readonly counted: CachedPage | undefined;
+}
+
+export interface WithInsertion {
+  /** The insertion (insertions.server.ts). */
+  readonly of: object;
+  /** `null`: the page has no place for it; a promise: it is being compressed. */
+  readonly page: CachedPage | Promise<void> | null;
 }
 
 /** `null`: the page isn't sent that way; a promise: it is being compressed, and a reader should wait no longer than for this promise. */
@@ -69,8 +80,19 @@ function share(value: string): { readonly value: string; readonly cost: number }
   return { value, cost: value.length + 32 };
 }
 
-/** Creates the in-memory form of a page. @param bodies those of its bytes that are known */
-export function createCachedPage(page: StoredPage, headersOf: HeadersOf, bodies: Bodies, epoch = 0): CachedPage {
+/**
+ * Creates the in-memory form of a page.
+ *
+ * @param bodies those of its bytes that are known
+ * @param counted the page that this is with an insertion
+ */
+export function createCachedPage(
+  page: StoredPage,
+  headersOf: HeadersOf,
+  bodies: Bodies,
+  epoch = 0,
+  counted?: CachedPage,
+): CachedPage {
   const cached: CachedPage = {
     page,
     fullName: page.access === null ? undefined : nameOf(page.key, 'full'),
@@ -85,6 +107,8 @@ export function createCachedPage(page: StoredPage, headersOf: HeadersOf, bodies:
     encoded: { br: undefined, gzip: undefined, identity: undefined },
     dcb: undefined,
     dcz: undefined,
+    inserted: undefined,
+    counted,
   };
   cached.bytes = overhead + cost(page.tags) + page.key.length * 3;
   for (const encoding of encodings) {

@@ -34,7 +34,9 @@ import {
   startWithDictionary,
   type WithDictionary,
 } from './cached-page.ts';
+import type { Encode } from './compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './dictionary.server.ts';
+import { createInsertions, type Insertions } from './insertions.server.ts';
 import { applyChange, catchUp, isInOrder } from './invalidation.ts';
 import type { Lru } from './lru.ts';
 
@@ -43,6 +45,8 @@ export interface PageCacheOptions {
   readonly lru: Lru;
   readonly changes: TagChanges;
   readonly headersOf: HeadersOf;
+  /** Compresses pages with an insertion. */
+  readonly encode: Encode;
   /** The shared dictionary of pages (default: none). */
   readonly dictionary?: PageDictionary | null | undefined;
   readonly log: Logger;
@@ -76,6 +80,7 @@ export interface PageCache {
   encoded(cached: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
   /** See `Press.withDictionary`. */
   withDictionary(cached: CachedPage, available: string, coding: DictionaryCoding): WithDictionary;
+  readonly insertions: Insertions;
   /** Stores a rendering; `undefined` if it was outdated before it got here. */
   put(page: StoredPage, bodies: Bodies, began: number, interim: boolean): CachedPage | undefined;
   /** Replaces the tags of unchanged bytes; `false` if that was too late. */
@@ -136,6 +141,17 @@ export function createPageCache(options: PageCacheOptions): PageCache {
       const known = cached[coding];
       return known === undefined ? encodeWith(state, state.dictionary, cached, coding) : known;
     },
+    insertions: createInsertions({
+      encode: options.encode,
+      headersOf,
+      load: loadFrom(state),
+      resize: (page, change) => lru.resize(nameOf(page.page.key, page.page.variant), page, change),
+      pages: function* () {
+        for (const [, page] of lru.entries()) yield page;
+        for (const [, { page }] of state.unwritten) yield page;
+      },
+      log,
+    }),
     put: (page, bodies, began, interim) => put(state, page, bodies, began, interim),
     retag: (cached, tags, began) => retag(state, cached, tags, began),
     remove: (refs) => removePages(state, refs),
@@ -144,6 +160,19 @@ export function createPageCache(options: PageCacheOptions): PageCache {
     catchUp: () => catchUp(state),
     flushReads: () => flushReads(state),
   };
+}
+
+/** Counts the bytes by which a page grows; those of a page with an insertion count for the page in the LRU. */
+function resize<T>(state: CacheState, cached: CachedPage, change: () => T): T {
+  const { counted } = cached;
+  const name = nameOf(cached.page.key, cached.page.variant);
+  if (!counted) return state.lru.resize(name, cached, change);
+  return state.lru.resize(name, counted, () => {
+    const before = cached.bytes;
+    const result = change();
+    if (counted.inserted?.page === cached) counted.bytes += cached.bytes - before;
+    return result;
+  });
 }
 
 /** The store's bytes of a page in one encoding. */
@@ -158,16 +187,15 @@ function encodeWith(
   cached: CachedPage,
   coding: DictionaryCoding,
 ): WithDictionary {
-  const name = nameOf(cached.page.key, cached.page.variant);
   return startWithDictionary(dictionary, coding, cached, state.headersOf, loadFrom(state), (make) =>
-    state.lru.resize(name, cached, make),
+    resize(state, cached, make),
   );
 }
 
 function encode(state: CacheState, cached: CachedPage, encoding: Encoding): EncodedResponse | undefined {
   const { lru, headersOf } = state;
   const name = nameOf(cached.page.key, cached.page.variant);
-  const response = lru.resize(name, cached, () => encodedIn(cached, encoding, headersOf, loadFrom(state)));
+  const response = resize(state, cached, () => encodedIn(cached, encoding, headersOf, loadFrom(state)));
   // This rendering is no longer stored, so the next look-up must not find it here.
   if (!response && lru.get(name) === cached) lru.delete(name);
   return response;

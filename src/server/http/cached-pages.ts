@@ -42,7 +42,9 @@ function sendIfCached(state: ServerState, exchange: Exchange, mayWait: boolean):
   const { method = '', url = '', headers } = exchange.incoming;
   const { pages } = state.options;
   if (!pages || (method !== 'GET' && method !== 'HEAD')) return false;
-  const page = cachedPageAt(state, pages, method, url, headers);
+  const found = cachedPageAt(state, pages, method, url, headers);
+  const page = found && pages.press.shown(found);
+  if (page instanceof Promise) return mayWait ? page : false;
   return page !== undefined && sendCached(state, pages, page, exchange, 'hit', mayWait);
 }
 
@@ -50,7 +52,10 @@ function sendIfCached(state: ServerState, exchange: Exchange, mayWait: boolean):
 export function serveFromCache(state: ServerState, pages: StoredPages): ServeFromCache {
   const { counts } = state;
   return ({ target, headers }) => {
-    const page = cachedPageAt(state, pages, 'GET', target, headers);
+    const found = cachedPageAt(state, pages, 'GET', target, headers);
+    const page = found && pages.press.shown(found);
+    // The HTTP server waits for it.
+    if (page instanceof Promise) return null;
     const response = page ? responseFromCache(page, headers, pages.press) : null;
     // The HTTP server waits for a page that is being compressed.
     if (!response || response instanceof Promise) return null;
@@ -147,7 +152,12 @@ export async function answerWithPage(
     if (page.status === 404 && options.copy?.isUncertain(key)) return sendNotCopied(state, exchange);
     // The client may have closed the connection meanwhile.
     if (outgoing.destroyed) return;
-    const sent = sendCached(state, pages, page, exchange, source, mayWait);
+    const shown = press.shown(page);
+    if (shown instanceof Promise) {
+      await shown;
+      continue;
+    }
+    const sent = sendCached(state, pages, shown, exchange, source, mayWait);
     if (sent === true) return;
     if (sent === false) continue;
     mayWait = false;

@@ -196,7 +196,13 @@ it('answers 503 when too many wait, and without an edition also for what is stor
   ready = true;
   await open({
     pages: {
-      press: { ...pages, encoded: () => undefined, withDictionary: () => null, variantFor: () => 'public' },
+      press: {
+        ...pages,
+        encoded: () => undefined,
+        withDictionary: () => null,
+        shown: (page) => page,
+        variantFor: () => 'public',
+      },
       keyOf: pageKeys(() => ({}) as ContentReader),
       access: { levelFor: () => null },
     },

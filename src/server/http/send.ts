@@ -77,8 +77,9 @@ export function sendText(
 }
 
 /** Sends the response of a page or a route, with the security policy, a cache policy and compression. */
-export async function sendRendered(state: ServerState, exchange: Exchange, rendered: Rendered): Promise<void> {
+export async function sendRendered(state: ServerState, exchange: Exchange, page: Rendered): Promise<void> {
   const { incoming } = exchange;
+  const rendered = withInsertion(state, page);
   const headers = headersOf(state, incoming, rendered);
   const type = String(headers['content-type'] ?? '');
   let body = rendered.body;
@@ -98,6 +99,18 @@ export async function sendRendered(state: ServerState, exchange: Exchange, rende
   }
   headers['content-length'] = body.byteLength;
   send(state, exchange, rendered.status, headers, body);
+}
+
+/** An HTML page with what every page shows at present. */
+function withInsertion({ options }: ServerState, rendered: Rendered): Rendered {
+  const insertion = options.insertion?.() ?? null;
+  if (!insertion || !rendered.headers.get('content-type')?.startsWith('text/html')) return rendered;
+  const body = insertion.into(rendered.body);
+  if (body === null) return rendered;
+  const headers = new Headers(rendered.headers);
+  const policy = insertion.policy(headers.get('content-security-policy') ?? undefined);
+  if (policy !== undefined) headers.set('content-security-policy', policy);
+  return { ...rendered, headers, body };
 }
 
 function headersOf({ options }: ServerState, incoming: IncomingMessage, rendered: Rendered): OutgoingHttpHeaders {

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Tenant } from '../../lib/accounts/zephr.server.ts';
 import type { WalledLevel } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
+import type { Insertion } from '../../press/cache/insertions.server.ts';
 import type { AccessCookie, PassCookie } from '../../press/delivery/access-cookie.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import type { Press } from '../../press/press.server.ts';
@@ -26,12 +27,15 @@ export type RenewAccess = (header: string | undefined) => Promise<RenewedAccess>
 
 /** The press as the HTTP server uses it. */
 export interface StoredPages {
-  readonly press: Pick<Press, 'peek' | 'peekFull' | 'get' | 'encoded' | 'withDictionary' | 'variantFor'>;
+  readonly press: Pick<Press, 'peek' | 'peekFull' | 'get' | 'encoded' | 'withDictionary' | 'shown' | 'variantFor'>;
   readonly keyOf: KeyOf;
   readonly access: Pick<AccessCookie, 'levelFor'>;
   /** Opens single pages that were given away. */
   readonly passes?: Pick<PassCookie, 'opens'>;
 }
+
+/** Puts something into a page, see `Insertion` of the press. */
+export type PageInsertion = Pick<Insertion, 'into' | 'policy'>;
 
 /** The routes `/-/…` and `/metrics`. */
 export interface OperatorRoutes {
@@ -57,6 +61,8 @@ export interface HttpServerOptions {
   readonly operators?: OperatorRoutes | undefined;
   /** Asks the accounts for a new access cookie, for a page whose variant depends on one. */
   readonly renewAccess?: RenewAccess | undefined;
+  /** What every page shows at present, for pages that are rendered for one reader; `null`: nothing. */
+  readonly insertion?: (() => PageInsertion | null) | undefined;
   /** Search engines that may read what is behind the paywall. */
   readonly crawlers?: Crawlers | undefined;
   /** A Zephr tenant that keeps the accounts. */

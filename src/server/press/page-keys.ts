@@ -70,12 +70,15 @@ export function isUnknownDocument(content: ContentReader, key: string): boolean 
   return path !== undefined && document.test(path) && !existsIn(content, path);
 }
 
+/** The banner of the alert, which the press puts into pages. */
+export const alertFragment = '/fragments/alert';
+
 /** Whether the site has a page at a path that is all in lower case. */
 export function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path)) return true;
   const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
   if (list !== undefined) return existsIn(content, `/${list}/${of}`);
-  if (/^\/fragments\/(?:latest|popular|wall-offer)$/.test(path)) return true;
+  if (path === alertFragment || /^\/fragments\/(?:latest|popular|wall-offer)$/.test(path)) return true;
   const [, kind, slug = ''] = document.exec(path) ?? [];
   switch (kind) {
     case 'article':

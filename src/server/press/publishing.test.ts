@@ -80,3 +80,22 @@ it('answers with what is fresh by then when a change touches very many pages, an
   pressed.resolve(outcome('/', '/a'));
   await vi.waitFor(() => expect(names()).toContain('purge'));
 });
+
+it('answers a change of the alert when its banner is on the pages, and then purges all of them from the CDN', async () => {
+  const banner = Promise.withResolvers<void>();
+  const updateAlert = vi.fn(() => banner.promise);
+  const { publishing, calls, pressed, names } = desk({ updateAlert });
+  const answer = publishing.changed({ tags: new Set(['alert']), withdrawn: [] });
+  expect([names(), updateAlert.mock.calls.length]).toEqual([['prioritize', 'press'], 1]);
+  pressed.resolve(outcome());
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(names()).toEqual(['prioritize', 'press']);
+  banner.resolve();
+  await answer;
+  expect(calls.slice(2)).toEqual([
+    ['purge', ['alert']],
+    ['purge', ['site'], { withdrawn: true }],
+  ]);
+  void publishing.changed({ tags: new Set(['card:1']), withdrawn: [] });
+  expect(updateAlert).toHaveBeenCalledOnce();
+});

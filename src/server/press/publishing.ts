@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { ContentChange } from '../../content/service.ts';
 import { isFree } from '../../lib/article/model.ts';
 import type { Cdn } from '../../lib/cdn/cdn.server.ts';
-import type { ContentReader } from '../../lib/content/model.ts';
+import { type ContentReader, tag } from '../../lib/content/model.ts';
 import type { IndexNow } from '../../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';
@@ -29,6 +29,8 @@ export interface PublishingOptions {
   readonly freshEverywhere?: (() => Promise<boolean>) | undefined;
   /** Resolves when no other process of this site serves pages that were replaced or removed (default: there is none). */
   readonly told?: (() => Promise<void>) | undefined;
+  /** Brings the pages' banner in step with the alert, see `AlertBanner.update`. */
+  readonly updateAlert?: (() => Promise<void>) | undefined;
   /** Called with the milliseconds from a change to its last fresh page. */
   readonly published: (ms: number) => void;
   readonly now?: () => number;
@@ -57,7 +59,9 @@ export function createPublishing(options: PublishingOptions): Publishing {
 
   function announce(change: ContentChange, gone: readonly string[]): void {
     const goneTags = new Set(gone);
-    cdn.purge([...change.tags].filter((tag) => !goneTags.has(tag)));
+    cdn.purge([...change.tags].filter((each) => !goneTags.has(each)));
+    // The CDN's copies of all pages lack the banner, or still have it.
+    if (change.tags.has(tag.alert)) cdn.purge([everything], { withdrawn: true });
     if (gone.length > 0) cdn.purge(gone, { withdrawn: true });
     const content = options.reader();
     const urls = (change.published ?? []).flatMap(({ type, slug }) => {
@@ -76,21 +80,22 @@ export function createPublishing(options: PublishingOptions): Publishing {
       const mine = { tags: new Set([...change.tags, ...gone]), keys: new Set<string>() };
       open.add(mine);
       // Nothing is awaited before this call, so withdrawn pages are gone when it returns.
-      const pressing = press
-        .invalidate(change.tags, { withdrawn: gone, reason: reasonOf(change) })
-        .then(async (result) => {
-          await told?.();
-          const ms = performance.now() - began;
-          open.delete(mine);
-          // Not awaited: this node is fresh only when this promise has resolved.
-          if (!freshEverywhere) announce(change, gone);
-          else void freshEverywhere().then((tells) => tells && announce(change, gone));
-          if (result.refreshed.length > 0) options.published(ms);
-          if (result.failed > 0) {
-            log.warn({ failed: result.failed }, "Some pages couldn't be refreshed; they are retried");
-          }
-          return result.refreshed.map(({ key }) => key);
-        });
+      const invalidated = press.invalidate(change.tags, { withdrawn: gone, reason: reasonOf(change) });
+      const alert = change.tags.has(tag.alert) ? options.updateAlert?.() : undefined;
+      const pressing = invalidated.then(async (result) => {
+        await alert;
+        await told?.();
+        const ms = performance.now() - began;
+        open.delete(mine);
+        // Not awaited: this node is fresh only when this promise has resolved.
+        if (!freshEverywhere) announce(change, gone);
+        else void freshEverywhere().then((tells) => tells && announce(change, gone));
+        if (result.refreshed.length > 0) options.published(ms);
+        if (result.failed > 0) {
+          log.warn({ failed: result.failed }, "Some pages couldn't be refreshed; they are retried");
+        }
+        return result.refreshed.map(({ key }) => key);
+      });
       const patience = Promise.withResolvers<null>();
       const timer = setTimeout(() => patience.resolve(null), patienceMs);
       timer.unref();
@@ -108,7 +113,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     },
     fresh({ key, tags }) {
       for (const one of open) {
-        if (one.keys.size < mostNamed && tags.some((tag) => one.tags.has(tag))) one.keys.add(key);
+        if (one.keys.size < mostNamed && tags.some((each) => one.tags.has(each))) one.keys.add(key);
       }
     },
   };

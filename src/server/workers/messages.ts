@@ -14,6 +14,8 @@ export interface Opening {
   /** Whether there is an edition. */
   readonly isReady: boolean;
   readonly isStored: boolean;
+  /** The banner that pages show; `null`: none. */
+  readonly banner: string | null;
 }
 
 /** Pages to look up again in the store. */
@@ -27,13 +29,27 @@ export interface Replaced {
   readonly isStored: boolean;
 }
 
+/** The banner that pages show from now on; `null`: none. */
+interface BannerChanged {
+  readonly kind: 'banner';
+  /** Answered with {@link Done}. */
+  readonly number: number;
+  readonly html: string | null;
+}
+
 interface Done {
   readonly kind: 'done';
   readonly number: number;
 }
 
 /** To a serving worker. */
-export type ToServing = Opening | Replaced | { readonly kind: 'measure'; readonly number: number } | Stop | WriterGone;
+export type ToServing =
+  | Opening
+  | Replaced
+  | BannerChanged
+  | { readonly kind: 'measure'; readonly number: number }
+  | Stop
+  | WriterGone;
 
 /** To the writer. `from` is the worker's id. */
 export type ToWriter = (

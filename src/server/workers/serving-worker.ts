@@ -4,6 +4,7 @@
  */
 import { repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
+import { createEncoder, type Encoder } from '../../press/cache/compressor.server.ts';
 import { createAccessCookie, createPassCookie } from '../../press/delivery/access-cookie.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import { openSharedStore, type SharedStorePages } from '../../press/shared-store-pages.server.ts';
@@ -24,6 +25,7 @@ import { shutDown } from '../http/shutdown.ts';
 import { openStatics, type Statics } from '../http/static-files.ts';
 import { createLog } from '../logging.ts';
 import { createMetrics, type Metrics } from '../operators/metrics.ts';
+import { alertInsertion } from '../press/alert-insertion.ts';
 import { pageKeys, readRedirects } from '../press/page-keys.ts';
 import { pageHeaders } from '../press/render-page.ts';
 import { createForwarder, type Forwarder, WriterUnavailable } from './forward.ts';
@@ -37,6 +39,8 @@ interface State {
   readonly config: Config;
   readonly statics: Statics;
   readonly dictionary: SharedDictionary | null;
+  /** Compresses pages with a banner. */
+  readonly encoder: Encoder;
   readonly log: Logger;
   readonly forwarder: Forwarder;
   readonly metrics: Metrics;
@@ -76,6 +80,7 @@ export function startServingWorker(
     config,
     statics,
     dictionary: openSharedDictionary(statics, config, log),
+    encoder: createEncoder(log),
     log,
     forwarder: createForwarder({
       socket: () => state.opening?.socket ?? null,
@@ -114,6 +119,7 @@ export function startServingWorker(
       state.pages?.flushReads();
       closePages(state);
       await state.dictionary?.close();
+      await state.encoder.close();
       state.forwarder.close();
     },
   };
@@ -132,6 +138,11 @@ function receive(state: State, message: ToServing): void {
       else if (state.opening) open(state, { ...state.opening, ...message, kind: 'open' });
       state.send({ kind: 'done', number: message.number });
       break;
+    case 'banner':
+      if (state.opening) state.opening = { ...state.opening, banner: message.html };
+      insertBanner(state);
+      state.send({ kind: 'done', number: message.number });
+      break;
     case 'measure':
       void state.metrics.json().then((metrics) => state.send({ kind: 'metrics', number: message.number, metrics }));
       break;
@@ -147,7 +158,7 @@ function receive(state: State, message: ToServing): void {
 
 /** Forgets every page, and opens the store again. */
 function open(state: State, opening: Opening): void {
-  const { config, dictionary, log } = state;
+  const { config, dictionary, encoder, log } = state;
   closePages(state);
   state.opening = opening;
   state.isReady = opening.isReady;
@@ -159,15 +170,22 @@ function open(state: State, opening: Opening): void {
       memoryBytes: config.pressMemoryBytes,
       headersOf: pageHeaders(securityHeaders(config), config, dictionary?.link),
       dictionary,
+      encode: encoder.encode,
       log,
       addReads(reads) {
         const counted = [...reads.values()].map(({ ref, count }) => [nameOf(ref.key, ref.variant), count] as const);
         state.send({ kind: 'reads', reads: counted });
       },
     });
+    insertBanner(state);
   } catch (error) {
     log.warn({ err: error }, "The page store can't be read; the writer answers every request");
   }
+}
+
+function insertBanner({ opening, pages }: State): void {
+  const html = opening?.banner ?? null;
+  pages?.insert(html === null ? null : alertInsertion(html));
 }
 
 function closePages(state: State): void {
@@ -188,6 +206,7 @@ function createServer(state: State, counts: ReturnType<typeof createServerCounts
         peek: (key, variant) => usable()?.peek(key, variant),
         peekFull: (page) => usable()?.peekFull(page),
         encoded: (page, wanted) => usable()?.encoded(page, wanted),
+        shown: (page) => state.pages?.shown(page) ?? page,
         withDictionary: (page, available, coding) => usable()?.withDictionary(page, available, coding) ?? null,
         variantFor: (access, level) => state.pages?.variantFor(access, level) ?? 'public',
         get: async () => onlyTheWriter(),

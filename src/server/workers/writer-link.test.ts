@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FromWriter, Unresponsive } from './messages.ts';
 import { createWriterLink } from './writer-link.ts';
 
-const opening = { socket: '/s', file: '/f', build: 'b', isReady: true, isStored: true };
+const opening = { socket: '/s', file: '/f', build: 'b', isReady: true, isStored: true, banner: null };
 
 function linked(patienceMs = 20_000) {
   const sent: (FromWriter | Unresponsive)[] = [];
@@ -46,6 +46,27 @@ describe('what the writer tells its serving workers', () => {
     await told;
     expect(heard).toBe(true);
     expect(replaced()).toHaveLength(1);
+  });
+
+  it('is the banner, after what was replaced before, and is heard like it', async () => {
+    const { link, sent } = linked();
+    link.banner('<b>no worker hears it</b>');
+    link.receive({ kind: 'joined', from: 7 });
+    link.replaced(['p/']);
+    link.banner('<b>news</b>');
+    expect(sent.slice(1).map((one) => 'message' in one && one.message)).toMatchObject([
+      { kind: 'replaced', number: 1 },
+      { kind: 'banner', number: 2, html: '<b>news</b>' },
+    ]);
+    let heard = false;
+    const told = link.told().then(() => {
+      heard = true;
+    });
+    link.receive({ kind: 'done', number: 1, from: 7 });
+    await Promise.resolve();
+    expect(heard).toBe(false);
+    link.receive({ kind: 'done', number: 2, from: 7 });
+    await told;
   });
 
   it('is every page when one of the changes concerns all', async () => {

@@ -16,7 +16,9 @@ export interface WriterLink {
   open(opening: () => Omit<Opening, 'kind'>): void;
   /** Pages that the writer has replaced in the store. */
   replaced(names: readonly string[] | 'all'): void;
-  /** Resolves when every serving worker has forgotten the pages that were replaced so far. */
+  /** The banner that pages show from now on; `null`: none. */
+  banner(html: string | null): void;
+  /** Resolves when every serving worker shows this banner, and has forgotten the pages that were replaced so far. */
   told(): Promise<void>;
   /** Metrics of the serving workers, as `Registry.getMetricsAsJSON` gives them. */
   metrics(): Promise<readonly (readonly object[])[]>;
@@ -58,6 +60,12 @@ export function createWriterLink(options: WriterLinkOptions): WriterLink {
       for (const worker of state.workers.keys()) welcome(state, worker);
     },
     replaced: (names) => replaced(state, names),
+    banner(html) {
+      if (state.workers.size === 0) return;
+      // Messages come in the order of their numbers.
+      tell(state);
+      state.send({ to: 'all', message: { kind: 'banner', number: ++state.number, html } });
+    },
     told: () => told(state),
     metrics: () => metrics(state),
     onReads: (listener) => void state.readsListeners.push(listener),

@@ -1,0 +1,191 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { silent } from '../../lib/logging.ts';
+import type { Press } from '../press.server.ts';
+import type { Rendering } from '../scheduler/render.server.ts';
+import { html, press, type TestPress, tempDir, textOf } from '../testing.ts';
+import type { CachedPage } from './cached-page.ts';
+import { createPageDictionary } from './dictionary.server.ts';
+import type { Insertion } from './insertions.server.ts';
+
+const filler = '<p>Some words of a story that goes on for a while.</p>'.repeat(60);
+const page = (words: string): string => `<body><a>Skip</a><h1>${words}</h1>${filler}</body>`;
+
+const banner = (words: string): Insertion => ({
+  takes: ({ key }) => key !== '/offline',
+  into(body) {
+    const at = body.indexOf('</a>');
+    if (at < 0) return null;
+    return Buffer.concat([body.subarray(0, at + 4), Buffer.from(words), body.subarray(at + 4)]);
+  },
+  policy: (rendered) => rendered && `${rendered} 'sha256-x'`,
+});
+
+let folder: ReturnType<typeof tempDir>;
+let bench: TestPress;
+let words: Record<string, string>;
+let renders: number;
+let render: (key: string) => Rendering;
+
+beforeEach(() => {
+  folder = tempDir();
+  words = {};
+  renders = 0;
+  render = (key) => ({
+    ...html(page(words[key] ?? key)),
+    headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': "script-src 'self'" },
+    tags: [`at:${key}`],
+  });
+  bench = press(folder.dir, {
+    render: async (key) => {
+      renders++;
+      return render(key);
+    },
+  });
+});
+afterEach(async () => {
+  await bench.close();
+  folder.remove();
+});
+
+/** The page as a reader gets it. */
+async function shown(key: string, from: Press = bench.press): Promise<CachedPage> {
+  for (;;) {
+    const found = from.shown(await from.get(key, 'public'));
+    if (!(found instanceof Promise)) return found;
+    await found;
+  }
+}
+const bodyIn = (found: CachedPage, encoding: 'br' | 'gzip' | 'identity'): Buffer => {
+  const body = bench.press.encoded(found, [encoding])?.body;
+  if (!body) throw new Error(`There is no ${encoding}.`);
+  return body;
+};
+
+it('is in every page and in every encoding, without a render, with an ETag and a policy of its own', async () => {
+  const before = await shown('/a');
+  await shown('/b');
+  const plain = textOf(bench.press, before);
+  bench.press.insert(banner('NEWS'));
+  for (const key of ['/a', '/b']) {
+    const found = await shown(key);
+    const expected = page(key).replace('</a>', '</a>NEWS');
+    expect(bodyIn(found, 'identity').toString()).toBe(expected);
+    expect(gunzipSync(bodyIn(found, 'gzip')).toString()).toBe(expected);
+    expect(brotliDecompressSync(bodyIn(found, 'br')).toString()).toBe(expected);
+  }
+  const found = await shown('/a');
+  for (const encoding of ['br', 'gzip'] as const) {
+    expect(found.page.etags[encoding]).not.toBe(before.page.etags[encoding]);
+    const { headers = [] } = bench.press.encoded(found, [encoding]) ?? {};
+    expect(headers[headers.indexOf('content-security-policy') + 1]).toBe("script-src 'self' 'sha256-x'");
+    expect(headers[headers.indexOf('content-length') + 1]).toBe(String(bodyIn(found, encoding).byteLength));
+  }
+  expect(renders).toBe(2);
+  // Without it, pages are the very same as before.
+  bench.press.insert(null);
+  expect(await shown('/a')).toBe(before);
+  expect(textOf(bench.press, before)).toBe(plain);
+});
+
+it('is compressed once for each page, however many readers ask', async () => {
+  const stored = await shown('/a');
+  bench.press.insert(banner('NEWS'));
+  const [first, second] = [bench.press.shown(stored), bench.press.shown(stored)];
+  expect(first).toBeInstanceOf(Promise);
+  expect(second).toBe(first);
+  await first;
+  expect(bench.press.shown(stored)).toBe(bench.press.shown(stored));
+});
+
+it('is replaced and ended at once, also for a page that is being compressed', async () => {
+  const stored = await shown('/a');
+  bench.press.insert(banner('FIRST'));
+  const pending = bench.press.shown(stored);
+  bench.press.insert(banner('SECOND'));
+  const other = bench.press.shown(stored);
+  await Promise.all([pending, other]);
+  expect(textOf(bench.press, await shown('/a'))).toContain('SECOND');
+  bench.press.insert(banner('THIRD'));
+  const late = bench.press.shown(stored);
+  bench.press.insert(null);
+  expect(bench.press.shown(stored)).toBe(stored);
+  await late;
+  expect(textOf(bench.press, await shown('/a'))).not.toMatch(/FIRST|SECOND|THIRD/);
+});
+
+it('stays when its page changes', async () => {
+  await shown('/a');
+  bench.press.insert(banner('NEWS'));
+  await shown('/a');
+  words['/a'] = 'changed';
+  await bench.press.invalidate(['at:/a']);
+  expect(textOf(bench.press, await shown('/a'))).toBe(page('changed').replace('</a>', '</a>NEWS'));
+});
+
+it('leaves alone what has no place for it: fragments, feeds, and the page for the time without a network', async () => {
+  const usual = render;
+  render = (key) => {
+    if (key === '/feed') return { ...usual(key), headers: { 'content-type': 'application/rss+xml' } };
+    return key === '/fragment' ? { ...usual(key), body: Buffer.from('<li>A story</li>') } : usual(key);
+  };
+  bench.press.insert(banner('NEWS'));
+  for (const key of ['/feed', '/fragment', '/offline']) {
+    const stored = await bench.press.get(key, 'public');
+    expect(bench.press.shown(stored)).toBe(stored);
+  }
+});
+
+it('is on a page that does not exist, which is not stored', async () => {
+  render = (key) => ({ ...html(page(key)), status: 404, tags: [], storable: false });
+  bench.press.insert(banner('NEWS'));
+  const found = await shown('/missing');
+  expect([found.status, textOf(bench.press, found).includes('NEWS')]).toEqual([404, true]);
+});
+
+it('counts in the budget of the memory, and gives it back', async () => {
+  await shown('/a');
+  const stored = await bench.press.get('/a', 'public');
+  for (const encoding of ['br', 'gzip'] as const) bench.press.encoded(stored, [encoding]);
+  const { bytes } = bench.press.stats().memory;
+  for (let round = 0; round < 3; round++) {
+    bench.press.insert(banner(`NEWS ${round}`));
+    const found = await shown('/a');
+    const grown = bench.press.stats().memory.bytes;
+    expect(grown).toBeGreaterThan(bytes + bodyIn(found, 'br').byteLength);
+    bodyIn(found, 'identity');
+    expect(bench.press.stats().memory.bytes).toBeGreaterThan(grown + page('/a').length);
+  }
+  bench.press.insert(null);
+  expect(bench.press.stats().memory.bytes).toBe(bytes);
+});
+
+it('is in what is compressed with the shared dictionary, too', async () => {
+  const words = Buffer.from(filler);
+  const dictionary = createPageDictionary(words, silent, 60_000);
+  await bench.close();
+  bench = press(folder.dir, { dictionary, render: async (key) => render(key) });
+  const sent = async () => {
+    const found = await shown('/a');
+    for (;;) {
+      const small = bench.press.withDictionary(found, dictionary.available, 'dcz');
+      if (small === null) throw new Error('It is not sent with the dictionary.');
+      if (!(small instanceof Promise)) return small;
+      await small;
+    }
+  };
+  try {
+    const before = await sent();
+    bench.press.insert(banner('NEWS'));
+    const after = await sent();
+    // The magic number and the dictionary's hash stand before the compressed bytes.
+    expect(zstdDecompressSync(after.body.subarray(40), { dictionary: words }).toString()).toBe(
+      page('/a').replace('</a>', '</a>NEWS'),
+    );
+    expect(after.etag).not.toBe(before.etag);
+    bench.press.insert(null);
+    expect((await sent()).etag).toBe(before.etag);
+  } finally {
+    await dictionary.close();
+  }
+});

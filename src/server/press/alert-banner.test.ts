@@ -1,0 +1,116 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import type { Alert } from '../../lib/alerts/model.ts';
+import type { ContentReader } from '../../lib/content/model.ts';
+import { silent } from '../../lib/logging.ts';
+import type { CachedPage } from '../../press/cache/cached-page.ts';
+import type { Insertion } from '../../press/cache/insertions.server.ts';
+import { type AlertBanner, type AlertBannerOptions, createAlertBanner } from './alert-banner.ts';
+
+const alert = (text: string): Alert => ({
+  id: `id-${text}`,
+  text,
+  href: null,
+  starts: '2026-11-25T12:00:00Z',
+  until: '2026-11-25T16:00:00Z',
+  mail: false,
+  push: false,
+});
+
+const open: AlertBanner[] = [];
+afterEach(async () => {
+  for (const banner of open.splice(0)) await banner.stop();
+});
+
+/** A press that renders the alert of the moment. */
+function bench(part: Partial<AlertBannerOptions> = {}) {
+  const state = { alert: null as Alert | null, status: 200, hold: Promise.resolve(), renders: 0 };
+  const inserted: (string | null)[] = [];
+  const told: (string | null)[] = [];
+  const shownOn = (insertion: Insertion | null): string | null => {
+    const place = '<a class="skip-link"></a>';
+    return insertion?.into(Buffer.from(place))?.toString().replace(place, '') ?? null;
+  };
+  const onEnd = vi.fn();
+  const banner = createAlertBanner({
+    press: {
+      async get() {
+        state.renders++;
+        const text = state.alert?.text ?? '';
+        await state.hold;
+        if (state.status === 500) throw new Error('broken');
+        return { status: state.status, text } as unknown as CachedPage;
+      },
+      encoded: (page) => ({ body: Buffer.from(`<b>${(page as unknown as { text: string }).text}</b>\n`) }) as never,
+      insert: (insertion) => void inserted.push(shownOn(insertion)),
+    },
+    reader: () => ({ alert: () => state.alert }) as unknown as ContentReader,
+    tell: (html) => void told.push(html),
+    onEnd,
+    log: silent,
+    everyMs: 5,
+    ...part,
+  });
+  open.push(banner);
+  return { banner, state, inserted, told, onEnd, on: () => shownOn(banner.current()) };
+}
+
+it('is rendered once, and given to the press and the other processes', async () => {
+  const { banner, state, inserted, told, on } = bench();
+  await banner.update();
+  expect(inserted).toEqual([]);
+  state.alert = alert('one');
+  await Promise.all([banner.update(), banner.update()]);
+  await banner.update();
+  expect([inserted, told, state.renders]).toEqual([['<b>one</b>'], ['<b>one</b>'], 1]);
+  expect([on(), banner.html()]).toEqual(['<b>one</b>', '<b>one</b>']);
+});
+
+it('is off the pages when a withdrawal returns, before anything is awaited', async () => {
+  const { banner, state, inserted, told, on } = bench();
+  state.alert = alert('one');
+  await banner.update();
+  state.alert = null;
+  const updating = banner.update();
+  expect([inserted.at(-1), told.at(-1), on()]).toEqual([null, null, null]);
+  await updating;
+  expect(inserted).toEqual(['<b>one</b>', null]);
+});
+
+it('that was withdrawn or replaced while it was rendered is never shown', async () => {
+  const { banner, state, inserted } = bench();
+  const held = Promise.withResolvers<void>();
+  state.hold = held.promise;
+  state.alert = alert('one');
+  const first = banner.update();
+  state.alert = null;
+  const second = banner.update();
+  state.alert = alert('two');
+  const third = banner.update();
+  held.resolve();
+  await Promise.all([first, second, third]);
+  expect(inserted).toEqual(['<b>two</b>']);
+});
+
+it('ends by itself', async () => {
+  const { banner, state, inserted, onEnd } = bench();
+  state.alert = alert('one');
+  await banner.update();
+  // As the reader answers from the alert's last second on.
+  state.alert = null;
+  await vi.waitFor(() => expect(inserted).toEqual(['<b>one</b>', null]));
+  expect(onEnd).toHaveBeenCalledOnce();
+});
+
+it.each([404, 500])(
+  'that can’t be rendered (%i) leaves the pages as they are, and comes with the next change',
+  async (status) => {
+    const { banner, state, inserted } = bench();
+    state.alert = alert('one');
+    state.status = status;
+    await banner.update();
+    expect(inserted).toEqual([]);
+    state.status = 200;
+    await banner.update();
+    expect(inserted).toEqual(['<b>one</b>']);
+  },
+);

@@ -1,0 +1,130 @@
+/**
+ * Keeps the banner on the pages in step with the alert of the content store: rendered once as a fragment (`/fragments/alert`), then put into
+ * stored pages by the press of each process. An alert that is over goes at its time.
+ */
+import type { ContentReader } from '../../lib/content/model.ts';
+import { repeat } from '../../lib/jobs/tasks.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { Insertion } from '../../press/cache/insertions.server.ts';
+import type { Press } from '../../press/press.server.ts';
+import { alertInsertion } from './alert-insertion.ts';
+import { alertFragment } from './page-keys.ts';
+
+export interface AlertBannerOptions {
+  readonly press: Pick<Press, 'get' | 'encoded' | 'insert'>;
+  readonly reader: () => ContentReader;
+  /** Gives the banner to other processes that serve this site's pages; `null`: none. */
+  readonly tell?: ((html: string | null) => void) | undefined;
+  /** Called when an alert has ended by its time, and pages don't show it any more. */
+  readonly onEnd: () => void;
+  readonly log: Logger;
+  /** Milliseconds between two looks at the clock (default 500). */
+  readonly everyMs?: number;
+}
+
+export interface AlertBanner {
+  /** Brings the pages of this process in step. A withdrawn alert is off them when this returns; a new one is on them when it resolves. */
+  update(): Promise<void>;
+  /** What pages that are rendered for one reader show, too. */
+  current(): Insertion | null;
+  /** The banner as markup, for a process that joins. */
+  html(): string | null;
+  stop(): Promise<void>;
+}
+
+interface State extends AlertBannerOptions {
+  /** Id and text of the alert that pages show. */
+  shown: string | null;
+  html: string | null;
+  insertion: Insertion | null;
+  updating: Promise<void> | null;
+  again: boolean;
+  /** When the banner couldn't be rendered, by the monotonic clock. */
+  failedAt: number;
+}
+
+/** Milliseconds until a banner that couldn't be rendered is tried again. */
+const retryMs = 5000;
+
+export function createAlertBanner(options: AlertBannerOptions): AlertBanner {
+  const state: State = {
+    ...options,
+    shown: null,
+    html: null,
+    insertion: null,
+    updating: null,
+    again: false,
+    failedAt: Number.NEGATIVE_INFINITY,
+  };
+  const clock = repeat(
+    options.everyMs ?? 500,
+    () => look(state),
+    (error) => options.log.error({ err: error }, "The alert's time couldn't be checked"),
+  );
+  return {
+    update: () => startUpdate(state),
+    current: () => state.insertion,
+    html: () => state.html,
+    stop: clock.stop,
+  };
+}
+
+function startUpdate(state: State): Promise<void> {
+  if (wanted(state) !== state.shown) show(state, null, null);
+  state.again = true;
+  state.updating ??= update(state).finally(() => {
+    state.updating = null;
+  });
+  return state.updating;
+}
+
+/** Ends an alert that is over, and tries again to render one that couldn't be. */
+async function look(state: State): Promise<void> {
+  const alert = wanted(state);
+  if (alert === state.shown) return;
+  if (alert === null) {
+    show(state, null, null);
+    state.onEnd();
+  } else if (performance.now() - state.failedAt >= retryMs) await startUpdate(state);
+}
+
+/** The alert that pages should show. */
+const wanted = ({ reader }: State): string | null => {
+  const alert = reader().alert();
+  return alert && JSON.stringify(alert);
+};
+
+function show(state: State, alert: string | null, html: string | null): void {
+  if (alert === state.shown) return;
+  state.shown = alert;
+  state.html = html;
+  state.insertion = html === null ? null : alertInsertion(html);
+  state.press.insert(state.insertion);
+  state.tell?.(html);
+}
+
+/** Renders until what was rendered is what should be shown. */
+async function update(state: State): Promise<void> {
+  while (state.again) {
+    state.again = false;
+    const alert = wanted(state);
+    if (alert === state.shown) continue;
+    const html = alert === null ? null : await render(state);
+    if (alert !== null && html === null) state.failedAt = performance.now();
+    if (wanted(state) !== alert) state.again = true;
+    else show(state, html === null ? null : alert, html);
+  }
+}
+
+/** @returns `null` when it can't be rendered: pages are served without it */
+async function render({ press, log }: State): Promise<string | null> {
+  try {
+    const page = await press.get(alertFragment, 'public');
+    const body = page.status === 200 ? press.encoded(page, ['identity'])?.body : undefined;
+    if (body) return body.toString().trim();
+    log.error({ status: page.status }, "The alert's banner couldn't be rendered");
+  } catch (error) {
+    log.error({ err: error }, "The alert's banner couldn't be rendered");
+  }
+  return null;
+}
