@@ -26,7 +26,7 @@ export interface NewsletterStory {
   readonly kicker: string;
   /** Who wrote it; may be empty. */
   readonly byline: string;
-  /** Whole minutes that it takes to read. */
+  /** Whole minutes that it takes to read; 0: not known. */
   readonly minutes: number;
 }
 
@@ -40,6 +40,8 @@ export interface NewsletterIssue {
   readonly day: string;
   /** The first one leads. */
   readonly stories: readonly NewsletterStory[];
+  /** Breaking news: it goes before newsletters. */
+  readonly urgent?: boolean;
 }
 
 interface NewsletterMail extends NewsletterIssue {

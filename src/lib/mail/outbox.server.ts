@@ -125,8 +125,8 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
         kind,
         subject: to,
         payload: sealer.seal(purpose, rest, Math.ceil(lifeMs / 1000) + graceSeconds),
-        // A code never waits behind a newsletter.
-        priority: kind === 'newsletter' ? 1 : 0,
+        // A code never waits behind breaking news, and that never behind a newsletter.
+        priority: message.kind !== 'newsletter' ? 0 : message.urgent ? 1 : 2,
         expires: now() + lifeMs,
       });
     },

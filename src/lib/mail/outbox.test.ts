@@ -156,7 +156,7 @@ onBothEnginesAlone('the outbox', (engines) => {
       queue: 'mail' as const,
       subject: null,
       payload: null,
-      priority: 1,
+      priority: 2,
       causes: 1,
       created: at,
       expires: at,

@@ -32,13 +32,21 @@ export const newsletters: readonly Newsletter[] = [
   },
 ];
 
-/** Slug of a newsletter, or `offers`. */
+/** Slug of a newsletter, `breaking` or `offers`. */
 export type Choice = string;
 
 export const offers = 'offers';
 
+/** Breaking news: one message for each alert that the editors send (lib/alerts), and no issue of a day. */
+export const breaking: Omit<Newsletter, 'first'> = {
+  slug: 'breaking',
+  name: 'Breaking News',
+  rhythm: 'When it happens, a few times a month',
+  description: 'One line as soon as we have it, with a link to the story.',
+};
+
 /** All choices, in the order in which they are shown. */
-export const allChoices: readonly Choice[] = [...newsletters.map(({ slug }) => slug), offers];
+export const allChoices: readonly Choice[] = [...newsletters.map(({ slug }) => slug), breaking.slug, offers];
 
 /** The known ones among the given choices, each once, in the order in which they are shown. */
 export const knownChoices = (given: readonly string[]): readonly Choice[] =>
@@ -46,7 +54,7 @@ export const knownChoices = (given: readonly string[]): readonly Choice[] =>
 
 /** Name of a choice in a sentence. */
 export const choiceName = (choice: Choice): string =>
-  newsletters.find(({ slug }) => slug === choice)?.name ?? 'Offers and invitations';
+  [...newsletters, breaking].find(({ slug }) => slug === choice)?.name ?? 'Offers and invitations';
 
 /** The fields of a card that a newsletter shows. */
 export interface IssueStory {

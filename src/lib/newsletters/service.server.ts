@@ -6,7 +6,7 @@ import type { AccountsTransaction, Database } from '../database.ts';
 import { dayInZone } from '../day-in-zone.ts';
 import { isAddress, type NewsletterIssue, type Outbox } from '../mail/model.ts';
 import type { PersonalData } from '../personal-data.ts';
-import { type Choice, knownChoices } from './model.ts';
+import { breaking, type Choice, knownChoices } from './model.ts';
 import { mailFields, unsubscribePath } from './schema.ts';
 
 /** How far an issue has been sent. */
@@ -19,7 +19,7 @@ export interface Addressed {
 
 export interface SendOptions {
   /** Stops between two batches; the next run continues from there. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   readonly onProgress?: (readers: number, waiting: boolean) => void;
   /** Readers of one transaction; for tests. */
   readonly batch?: number;
@@ -48,6 +48,15 @@ export interface Newsletters {
     compose: (day: string) => NewsletterIssue | null,
     options?: SendOptions,
   ): Promise<Addressed | null>;
+  /**
+   * The same for an alert, once for each of them: it goes before newsletters, and is dropped where it can't be sent within the hour.
+   *
+   * @param id of the alert
+   * @param isWanted asked before each batch; `false` ends the sending, as when the alert was withdrawn
+   */
+  sendAlert(id: string, issue: NewsletterIssue, isWanted: () => boolean, options?: SendOptions): Promise<Addressed>;
+  /** How far an alert has been sent; `null`: not at all. */
+  alertSent(id: string): Promise<Addressed | null>;
   readonly personalData: PersonalData;
 }
 
@@ -66,8 +75,12 @@ const purpose = 'unsubscribe';
 const tokenSeconds = 400 * 24 * 60 * 60;
 /** A newsletter that cannot be sent within so many minutes is dropped. */
 const freshMinutes = 12 * 60;
+/** The same for an alert. */
+const alertMinutes = 60;
 /** Most newsletters in the outbox at once, so that a code never waits long behind them. */
 const mostWaiting = 500;
+/** The same while an alert is sent, which doesn't wait for a newsletter. */
+const mostBeforeAlerts = 2000;
 /** How long issues are stored, so that none is sent twice. */
 const issuesKeptMs = 30 * 24 * 60 * 60 * 1000;
 const usualBatch = 100;
@@ -122,7 +135,25 @@ export function createNewsletters({
       });
       return named.choice;
     },
-    send: (slug, compose, options) => send(state, slug, compose, options),
+    async send(slug, compose, options) {
+      const day = dayInZone(now());
+      const id = `${slug}:${day}`;
+      const isStored = await storeIssue(state, id, slug, day, () => compose(day));
+      return isStored ? addressAll(state, id, () => true, options) : null;
+    },
+    async sendAlert(alert, issue, isWanted, options) {
+      const id = alertIssue(alert);
+      await storeIssue(state, id, breaking.slug, dayInZone(now()), () => issue);
+      return addressAll(state, id, isWanted, options);
+    },
+    async alertSent(alert) {
+      const row = await db
+        .selectFrom('newsletter_issues')
+        .select(['addressed', 'finished'])
+        .where('id', '=', alertIssue(alert))
+        .executeTakeFirst();
+      return row ? { readers: row.addressed, finished: row.finished !== null } : null;
+    },
 
     personalData: {
       tables: { mail_choices: 'gone' },
@@ -159,19 +190,21 @@ async function put(tx: AccountsTransaction, userId: string, choices: readonly Ch
     .execute();
 }
 
-async function send(
+const alertIssue = (alert: string): string => `${breaking.slug}:${alert}`;
+
+/** Addresses a stored issue to all its readers. */
+async function addressAll(
   state: State,
-  slug: string,
-  compose: (day: string) => NewsletterIssue | null,
+  id: string,
+  isWanted: () => boolean,
   { signal, onProgress, batch = usualBatch }: SendOptions = {},
-): Promise<Addressed | null> {
+): Promise<Addressed> {
   const { outbox } = state;
-  const id = await storeIssue(state, slug, compose);
-  if (id === null) return null;
+  const most = id.startsWith(alertIssue('')) ? mostBeforeAlerts : mostWaiting;
   let done: Addressed = { readers: 0, finished: false };
-  while (!signal?.aborted) {
+  while (!signal?.aborted && isWanted()) {
     const { count } = await outbox.waiting();
-    if (count >= mostWaiting) {
+    if (count >= most) {
       onProgress?.(done.readers, true);
       // Aborting is no error: queued copies stay.
       await wait(500, undefined, signal && { signal }).catch(() => {});
@@ -185,29 +218,29 @@ async function send(
   return done;
 }
 
-/** Stores today's issue unless it is stored already. @returns its id; `null`: there is nothing to send */
+/** Stores an issue unless it is stored already. @returns `false`: there is nothing to send */
 async function storeIssue(
   { database: { db }, now }: State,
-  slug: string,
-  compose: (day: string) => NewsletterIssue | null,
-): Promise<string | null> {
-  const day = dayInZone(now());
-  const id = `${slug}:${day}`;
+  id: string,
+  letter: string,
+  day: string,
+  compose: () => NewsletterIssue | null,
+): Promise<boolean> {
   const known = await db.selectFrom('newsletter_issues').select('id').where('id', '=', id).executeTakeFirst();
-  if (known) return id;
-  const issue = compose(day);
-  if (!issue) return null;
+  if (known) return true;
+  const issue = compose();
+  if (!issue) return false;
   const content = JSON.stringify(issue);
   await db
     .insertInto('newsletter_issues')
-    .values({ id, letter: slug, day, content, cursor: '', addressed: 0, created: now(), finished: null })
+    .values({ id, letter, day, content, cursor: '', addressed: 0, created: now(), finished: null })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();
   await db
     .deleteFrom('newsletter_issues')
     .where('created', '<', now() - issuesKeptMs)
     .execute();
-  return id;
+  return true;
 }
 
 /** Addresses an issue to the next readers, in one transaction with the record of its progress, so that each gets it once. */
@@ -242,7 +275,8 @@ const addressNext = (
       addressed++;
       const token = sealer.seal(purpose, [userId, issue.letter], tokenSeconds);
       const unsubscribe = `${siteUrl}${unsubscribePath}?${mailFields.token}=${token}`;
-      await outbox.enqueue(tx, { ...content, kind: 'newsletter', to: email, unsubscribe, minutes: freshMinutes });
+      const minutes = content.urgent ? alertMinutes : freshMinutes;
+      await outbox.enqueue(tx, { ...content, kind: 'newsletter', to: email, unsubscribe, minutes });
     }
     const finished = readers.length < batch;
     await tx

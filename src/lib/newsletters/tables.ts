@@ -3,14 +3,14 @@
 /** A choice of a reader. */
 export interface MailChoicesTable {
   user_id: string;
-  /** Slug of a newsletter, or `offers`. */
+  /** Slug of a newsletter, `breaking` or `offers`. */
   choice: string;
   since: number;
 }
 
-/** The issue of one day, and how far it has been sent. */
+/** The issue of one day, or an alert, and how far it has been sent. */
 export interface NewsletterIssuesTable {
-  /** Newsletter and day, such as `morning:2026-11-21`. */
+  /** Newsletter and day, such as `morning:2026-11-21`; of an alert `breaking` and its id. */
   id: string;
   letter: string;
   /** Calendar day in the newspaper's time zone. */

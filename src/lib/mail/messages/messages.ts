@@ -222,10 +222,10 @@ ${[row(lead, 'lead', paper), ...others.map((story) => row(story, 'story', paper)
 }
 
 const row = (story: NewsletterStory, size: 'lead' | 'story', paper: Publisher): Markup =>
-  html`<tr><td class="rule">${story.kicker ? html`<p class="kicker">${story.kicker}</p>` : []}<h2 style="margin:0"><a class="${size}" href="${paper.siteUrl}${story.path}">${story.title}</a></h2>${story.standfirst ? html`<p class="standfirst">${story.standfirst}</p>` : []}<p class="byline">${small(story)}</p></td></tr>`;
+  html`<tr><td class="rule">${story.kicker ? html`<p class="kicker">${story.kicker}</p>` : []}<h2 style="margin:0"><a class="${size}" href="${paper.siteUrl}${story.path}">${story.title}</a></h2>${story.standfirst ? html`<p class="standfirst">${story.standfirst}</p>` : []}${small(story) ? html`<p class="byline">${small(story)}</p>` : []}</td></tr>`;
 
 const small = ({ byline, minutes }: NewsletterStory): string =>
-  [...(byline ? [`By ${byline}`] : []), `${minutes} min read`].join(' · ');
+  [...(byline ? [`By ${byline}`] : []), ...(minutes > 0 ? [`${minutes} min read`] : [])].join(' · ');
 
 function asText({ letter, day, stories, unsubscribe }: NewsletterMessage, paper: Publisher, host: string): string {
   const parts = [
@@ -235,7 +235,7 @@ function asText({ letter, day, stories, unsubscribe }: NewsletterMessage, paper:
         ...(story.kicker ? [story.kicker.toUpperCase()] : []),
         story.title,
         ...(story.standfirst ? [story.standfirst] : []),
-        small(story),
+        ...(small(story) ? [small(story)] : []),
         `${paper.siteUrl}${story.path}`,
       ].join('\n'),
     ),
