@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type FacebookAccess, startFacebook } from './facebook/facebook.ts';
 import { type GoogleAccess, startGoogle } from './google/google.ts';
 import { type MailboxAccess, startMailbox } from './mailbox/mailbox.ts';
+import { type PushAccess, startPush } from './push/push.ts';
 import { type QuotesAccess, startQuotes } from './quotes/quotes.ts';
 import { type RetentionAccess, startRetention } from './retention/retention.ts';
 import { type StripeAccess, startStripe } from './stripe/stripe.ts';
@@ -18,6 +19,7 @@ export interface NeighboursAccess {
   readonly thirdParty: ThirdPartyAccess;
   readonly retention: RetentionAccess;
   readonly quotes: QuotesAccess;
+  readonly push: PushAccess;
 }
 
 export interface Neighbours {
@@ -69,6 +71,7 @@ export async function startNeighbours({
         stripe: await kept(startStripe({ siteUrl, port: stripePort, folder: data && path.join(data, 'stripe') })),
         thirdParty: await kept(startThirdParty()),
         quotes: await kept(startQuotes()),
+        push: await kept(startPush()),
       },
       stop,
     };

@@ -48,6 +48,7 @@ const access: SandboxAccess = {
   thirdParty: { url: 'http://127.0.0.1:9' },
   retention: { appId: 'app', apiKey: 'key', scriptUrl: 'http://127.0.0.1:7/js/app.js' },
   quotes: { url: 'http://127.0.0.1:8', key: 'quotes-key' },
+  push: { url: 'http://127.0.0.1:10', appId: '5a9db0c5-0000-4000-8000-000000000000', key: 'push-key' },
 };
 
 let folder: string;

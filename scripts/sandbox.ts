@@ -166,7 +166,10 @@ export function sandboxEnvironment(access: SandboxAccess, env: Environment): Env
  * The settings that make a site load third parties, which the sandbox stands in for. A site without them has no banner and no more scripts
  * than its own, which is how it is looked at unless a caller asks for them.
  */
-export function thirdPartyEnvironment({ thirdParty: { url } }: Pick<SandboxAccess, 'thirdParty'>): Environment {
+export function thirdPartyEnvironment({
+  thirdParty: { url },
+  push,
+}: Pick<SandboxAccess, 'thirdParty'> & Partial<Pick<SandboxAccess, 'push'>>): Environment {
   return {
     GTM_CONTAINER: 'GTM-SANDBOX',
     GTM_SCRIPT_URL: `${url}/gtm/gtm.js`,
@@ -174,6 +177,7 @@ export function thirdPartyEnvironment({ thirdParty: { url } }: Pick<SandboxAcces
     MARFEEL_SCRIPT_URL: `${url}/marfeel/marfeel-sdk.js`,
     ONESIGNAL_APP_ID: '5a9db0c5-0000-4000-8000-000000000000',
     ONESIGNAL_SDK_URL: `${url}/onesignal`,
+    ...(push && { ONESIGNAL_API_KEY: push.key, ONESIGNAL_API_URL: push.url }),
     GROWSURF_CAMPAIGN: 'sandbox',
     GROWSURF_SCRIPT_URL: `${url}/growsurf/growsurf.js`,
     CALENDLY_URL: `${url}/calendly/book/the-sun`,

@@ -8,6 +8,8 @@ import type { Content } from '../content/service.ts';
 import { schemaVersion } from '../content/store/schema.sql.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import { tenantSessions } from '../lib/accounts/zephr.server.ts';
+import { createPush } from '../lib/alerts/onesignal.server.ts';
+import { type Alerts, createAlerts, type RunningAlerts } from '../lib/alerts/service.server.ts';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
 import { tag } from '../lib/content/model.ts';
 import { createHmacs, createSealer, type Sealer } from '../lib/crypto.server.ts';
@@ -52,6 +54,8 @@ export interface Services extends OptionalReaderServices {
   readonly images: Images;
   /** The session of a request, wherever the accounts are; `null` when they are off. */
   readonly sessions: Pick<Accounts, 'session'> | null;
+  /** Sends alerts to the readers who asked for them. */
+  readonly alerts: Alerts;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
   /** Rate limits of API calls that belong to no service. */
@@ -190,11 +194,21 @@ export async function compose(
     onChange: cluster ? undefined : () => publish(new Set([tag.ticker]), 'any'),
     shared: clusterLog && cluster ? createSharedQuotes(clusterLog, cluster, content) : undefined,
   });
+  const alerts = createAlerts({
+    database,
+    newsletters: readers?.services.newsletters ?? null,
+    push: config.push && createPush(config.push, { url: config.siteUrl, name: publication.name }),
+    shown: () => content.reader().alert(),
+    isConfirmed: () => content.status().phase === 'following',
+    log,
+  });
+  changes.follow({ changed: ({ tags }) => void (tags.has(tag.alert) && alerts.look()) });
   const services: Services = {
     ...(readers?.services ?? withoutAccounts),
     sessions: readers?.services.accounts ?? tenantSessionsOf(config),
     content: { ...content, receive: recorded((cluster ?? content).receive) },
     images: contentSide.images,
+    alerts,
     emailVerification,
     geo: createGeo(config.geo),
     limiter,
@@ -206,7 +220,8 @@ export async function compose(
     features,
   };
   const { pictures } = contentSide;
-  return compositionOf({ config, services, database, changes, publish, readers, cluster, mostRead, ticker, pictures });
+  const running = { readers, cluster, mostRead, ticker, pictures, alerts };
+  return compositionOf({ config, services, database, changes, publish, ...running });
 }
 
 /** The content, and what follows its changes: search and pictures. Its changes are published to the feed of all changes. */
@@ -287,9 +302,10 @@ interface Built extends Pick<Composition, 'config' | 'services' | 'database' | '
   readonly mostRead: RunningMostRead;
   readonly ticker: RunningTicker | null;
   readonly pictures: PicturePrefetch;
+  readonly alerts: RunningAlerts;
 }
 
-function compositionOf({ readers, mostRead, ticker, pictures, ...built }: Built): Composition {
+function compositionOf({ readers, mostRead, ticker, pictures, alerts, ...built }: Built): Composition {
   const { config, services, database, cluster } = built;
   const { content, search, images } = services;
   return {
@@ -304,12 +320,14 @@ function compositionOf({ readers, mostRead, ticker, pictures, ...built }: Built)
       ticker?.start();
       if (!config.wordpress) return;
       content.start();
+      alerts.start();
       cluster?.start();
       search.start();
       pictures.soon();
     },
     async stop() {
       pictures.stop();
+      await alerts.stop();
       await cluster?.stop();
       await search.stop();
       await mostRead.stop();

@@ -1,5 +1,6 @@
 /** Settings of vendors: the ticker, search, retention, the bucket, crawlers, and third parties whose scripts pages load. */
 import { z } from 'zod';
+import type { PushSettings } from '../../lib/alerts/onesignal.server.ts';
 import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import { type ThirdParties, usualAddresses } from '../../lib/third-party/settings.ts';
 import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
@@ -235,7 +236,11 @@ export interface ThirdPartyConfig {
   readonly thirdParties: ThirdParties;
   /** `null`: the site's own banner asks for consent. */
   readonly consentPlatform: ConsentPlatform | null;
+  /** Notifications of breaking news through OneSignal; `null`: the site sends none. */
+  readonly push: PushSettings | null;
 }
+
+const oneSignalApi = 'https://api.onesignal.com';
 
 const id = (form: RegExp, what: string) => z.string().regex(form, `is no ${what}`).optional();
 
@@ -250,6 +255,12 @@ export const thirdPartyFields = {
     'app id; copy it from Keys & IDs in OneSignal',
   ),
   ONESIGNAL_SDK_URL: apiAddress(usualAddresses.webPush),
+  ONESIGNAL_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{20,300}$/, 'is no key; copy the App API key from Keys & IDs in OneSignal')
+    .optional(),
+  ONESIGNAL_API_URL: apiAddress(oneSignalApi),
+  ONESIGNAL_SEGMENT: z.string().max(100, 'is too long for the name of a segment').default('Total Subscriptions'),
   GROWSURF_CAMPAIGN: id(/^\w{4,16}$/, 'campaign; copy it from the installation page of GrowSurf'),
   GROWSURF_SCRIPT_URL: apiAddress(usualAddresses.referral),
   CALENDLY_URL: z
@@ -282,9 +293,11 @@ type Values = z.infer<z.ZodObject<typeof thirdPartyFields>>;
 
 export function thirdPartiesOf(values: Values): ThirdPartyConfig {
   const { GTM_CONTAINER: container, MARFEEL_ACCOUNT: account, ONESIGNAL_APP_ID: appId } = values;
+  const { ONESIGNAL_API_KEY: key, ONESIGNAL_API_URL: api = oneSignalApi, ONESIGNAL_SEGMENT: segment } = values;
   const { GROWSURF_CAMPAIGN: campaign, CALENDLY_URL: url, GPT_NETWORK: network } = values;
   const platform = values.CONSENT_PLATFORM_URL;
   return {
+    push: appId && key ? { appId, key, url: api, segment } : null,
     consentPlatform: platform ? { scriptUrl: platform, hosts: values.CONSENT_PLATFORM_HOSTS } : null,
     thirdParties: {
       tagManager: container
@@ -314,6 +327,9 @@ export const thirdPartiesTogether = (given: Readonly<Record<string, string>>): s
     TAG_HOSTS: ['GTM_CONTAINER'],
     MARFEEL_SCRIPT_URL: ['MARFEEL_ACCOUNT'],
     ONESIGNAL_SDK_URL: ['ONESIGNAL_APP_ID'],
+    ONESIGNAL_API_KEY: ['ONESIGNAL_APP_ID'],
+    ONESIGNAL_API_URL: ['ONESIGNAL_API_KEY'],
+    ONESIGNAL_SEGMENT: ['ONESIGNAL_API_KEY'],
     GROWSURF_SCRIPT_URL: ['GROWSURF_CAMPAIGN'],
     CALENDLY_SCRIPT_URL: ['CALENDLY_URL'],
     GPT_SCRIPT_URL: ['GPT_NETWORK'],

@@ -1,6 +1,7 @@
 /** All migrations in order. Add a new one to the file of its subject and to the end of this list; never change one that was released. */
 import type { Migration } from '../database/migrate.ts';
 import { access, accounts, operatorSessions } from './accounts.ts';
+import { alerts } from './alerts.ts';
 import { billing, cancellations } from './billing.ts';
 import { cluster } from './cluster.ts';
 import { jobs, stripeJobs } from './jobs.ts';
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   stripeJobs,
   cluster,
   corrections,
+  alerts,
 ];

@@ -9,7 +9,7 @@ import { facebookCheck, googleCheck, mailCheck, verifierCheck, zephrCheck } from
 import type { Check } from './checks.ts';
 import { stripeAccountCheck } from './stripe-account.ts';
 import { stripeSalesChecks } from './stripe-sales.ts';
-import { bucketCheck, cdnCheck, searchCheck, tagsCheck, tickerCheck } from './vendors.ts';
+import { bucketCheck, cdnCheck, pushCheck, searchCheck, tagsCheck, tickerCheck } from './vendors.ts';
 import { wordpressCheck } from './wordpress.ts';
 
 export interface VerifyOptions {
@@ -40,6 +40,7 @@ export function allChecks({ config, pluginVersion, mailTo, log }: VerifyOptions)
       config.ticker,
       publication.ticker.symbols.map(({ symbol }) => symbol),
     ),
+    pushCheck(config.push),
     zephrCheck(config.zephrUrl),
     ...tagsCheck(config.thirdParties, config.consentPlatform, config.retention?.scriptUrl),
     ...stripeAccountCheck({ stripe, missing, siteUrl, scriptUrl: settings?.scriptUrl ?? '', plans }),

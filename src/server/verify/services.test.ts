@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBucket } from '../../../sandbox/bucket/bucket.ts';
 import { type Facebook, startFacebook } from '../../../sandbox/facebook/facebook.ts';
 import { type Google, startGoogle } from '../../../sandbox/google/google.ts';
+import { startPush } from '../../../sandbox/push/push.ts';
 import { startQuotes } from '../../../sandbox/quotes/quotes.ts';
 import { startVerifier, type Verifier } from '../../../sandbox/verifier/verifier.ts';
 import { freePort } from '../../../scripts/setup/ports.mjs';
@@ -13,7 +14,7 @@ import { silent } from '../../lib/logging.ts';
 import type { MailSettings } from '../../lib/mail/smtp.server.ts';
 import { facebookCheck, googleCheck, mailCheck, verifierCheck, zephrCheck } from './accounts.ts';
 import { type Check, type Line, runChecks } from './checks.ts';
-import { bucketCheck, cdnCheck, searchCheck, tickerCheck } from './vendors.ts';
+import { bucketCheck, cdnCheck, pushCheck, searchCheck, tickerCheck } from './vendors.ts';
 import { wordpressCheck } from './wordpress.ts';
 
 const siteUrl = 'https://www.example.com';
@@ -371,6 +372,26 @@ describe('the provider of prices', () => {
       const { result, remedy } = await failure(tickerCheck({ ...access, key: 'wrong-key' }, ['SPX']));
       expect(result).toMatch(/^it answers 401/);
       expect(remedy).toContain('QUOTES_KEY');
+    } finally {
+      await stop();
+    }
+  });
+});
+
+describe('OneSignal', () => {
+  it('has the segment that gets breaking news, or says which it has', async () => {
+    const { access, stop } = await startPush();
+    try {
+      const settings = { ...access, segment: 'Total Subscriptions' };
+      expect(outcomes(await run(pushCheck(settings)))).toEqual(['ok']);
+      expect((await fetch(`${access.url}/sent`).then((answer) => answer.json())).length).toBe(0);
+      expect(await failure(pushCheck({ ...settings, segment: 'Everyone' }))).toMatchObject({
+        result: 'there is no segment Everyone',
+        remedy: expect.stringContaining('Total Subscriptions'),
+      });
+      const other = await failure(pushCheck({ ...settings, key: 'os_v2_wrong' }));
+      expect(other.result).toBe('it answers 403');
+      expect(other.result + other.remedy).not.toContain('os_v2_wrong');
     } finally {
       await stop();
     }

@@ -1,4 +1,5 @@
 /** Vendors behind single features: the ticker's prices, the CDN, the bucket, the search engine. */
+import type { PushSettings } from '../../lib/alerts/onesignal.server.ts';
 import { type CdnSettings, openCdn } from '../../lib/cdn/cdn.server.ts';
 import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -33,6 +34,28 @@ export function tickerCheck(access: QuotesAccess | null, [symbol = '']: readonly
     ],
   ]);
 }
+
+/** Finds the segment that gets breaking news; nothing is sent. */
+export const pushCheck = (push: PushSettings | null): Check =>
+  checkOf('onesignal', push, 'set ONESIGNAL_APP_ID and ONESIGNAL_API_KEY', [
+    [
+      'GET /apps/{app id}/segments',
+      async ({ url, appId, key, segment }) => {
+        const address = `${url}/apps/${appId}/segments?limit=300`;
+        const { status, json } = await request(address, 'ONESIGNAL_API_URL', {
+          headers: { Authorization: `Key ${key}` },
+        });
+        const { segments } = fields(json);
+        if (status !== 200 || !Array.isArray(segments)) {
+          const remedy = 'copy the App API key and the app id from Keys & IDs in OneSignal';
+          throw new CheckFailure(`it answers ${status}`, remedy);
+        }
+        if (segments.some((each) => fields(each).name === segment)) return `the segment ${segment} is there`;
+        const names = segments.map((each) => String(fields(each).name)).join(', ');
+        throw new CheckFailure(`there is no segment ${segment}`, `set ONESIGNAL_SEGMENT to one of: ${names}`);
+      },
+    ],
+  ]);
 
 /** No page has this tag, so a purge removes nothing. */
 const dummyTag = 'broadsheet-verify';
