@@ -64,6 +64,8 @@ $newsroom_parts = array(
 	'links',         // Public addresses point to the site.
 	'former-links',  // Permalinks of posts that became articles.
 	'preview',       // Signed previews.
+	'alert',         // Breaking news: the alert, its routes.
+	'alert-screen',  // Breaking news: the screen.
 	'settings',      // Settings → Newsroom.
 	'settings-log',  // The last deliveries.
 	'adopt',         // An ordinary WordPress becomes a newsroom: the task and its phases.

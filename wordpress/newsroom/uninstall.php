@@ -17,7 +17,7 @@ require_once __DIR__ . '/includes/roles.php';
  */
 function newsroom_uninstall_site() {
 	global $wpdb;
-	foreach ( array( 'newsroom_site_url', 'newsroom_secret', 'newsroom_version' ) as $newsroom_option ) {
+	foreach ( array( 'newsroom_site_url', 'newsroom_secret', 'newsroom_version', 'newsroom_alert', 'newsroom_alert_ids' ) as $newsroom_option ) {
 		delete_option( $newsroom_option );
 	}
 	delete_transient( 'newsroom_site_down' );

@@ -127,6 +127,7 @@ function newsroom_delivery_box( $post ) {
 	);
 	if ( newsroom_is_visible( $post ) ) {
 		printf( '<p><a href="%1$s" target="_blank">%2$s<span class="screen-reader-text"> %3$s</span></a></p>', esc_url( get_permalink( $post ) ), esc_html__( 'Open it', 'newsroom' ), esc_html__( '(opens in a new tab)', 'newsroom' ) );
+		newsroom_alert_link( $post );
 	}
 }
 

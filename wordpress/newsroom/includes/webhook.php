@@ -22,7 +22,35 @@ function newsroom_signature( $delivery, $body, $timestamp ) {
 }
 
 /**
- * Posts a body to the site.
+ * Posts a signed body to the site.
+ *
+ * @param string $path     Path on the site.
+ * @param string $body     Raw body.
+ * @param string $delivery UUID.
+ * @param int    $timeout  Seconds.
+ * @return array|WP_Error Response.
+ */
+function newsroom_post_signed( $path, $body, $delivery, $timeout ) {
+	$timestamp = time();
+	return wp_remote_post(
+		newsroom_site_url() . $path,
+		array(
+			'timeout'     => $timeout,
+			'redirection' => 0,
+			'user-agent'  => 'Newsroom/' . NEWSROOM_VERSION,
+			'headers'     => array(
+				'Content-Type'         => 'application/json',
+				'X-Newsroom-Timestamp' => (string) $timestamp,
+				'X-Newsroom-Delivery'  => $delivery,
+				'X-Newsroom-Signature' => newsroom_signature( $delivery, $body, $timestamp ),
+			),
+			'body'        => $body,
+		)
+	);
+}
+
+/**
+ * Posts a webhook to the site.
  *
  * @param string $body     Raw body.
  * @param string $delivery UUID, the same at every retry.
@@ -40,24 +68,9 @@ function newsroom_signature( $delivery, $body, $timestamp ) {
  * }
  */
 function newsroom_post_webhook( $body, $delivery, $timeout ) {
-	$timestamp = time();
-	$begun     = microtime( true );
-	$response  = wp_remote_post(
-		newsroom_site_url() . '/api/v1/revalidate',
-		array(
-			'timeout'     => $timeout,
-			'redirection' => 0,
-			'user-agent'  => 'Newsroom/' . NEWSROOM_VERSION,
-			'headers'     => array(
-				'Content-Type'         => 'application/json',
-				'X-Newsroom-Timestamp' => (string) $timestamp,
-				'X-Newsroom-Delivery'  => $delivery,
-				'X-Newsroom-Signature' => newsroom_signature( $delivery, $body, $timestamp ),
-			),
-			'body'        => $body,
-		)
-	);
-	$result    = array(
+	$begun    = microtime( true );
+	$response = newsroom_post_signed( '/api/v1/revalidate', $body, $delivery, $timeout );
+	$result   = array(
 		'outcome'     => 'retry',
 		'code'        => 0,
 		'took_ms'     => (int) round( ( microtime( true ) - $begun ) * 1000 ),

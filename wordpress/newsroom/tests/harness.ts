@@ -27,6 +27,8 @@ export interface Newsroom {
   readonly secret: string;
   readonly adminUser: string;
   readonly adminPassword: string;
+  /** The account of the site. */
+  readonly site: { readonly user: string; readonly password: string };
   /** Asks the REST API; `route` begins after `/wp-json`. */
   rest(route: string, options?: CallOptions): Promise<Answer>;
   /** Asks for any address of WordPress. */
@@ -108,6 +110,7 @@ export async function startNewsroom(siteUrl: string, constants: Record<string, s
     secret: credentials.secret,
     adminUser: credentials.adminUser,
     adminPassword: credentials.adminPassword,
+    site: { user: credentials.siteUser, password: credentials.siteApplicationPassword ?? '' },
     php,
     get,
     rest(route, { as, method = 'GET', body } = {}) {

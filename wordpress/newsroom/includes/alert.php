@@ -1,0 +1,271 @@
+<?php
+/**
+ * Breaking news: one alert that the site shows on every page until it is withdrawn or its time is over.
+ *
+ * The option `newsroom_alert` has the last alert. Its id is made with the form, so that a form that is sent twice is one alert, and the site
+ * sends each id once.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/** Most characters of an alert. The site cuts longer ones. */
+define( 'NEWSROOM_ALERT_LENGTH', 200 );
+
+add_action( 'rest_api_init', 'newsroom_register_alert_routes' );
+
+/**
+ * Whether the user may put an alert on every page: who may publish, and change the stories of others, as editors may.
+ *
+ * @return bool
+ */
+function newsroom_may_alert() {
+	/**
+	 * Filters the capability that breaking news takes beside `publish_posts`.
+	 *
+	 * @param string $capability Capability.
+	 */
+	return current_user_can( 'publish_posts' ) && current_user_can( apply_filters( 'newsroom_alert_capability', 'edit_others_posts' ) );
+}
+
+/**
+ * The last alert, running or not.
+ *
+ * @return array|null `id`, `text`, `story`, `starts`, `until` (Unix seconds), `mail`, `push`, and `withdrawn` (Unix seconds, or 0).
+ */
+function newsroom_last_alert() {
+	$alert = get_option( 'newsroom_alert', null );
+	return is_array( $alert ) && isset( $alert['id'], $alert['text'], $alert['starts'], $alert['until'] ) ? $alert : null;
+}
+
+/**
+ * The alert that pages show now.
+ *
+ * @return array|null
+ */
+function newsroom_running_alert() {
+	$alert = newsroom_last_alert();
+	return $alert && empty( $alert['withdrawn'] ) && time() < (int) $alert['until'] ? $alert : null;
+}
+
+/**
+ * One line of plain text.
+ *
+ * @param mixed $text What was entered.
+ * @return string
+ */
+function newsroom_alert_line( $text ) {
+	return trim( (string) preg_replace( '/[\p{Z}\s\p{Cc}]+/u', ' ', newsroom_plain( wp_check_invalid_utf8( (string) $text ) ) ) );
+}
+
+/**
+ * Puts an alert on every page, in place of one that is running.
+ *
+ * @param array $given `id`, `text`, `story`, `hours`, `mail`, `push`.
+ * @return true|WP_Error
+ */
+function newsroom_start_alert( $given ) {
+	$text  = newsroom_alert_line( $given['text'] );
+	$story = get_post( (int) $given['story'] );
+	if ( '' === $text ) {
+		return new WP_Error( 'newsroom_alert_empty', __( 'Write what happened first.', 'newsroom' ) );
+	}
+	if ( mb_strlen( $text ) > NEWSROOM_ALERT_LENGTH ) {
+		/* translators: %s: number of characters. */
+		return new WP_Error( 'newsroom_alert_long', sprintf( __( 'This is too long for one line: %s characters are the most.', 'newsroom' ), number_format_i18n( NEWSROOM_ALERT_LENGTH ) ) );
+	}
+	if ( (int) $given['story'] && ! ( $story && 'articles' === $story->post_type && newsroom_is_visible( $story ) ) ) {
+		return new WP_Error( 'newsroom_alert_story', __( 'Publish the story first, or send the news without a link.', 'newsroom' ) );
+	}
+	if ( ! wp_is_uuid( (string) $given['id'], 4 ) ) {
+		return new WP_Error( 'newsroom_alert_id', __( 'This form is incomplete. Reload the page and try again.', 'newsroom' ) );
+	}
+	$used = (array) get_option( 'newsroom_alert_ids', array() );
+	if ( in_array( $given['id'], $used, true ) ) {
+		// The button was pressed twice, or the form was sent again.
+		return true;
+	}
+	update_option( 'newsroom_alert_ids', array_slice( array_merge( $used, array( $given['id'] ) ), -100 ), false );
+	$hours = max( 1, min( 48, (int) $given['hours'] ) );
+	$alert = array(
+		'id'        => $given['id'],
+		'text'      => $text,
+		'story'     => $story && (int) $given['story'] ? $story->ID : 0,
+		'starts'    => time(),
+		'until'     => time() + $hours * HOUR_IN_SECONDS,
+		'mail'      => ! empty( $given['mail'] ),
+		'push'      => ! empty( $given['push'] ),
+		'user'      => get_current_user_id(),
+		'withdrawn' => 0,
+	);
+	update_option( 'newsroom_alert', $alert, false );
+	newsroom_tell_alert( 'publish', $alert['id'] );
+	return true;
+}
+
+/**
+ * Takes the alert off every page.
+ */
+function newsroom_withdraw_alert() {
+	$alert = newsroom_running_alert();
+	if ( $alert ) {
+		$alert['withdrawn'] = time();
+		update_option( 'newsroom_alert', $alert, false );
+		newsroom_tell_alert( 'unpublish', $alert['id'] );
+	}
+}
+
+/**
+ * Tells the site at once; what it doesn't take is sent again like every change.
+ *
+ * @param string $event Event.
+ * @param string $id    Alert.
+ */
+function newsroom_tell_alert( $event, $id ) {
+	if ( newsroom_can_deliver() ) {
+		newsroom_deliver_row( newsroom_enqueue( newsroom_payload( $event, 'alerts', 1, $id, 'publish' === $event ? 'publish' : 'trash' ) ), 10 );
+		newsroom_schedule_next();
+	}
+}
+
+/**
+ * Registers /newsroom/v1/alert for the site, and /newsroom/v1/alert/report for the screen.
+ */
+function newsroom_register_alert_routes() {
+	register_rest_route(
+		'newsroom/v1',
+		'/alert',
+		array(
+			'methods'             => 'GET',
+			'callback'            => 'newsroom_rest_alert',
+			'permission_callback' => '__return_true',
+		)
+	);
+	register_rest_route(
+		'newsroom/v1',
+		'/alert/report',
+		array(
+			'methods'             => 'GET',
+			'callback'            => 'newsroom_alert_report',
+			'permission_callback' => 'newsroom_may_alert',
+		)
+	);
+}
+
+/**
+ * The alert as the site reads it.
+ *
+ * @return WP_REST_Response
+ */
+function newsroom_rest_alert() {
+	$alert = newsroom_running_alert();
+	$story = $alert && ! empty( $alert['story'] ) ? get_post( (int) $alert['story'] ) : null;
+	$shown = null;
+	if ( $alert ) {
+		$shown = array(
+			'id'     => $alert['id'],
+			'text'   => $alert['text'],
+			// A story that was unpublished since has no address.
+			'link'   => $story && newsroom_is_visible( $story ) ? get_permalink( $story ) : '',
+			'starts' => gmdate( 'Y-m-d\TH:i:s\Z', (int) $alert['starts'] ),
+			'until'  => gmdate( 'Y-m-d\TH:i:s\Z', (int) $alert['until'] ),
+			'mail'   => ! empty( $alert['mail'] ),
+			'push'   => ! empty( $alert['push'] ),
+		);
+	}
+	return rest_ensure_response( array( 'alert' => $shown ) );
+}
+
+/**
+ * What became of the last alert, in words for the editor.
+ *
+ * @return array `banner`, `mail`, `push`, and `final`: whether nothing of it will change any more.
+ */
+function newsroom_alert_report() {
+	$alert = newsroom_last_alert();
+	$row   = newsroom_last_delivery( 'alerts', 1 );
+	$lines = array(
+		'banner' => newsroom_delivery_message( $row ),
+		'mail'   => '',
+		'push'   => '',
+		'final'  => ! $row || in_array( $row->state, array( 'done', 'failed' ), true ),
+	);
+	if ( ! $alert || ( empty( $alert['mail'] ) && empty( $alert['push'] ) ) ) {
+		return $lines;
+	}
+	$answer = newsroom_ask_about_alert( $alert['id'] );
+	foreach ( array( 'mail', 'push' ) as $way ) {
+		if ( empty( $alert[ $way ] ) ) {
+			continue;
+		}
+		$sent           = isset( $answer[ $way ] ) && is_array( $answer[ $way ] ) ? $answer[ $way ] : array( 'state' => null );
+		$lines[ $way ]  = newsroom_alert_sent_line( $way, $sent, empty( $alert['withdrawn'] ) );
+		$lines['final'] = $lines['final'] && in_array( $sent['state'], array( 'off', 'sent', 'stopped', 'refused', 'unclear' ), true );
+	}
+	return $lines;
+}
+
+/**
+ * How an alert was sent, in words.
+ *
+ * @param string $way     `mail` or `push`.
+ * @param array  $sent    What the site says; `state` is null where it couldn't be asked.
+ * @param bool   $running Whether the alert wasn't withdrawn.
+ * @return string
+ */
+function newsroom_alert_sent_line( $way, $sent, $running ) {
+	$readers = number_format_i18n( isset( $sent['readers'] ) ? (int) $sent['readers'] : 0 );
+	$detail  = isset( $sent['detail'] ) && is_string( $sent['detail'] ) ? $sent['detail'] : '';
+	switch ( $way . ' ' . $sent['state'] ) {
+		case 'mail off':
+			return __( 'The site can’t send email: reader accounts are off.', 'newsroom' );
+		case 'push off':
+			return __( 'The site can’t send notifications: ONESIGNAL_API_KEY isn’t set.', 'newsroom' );
+		case 'mail none':
+		case 'push none':
+			return $running ? __( 'The site hasn’t begun yet.', 'newsroom' ) : __( 'Nothing was sent.', 'newsroom' );
+		case 'mail sending':
+			/* translators: %s: number of readers. */
+			return sprintf( __( 'Sending. Readers so far: %s.', 'newsroom' ), $readers );
+		case 'mail sent':
+			/* translators: %s: number of readers. */
+			return sprintf( __( 'On its way to everyone who asked for it. Readers: %s.', 'newsroom' ), $readers );
+		case 'mail stopped':
+			/* translators: %s: number of readers. */
+			return sprintf( __( 'Stopped. Readers who got it: %s.', 'newsroom' ), $readers );
+		case 'push sending':
+			/* translators: %s: reason. */
+			return '' === $detail ? __( 'Sending.', 'newsroom' ) : sprintf( __( 'OneSignal hasn’t confirmed it; the site asks again. %s', 'newsroom' ), $detail );
+		case 'push sent':
+			return __( 'OneSignal has accepted it.', 'newsroom' );
+		case 'push stopped':
+			return __( 'Stopped before it was sent.', 'newsroom' );
+		case 'push refused':
+			/* translators: %s: reason. */
+			return sprintf( __( 'OneSignal refused it: %s', 'newsroom' ), $detail );
+		case 'push unclear':
+			/* translators: %s: reason. */
+			return sprintf( __( 'OneSignal never confirmed it, and it isn’t sent again. %s', 'newsroom' ), $detail );
+		default:
+			return __( 'The site couldn’t be asked.', 'newsroom' );
+	}
+}
+
+/**
+ * Asks the site what became of an alert.
+ *
+ * @param string $id Alert.
+ * @return array `mail` and `push`, each with `state`, `readers` and `detail`; empty when the site doesn't answer.
+ */
+function newsroom_ask_about_alert( $id ) {
+	if ( '' === newsroom_site_url() || '' === newsroom_secret() || get_transient( 'newsroom_site_down' ) ) {
+		return array();
+	}
+	$body     = (string) wp_json_encode( newsroom_payload( 'test', 'alerts', 1, $id, 'publish' ) );
+	$response = newsroom_post_signed( '/api/v1/alerts/report', $body, wp_generate_uuid4(), 5 );
+	$answer   = is_wp_error( $response ) ? null : json_decode( wp_remote_retrieve_body( $response ), true );
+	return is_array( $answer ) && ! empty( $answer['ok'] ) ? $answer : array();
+}
