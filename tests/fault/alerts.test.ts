@@ -1,0 +1,247 @@
+/** An alert on real processes: serving workers, two nodes on one PostgreSQL, webhooks twice and out of order, `kill -9` at any moment. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
+import { type Push, startPush } from '../../sandbox/push/push.ts';
+import { Browser } from '../fixtures/account-site.ts';
+import { type Answer, type Paper, startPaper, until, webhookRequest } from '../fixtures/paper.ts';
+import { workersOf } from '../fixtures/workers.ts';
+import { type Cluster, startPostgres } from '../world/postgres.ts';
+
+const alertOf = (text: string, part: object = {}) => ({
+  id: randomUUID(),
+  text,
+  link: '/article/story-1',
+  starts: new Date(Date.now() - 1000).toISOString().replace(/\.\d+/, ''),
+  until: new Date(Date.now() + 3_600_000).toISOString().replace(/\.\d+/, ''),
+  mail: false,
+  push: false,
+  ...part,
+});
+type Wire = ReturnType<typeof alertOf>;
+
+const hook = (event: 'publish' | 'unpublish', { id }: Wire) => ({ event, type: 'alerts', id: 1, slug: id });
+const paths = ['/article/story-1', '/', '/latest', '/about', '/search?q=story', '/no-such-page'];
+
+interface Report {
+  readonly shown: string | null;
+  readonly mail: { readonly state: string; readonly readers: number | null };
+  readonly push: { readonly state: string };
+}
+
+/** Asks as the plugin does. */
+async function report(paper: Paper, alert: Wire): Promise<Report> {
+  const request = webhookRequest({ event: 'test', type: 'alerts', id: 1, slug: alert.id });
+  return JSON.parse((await paper.ask('/api/v1/alerts/report', request)).text) as Report;
+}
+
+describe('on serving workers', () => {
+  const count = 3;
+  let paper: Paper;
+  beforeAll(async () => {
+    paper = await startPaper({ WORKERS: String(count) });
+    await until(() => paper.output().includes('The important pages are ready'), paper.output);
+    const serving = (): number => paper.output().split('A worker serves cached pages').length - 1;
+    await until(() => serving() >= count - 1, paper.output);
+  });
+  afterAll(() => paper?.close());
+
+  /** Asks on connections of their own, which the supervisor spreads over the workers. */
+  const askAll = (path: string, headers: Record<string, string> = {}): Promise<Answer[]> =>
+    Promise.all(
+      Array.from({ length: 3 * count }, () => paper.ask(path, { headers: { connection: 'close', ...headers } })),
+    );
+  const texts = async (path: string) => [...new Set((await askAll(path)).map(({ text }) => text))];
+
+  it('is on every page of all of them when the webhook is answered, in every encoding, and off as quickly', async () => {
+    const before = new Map<string, string[]>();
+    for (const path of paths) before.set(path, await texts(path));
+    const plain = await paper.ask('/article/story-1', { headers: { 'accept-encoding': 'br' } });
+    const renders = await paper.metric('broadsheet_renders_total');
+
+    const alert = alertOf('The bridge is open');
+    paper.wordpress.alert = alert;
+    const began = performance.now();
+    expect((await paper.deliver(hook('publish', alert))).status).toBe(200);
+    for (const encoding of ['br', 'gzip', 'identity']) {
+      const answers = await askAll('/article/story-1', { 'accept-encoding': encoding });
+      expect(answers.filter(({ text }) => !text.includes('The bridge is open'))).toEqual([]);
+      expect(new Set(answers.map(({ headers }) => headers.etag)).size).toBe(1);
+    }
+    // The fragment alone was rendered. On an idle machine this takes 0.1 s.
+    expect((await paper.metric('broadsheet_renders_total')) - renders).toBeLessThanOrEqual(1);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    for (const path of paths) for (const text of await texts(path)) expect(text.split('data-alert=')).toHaveLength(2);
+
+    const shown = await paper.ask('/article/story-1', { headers: { 'accept-encoding': 'br' } });
+    const ask = (etag: unknown) =>
+      paper.ask('/article/story-1', { headers: { 'accept-encoding': 'br', 'if-none-match': String(etag) } });
+    expect(shown.headers['content-security-policy']).toMatch(/script-src [^;]*'sha256-/);
+    expect((await ask(plain.headers.etag)).status).toBe(200);
+    expect((await ask(shown.headers.etag)).status).toBe(304);
+
+    paper.wordpress.alert = null;
+    expect((await paper.deliver(hook('unpublish', alert))).status).toBe(200);
+    for (const path of ['/article/story-1', '/', '/latest', '/about'])
+      expect(await texts(path)).toEqual(before.get(path));
+    expect((await ask(shown.headers.etag)).status).toBe(200);
+    expect((await ask(plain.headers.etag)).status).toBe(304);
+  });
+
+  it('stays on the pages while a killed writer starts again, and a worker that is started anew has it', async () => {
+    const alert = alertOf('Still open');
+    paper.wordpress.alert = alert;
+    expect((await paper.deliver(hook('publish', alert))).status).toBe(200);
+    await askAll('/article/story-1');
+    const { writer, serving } = workersOf(paper.site()?.pid);
+    process.kill(writer[0] ?? 0, 'SIGKILL');
+    await until(() => !workersOf(paper.site()?.pid).writer.includes(writer[0] ?? 0));
+    for (const text of await texts('/article/story-1')) expect(text).toContain('Still open');
+    process.kill(serving[0] ?? 0, 'SIGKILL');
+    await until(() => {
+      const now = workersOf(paper.site()?.pid);
+      return now.writer.length === 1 && now.serving.length === count - 1 && !now.serving.includes(serving[0] ?? 0);
+    });
+    await until(async () => (await texts('/readyz')).every((text) => text.includes('"ready":true')), paper.output);
+    for (const text of await texts('/article/story-1')) expect(text).toContain('Still open');
+  });
+
+  it('tells what became of it to WordPress alone', async () => {
+    const question = { event: 'test', type: 'alerts', id: 1, slug: randomUUID() };
+    const ask = (...given: Parameters<typeof webhookRequest>) =>
+      paper.ask('/api/v1/alerts/report', webhookRequest(...given));
+    expect(JSON.parse((await ask(question)).text)).toMatchObject({
+      ok: true,
+      mail: { state: 'off' },
+      push: { state: 'off' },
+    });
+    const answers = [
+      ask(question, { secret: 'another plugin’s' }),
+      ask(question, { timestamp: Math.floor(Date.now() / 1000) - 600 }),
+      ask({ ...question, type: 'articles' }),
+      ask({}, { body: '{' }),
+      ask({}, { body: JSON.stringify({ ...question, slug: 'x'.repeat(5000) }) }),
+      paper.ask('/api/v1/alerts/report'),
+    ];
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([401, 412, 422, 422, 413, 405]);
+  });
+
+  it('ends by itself on all of them', async () => {
+    const alert = alertOf('Soon over', { until: new Date(Date.now() + 4000).toISOString().replace(/\.\d+/, '') });
+    paper.wordpress.alert = alert;
+    expect((await paper.deliver(hook('publish', alert))).status).toBe(200);
+    await until(
+      async () => (await texts('/article/story-1')).every((text) => !text.includes('data-alert=')),
+      paper.output,
+    );
+  });
+});
+
+describe('on two nodes', () => {
+  let cluster: Cluster;
+  let mailbox: Mailbox;
+  let push: Push;
+  const papers: Paper[] = [];
+  const readers = ['ada@example.com', 'ben@example.com', 'cleo@example.com'];
+
+  beforeAll(async () => {
+    [cluster, mailbox, push] = await Promise.all([startPostgres(), startMailbox(), startPush()]);
+    const env = {
+      DATABASE_URL: await cluster.database(),
+      ACCOUNTS_SECRET: 'a secret that both nodes have, long enough',
+      TRUSTED_PROXIES: '1',
+      SMTP_URL: mailbox.access.smtpUrl,
+      MAIL_FROM: 'The Sun <paper@paper.example>',
+      EMAIL_DNS_CHECK: 'off',
+      ONESIGNAL_APP_ID: push.access.appId,
+      ONESIGNAL_API_KEY: push.access.key,
+      ONESIGNAL_API_URL: push.access.url,
+    };
+    const newsroom = await startPaper(env);
+    papers.push(newsroom, await startPaper({ ...env, WORDPRESS_URL: newsroom.wordpressUrl }));
+    for (const email of readers) await join(email);
+  });
+  afterAll(async () => {
+    await Promise.all(papers.map((paper) => paper.close()));
+    await Promise.all([cluster?.remove(), mailbox?.stop(), push?.stop()]);
+  });
+
+  const first = (): Paper => papers[0] as Paper;
+  const messages = async (query: Record<string, string>) =>
+    (await fetch(`${mailbox.access.url}/api/messages?${new URLSearchParams(query)}`)).json();
+
+  async function join(email: string): Promise<void> {
+    const browser = new Browser(first().port());
+    const identifiers = { email_address: email };
+    await browser.post('/blaize/token-exchange', { identifiers, action: 'register', redirect: '/' });
+    const { links } = (await messages({ to: email, wait: '20000' })) as { links: string[] };
+    const link = links.find((each) => each.includes('/blaize/token-exchange')) ?? '';
+    await browser.submit('/account/link', { token: new URL(link).searchParams.get('token') ?? '' });
+    const saved = await browser.ask('/api/v1/me/newsletters', { method: 'PUT', json: { choices: ['breaking'] } });
+    expect(saved.status).toBe(200);
+  }
+
+  /** Emails with these words, by reader. */
+  const mailed = (words: string) =>
+    Promise.all(
+      readers.map(async (to) => {
+        const { messages: all } = (await messages({ to })) as { messages: { subject: string }[] };
+        return all.filter(({ subject }) => subject === `Breaking News: ${words}`).length;
+      }),
+    );
+  const pushedTimes = async ({ id }: Wire): Promise<number> => {
+    const sent = (await (await fetch(`${push.access.url}/sent`)).json()) as { idempotency_key: string }[];
+    return sent.filter((each) => each.idempotency_key === id).length;
+  };
+  const pages = () => Promise.all(papers.map(async (paper) => (await paper.ask('/article/story-1')).text));
+
+  it('is on both within moments of one webhook, and is sent once though webhooks come twice, to each, and out of order', async () => {
+    const alert = alertOf('Two nodes', { mail: true, push: true });
+    first().wordpress.alert = alert;
+    const delivery = randomUUID();
+    const answers = await Promise.all([
+      ...papers.map((paper) => paper.deliver(hook('publish', alert), { delivery })),
+      ...papers.map((paper) => paper.deliver(hook('publish', alert))),
+      first().deliver(hook('unpublish', alert)),
+    ]);
+    expect(answers.some(({ status }) => status === 200)).toBe(true);
+    await until(async () => (await pages()).every((text) => text.includes('Two nodes')), first().output);
+    await until(async () => {
+      const { mail, push: sent } = await report(first(), alert);
+      return mail.state === 'sent' && sent.state === 'sent';
+    }, first().output);
+    await until(async () => (await mailed('Two nodes')).join() === '1,1,1', first().output);
+    expect(await pushedTimes(alert)).toBe(1);
+    for (const paper of papers)
+      expect(await report(paper, alert)).toMatchObject({
+        shown: alert.id,
+        mail: { readers: 3 },
+        push: { state: 'sent' },
+      });
+  });
+
+  it('is sent once when a node is killed between the banner and the sending', async () => {
+    const alert = alertOf('After the kill', { mail: true, push: true });
+    first().wordpress.alert = alert;
+    const [killed = first(), left = first()] = papers;
+    const shown = async (): Promise<boolean> => (await pages()).some((text) => text.includes('After the kill'));
+    void killed.deliver(hook('publish', alert)).catch(() => {});
+    await until(shown, left.output);
+    await killed.kill('SIGKILL');
+    await until(async () => (await left.deliver(hook('publish', alert))).status === 200, left.output);
+    await killed.start();
+    await until(async () => (await mailed('After the kill')).join() === '1,1,1', left.output);
+    await until(async () => (await report(left, alert)).push.state === 'sent', left.output);
+    expect([await mailed('After the kill'), await pushedTimes(alert)]).toEqual([[1, 1, 1], 1]);
+  });
+
+  it('is off both within moments of the withdrawal', async () => {
+    const alert = first().wordpress.alert as Wire;
+    first().wordpress.alert = null;
+    await until(
+      async () => (await (papers[1] as Paper).deliver(hook('unpublish', alert))).status === 200,
+      first().output,
+    );
+    await until(async () => (await pages()).every((text) => !text.includes('data-alert=')), first().output);
+  });
+});
