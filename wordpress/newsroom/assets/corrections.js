@@ -150,7 +150,16 @@
 			}
 		}, [ list.length ] );
 
-		const set = ( next ) => editPost( { meta: { [ key ]: next } } );
+		// All of the meta: the editor's redo would replace it by what is given here.
+		const set = ( next ) =>
+			editPost( {
+				meta: {
+					...wp.data
+						.select( 'core/editor' )
+						.getEditedPostAttribute( 'meta' ),
+					[ key ]: next,
+				},
+			} );
 		return el(
 			Fragment,
 			null,
