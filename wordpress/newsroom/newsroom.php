@@ -40,6 +40,9 @@ $newsroom_parts = array(
 	'byline-editor', // The panel and the box of the byline.
 	'article-columns', // The list of articles: byline and access.
 	'attachments',   // The credit of a picture.
+	'audio-files',   // Audio files, and that their addresses stay unknown.
+	'series',        // Series of episodes: the fields of podcast directories.
+	'episodes',      // The sound of an article.
 	'opening',       // The part of a body that anyone may read.
 	'access',        // Who gets the rest.
 	'visitor',       // The site reads as an anonymous visitor.

@@ -49,7 +49,7 @@ function newsroom_is_restricted( $post ) {
 	 * @param string  $level Level.
 	 * @param WP_Post $post  Article.
 	 */
-	$level = apply_filters( 'newsroom_effective_access', newsroom_access_of( $post ), $post );
+	$level = apply_filters( 'newsroom_effective_access', newsroom_level_of( $post ), $post );
 	return in_array( $level, array( 'registered', 'subscriber' ), true );
 }
 
@@ -121,7 +121,7 @@ function newsroom_cut_main_query( $posts, $query ) {
 }
 
 /**
- * Takes footnotes out of a cut article in REST: WordPress keeps them in public meta.
+ * Takes footnotes and the sound's fields out of a cut article in REST: they are public meta.
  *
  * @param WP_REST_Response $response Answer.
  * @param WP_Post          $post     Article.
@@ -130,8 +130,11 @@ function newsroom_cut_main_query( $posts, $query ) {
 function newsroom_cut_rest( $response, $post ) {
 	if ( $response instanceof WP_REST_Response && newsroom_is_cut( $post ) && ! user_can( newsroom_asker(), 'newsroom_read_restricted' ) ) {
 		$data = $response->get_data();
-		if ( isset( $data['meta']['footnotes'] ) ) {
-			$data['meta']['footnotes'] = '';
+		if ( isset( $data['meta'] ) && is_array( $data['meta'] ) ) {
+			$data['meta'] = newsroom_cut_episode_meta( $data['meta'] );
+			if ( isset( $data['meta']['footnotes'] ) ) {
+				$data['meta']['footnotes'] = '';
+			}
 			$response->set_data( $data );
 		}
 	}
@@ -157,7 +160,7 @@ function newsroom_asks_with_credentials() {
  * @return mixed
  */
 function newsroom_refuse_protected( $response, $handler, $request ) {
-	if ( is_wp_error( $response ) || ! preg_match( '#^/wp/v2/(?:articles|video|crosswords|authors|pages)/(\d+)$#', $request->get_route(), $found ) ) {
+	if ( is_wp_error( $response ) || ! preg_match( '#^/wp/v2/(?:articles|video|crosswords|authors|podcasts|pages)/(\d+)$#', $request->get_route(), $found ) ) {
 		return $response;
 	}
 	$post = get_post( (int) $found[1] );
@@ -193,7 +196,7 @@ function newsroom_without_protected( $args ) {
  * @return WP_REST_Response
  */
 function newsroom_keep_private( $response, $server, $request ) {
-	if ( is_user_logged_in() && preg_match( '#^/(?:wp/v2/(?:articles|video|crosswords|authors|pages)|newsroom/v1)\b#', $request->get_route() ) ) {
+	if ( is_user_logged_in() && preg_match( '#^/(?:wp/v2/(?:articles|video|crosswords|authors|podcasts|pages)|newsroom/v1)\b#', $request->get_route() ) ) {
 		$response->header( 'Cache-Control', 'private, no-store' );
 		$response->header( 'Vary', 'Authorization, Cookie', false );
 	}

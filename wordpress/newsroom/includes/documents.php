@@ -20,6 +20,7 @@ function newsroom_document_types() {
 		'video'      => 'video',
 		'crosswords' => 'crosswords',
 		'authors'    => 'authors',
+		'podcasts'   => 'podcasts',
 		'page'       => 'pages',
 	);
 }

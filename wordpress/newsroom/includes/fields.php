@@ -19,10 +19,11 @@ add_action( 'init', 'newsroom_register_meta', 11 );
  */
 function newsroom_meta_keys() {
 	return array(
-		'articles'   => array_merge( newsroom_byline_keys(), array( 'newsroom_access', 'newsroom_corrections' ) ),
+		'articles'   => array_merge( newsroom_byline_keys(), array( 'newsroom_access', 'newsroom_corrections' ), newsroom_episode_keys() ),
 		'video'      => array( 'newsroom_author', 'newsroom_video_url' ),
 		'crosswords' => array( 'newsroom_author', 'newsroom_iframe' ),
 		'authors'    => array( 'newsroom_role' ),
+		'podcasts'   => array( 'newsroom_series_access', 'newsroom_series_author', 'newsroom_series_email', 'newsroom_series_language', 'newsroom_series_category', 'newsroom_series_explicit', 'newsroom_series_guid' ),
 		'page'       => array( 'newsroom_top_articles', 'newsroom_breaking', 'newsroom_featured_excerpt', 'newsroom_bulleted' ),
 	);
 }
@@ -48,6 +49,18 @@ function newsroom_meta_definitions() {
 		'newsroom_agency'           => array( 'string', '', 'newsroom_sanitize_line' ),
 		'newsroom_agency_url'       => array( 'string', '', 'newsroom_sanitize_agency_url' ),
 		'newsroom_role'             => array( 'string', '', 'newsroom_sanitize_line' ),
+		'newsroom_audio'            => array( 'integer', 0, 'absint' ),
+		'newsroom_series'           => array( 'integer', 0, 'absint' ),
+		'newsroom_episode_title'    => array( 'string', '', 'newsroom_sanitize_words' ),
+		'newsroom_chapters'         => array( 'string', '', 'newsroom_sanitize_lines' ),
+		'newsroom_transcript'       => array( 'string', '', 'newsroom_sanitize_transcript' ),
+		'newsroom_series_access'    => array( 'string', 'everyone', 'newsroom_sanitize_series_access' ),
+		'newsroom_series_author'    => array( 'string', '', 'newsroom_sanitize_words' ),
+		'newsroom_series_email'     => array( 'string', '', 'newsroom_sanitize_email' ),
+		'newsroom_series_language'  => array( 'string', '', 'newsroom_sanitize_language' ),
+		'newsroom_series_category'  => array( 'string', 'News', 'newsroom_sanitize_series_category' ),
+		'newsroom_series_explicit'  => array( 'boolean', false, 'newsroom_sanitize_flag' ),
+		'newsroom_series_guid'      => array( 'string', '', 'newsroom_sanitize_uuid' ),
 	);
 }
 
@@ -69,7 +82,7 @@ function newsroom_register_meta() {
 					'sanitize_callback' => $sanitize,
 					'auth_callback'     => 'newsroom_may_edit_meta',
 					'show_in_rest'      => newsroom_meta_in_rest( $key, $kind ),
-					// Corrections and bylines are text: an autosave keeps them, and an earlier version brings them back.
+					// Corrections, bylines and sound are edited with the text: an autosave keeps them, and an earlier version brings them back.
 					'revisions_enabled' => 'articles' === $type && 'newsroom_access' !== $key,
 				)
 			);

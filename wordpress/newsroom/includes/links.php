@@ -26,6 +26,7 @@ function newsroom_site_path( $post_type ) {
 		'video'      => '/media/%s',
 		'crosswords' => '/games/%s',
 		'authors'    => '/author/%s',
+		'podcasts'   => '/podcast/%s',
 		'page'       => '/%s',
 	);
 	/**
@@ -52,7 +53,7 @@ function newsroom_links_to_site() {
 }
 
 /**
- * Address of an article, video, crossword or author.
+ * Address of an article, video, crossword, author or series.
  *
  * @param string  $link      Address.
  * @param WP_Post $post      Post.

@@ -139,7 +139,7 @@ function newsroom_rest_category( $item ) {
  */
 function newsroom_rest_access( $item ) {
 	$post = get_post( $item['id'] );
-	return $post ? newsroom_access_of( $post ) : 'default';
+	return $post ? newsroom_level_of( $post ) : 'default';
 }
 
 /**

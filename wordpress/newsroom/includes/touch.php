@@ -102,13 +102,13 @@ function newsroom_terms_set( $post_id, $terms, $tt_ids, $taxonomy, $append, $old
 }
 
 /**
- * Words or file of a picture changed: every document that shows it first has changed.
+ * Words or file of a picture or of an audio file changed: every document that shows it first or plays it has changed.
  *
  * @param int $picture_id Attachment.
  */
 function newsroom_picture_changed( $picture_id ) {
 	global $wpdb;
-	$ids = $wpdb->get_col( $wpdb->prepare( "SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key = '_thumbnail_id' AND meta_value = %s", (string) $picture_id ) ); // phpcs:ignore WordPress.DB
+	$ids = $wpdb->get_col( $wpdb->prepare( "SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key IN ( '_thumbnail_id', 'newsroom_audio' ) AND meta_value = %s", (string) $picture_id ) ); // phpcs:ignore WordPress.DB
 	_prime_post_caches( array_map( 'intval', $ids ), false, true );
 	foreach ( $ids as $id ) {
 		newsroom_touch( (int) $id );

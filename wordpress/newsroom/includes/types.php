@@ -1,6 +1,6 @@
 <?php
 /**
- * Post types: articles, video, crosswords, authors.
+ * Post types: articles, video, crosswords, authors, podcasts.
  *
  * @package Newsroom
  */
@@ -12,7 +12,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'init', 'newsroom_register_types', 5 );
 
 /**
- * Registers the four types, unless another plugin already has.
+ * Registers the five types, unless another plugin already has.
  */
 function newsroom_register_types() {
 	$texts = array( 'title', 'editor', 'excerpt', 'thumbnail', 'revisions', 'custom-fields' );
@@ -66,6 +66,19 @@ function newsroom_register_types() {
 			// WordPress keeps /author/ for its own users.
 			'rewrite'         => array(
 				'slug'       => 'byline',
+				'with_front' => false,
+			),
+		)
+	);
+	newsroom_register_type(
+		'podcasts',
+		array(
+			'labels'          => newsroom_type_labels( __( 'Series', 'newsroom' ), __( 'Series', 'newsroom' ) ),
+			'menu_icon'       => 'dashicons-microphone',
+			'supports'        => $texts,
+			'capability_type' => 'page',
+			'rewrite'         => array(
+				'slug'       => 'podcast',
 				'with_front' => false,
 			),
 		)

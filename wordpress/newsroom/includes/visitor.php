@@ -54,7 +54,7 @@ function newsroom_reads_as_visitor( $request ) {
 	if ( array_diff( (array) $request['status'], array( 'publish', 'approve' ) ) ) {
 		return false;
 	}
-	return (bool) preg_match( '#^/(?:wp/v2/(?:articles|video|crosswords|authors|pages|comments|categories)|newsroom/v1/menus)(?:/|$)#', $request->get_route() );
+	return (bool) preg_match( '#^/(?:wp/v2/(?:articles|video|crosswords|authors|podcasts|pages|comments|categories)|newsroom/v1/menus)(?:/|$)#', $request->get_route() );
 }
 
 /**
@@ -145,6 +145,9 @@ function newsroom_give_whole_body( $response, $post ) {
 	$data = $response->get_data();
 	if ( isset( $data['content']['rendered'] ) && empty( $data['content']['protected'] ) ) {
 		$data['content']['rendered'] = newsroom_render_whole( $post );
+	}
+	if ( array_key_exists( 'sound', $data ) ) {
+		$data['sound'] = newsroom_sound_of( $post, true );
 	}
 	if ( isset( $data['restricted'] ) ) {
 		$data['restricted'] = false;

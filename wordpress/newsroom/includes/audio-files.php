@@ -1,0 +1,128 @@
+<?php
+/**
+ * Audio files in the media library: what the site is told of one, and how its address stays unknown to readers who haven't paid.
+ * WordPress hands out every upload to a caller who knows its address, so the names of new audio files can't be guessed, and WordPress
+ * tells no visitor what they are.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_filter( 'wp_handle_upload_prefilter', 'newsroom_unguessable_audio' );
+add_filter( 'wp_handle_sideload_prefilter', 'newsroom_unguessable_audio' );
+add_filter( 'wp_insert_attachment_data', 'newsroom_plain_audio_title' );
+add_filter( 'rest_prepare_attachment', 'newsroom_hide_audio_address', PHP_INT_MAX, 2 );
+add_action( 'template_redirect', 'newsroom_hide_audio_page', 1 );
+add_filter( 'rss_enclosure', 'newsroom_hide_enclosure' );
+add_filter( 'atom_enclosure', 'newsroom_hide_enclosure' );
+
+/**
+ * Adds random letters to the name of an audio file that is uploaded.
+ *
+ * @param array $file Upload with its `name`.
+ * @return array
+ */
+function newsroom_unguessable_audio( $file ) {
+	$name = isset( $file['name'] ) && is_string( $file['name'] ) ? $file['name'] : '';
+	$type = wp_check_filetype( $name );
+	if ( $type['type'] && 0 === strpos( $type['type'], 'audio/' ) ) {
+		$file['name'] = pathinfo( $name, PATHINFO_FILENAME ) . '-' . strtolower( wp_generate_password( 20, false ) ) . '.' . $type['ext'];
+	}
+	return $file;
+}
+
+/**
+ * Takes the random letters out of the title and the slug that WordPress makes of the name: these aren't secret.
+ *
+ * @param array $data Fields of the attachment.
+ * @return array
+ */
+function newsroom_plain_audio_title( $data ) {
+	if ( 0 === strpos( (string) $data['post_mime_type'], 'audio/' ) ) {
+		foreach ( array( 'post_title', 'post_name' ) as $field ) {
+			$data[ $field ] = preg_replace( '/-[a-z\d]{20}$/', '', $data[ $field ] );
+		}
+	}
+	return $data;
+}
+
+/**
+ * Whether a post is an audio file of the media library.
+ *
+ * @param WP_Post|null $post Post.
+ * @return bool
+ */
+function newsroom_is_audio( $post ) {
+	return $post instanceof WP_Post && 'attachment' === $post->post_type && 0 === strpos( (string) $post->post_mime_type, 'audio/' );
+}
+
+/**
+ * An audio file as the site receives it.
+ *
+ * @param int $id Attachment.
+ * @return array|null Null when there is none: `url`, `type`, `bytes`, and `seconds`, 0 where WordPress couldn't read it.
+ */
+function newsroom_audio_file( $id ) {
+	$post = $id ? get_post( $id ) : null;
+	$url  = newsroom_is_audio( $post ) ? wp_get_attachment_url( $id ) : false;
+	if ( ! $url ) {
+		return null;
+	}
+	$meta  = wp_get_attachment_metadata( $id );
+	$meta  = is_array( $meta ) ? $meta : array();
+	$file  = get_attached_file( $id );
+	$bytes = isset( $meta['filesize'] ) ? (int) $meta['filesize'] : 0;
+	if ( $bytes < 1 && $file && is_readable( $file ) ) {
+		$bytes = (int) filesize( $file );
+	}
+	return array(
+		'url'     => $url,
+		'type'    => $post->post_mime_type,
+		'bytes'   => max( 0, $bytes ),
+		'seconds' => isset( $meta['length'] ) ? max( 0, (int) round( (float) $meta['length'] ) ) : 0,
+	);
+}
+
+/**
+ * Tells only users who may upload files where an audio file is.
+ *
+ * @param WP_REST_Response $response Answer.
+ * @param WP_Post          $post     Attachment.
+ * @return WP_REST_Response
+ */
+function newsroom_hide_audio_address( $response, $post ) {
+	if ( $response instanceof WP_REST_Response && newsroom_is_audio( $post ) && ! user_can( newsroom_asker(), 'upload_files' ) ) {
+		$response->set_data(
+			array(
+				'id'         => $post->ID,
+				'type'       => 'attachment',
+				'media_type' => 'file',
+				'mime_type'  => $post->post_mime_type,
+			)
+		);
+	}
+	return $response;
+}
+
+/**
+ * WordPress would redirect from the number of a file to its address, or show a player.
+ */
+function newsroom_hide_audio_page() {
+	if ( is_attachment() && newsroom_is_audio( get_queried_object() ) && ! current_user_can( 'upload_files' ) ) {
+		nocache_headers();
+		wp_die( esc_html__( 'There is nothing at this address.', 'newsroom' ), '', array( 'response' => 404 ) );
+	}
+}
+
+/**
+ * WordPress puts the audio files of a body into its feeds; a body that is cut hides them.
+ *
+ * @param string $enclosure Element.
+ * @return string
+ */
+function newsroom_hide_enclosure( $enclosure ) {
+	return newsroom_is_cut( get_post() ) ? '' : $enclosure;
+}

@@ -1,0 +1,315 @@
+<?php
+/**
+ * The sound of a story: one audio file with a title, chapters and a transcript, and the series that it belongs to. It is edited in a panel
+ * of the block editor, which changes the post's meta and so has the editor's undo, autosaves and revisions, or in a box of the classic
+ * editor.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+define( 'NEWSROOM_MOST_CHAPTERS', 200 );
+define( 'NEWSROOM_LONGEST_TRANSCRIPT', 300000 );
+
+add_action( 'enqueue_block_editor_assets', 'newsroom_episode_panel' );
+add_action( 'add_meta_boxes_articles', 'newsroom_episode_box_added' );
+add_action( 'rest_api_init', 'newsroom_register_sound' );
+
+/**
+ * Meta keys of an episode. Undo, autosaves and revisions have all of them.
+ *
+ * @return string[]
+ */
+function newsroom_episode_keys() {
+	return array( 'newsroom_audio', 'newsroom_series', 'newsroom_episode_title', 'newsroom_chapters', 'newsroom_transcript' );
+}
+
+/**
+ * Cleans a transcript: plain text, or WebVTT, without markup.
+ *
+ * @param mixed $value Value.
+ * @return string
+ */
+function newsroom_sanitize_transcript( $value ) {
+	$text = is_scalar( $value ) ? wp_check_invalid_utf8( str_replace( array( "\r\n", "\r" ), "\n", (string) $value ) ) : '';
+	// Again, because taking one element out may leave another.
+	do {
+		$before = $text;
+		$text   = (string) preg_replace( array( '@<(script|style)[^>]*?>.*?</\1>@si', '@<[/!]?[a-z][^>]*>@i', '/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/' ), '', $before );
+	} while ( $text !== $before );
+	return trim( mb_substr( $text, 0, NEWSROOM_LONGEST_TRANSCRIPT ) );
+}
+
+/**
+ * The chapters of a text: one a line, a time and a title (`1:05 The bridge`). Lines without a time or a title are left out.
+ *
+ * @param mixed $text Text.
+ * @return array[] Each: `start` in seconds and `title`, in the order of their times, one for each time.
+ */
+function newsroom_chapters_in( $text ) {
+	$chapters = array();
+	foreach ( explode( "\n", newsroom_sanitize_lines( $text ) ) as $line ) {
+		if ( ! preg_match( '/^\s*(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)\s+(\S.*)$/u', $line, $found ) ) {
+			continue;
+		}
+		$start = 3600 * (int) $found[1] + 60 * (int) $found[2] + (int) $found[3];
+		if ( ! isset( $chapters[ $start ] ) ) {
+			$chapters[ $start ] = array(
+				'start' => $start,
+				'title' => newsroom_plain( $found[4] ),
+			);
+		}
+	}
+	ksort( $chapters );
+	return array_slice( array_values( $chapters ), 0, NEWSROOM_MOST_CHAPTERS );
+}
+
+/**
+ * The sound of a story as the site receives it. Of a story that is cut, the caller learns the title and the length alone.
+ *
+ * @param WP_Post|null $post  Article or its revision.
+ * @param bool         $whole Whether the caller gets all of it, whatever the story's access level.
+ * @return array|null Null when the story has none.
+ */
+function newsroom_sound_of( $post, $whole = false ) {
+	$audio = $post instanceof WP_Post ? newsroom_audio_file( (int) get_post_meta( $post->ID, 'newsroom_audio', true ) ) : null;
+	if ( ! $audio ) {
+		return null;
+	}
+	$cut    = ! $whole && newsroom_is_cut( $post );
+	$series = get_post( (int) get_post_meta( $post->ID, 'newsroom_series', true ) );
+	if ( $cut ) {
+		$audio['url'] = null;
+	}
+	return array(
+		'audio'      => $audio,
+		'title'      => newsroom_plain( get_post_meta( $post->ID, 'newsroom_episode_title', true ) ),
+		'chapters'   => $cut ? array() : newsroom_chapters_in( get_post_meta( $post->ID, 'newsroom_chapters', true ) ),
+		'transcript' => $cut ? '' : newsroom_sanitize_transcript( get_post_meta( $post->ID, 'newsroom_transcript', true ) ),
+		'series'     => $series instanceof WP_Post && 'podcasts' === $series->post_type ? $series->ID : null,
+	);
+}
+
+/**
+ * Access level that counts for a story: its own; an episode of a series for subscribers without one is for subscribers, too.
+ *
+ * @param WP_Post $post Article.
+ * @return string
+ */
+function newsroom_level_of( $post ) {
+	$own = newsroom_access_of( $post );
+	if ( 'default' !== $own ) {
+		return $own;
+	}
+	$series = (int) get_post_meta( $post->ID, 'newsroom_series', true );
+	// A series in the bin or a draft of one counts, too: taking it back must not open what is paid for.
+	return $series && 'subscriber' === get_post_meta( $series, 'newsroom_series_access', true ) ? 'subscriber' : 'default';
+}
+
+/**
+ * Takes the fields of a cut story's sound out of `meta` in REST.
+ *
+ * @param array $meta Meta as REST shows it.
+ * @return array
+ */
+function newsroom_cut_episode_meta( $meta ) {
+	foreach ( newsroom_episode_keys() as $key ) {
+		if ( isset( $meta[ $key ] ) && 'newsroom_series' !== $key ) {
+			$meta[ $key ] = is_int( $meta[ $key ] ) ? 0 : '';
+		}
+	}
+	return $meta;
+}
+
+/**
+ * Registers the REST field `sound`.
+ */
+function newsroom_register_sound() {
+	register_rest_field(
+		// A preview reads the newest autosave.
+		array( 'articles', 'articles-revision' ),
+		'sound',
+		array(
+			'get_callback' => static function ( $item ) {
+				return newsroom_sound_of( get_post( $item['id'] ) );
+			},
+			'schema'       => array(
+				'type'       => array( 'object', 'null' ),
+				'context'    => array( 'view', 'edit', 'embed' ),
+				'readonly'   => true,
+				'properties' => array(
+					'audio'      => array( 'type' => 'object' ),
+					'title'      => array( 'type' => 'string' ),
+					'chapters'   => array(
+						'type'  => 'array',
+						'items' => array( 'type' => 'object' ),
+					),
+					'transcript' => array( 'type' => 'string' ),
+					'series'     => array( 'type' => array( 'integer', 'null' ) ),
+				),
+			),
+		)
+	);
+}
+
+/**
+ * Series to choose from, by their titles.
+ *
+ * @return array<int,string>
+ */
+function newsroom_series_choices() {
+	$choices = array();
+	$all     = get_posts(
+		array(
+			'post_type'              => 'podcasts',
+			'post_status'            => array( 'publish', 'draft', 'future', 'private', 'pending' ),
+			'numberposts'            => 500,
+			'orderby'                => 'title',
+			'order'                  => 'ASC',
+			'update_post_term_cache' => false,
+		)
+	);
+	foreach ( $all as $series ) {
+		$title = newsroom_plain( $series->post_title );
+		/* translators: %s: title of a series. */
+		$choices[ $series->ID ] = newsroom_is_visible( $series ) ? $title : sprintf( __( '%s (not published)', 'newsroom' ), $title );
+	}
+	return $choices;
+}
+
+/**
+ * Words that the panel and the box share.
+ *
+ * @return array<string,string>
+ */
+function newsroom_episode_words() {
+	return array(
+		'help'       => __( 'One audio file with a player above the story. On a story for subscribers, only they can listen.', 'newsroom' ),
+		'title'      => __( 'Leave empty to use the story’s headline.', 'newsroom' ),
+		'chapters'   => __( 'One a line: a time and a title, such as “12:30 The vote”.', 'newsroom' ),
+		/* translators: %s: a line of the chapters. */
+		'line'       => __( 'This line has no time and title: “%s”. Correct it, then save the story.', 'newsroom' ),
+		'lock'       => __( 'The story can’t be saved: a line under “Sound → Chapters” has no time and title.', 'newsroom' ),
+		'transcript' => __( 'Plain text, or WebVTT with times. Subscribers’ stories keep it for subscribers.', 'newsroom' ),
+	);
+}
+
+/**
+ * Loads the panel of the block editor, for articles alone.
+ */
+function newsroom_episode_panel() {
+	$screen = get_current_screen();
+	if ( ! $screen || 'articles' !== $screen->post_type ) {
+		return;
+	}
+	wp_enqueue_script( 'newsroom-episode', plugins_url( 'assets/episode.js', NEWSROOM_FILE ), array( 'wp-block-editor', 'wp-components', 'wp-core-data', 'wp-data', 'wp-editor', 'wp-element', 'wp-i18n', 'wp-notices', 'wp-plugins' ), NEWSROOM_VERSION, true );
+	wp_set_script_translations( 'newsroom-episode', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+	$series = array();
+	foreach ( newsroom_series_choices() as $id => $title ) {
+		$series[] = array(
+			'value' => (string) $id,
+			'label' => $title,
+		);
+	}
+	wp_add_inline_script(
+		'newsroom-episode',
+		'window.newsroomEpisode = ' . wp_json_encode(
+			array(
+				'words'  => newsroom_episode_words(),
+				'series' => $series,
+			),
+			JSON_HEX_TAG
+		) . ';',
+		'before'
+	);
+}
+
+/**
+ * Adds the box of the classic editor; the block editor has the panel instead.
+ */
+function newsroom_episode_box_added() {
+	add_meta_box( 'newsroom-episode', __( 'Sound', 'newsroom' ), 'newsroom_episode_box', 'articles', 'normal', 'default', array( '__back_compat_meta_box' => true ) );
+}
+
+/**
+ * Prints the box.
+ *
+ * @param WP_Post $post Article.
+ */
+function newsroom_episode_box( $post ) {
+	$words  = newsroom_episode_words();
+	$value  = static function ( $key ) use ( $post ) {
+		return get_post_meta( $post->ID, $key, true );
+	};
+	$chosen = (int) $value( 'newsroom_audio' );
+	$files  = get_posts(
+		array(
+			'post_type'      => 'attachment',
+			'post_mime_type' => 'audio',
+			'post_status'    => 'inherit',
+			'numberposts'    => 200,
+		)
+	);
+	$audio  = array( 0 => __( '— No audio file —', 'newsroom' ) );
+	foreach ( $files as $file ) {
+		$audio[ $file->ID ] = newsroom_plain( $file->post_title );
+	}
+	if ( $chosen && ! isset( $audio[ $chosen ] ) ) {
+		$audio[ $chosen ] = newsroom_plain( get_the_title( $chosen ) );
+	}
+	printf( '<p class="description">%s</p>', esc_html( $words['help'] ) );
+	newsroom_episode_select( 'newsroom_audio', __( 'Audio file', 'newsroom' ), $chosen, $audio );
+	newsroom_episode_select( 'newsroom_series', __( 'Series', 'newsroom' ), (int) $value( 'newsroom_series' ), array( 0 => __( '— No series —', 'newsroom' ) ) + newsroom_series_choices() );
+	printf(
+		'<p><label>%1$s <input type="text" class="widefat" name="newsroom_episode_title" value="%2$s"></label></p><p class="description">%3$s</p>',
+		esc_html__( 'Title of the episode', 'newsroom' ),
+		esc_attr( $value( 'newsroom_episode_title' ) ),
+		esc_html( $words['title'] )
+	);
+	foreach ( newsroom_bad_chapters( $value( 'newsroom_chapters' ) ) as $line ) {
+		printf( '<p class="newsroom-problem" role="alert">%s</p>', esc_html( sprintf( $words['line'], $line ) ) );
+	}
+	$areas = array(
+		'newsroom_chapters'   => array( __( 'Chapters', 'newsroom' ), 6, $words['chapters'] ),
+		'newsroom_transcript' => array( __( 'Transcript', 'newsroom' ), 8, $words['transcript'] ),
+	);
+	foreach ( $areas as $key => $area ) {
+		printf( '<p><label>%1$s<textarea class="widefat" rows="%2$d" name="%3$s">%4$s</textarea></label></p><p class="description">%5$s</p>', esc_html( $area[0] ), (int) $area[1], esc_attr( $key ), esc_textarea( $value( $key ) ), esc_html( $area[2] ) );
+	}
+}
+
+/**
+ * Lines of the chapters that have no time and title. They stay in the text, and readers don't get them.
+ *
+ * @param mixed $text Text.
+ * @return string[]
+ */
+function newsroom_bad_chapters( $text ) {
+	return array_values(
+		array_filter(
+			array_map( 'trim', explode( "\n", newsroom_sanitize_lines( $text ) ) ),
+			static function ( $line ) {
+				return '' !== $line && ! newsroom_chapters_in( $line );
+			}
+		)
+	);
+}
+
+/**
+ * Prints a choice of the box.
+ *
+ * @param string            $name    Meta key.
+ * @param string            $label   Label.
+ * @param int               $chosen  Value.
+ * @param array<int,string> $options Values and their words.
+ */
+function newsroom_episode_select( $name, $label, $chosen, $options ) {
+	printf( '<p><label>%1$s <select class="widefat" name="%2$s">', esc_html( $label ), esc_attr( $name ) );
+	foreach ( $options as $value => $words ) {
+		printf( '<option value="%1$d"%2$s>%3$s</option>', (int) $value, selected( $chosen, $value, false ), esc_html( $words ) );
+	}
+	echo '</select></label></p>';
+}

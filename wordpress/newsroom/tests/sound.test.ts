@@ -1,0 +1,333 @@
+/** The sound of an article and its series: over REST, in the classic editor's box, in revisions, on the wire, and that paid audio stays closed. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { type Answer, body, type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver } from './receiver.ts';
+
+const receiver = new Receiver();
+let newsroom: Newsroom;
+let article = 0;
+let audio = 0;
+let series = 0;
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+  // An upload, as the media library makes one: eight seconds of silence.
+  audio = await newsroom.php(`
+    require_once ABSPATH . 'wp-admin/includes/image.php'; require_once ABSPATH . 'wp-admin/includes/file.php'; require_once ABSPATH . 'wp-admin/includes/media.php';
+    $data = str_repeat( chr( 128 ), 64000 );
+    $wav  = 'RIFF' . pack( 'V', 36 + strlen( $data ) ) . 'WAVEfmt ' . pack( 'VvvVVvv', 16, 1, 1, 8000, 8000, 1, 8 ) . 'data' . pack( 'V', strlen( $data ) ) . $data;
+    $file = wp_tempnam( 'talk.wav' );
+    file_put_contents( $file, $wav );
+    return media_handle_sideload( array( 'name' => 'Talk.wav', 'tmp_name' => $file ), 0 );`);
+  expect(audio).toBeGreaterThan(0);
+});
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+beforeEach(async () => {
+  [article, series] = await newsroom.php(
+    `return array(
+      wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Spoken', 'post_status' => 'publish', 'post_content' => $input ) ),
+      wp_insert_post( array( 'post_type' => 'podcasts', 'post_title' => 'How It Works', 'post_status' => 'publish', 'post_content' => 'One question.' ) ),
+    );`,
+    body(),
+  );
+});
+
+const save = (meta: Record<string, unknown>, as: CallOptions['as'] | null = 'admin', id = article): Promise<Answer> =>
+  newsroom.rest(`/wp/v2/articles/${id}`, { as: as ?? undefined, method: 'POST', body: { meta } });
+const saveSeries = (meta: Record<string, unknown>, as: CallOptions['as'] = 'admin'): Promise<Answer> =>
+  newsroom.rest(`/wp/v2/podcasts/${series}`, { as, method: 'POST', body: { meta } });
+const story = async (as?: CallOptions['as']) => (await newsroom.rest(`/wp/v2/articles/${article}`, { as })).json;
+
+describe('over REST', () => {
+  it('is none until there is one; then it has length in bytes and seconds, type, chapters and series', async () => {
+    expect((await story()).sound).toBeNull();
+    const meta = {
+      newsroom_audio: audio,
+      newsroom_series: series,
+      newsroom_episode_title: 'The Vote',
+      newsroom_chapters: '1:05 Second\n0:00 First\nno time\n1:02:03 Third',
+      newsroom_transcript: 'One.\n\nTwo.',
+    };
+    const saved = await save(meta);
+    expect(saved.status, saved.text).toBe(200);
+    expect((await story()).sound).toEqual({
+      audio: {
+        url: expect.stringMatching(/\/Talk-[a-z\d]{20}\.wav$/),
+        type: expect.stringMatching(/^audio\/(?:x-)?wav$/),
+        bytes: 64_044,
+        seconds: 8,
+      },
+      title: 'The Vote',
+      chapters: [
+        { start: 0, title: 'First' },
+        { start: 65, title: 'Second' },
+        { start: 3723, title: 'Third' },
+      ],
+      transcript: 'One.\n\nTwo.',
+      series,
+    });
+  });
+
+  it('tells the site, which asks again, of a change of the sound and of its file', async () => {
+    const told = async () => {
+      await receiver.find(({ id, event }) => id === article && event === 'update');
+      receiver.clear();
+    };
+    receiver.clear();
+    await save({ newsroom_audio: audio });
+    await told();
+    await save({ newsroom_chapters: '0:00 A' });
+    await told();
+    await newsroom.php(
+      `wp_update_attachment_metadata( $input, array_merge( wp_get_attachment_metadata( $input ), array( 'length' => 9 ) ) ); newsroom_flush_changes(); return 1;`,
+      audio,
+    );
+    await told();
+    expect((await story()).sound.audio.seconds).toBe(9);
+  });
+
+  it('is refused to those who may not edit, and where its type is wrong', async () => {
+    expect((await save({ newsroom_audio: audio }, null)).status).toBe(401);
+    expect((await save({ newsroom_audio: audio }, 'reporter')).status).toBe(403);
+    expect((await save({ newsroom_audio: audio }, 'site')).status).toBe(403);
+    for (const meta of [
+      { newsroom_audio: 'x' },
+      { newsroom_chapters: 7 },
+      { newsroom_transcript: [] },
+      { newsroom_series: {} },
+    ])
+      expect((await save(meta)).status, JSON.stringify(meta)).toBe(400);
+    expect((await story()).sound).toBeNull();
+  });
+
+  it('keeps no element in a transcript', async () => {
+    const payloads = xssPayloads.filter((each) => each.isWellFormed());
+    const all = payloads.join('\n\n');
+    const saved = await save({ newsroom_audio: audio, newsroom_episode_title: all, newsroom_transcript: all });
+    expect(saved.status, saved.text).toBe(200);
+    // Titles are plain text, in which a sign of markup is a sign.
+    const { transcript } = (await story()).sound;
+    expect(transcript).not.toMatch(/<(?:script|img|svg|iframe|a|body|object|embed|style)\b[^>]*>/i);
+  });
+
+  it('takes a file that is gone or is no audio for none', async () => {
+    const picture = await newsroom.php(
+      `return wp_insert_attachment( array( 'post_mime_type' => 'image/jpeg', 'post_title' => 'p' ), 'p.jpg' );`,
+    );
+    for (const id of [picture, 999_999, series]) {
+      await save({ newsroom_audio: id });
+      expect((await story()).sound, String(id)).toBeNull();
+    }
+  });
+
+  it('comes back with an earlier revision', async () => {
+    const revise = (content: string, meta: Record<string, unknown>) =>
+      newsroom.rest(`/wp/v2/articles/${article}`, { as: 'admin', method: 'POST', body: { content, meta } });
+    await revise('First.', { newsroom_audio: audio, newsroom_chapters: '0:00 A' });
+    await revise('Second.', { newsroom_audio: 0, newsroom_chapters: '' });
+    expect((await story()).sound).toBeNull();
+    const { json } = await newsroom.rest(`/wp/v2/articles/${article}/revisions?context=edit`, { as: 'admin' });
+    const earlier = json.find((each: { content: { raw: string } }) => each.content.raw === 'First.');
+    expect(earlier.sound.chapters).toEqual([{ start: 0, title: 'A' }]);
+    expect(await newsroom.php(`return (bool) wp_restore_post_revision( $input );`, earlier.id)).toBe(true);
+    expect((await story()).sound.chapters).toEqual([{ start: 0, title: 'A' }]);
+  });
+});
+
+describe('a story for subscribers', () => {
+  const fields = {
+    newsroom_access: 'subscriber',
+    newsroom_chapters: '0:00 heliotrope',
+    newsroom_transcript: 'heliotrope',
+  };
+
+  it('shows its sound’s title and length to all, and the rest to the site alone', async () => {
+    await save({ ...fields, newsroom_audio: audio, newsroom_episode_title: 'The Vote' });
+    const { url } = (await story('site')).sound.audio;
+    expect(url).toMatch(/Talk-/);
+    const answer = await newsroom.rest(`/wp/v2/articles/${article}`);
+    expect(answer.json.sound).toMatchObject({ title: 'The Vote', audio: { url: null }, chapters: [], transcript: '' });
+    // By whichever way one asks.
+    const ways = [
+      answer.text,
+      (await newsroom.rest('/wp/v2/articles?per_page=100')).text,
+      (await newsroom.rest('/wp/v2/media?per_page=100')).text,
+      (await newsroom.rest(`/wp/v2/media/${audio}`)).text,
+      (await newsroom.rest('/wp/v2/search?search=Talk&per_page=100')).text,
+      (await newsroom.get(`/?attachment_id=${audio}`, { redirect: 'manual' })).headers.get('location') ?? '',
+      (await newsroom.get(`/?attachment_id=${audio}`)).text,
+      (await newsroom.get(`/?attachment_id=${audio}&embed=true`)).text,
+      (await newsroom.get('/?feed=rss2&post_type=articles')).text,
+    ];
+    for (const [at, text] of ways.entries()) {
+      expect(text, `way ${at}`).not.toContain(new URL(url).pathname);
+      expect(text, `way ${at}`).not.toContain('heliotrope');
+    }
+    // An editor finds the file.
+    expect((await newsroom.rest(`/wp/v2/media/${audio}`, { as: 'admin' })).json.source_url).toBe(url);
+  });
+
+  it('hides the recordings of its text from WordPress’s own feeds', async () => {
+    const address = `${newsroom.url}/wp-content/uploads/2026/11/in-the-text.mp3`;
+    await newsroom.php(
+      `update_post_meta( $input[0], 'newsroom_access', 'subscriber' ); add_post_meta( $input[0], 'enclosure', $input[1] . "\\n9\\naudio/mpeg\\n" ); return 1;`,
+      [article, address],
+    );
+    expect((await newsroom.get('/?feed=rss2&post_type=articles')).text).not.toContain('in-the-text.mp3');
+  });
+});
+
+it('the name of an uploaded audio file can’t be guessed, that of a picture stays', async () => {
+  const named = (name: string) =>
+    newsroom.php(
+      `return apply_filters( 'wp_handle_upload_prefilter', array( 'name' => $input, 'type' => 'audio/mpeg' ) )['name'];`,
+      name,
+    );
+  const [first, second] = [await named('Episode 1.mp3'), await named('Episode 1.mp3')];
+  expect(first).toMatch(/^Episode 1-[a-z\d]{20}\.mp3$/);
+  expect(first).not.toBe(second);
+  expect(await named('Square.png')).toBe('Square.png');
+});
+
+describe('a series', () => {
+  it('has what directories ask for, and an id that stays', async () => {
+    const fields = {
+      newsroom_series_author: 'The Sun',
+      newsroom_series_email: 'owner@sun.example',
+      newsroom_series_language: 'en-US',
+      newsroom_series_category: 'News > Politics',
+      newsroom_series_explicit: true,
+      newsroom_series_access: 'subscriber',
+    };
+    const saved = await saveSeries(fields);
+    expect(saved.status, saved.text).toBe(200);
+    const read = async () => (await newsroom.rest(`/wp/v2/podcasts/${series}`)).json.series;
+    const first = await read();
+    expect(first).toEqual({
+      guid: expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-5[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/),
+      language: 'en-US',
+      author: 'The Sun',
+      email: 'owner@sun.example',
+      category: ['News', 'Politics'],
+      explicit: true,
+      access: 'subscriber',
+    });
+    await newsroom.rest(`/wp/v2/podcasts/${series}`, {
+      as: 'admin',
+      method: 'POST',
+      body: { slug: 'another-address' },
+    });
+    expect((await read()).guid).toBe(first.guid);
+    expect(await newsroom.php(`return newsroom_uuid5( NEWSROOM_PODCAST_NAMESPACE, 'podnews.net/rss' );`)).toBe(
+      '9b024349-ccf0-5f69-a609-6b82873eab3c',
+    );
+  });
+
+  it('keeps what a directory doesn’t know out', async () => {
+    await saveSeries({
+      newsroom_series_category: 'Gossip > Rumors',
+      newsroom_series_language: 'english',
+      newsroom_series_email: 'x@',
+      newsroom_series_access: 'all',
+      newsroom_series_guid: '"><script>',
+    });
+    const { json } = await newsroom.rest(`/wp/v2/podcasts/${series}`);
+    expect(json.series).toMatchObject({ category: ['News'], language: '', email: '', access: 'everyone' });
+    expect((await saveSeries({ newsroom_series_author: 'x' }, 'reporter')).status).toBe(403);
+  });
+
+  it('for subscribers closes its stories that have no level of their own, tells the site, and leaves the others', async () => {
+    const open = await newsroom.php(
+      `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Open', 'post_status' => 'publish', 'post_content' => $input, 'meta_input' => array( 'newsroom_access' => 'free' ) ) );`,
+      body(),
+    );
+    await save({ newsroom_audio: audio, newsroom_series: series });
+    await save({ newsroom_audio: audio, newsroom_series: series }, 'admin', open);
+    receiver.clear();
+    await saveSeries({ newsroom_series_access: 'subscriber' });
+    await receiver.find(({ id, event }) => id === article && event === 'update');
+    expect(await story()).toMatchObject({ access: 'subscriber', restricted: true, sound: { audio: { url: null } } });
+    expect((await newsroom.rest(`/wp/v2/articles/${open}`)).json).toMatchObject({ access: 'free', restricted: false });
+    // What editors chose is shown as they chose it.
+    expect(await newsroom.php(`return newsroom_access_of( get_post( $input ) );`, article)).toBe('default');
+  });
+
+  it('that is taken back or deleted opens nothing that was paid for', async () => {
+    await saveSeries({ newsroom_series_access: 'subscriber' });
+    await save({ newsroom_audio: audio, newsroom_series: series });
+    await newsroom.php(`wp_trash_post( $input ); return 1;`, series);
+    expect(await story()).toMatchObject({ access: 'subscriber', restricted: true });
+    await newsroom.php(`wp_delete_post( $input, true ); return 1;`, series);
+    expect(await story()).toMatchObject({ access: 'subscriber', restricted: true, sound: { series: null } });
+  });
+
+  it('is told to the site as a document: published, changed, renamed, withdrawn', async () => {
+    receiver.clear();
+    const made = (
+      await newsroom.rest('/wp/v2/podcasts', { as: 'admin', method: 'POST', body: { title: 'New', status: 'publish' } })
+    ).json;
+    expect((await receiver.find(({ id }) => id === made.id)).body).toMatchObject({
+      event: 'publish',
+      type: 'podcasts',
+      slug: 'new',
+    });
+    receiver.clear();
+    await newsroom.rest(`/wp/v2/podcasts/${made.id}`, { as: 'admin', method: 'POST', body: { status: 'draft' } });
+    await receiver.find(({ id, event }) => id === made.id && event === 'unpublish');
+    expect((await newsroom.rest(`/wp/v2/podcasts/${made.id}`)).status).toBe(401);
+    expect((await newsroom.rest(`/wp/v2/podcasts/${series}`)).json.link).toBe(
+      `${receiver.url}/podcast/${(await newsroom.rest(`/wp/v2/podcasts/${series}`)).json.slug}`,
+    );
+  });
+});
+
+describe('in the classic editor', () => {
+  const box = (id: number, name: string) =>
+    newsroom.php(`ob_start(); ${name}( get_post( $input ) ); return ob_get_clean();`, id);
+  const post = (id: number, fields: Record<string, string>) =>
+    newsroom.php(
+      `$_POST = wp_slash( array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ) ) + $input[1] ); newsroom_save_boxes( $input[0], get_post( $input[0] ) ); $_POST = array(); return 1;`,
+      [id, fields],
+    );
+
+  it('a story’s sound is chosen, saved as it was typed, and a line without a time is named', async () => {
+    await post(article, {
+      newsroom_audio: String(audio),
+      newsroom_series: String(series),
+      newsroom_episode_title: 'It’s "so" & so',
+      newsroom_chapters: '0:00 First\r\nno time here\r\n0:30 Second',
+      newsroom_transcript: 'Words.',
+    });
+    expect((await story()).sound).toMatchObject({
+      title: 'It’s "so" & so',
+      chapters: [{ start: 0 }, { start: 30 }],
+      series,
+    });
+    const html = await box(article, 'newsroom_episode_box');
+    expect(html).toContain('This line has no time and title: “no time here”.');
+    expect(html).toContain('0:00 First\nno time here\n0:30 Second');
+    expect(html).toContain(`<option value="${audio}" selected='selected'>`);
+    await post(article, { newsroom_audio: '0' });
+    expect((await story()).sound).toBeNull();
+  });
+
+  it('a series has its fields, and says what is wrong with its picture', async () => {
+    await post(series, {
+      newsroom_series_category: 'News > Daily News',
+      newsroom_series_access: 'subscriber',
+      newsroom_series_explicit: '0',
+    });
+    const html = await box(series, 'newsroom_series_box');
+    expect(html).toContain('square picture of 1400 to 3000 pixels');
+    expect(html).toContain(`<option value="News &gt; Daily News" selected='selected'>`);
+    expect((await newsroom.rest(`/wp/v2/podcasts/${series}`)).json.series).toMatchObject({
+      category: ['News', 'Daily News'],
+      explicit: false,
+    });
+  });
+});
