@@ -1,12 +1,12 @@
 /** Previews: a draft as it will look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
 import { levelOf } from '../lib/access/model.ts';
-import type { Article, Author, DocumentType } from '../lib/content/model.ts';
+import type { Article, Author, DocumentType, Podcast } from '../lib/content/model.ts';
 import type { IngestedDocument } from './ingest/document.ts';
 import type { Ingester } from './ingest/ingester.server.ts';
 import type { PreviewAnswer, PreviewDocument } from './service.ts';
 import { resolveLinks } from './store/body-links.ts';
 import type { ContentStore } from './store/content-store.server.ts';
-import { authorOf, type Row, sectionTable } from './store/rows.server.ts';
+import { authorOf, podcastOf, type Row, sectionTable } from './store/rows.server.ts';
 import { matches, sign } from './sync/webhook.server.ts';
 import { type Client, describeFailure } from './wire/client.server.ts';
 import { fetchOne } from './wire/fetch.server.ts';
@@ -80,12 +80,15 @@ async function withAutosave(
   const { title, content, excerpt } = newest;
   const meta = (newest.meta ?? {}) as Record<string, unknown>;
   const corrections = datedNow(meta.newsroom_corrections);
+  // Older plugins don't send it with an autosave.
+  const sound = 'sound' in newest ? { sound: newest.sound } : {};
   return {
     ...raw,
     ...(title ? { title } : {}),
     ...(content ? { content } : {}),
     ...(excerpt ? { excerpt } : {}),
     ...(corrections ? { corrections } : {}),
+    ...sound,
     ...(Array.isArray(meta.newsroom_authors) ? draftByline(raw, meta) : {}),
   };
 }
@@ -157,6 +160,8 @@ function shown(store: ContentStore, document: IngestedDocument): PreviewDocument
             date: at,
             html: resolveLinks(html, store),
           })),
+          sound: document.sound ?? null,
+          podcast: storedPodcast(store, document.sound?.podcastId ?? null),
         },
       };
     default:
@@ -178,6 +183,18 @@ function previewByline(
     agency: null,
   };
   return { authors: peopleOf(authors), contributors: peopleOf(contributors), agency };
+}
+
+function storedPodcast(store: ContentStore, id: number | null): Podcast | null {
+  const row =
+    id === null
+      ? undefined
+      : store
+          .prepare(
+            "SELECT d.*, b.body FROM documents d JOIN bodies b ON b.id = d.id WHERE d.id = ? AND d.type = 'podcasts'",
+          )
+          .get(id);
+  return row ? podcastOf(row as Row) : null;
 }
 
 function storedAuthor(store: ContentStore, id: number): Author | null {

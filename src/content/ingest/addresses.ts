@@ -152,6 +152,8 @@ const prefixes: Readonly<Record<string, string>> = {
   author: '/author/',
   authors: '/author/',
   byline: '/author/',
+  podcast: '/podcast/',
+  podcasts: '/podcast/',
   section: '/section/',
   category: '/section/',
 };
@@ -161,6 +163,7 @@ const queries: Readonly<Record<string, string>> = {
   articles: '/article/',
   video: '/media/',
   authors: '/author/',
+  podcasts: '/podcast/',
   category_name: '/section/',
 };
 

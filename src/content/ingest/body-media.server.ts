@@ -237,7 +237,10 @@ export async function settlePlayers(body: HTMLElement, context: BodyContext): Pr
 }
 
 /** An address that a page may load media from: WordPress's own, or a host that the operator allows. */
-function allowedMedia(address: string | null, context: BodyContext): string | null {
+export function allowedMedia(
+  address: string | null,
+  context: Pick<BodyContext, 'wordpress' | 'base' | 'mediaHosts'>,
+): string | null {
   const url = address ? webAddress(address, context.base) : null;
   if (!url) return null;
   if (url.origin === new URL(context.wordpress).origin) return url.href;

@@ -288,8 +288,16 @@ export function openingOf(body: HTMLElement, words: number): string {
     if (paragraphs === most.paragraphs) break;
   }
   while (/^H/u.test(chosen.at(-1)?.nodeName ?? '')) chosen.pop();
-  if (chosen.length > 0) return chosen.map((block) => block.outerHTML).join('\n');
+  if (chosen.length > 0) return chosen.map(withoutPlayers).join('\n');
   return cutParagraph(body, limit);
+}
+
+/** A block's markup. The address of a recording is paid content: who knows it can listen. */
+function withoutPlayers(block: Element): string {
+  if (!block.querySelector('audio, video')) return block.outerHTML;
+  const copy = block.cloneNode(true) as Element;
+  for (const player of copy.querySelectorAll('audio, video')) player.remove();
+  return copy.outerHTML;
 }
 
 function cutParagraph(body: HTMLElement, limit: number): string {

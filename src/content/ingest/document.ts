@@ -1,5 +1,14 @@
 /** The document that ingest gives to the content store: a WordPress document, validated, sanitized and in the site's own terms. */
-import type { AccessLevel, Agency, Author, Correction, DocumentType, Picture } from '../../lib/content/model.ts';
+import type {
+  AccessLevel,
+  Agency,
+  Author,
+  Correction,
+  DocumentType,
+  Picture,
+  PodcastDetails,
+  Sound,
+} from '../../lib/content/model.ts';
 
 /** Who made a story, each list in the editors' order. No one is in both. */
 export interface BylineFacts {
@@ -22,11 +31,23 @@ export interface DocumentFacts {
   readonly byline?: BylineFacts;
   /** Author only. */
   readonly role?: string;
+  /** Omitted when there is no sound. */
+  readonly sound?: SoundFacts;
+  /** Series only. */
+  readonly podcast?: PodcastDetails;
   /** Video only. */
   readonly videoUrl?: string;
   readonly providerId?: string | null;
   /** Crossword only. */
   readonly iframeSrc?: string;
+}
+
+/** What lists and changes need of a sound; the content store has the whole in a table of its own. */
+export interface SoundFacts {
+  /** Id of the series. */
+  readonly podcast: number | null;
+  /** Differs when anything of the sound does. */
+  readonly mark: string;
 }
 
 /** The editors' selection for the front page, from the page `top-stories-2`. */
@@ -58,6 +79,7 @@ export interface IngestedDocument {
   readonly date: string;
   readonly modified: string;
   readonly facts: DocumentFacts;
+  readonly sound?: Sound;
   readonly bodyHtml: string;
   readonly openingHtml: string;
   /** Plain text for the search index, from public text only. */

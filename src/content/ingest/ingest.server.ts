@@ -19,6 +19,7 @@ import {
   topStoriesSlug,
 } from './document.ts';
 import { type Sanitizer, textOf } from './sanitize.server.ts';
+import { podcastDetails, soundFacts, soundOf } from './sound.server.ts';
 
 export interface IngestContext extends Omit<BodyContext, 'base'> {
   /** A preview accepts any status; a draft may lack a slug and a date. */
@@ -36,13 +37,15 @@ const schemas = {
   video: wire.video,
   crosswords: wire.crossword,
   authors: wire.authorPost,
+  podcasts: wire.podcast,
   pages: wire.page,
 } as const;
 
 type WirePost = z.infer<typeof wire.article> &
   Partial<z.infer<typeof wire.video>> &
   Partial<z.infer<typeof wire.authorPost>> &
-  Partial<z.infer<typeof wire.crossword>>;
+  Partial<z.infer<typeof wire.crossword>> &
+  Partial<wire.WirePodcast>;
 
 /** Ingests one document. */
 export async function ingestDocument(
@@ -116,6 +119,7 @@ async function documentOf(
         ? shaped.html
         : sanitizer.finish(openingOf(shaped.body, words), shaped.altered);
   const credited = await bylineOf(sanitizer, type, post, base, context);
+  const sound = type === 'articles' ? soundOf(post.sound, { ...context, base }) : null;
   const isPaid = access === 'registered' || access === 'subscriber';
   const biography = type === 'authors' ? 2000 : publication.limits.excerpt;
   return {
@@ -134,7 +138,9 @@ async function documentOf(
       ...correctionsOf(sanitizer, post, base, context),
       ...credited.facts,
       ...roleOf(sanitizer, post),
+      ...soundFacts(sound),
     },
+    ...(sound && { sound }),
     bodyHtml: shaped.html,
     openingHtml: opening,
     searchText: isPaid ? sanitizer.line(opening) : bodyText,
@@ -224,6 +230,8 @@ function factsOf(
     }
     case 'crosswords':
       return { iframeSrc: allowedFrame(firstWebAddress(post.acf?.iframe ?? ''), context.frameHosts) ?? '' };
+    case 'podcasts':
+      return { podcast: podcastDetails(post.series) };
     default:
       return {};
   }

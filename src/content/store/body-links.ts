@@ -14,6 +14,7 @@ const prefixes: readonly (readonly [type: DocumentType, prefix: string])[] = [
   ['articles', '/article/'],
   ['video', '/media/'],
   ['authors', '/author/'],
+  ['podcasts', '/podcast/'],
 ];
 const prefixOf = new Map(prefixes);
 /** Pages that a story may link to; other pages of WordPress have no address on the site. */

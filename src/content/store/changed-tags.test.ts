@@ -17,6 +17,7 @@ const article: DocumentVersion = {
   bodyHash: 'x',
   cardFacts: '["default",1]',
   corrections: '',
+  sound: '',
 };
 const sectionSlug = (term: number): string | null => (term < 10 ? `s${term}` : null);
 const everything = ['article:1', 'author:5', 'card:1', 'latest', 'search', 'section:s3', 'slug:articles:a'];
@@ -52,6 +53,31 @@ describe('tagsOfDocument', () => {
       { ...article, corrections: '[1]' },
       changed({ facts: '{}' }),
       ['article:1', 'corrections'],
+    ],
+    [
+      'a sound of a series',
+      article,
+      changed({ facts: '{"sound":1}', sound: '{"podcast":9,"mark":"a"}' }),
+      ['article:1', 'episodes:9'],
+    ],
+    [
+      'a sound that moves to another series',
+      { ...article, sound: '{"podcast":9,"mark":"a"}' },
+      changed({ facts: '{"sound":1}', sound: '{"podcast":8,"mark":"b"}' }),
+      ['article:1', 'episodes:8', 'episodes:9'],
+    ],
+    [
+      'another edit of an episode',
+      { ...article, sound: '{"podcast":9,"mark":"a"}' },
+      changed({ bodyHash: 'y', sound: '{"podcast":9,"mark":"a"}' }),
+      ['article:1', 'search'],
+    ],
+    ['a new series', null, { ...article, type: 'podcasts' }, ['podcast:1', 'podcasts', 'slug:podcasts:a']],
+    [
+      'another text of a series',
+      { ...article, type: 'podcasts' },
+      changed({ type: 'podcasts', bodyHash: 'y' }),
+      ['podcast:1'],
     ],
     ['a corrected story withdrawn', { ...article, corrections: '[1]' }, null, [...everything, 'corrections'].sort()],
     [

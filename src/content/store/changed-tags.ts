@@ -1,6 +1,6 @@
 /** The smallest set of tags that a change of a document or of the sections affects (docs/decisions/0002). */
 import { type DocumentType, tag } from '../../lib/content/model.ts';
-import type { IngestedSection } from '../ingest/document.ts';
+import type { IngestedSection, SoundFacts } from '../ingest/document.ts';
 
 /** The fields of a version that pages show. Images and facts are compared as JSON. */
 export interface DocumentVersion {
@@ -22,7 +22,13 @@ export interface DocumentVersion {
   readonly cardFacts: string;
   /** The notes in `facts`, as JSON; `''` when there are none. */
   readonly corrections: string;
+  /** The facts of the sound, as JSON; `''` when there is none. */
+  readonly sound: string;
 }
+
+/** Id of the series that a version's sound belongs to. */
+export const podcastIn = (version: DocumentVersion | null): number | null =>
+  version && version.sound !== '' ? (JSON.parse(version.sound) as SoundFacts).podcast : null;
 
 const sameTerms = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((term, index) => term === b[index]);
@@ -76,6 +82,10 @@ export function tagsOfDocument(
       tags.add(tag.crossword(either.id));
       if (reordered) tags.add(tag.crosswords);
       break;
+    case 'podcasts':
+      tags.add(tag.podcast(either.id));
+      if (appearsOrGoes || before.title !== after.title) tags.add(tag.podcasts);
+      break;
     case 'pages':
       for (const version of [before, after]) if (version) tags.add(tag.page(version.slug));
       if (appearsOrGoes || before.slug !== after.slug || before.title !== after.title) tags.add(tag.pages);
@@ -116,6 +126,9 @@ function articleTags(
     !sameTerms(before.terms, after.terms)
   ) {
     tags.add(tag.search);
+  }
+  if (reordered || before?.sound !== after?.sound) {
+    for (const id of [podcastIn(before), podcastIn(after)]) if (id !== null) tags.add(tag.episodes(id));
   }
   if (reordered) tags.add(tag.latest);
   const terms = new Set([...(before?.terms ?? []), ...(after?.terms ?? [])]);

@@ -201,7 +201,14 @@ export function openContentStore(options: ContentStoreOptions): ContentStore {
 // Progress of the sync, written in the same transaction as the documents.
 
 /** The order in which types are fetched: what the front page needs comes first. */
-export const documentTypes: readonly DocumentType[] = ['pages', 'articles', 'video', 'crosswords', 'authors'];
+export const documentTypes: readonly DocumentType[] = [
+  'pages',
+  'articles',
+  'video',
+  'crosswords',
+  'authors',
+  'podcasts',
+];
 
 /** A document's place in a list of WordPress. */
 export interface ListKey {

@@ -25,6 +25,7 @@ import {
   tag,
   type Video,
 } from '../../lib/content/model.ts';
+import type { SoundFacts } from '../ingest/document.ts';
 import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../search/search.server.ts';
 import type { SearchThread } from '../search/search-thread.server.ts';
 import { searchInThread, searchNow } from '../search/search-thread.server.ts';
@@ -49,6 +50,7 @@ import {
   sectionTable,
   videoOf,
 } from './rows.server.ts';
+import { podcastById, readSound, type SoundContext, soundReads } from './sounds.server.ts';
 
 const byId = `SELECT ${documentColumns} FROM ${documentSource} WHERE d.id = ? AND d.type = ?`;
 const withBodies = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id`;
@@ -84,6 +86,7 @@ export function createReader(store: ContentStore, thread: SearchThread | null = 
     corrections: (filter) => corrections(read, filter),
     correctedSince: (since) => correctedSince(read, since),
     alert: () => readAlert(store, tags),
+    ...soundReads(soundContext(read)),
     author: (slug) => author(read, slug),
     authors: () => authors(read),
     videos: (filter) => videos(read, filter),
@@ -194,6 +197,14 @@ function shown(read: ReadState, { hits, total, instead }: FoundIds): FoundArticl
   return { items, total, instead };
 }
 
+const soundContext = (read: ReadState): SoundContext => ({
+  store: read.store,
+  tags: read.tags,
+  find: (slug) => find(read, 'podcasts', slug),
+  card: (id) => card(read, id),
+  links: (html) => links(read, html),
+});
+
 function edition(read: ReadState): { readonly ready: boolean; readonly syncedAt: string | null } {
   const ready = read.store.getMeta('ready') === '1';
   if (!ready) read.tags.add(tag.site);
@@ -235,6 +246,8 @@ function article(read: ReadState, slug: string): Article | null {
     words: facts.words ?? 0,
     commentsOpen: facts.commentsOpen ?? false,
     corrections: (facts.corrections ?? []).map((note) => withLinks(read, note)),
+    sound: facts.sound ? readSound(read.store, base.id) : null,
+    podcast: podcastById(soundContext(read), facts.sound?.podcast ?? null),
   };
   for (const id of creditedIn(row)) read.tags.add(tag.byline(id));
   return article;
@@ -244,6 +257,7 @@ interface ArticleFacts {
   words?: number;
   commentsOpen?: boolean;
   corrections?: Correction[];
+  sound?: SoundFacts;
 }
 
 const withLinks = (read: ReadState, { kind, date, html }: Correction): Correction => ({

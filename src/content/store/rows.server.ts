@@ -9,6 +9,8 @@ import type {
   Comment,
   Crossword,
   Picture,
+  Podcast,
+  PodcastDetails,
   Section,
   StaticPage,
   Video,
@@ -140,6 +142,12 @@ export const crosswordOf = (row: Row): Crossword => ({
   author: authorRefOf(row),
   iframeSrc: json<{ iframeSrc?: string }>(row, 'facts').iframeSrc ?? '',
   date: text(row, 'date'),
+});
+
+export const podcastOf = (row: Row): Podcast => ({
+  ...baseOf(row),
+  bodyHtml: text(row, 'body'),
+  details: json<{ podcast: PodcastDetails }>(row, 'facts').podcast,
 });
 
 export const pageOf = (row: Row): StaticPage => ({ ...baseOf(row), bodyHtml: text(row, 'body') });

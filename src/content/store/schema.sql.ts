@@ -10,7 +10,7 @@ export const schemaVersion = 8;
  * `documents` holds what lists show; bodies have a table of their own, so that a list reads small rows. WordPress numbers all posts
  * from one counter, so an id is unique over all types.
  *
- * `listing` has every list of the site (`articles`, `articles:section:3`, `articles:author:5`, `video`, …), clustered in its display
+ * `listing` has every list of the site (`articles`, `articles:section:3`, `articles:author:5`, `articles:podcast:7`, `video`, …), clustered in its display
  * order; triggers keep `list_counts` current, so that a total never costs a scan.
  */
 export const schema = `
@@ -40,6 +40,9 @@ CREATE TABLE documents (
 CREATE INDEX documents_slug ON documents (type, slug);
 
 CREATE TABLE bodies (id INTEGER PRIMARY KEY, body TEXT NOT NULL, opening TEXT NOT NULL);
+
+-- The sounds of stories, as JSON: lists don't read them with their documents.
+CREATE TABLE sounds (id INTEGER PRIMARY KEY, sound TEXT NOT NULL);
 
 -- The notes on all stories in the order of their list; what each says is in the facts of its document, at this place.
 CREATE TABLE corrections (

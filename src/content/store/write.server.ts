@@ -3,13 +3,13 @@
  * they belong together.
  */
 import { createHash } from 'node:crypto';
-import { type Author, type Correction, type DocumentType, tag } from '../../lib/content/model.ts';
+import { type Author, type Correction, type DocumentType, type Sound, tag } from '../../lib/content/model.ts';
 import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
 import { indexStory, markForReindex, unindexStory } from '../search/index.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import { withPublicText } from './access.server.ts';
 import { bylineNames } from './bylines.server.ts';
-import { type DocumentVersion, peopleOf, tagsOfDocument } from './changed-tags.ts';
+import { type DocumentVersion, peopleOf, podcastIn, tagsOfDocument } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { changedNeighborIds } from './lists.server.ts';
 import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
@@ -46,6 +46,8 @@ const notStored = (status: 'stale' | 'absent', type: DocumentType, id: number): 
 
 const correctionsIn = ({ corrections }: DocumentFacts): string => (corrections ? JSON.stringify(corrections) : '');
 
+const soundIn = ({ sound }: DocumentFacts): string => (sound ? JSON.stringify(sound) : '');
+
 const cardFacts = ({ access, minutes, byline }: DocumentFacts): string =>
   JSON.stringify([access ?? null, minutes ?? null, byline ?? null]);
 
@@ -77,6 +79,7 @@ export function storedVersion(
     bodyHash: String(row.body_hash),
     cardFacts: cardFacts(facts),
     corrections: correctionsIn(facts),
+    sound: soundIn(facts),
     fetched: Number(row.fetched),
     partial: row.partial === 1,
   };
@@ -104,14 +107,17 @@ function versionOf(document: IngestedDocument): DocumentVersion {
       .slice(0, 22),
     cardFacts: cardFacts(document.facts),
     corrections: correctionsIn(document.facts),
+    sound: soundIn(document.facts),
   };
 }
 
 /** The lists that contain a document. */
-function listsOf(version: Pick<DocumentVersion, 'type' | 'terms' | 'authorId' | 'others'>): string[] {
+function listsOf(version: DocumentVersion): string[] {
   const { type, terms } = version;
-  if (type === 'pages' || type === 'authors') return [type];
+  if (type === 'pages' || type === 'authors' || type === 'podcasts') return [type];
   const lists = [type as string, ...[...new Set(terms)].map((term) => `${type}:section:${term}`)];
+  const podcast = podcastIn(version);
+  if (podcast !== null) lists.push(`${type}:podcast:${podcast}`);
   return [...lists, ...peopleOf(version).map((id) => `${type}:author:${id}`)];
 }
 
@@ -142,6 +148,18 @@ function writeCorrections(store: ContentStore, before: DocumentVersion | null, a
   if (!after || notes === '') return;
   const add = store.prepare('INSERT INTO corrections VALUES (?, ?, ?)');
   for (const [place, { date }] of (JSON.parse(notes) as Correction[]).entries()) add.run(date, after.id, place);
+}
+
+/** Brings the sound of a story up to date. */
+function writeSound(
+  store: ContentStore,
+  before: DocumentVersion | null,
+  after: DocumentVersion | null,
+  sound?: Sound,
+): void {
+  if ((before?.sound ?? '') === (after?.sound ?? '')) return;
+  if (before) store.prepare('DELETE FROM sounds WHERE id = ?').run(before.id);
+  if (after && sound) store.prepare('INSERT INTO sounds VALUES (?, ?)').run(after.id, JSON.stringify(sound));
 }
 
 const insertDocument = `INSERT INTO documents
@@ -221,6 +239,7 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     writeDocument(store, after, false, fetched);
     for (const each of writeListing(store, before, after)) tags.add(each);
     writeCorrections(store, before, after);
+    writeSound(store, before, after, document.sound);
     store.prepare('DELETE FROM withdrawn WHERE id = ?').run(after.id);
     store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(after.type, after.id);
     const former = document.oldSlugs.map(canonicalSlug).filter((slug) => slug !== '' && slug !== after.slug);
@@ -273,6 +292,7 @@ function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetche
     bodyHash: '',
     cardFacts: cardFacts({}),
     corrections: '',
+    sound: '',
   };
   writeDocument(store, after, true, fetched);
   writeListing(store, before, after);
@@ -297,6 +317,7 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
     rememberSlug(store, before.type, before.slug, id);
     writeListing(store, before, null);
     writeCorrections(store, before, null);
+    writeSound(store, before, null);
     store.prepare('DELETE FROM documents WHERE id = ?').run(id);
     store.prepare('DELETE FROM bodies WHERE id = ?').run(id);
     // Comments stay in the store, unseen, in case the article comes back.

@@ -386,7 +386,7 @@ function changeOf({ changes, tags }: EntriesChange): ContentChange {
   };
 }
 
-/** Tag of the pages that show the document whole. An author's profile isn't included: every article of theirs shows it, and those aren't withdrawn. */
+/** Tag of the pages that show the document whole. An author's profile and a series aren't included: every article of theirs shows them, and those aren't withdrawn. */
 function pageTag({ type, id, slugs }: StoredChange): string[] {
   if (type === 'articles') return [tag.article(id)];
   if (type === 'video') return [tag.video(id)];
@@ -408,6 +408,8 @@ export function pathOf(type: DocumentType, slug: string): string {
       return `/media/${slug}`;
     case 'authors':
       return `/author/${slug}`;
+    case 'podcasts':
+      return `/podcast/${slug}`;
     case 'crosswords':
       return '/games';
     case 'pages':
@@ -423,6 +425,7 @@ export function pathsOfTags(tags: ReadonlySet<string>): string[] {
     else if (tag === 'latest') paths.push('/latest', '/');
     else if (tag === 'videos') paths.push('/media');
     else if (tag === 'crosswords') paths.push('/games');
+    else if (tag === 'podcasts') paths.push('/podcasts');
     else if (tag === 'top-stories' || tag === 'navigation' || tag.startsWith('card:')) paths.push('/');
   }
   return paths;

@@ -188,6 +188,6 @@ async function run(backfill: BackfillState): Promise<void> {
     );
     await backfill.onReady();
   }
-  for (const kind of ['articles', 'pages', 'authors', 'video', 'crosswords', 'comments'] as const)
+  for (const kind of ['articles', 'pages', 'authors', 'podcasts', 'video', 'crosswords', 'comments'] as const)
     await copyType(backfill, kind, false);
 }

@@ -45,11 +45,15 @@ export interface ListAnswer {
   readonly answer: Answer;
 }
 
+/** Lists that older plugins don't have. */
+const newerLists: readonly string[] = ['/wp/v2/podcasts'];
+
 /** A list; a page beyond the end and an empty response are an empty list (spec section 7). */
 export async function fetchList(client: Client, path: string, query: Query, options?: GetOptions): Promise<ListAnswer> {
   const result = await client.get(path, query, options);
   if (!result.ok) {
-    if (result.status === 400 && result.code === 'rest_post_invalid_page_number') {
+    const isMissing = result.code === 'rest_no_route' && newerLists.includes(path);
+    if (isMissing || (result.status === 400 && result.code === 'rest_post_invalid_page_number')) {
       return { items: [], answer: { ok: true, url: result.url, data: [], fetched: { at: 0, clock: 0 }, total: null } };
     }
     throw problemOf(client, result);

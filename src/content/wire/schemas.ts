@@ -193,6 +193,44 @@ const corrections = reading('a list of notes with kind, date and text', (value) 
     .filter((note) => note !== null),
 }));
 
+const soundObject = z.object({
+  audio: z.object({ url: text.optional(), type: text, bytes: count, seconds: count }),
+  title: text.optional(),
+  chapters: z.unknown(),
+  transcript: text.optional(),
+  series: optionalNumber.optional(),
+});
+
+export interface WireSound {
+  /** `''` when WordPress withholds it. */
+  readonly url: string;
+  readonly type: string;
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly title: string;
+  readonly chapters: readonly { readonly start: number; readonly title: string }[];
+  readonly transcript: string;
+  readonly series: number | null;
+}
+
+const chapterOf = (value: unknown): { start: number; title: string } | null => {
+  if (!isObject(value) || typeof value.title !== 'string') return null;
+  const { start } = value;
+  return typeof start === 'number' && Number.isSafeInteger(start) && start >= 0 ? { start, title: value.title } : null;
+};
+
+/** Older plugins have no `sound`. A sound or a chapter that can't be read is left out: a story isn't held back for it. */
+const sound = z.unknown().transform((value): WireSound | null => {
+  const parsed = soundObject.safeParse(value);
+  if (!parsed.success) return null;
+  const { audio, title = '', chapters, transcript = '', series = null } = parsed.data;
+  const { url = '', type, bytes, seconds } = audio;
+  const known = members(chapters)
+    .map(chapterOf)
+    .filter((chapter) => chapter !== null);
+  return { url, type, bytes, seconds, title, chapters: known, transcript, series: idOf(series) };
+});
+
 export const article = z.object({
   ...post,
   ...filed,
@@ -202,6 +240,7 @@ export const article = z.object({
   restricted: flag.optional(),
   comment_status: text.optional(),
   corrections: corrections.optional(),
+  sound: sound.optional(),
 });
 
 /** An address, or the player's markup with the address, as ACF's oEmbed field sends it. */
@@ -225,6 +264,24 @@ export const crossword = z.object({
 });
 
 export const authorPost = z.object({ ...post, role: text.optional() });
+
+/** A series. `access` decides who may listen: an unknown value must never open it. */
+export const podcast = z.object({
+  ...post,
+  series: z
+    .object({
+      guid: text.optional(),
+      language: text.optional(),
+      author: text.optional(),
+      email: text.optional(),
+      category: z.array(z.string()).optional(),
+      explicit: flag.optional(),
+      access: z.enum(['everyone', 'subscriber'], { error: 'expected access: everyone or subscriber' }),
+    })
+    .optional(),
+});
+
+export type WirePodcast = z.infer<typeof podcast>;
 
 export const page = z.object({ ...post, acf: z.preprocess(emptyAcf, looseObject) });
 
@@ -331,6 +388,7 @@ export const webhook = z.object({
     'video',
     'crosswords',
     'authors',
+    'podcasts',
     'pages',
     'categories',
     'menus',

@@ -111,6 +111,78 @@ export interface CorrectedStory extends Correction {
   readonly card: Card;
 }
 
+/** A place in an audio file that has a name. */
+export interface Chapter {
+  /** Whole seconds from the beginning. */
+  readonly start: number;
+  /** Plain text. */
+  readonly title: string;
+}
+
+/** The audio file of a story. On a restricted story, all but its title and its length is paid content. */
+export interface Sound {
+  /** Plain text; `''` where the story's own title is the title. */
+  readonly title: string;
+  /** Address of the file; `''` while WordPress withholds it because the site has no credentials. */
+  readonly url: string;
+  /** Media type, such as `audio/mpeg`. */
+  readonly type: string;
+  /** Length of the file; 0 while WordPress doesn't say. */
+  readonly bytes: number;
+  /** Length in seconds; 0 while WordPress doesn't say. */
+  readonly seconds: number;
+  /** In the order of their times. */
+  readonly chapters: readonly Chapter[];
+  /** Plain text or WebVTT; `''` when there is none. */
+  readonly transcript: string;
+  /** Id of the series. */
+  readonly podcastId: number | null;
+}
+
+/** A series of stories with sound. */
+export interface Podcast {
+  readonly id: number;
+  readonly slug: string;
+  readonly title: string;
+  /** Plain text, at most 300 characters. */
+  readonly excerpt: string;
+  readonly bodyHtml: string;
+  readonly image: Picture | null;
+  readonly modified: string;
+  readonly details: PodcastDetails;
+}
+
+/** What podcast directories ask for. */
+export interface PodcastDetails {
+  /** UUID that never changes; `''` while WordPress has given none. */
+  readonly guid: string;
+  /** Language code; `''` for the newspaper's. */
+  readonly language: string;
+  readonly author: string;
+  /** Of the owner; `''` when there is none. */
+  readonly email: string;
+  /** Category of the directories, and a subcategory if there is one. */
+  readonly category: readonly string[];
+  readonly explicit: boolean;
+  /** Whether its episodes are for subscribers, unless a story says otherwise. */
+  readonly paid: boolean;
+}
+
+/** A story of a series. */
+export interface Episode {
+  readonly card: Card;
+  readonly sound: Sound;
+}
+
+/** An audio file that belongs to a story, and who may listen to it. */
+export interface StoryAudio {
+  readonly slug: string;
+  readonly access: AccessLevel;
+  readonly url: string;
+  /** Media type; `''` when the story doesn't state it. */
+  readonly type: string;
+}
+
 export interface Article extends Omit<Card, 'byline'> {
   readonly byline: Byline<Author>;
   /** Every section it belongs to, in navigation order. */
@@ -123,6 +195,9 @@ export interface Article extends Omit<Card, 'byline'> {
   readonly commentsOpen: boolean;
   /** Newest first. */
   readonly corrections: readonly Correction[];
+  readonly sound: Sound | null;
+  /** The series that its sound belongs to. */
+  readonly podcast: Podcast | null;
 }
 
 export interface Video {
@@ -226,7 +301,7 @@ export type Fate =
   | { readonly kind: 'gone' }
   | { readonly kind: 'unknown' };
 
-export type DocumentType = 'articles' | 'video' | 'crosswords' | 'pages' | 'authors';
+export type DocumentType = 'articles' | 'video' | 'crosswords' | 'pages' | 'authors' | 'podcasts';
 
 export interface SearchHit extends Card {
   /** Plain text around the match with the matches between `\u0001` and `\u0002`; of public text only. */
@@ -285,6 +360,15 @@ export interface ContentReader {
   correctedSince(since: string): ReadonlyMap<number, readonly CorrectionMark[]>;
   /** The alert that every page shows at present; `null` while there is none. Tags: `alert`. */
   alert(): Alert | null;
+  /** All series by title. Tags: `podcasts`, and one per series. */
+  podcasts(): readonly Podcast[];
+  podcast(slug: string): Podcast | null;
+  /** Stories of a series, newest first, 20 unless given. Tags: `episodes:…`, and one per card. */
+  episodes(podcastId: number, filter: { readonly offset?: number; readonly limit?: number }): Slice<Episode>;
+  /** The story with this id and its sound. */
+  episode(articleId: number): Episode | null;
+  /** An audio file of a story: 0 is its sound, and the others are those of its text, from 1. */
+  audio(articleId: number, number: number): StoryAudio | null;
   author(slug: string): Author | null;
   authors(): readonly Author[];
   videos(filter: {
@@ -354,6 +438,11 @@ export const tag = {
   corrections: 'corrections',
   /** The alert on every page. No page carries it: the press puts the banner into stored pages. */
   alert: 'alert',
+  /** A series itself: title, text, picture. */
+  podcast: (id: number): string => `podcast:${id}`,
+  /** Membership, order and sound of the stories of a series. */
+  episodes: (podcastId: number): string => `episodes:${podcastId}`,
+  podcasts: 'podcasts',
   navigation: 'navigation',
   search: 'search',
   /** What is sold, and for how much: comes from the payment provider and not from the content store. */

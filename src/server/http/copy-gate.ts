@@ -28,6 +28,7 @@ const documentTypes: Readonly<Record<string, DocumentType>> = {
   author: 'authors',
   media: 'video',
   games: 'crosswords',
+  podcast: 'podcasts',
 };
 
 const sitemaps = /^\/(?:sitemap\.xml$|sitemaps\/)/;

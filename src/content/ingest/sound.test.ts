@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { type Json, wirePost } from '../../../tests/fixtures/wordpress.ts';
+import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { ingestDocument } from './ingest.server.ts';
+import { createSanitizer } from './sanitize.server.ts';
+
+const sanitizer = createSanitizer();
+const context = {
+  wordpress: 'https://cms.example',
+  site: 'https://sun.example',
+  frameHosts: [],
+  mediaHosts: ['media.example'],
+  measure: async () => null,
+};
+const file = 'https://cms.example/wp-content/uploads/2026/11/talk-a1b2.mp3';
+const wire = (part: Json = {}, audio: Json = {}): Json => ({
+  audio: { url: file, type: 'audio/mpeg', bytes: 123_456, seconds: 754, ...audio },
+  title: 'The Vote',
+  chapters: [
+    { start: 60, title: 'Second' },
+    { start: 0, title: 'First' },
+  ],
+  transcript: 'One.\r\n\r\nTwo.',
+  series: 9,
+  ...part,
+});
+async function take(sound: unknown, part: Json = {}) {
+  const result = await ingestDocument(sanitizer, 'articles', wirePost({ id: 1, sound, ...part }), context);
+  if (result.kind !== 'document') throw new Error(JSON.stringify(result));
+  return result.document;
+}
+
+describe('the sound of a story', () => {
+  it('has its file, its chapters in order, and its series', async () => {
+    const { sound, facts } = await take(wire());
+    expect(sound).toEqual({
+      title: 'The Vote',
+      url: file,
+      type: 'audio/mpeg',
+      bytes: 123_456,
+      seconds: 754,
+      chapters: [
+        { start: 0, title: 'First' },
+        { start: 60, title: 'Second' },
+      ],
+      transcript: 'One.\n\nTwo.',
+      podcastId: 9,
+    });
+    expect(facts.sound).toMatchObject({ podcast: 9 });
+    // A change of anything of it is a change of the story.
+    const other = await take(wire({ transcript: 'Three.' }));
+    expect(other.facts.sound?.mark).not.toBe(facts.sound?.mark);
+  });
+
+  it.each([
+    undefined,
+    null,
+    false,
+    [],
+    'x',
+    wire({}, { type: 'text/html' }),
+    wire({}, { type: 'audio/mpeg" onx="' }),
+    wire({}, { url: 'javascript:alert(1)' }),
+    wire({}, { url: 'https://evil.example/a.mp3' }),
+    wire({}, { bytes: 'many' }),
+    { title: 'No file' },
+  ])('is none where the file is none that the site may play, and the story is taken: %j', async (sound) => {
+    const document = await take(sound);
+    expect([document.sound, document.facts.sound, document.title]).toEqual([undefined, undefined, 'Headline 1']);
+  });
+
+  it('may lie on a host that the operator allows', async () => {
+    const { sound } = await take(wire({}, { url: 'https://media.example/a.mp3' }));
+    expect(sound?.url).toBe('https://media.example/a.mp3');
+  });
+
+  it('leaves out chapters that can’t be read, and keeps the others', async () => {
+    const chapters = [
+      { start: -1, title: 'a' },
+      { start: 1.5, title: 'b' },
+      { start: 2, title: '' },
+      7,
+      { start: 3, title: 'ok' },
+    ];
+    expect((await take(wire({ chapters }))).sound?.chapters).toEqual([{ start: 3, title: 'ok' }]);
+  });
+
+  it('is plain text, whatever the words are', async () => {
+    for (const payload of xssPayloads) {
+      const { sound } = await take(
+        wire({ title: payload, transcript: payload, chapters: [{ start: 0, title: payload }] }),
+      );
+      // Pages print it as text; control characters and reordering ones are gone.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+      expect(JSON.stringify(sound)).not.toMatch(/[\u0000-\u0008\u202a-\u202e\u2066-\u2069]/u);
+    }
+    const long = (await take(wire({ title: 'x'.repeat(10_000), transcript: 'y'.repeat(2_000_000) }))).sound;
+    expect([(long?.title.length ?? 0) <= 301, (long?.transcript.length ?? 0) <= 500_000]).toEqual([true, true]);
+  });
+
+  it('has no address while WordPress withholds it', async () => {
+    const { sound } = await take(wire({ chapters: [], transcript: '' }, { url: null }), {
+      access: 'subscriber',
+      restricted: true,
+    });
+    expect(sound).toMatchObject({ url: '', seconds: 754, chapters: [], transcript: '' });
+  });
+});
+
+it('the opening of a story has no player: the address of a recording is paid content', async () => {
+  const player = `<blockquote><p>He said so.</p><audio controls src="${file}"></audio></blockquote>`;
+  const words = '<p>The council met on Tuesday and agreed on nothing at all that evening.</p>';
+  const { openingHtml, bodyHtml } = await take(undefined, {
+    access: 'subscriber',
+    content: { rendered: player + words.repeat(12), protected: false },
+  });
+  expect([openingHtml.includes('He said so.'), openingHtml.includes('talk-a1b2')]).toEqual([true, false]);
+  expect(bodyHtml).toContain('talk-a1b2');
+});
+
+describe('a series', () => {
+  const series = {
+    guid: '917393e3-1b1e-5cef-ace4-edaa54e1f810',
+    language: 'en-US',
+    author: 'The Sun',
+    email: 'a@b.example',
+    category: ['News', 'Politics'],
+    explicit: false,
+    access: 'subscriber',
+  };
+  const podcast = async (part: Json) => {
+    const result = await ingestDocument(
+      sanitizer,
+      'podcasts',
+      wirePost({ id: 9, series: { ...series, ...part } }),
+      context,
+    );
+    return result.kind === 'document' ? result.document.facts.podcast : result.kind;
+  };
+
+  it('has what directories ask for', async () => {
+    expect(await podcast({})).toEqual({
+      guid: series.guid,
+      language: 'en-US',
+      author: 'The Sun',
+      email: 'a@b.example',
+      category: ['News', 'Politics'],
+      explicit: false,
+      paid: true,
+    });
+  });
+
+  it('leaves out what isn’t of its form', async () => {
+    expect(await podcast({ guid: '"><x', language: 'english', email: 'a b', access: 'everyone' })).toMatchObject({
+      guid: '',
+      language: '',
+      email: '',
+      paid: false,
+    });
+  });
+
+  it('is refused where it doesn’t say who may listen', async () => {
+    expect(await podcast({ access: 'all' })).toBe('rejected');
+  });
+});
