@@ -15,6 +15,7 @@ import type { JobsTables } from './jobs/tables.ts';
 import type { PopularityTables } from './most-read/model.ts';
 import type { NewsletterTables } from './newsletters/tables.ts';
 import type { SavedStoriesTables } from './saved/model.ts';
+import type { PrivateFeedTables } from './sound/service.ts';
 import type { SupportTables } from './support/schema.ts';
 
 /** Browsers that are signed in with the operators' token; a row that is gone is signed out in every process. */
@@ -36,7 +37,8 @@ export interface AccountsDatabase
     PopularityTables,
     SupportTables,
     CommentsTables,
-    SavedStoriesTables {
+    SavedStoriesTables,
+    PrivateFeedTables {
   operator_sessions: OperatorSessionsTable;
 }
 

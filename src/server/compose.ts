@@ -291,6 +291,7 @@ const withoutAccounts: OptionalReaderServices = {
   accounts: null,
   access: null,
   savedStories: null,
+  privateFeeds: null,
   billing: null,
   comments: null,
   newsletters: null,

@@ -16,6 +16,7 @@ import { silent } from '../lib/logging.ts';
 import { createNewsletters } from '../lib/newsletters/service.server.ts';
 import type { PersonalData } from '../lib/personal-data.ts';
 import { createSavedStories } from '../lib/saved/saved.server.ts';
+import { createPrivateFeeds } from '../lib/sound/private-feeds.server.ts';
 import { createSupport } from '../lib/support/service.server.ts';
 import { createPassCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
@@ -70,6 +71,7 @@ onBothEngines('personal data', (engines) => {
       comments: comments.personalData,
       access: access.personalData,
       savedStories: savedStories.personalData,
+      privateFeeds: createPrivateFeeds({ database, secret, isPaying: async () => true }).personalData,
       accounts: accounts(),
     });
     return personalDataOf(list, silent);
@@ -97,6 +99,10 @@ onBothEngines('personal data', (engines) => {
     }
     for (const table of ['history_refusals', 'corrections_told'] as const)
       await db.insertInto(table).values({ user_id: userId, at: 1 }).execute();
+    await db
+      .insertInto('podcast_feeds')
+      .values({ id: 'f', user_id: userId, podcast_id: 9, token: 'h', created: 1 })
+      .execute();
     await db.insertInto('profiles').values({ user_id: userId, data: '{"first_name":"Eve"}', updated: 1 }).execute();
     await db.insertInto('extended_profiles').values({ user_id: userId, app: 'a', data: '{}', updated: 1 }).execute();
     await db.insertInto('mail_choices').values({ user_id: userId, choice: 'morning', since: 1 }).execute();

@@ -11,6 +11,7 @@ export interface PersonalDataList {
   readonly comments: PersonalData | null;
   readonly access: PersonalData;
   readonly savedStories: PersonalData;
+  readonly privateFeeds: PersonalData;
   /** Last: it deletes the account's row, and with it all rows that reference it. */
   readonly accounts: PersonalData;
 }
@@ -18,8 +19,9 @@ export interface PersonalDataList {
 /** All of them as one. @param list read at each call: the accounts need it before the comments exist */
 export function personalDataOf(list: () => PersonalDataList, log: Pick<Logger, 'error'>): PersonalData {
   const all = (): readonly PersonalData[] => {
-    const { billing, newsletters, support, comments, access, savedStories, accounts } = list();
-    return [billing, newsletters, support, comments, access, savedStories, accounts].filter((one) => one !== null);
+    const { billing, newsletters, support, comments, access, savedStories, privateFeeds, accounts } = list();
+    const ofReaders = [newsletters, support, comments, access, savedStories, privateFeeds];
+    return [billing, ...ofReaders, accounts].filter((one) => one !== null);
   };
   return {
     get tables() {

@@ -16,6 +16,8 @@ import { openTransport } from '../lib/mail/smtp.server.ts';
 import { createNewsletters, type Newsletters } from '../lib/newsletters/service.server.ts';
 import type { SavedStories } from '../lib/saved/model.ts';
 import { createSavedStories } from '../lib/saved/saved.server.ts';
+import { createPrivateFeeds } from '../lib/sound/private-feeds.server.ts';
+import type { PrivateFeeds } from '../lib/sound/service.ts';
 import { createSupport, type Support } from '../lib/support/service.server.ts';
 import { createAccessCookie, createPassCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
@@ -32,6 +34,8 @@ export interface ReaderServices {
   readonly access: Access;
   /** Saved stories and reading history. */
   readonly savedStories: SavedStories;
+  /** Subscribers' own feeds of series. */
+  readonly privateFeeds: PrivateFeeds;
   /** Plans and payments; `null` where billing is off (`features.billing`). */
   readonly billing: Billing | null;
   /** Readers' comments; `null` where comments are off. */
@@ -155,13 +159,15 @@ async function createServices(
   const newsletters = createNewsletters({ ...shared, siteUrl });
   const { contact, support: supportRules } = publication;
   const support = createSupport({ ...shared, limits, inbox: contact.email, keepDays: supportRules.keepDays });
+  const isPaying = async (userId: string) => (await access.grantOf(userId)).level === 'subscriber';
+  const privateFeeds = createPrivateFeeds({ ...shared, isPaying });
   const comments = openComments(config, {
     ...shared,
     accounts,
     limits,
     rules: publication.comments,
     reservedNames: () => [publication.name, ...authors()],
-    isPaying: async ({ userId }) => (await access.grantFor(userId, 0)).level === 'subscriber',
+    isPaying: ({ userId }) => isPaying(userId),
   });
   const personalData: PersonalDataList = {
     billing: billing?.personalData ?? null,
@@ -170,9 +176,19 @@ async function createServices(
     comments: comments?.personalData ?? null,
     access: access.personalData,
     savedStories: savedStories.personalData,
+    privateFeeds: privateFeeds.personalData,
     accounts: accounts.personalData,
   };
-  return { accounts, access, savedStories, billing, comments, newsletters, support } satisfies ReaderServices;
+  return {
+    accounts,
+    access,
+    savedStories,
+    privateFeeds,
+    billing,
+    comments,
+    newsletters,
+    support,
+  } satisfies ReaderServices;
 }
 
 /** `null` when billing is off; its modules aren't loaded then. */

@@ -5,6 +5,7 @@ import { type AccessLevel, type ContentReader, strictness, type WalledLevel } fr
 import type { PersonalData } from '../personal-data.ts';
 import type { View } from './answers.ts';
 import type { Subject } from './decide.ts';
+import type { Grant } from './entitlements.ts';
 import type { Gift, Given } from './gifts.server.ts';
 
 /** What access depends on about an article. */
@@ -31,6 +32,8 @@ export interface Question {
 export interface Access {
   /** Everything that decides about one page, and the reading counted. */
   view(question: Question): Promise<View>;
+  /** What a user's subscriptions open now, without a trial. */
+  grantOf(userId: string): Promise<Grant>;
   /** Whether this reader may give articles away, and gives one. `null`: only subscribers may. */
   give(session: Session, articleId: number): Promise<Given | null>;
   /** What a gift's link opens in this browser, without using it: one that is used up, too, where it was opened here. */

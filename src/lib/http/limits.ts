@@ -55,6 +55,8 @@ export type LimitName =
   | 'search'
   | 'reading'
   | 'saved'
+  | 'sound'
+  | 'feed'
   | 'operator'
   | 'csp'
   | 'vitals';
@@ -184,6 +186,18 @@ export const defaultLimits: Limits = {
   saved: {
     kept: 'process',
     email: { most: 240, seconds: 60 },
+  },
+  /** Parts of audio files: a player asks for a part at each seek. */
+  sound: {
+    kept: 'process',
+    address: { most: 1200, seconds: minutes(10) },
+  },
+  /** Wrong tokens of private feeds. Apps that read feeds for their users do so from few addresses, so right ones don't count for an address. */
+  feed: {
+    kept: 'shared',
+    reserved: true,
+    address: { most: 60, seconds: minutes(10) },
+    email: { most: 120, seconds: minutes(60) },
   },
   /** Wrong tokens of operators. */
   operator: {

@@ -97,3 +97,19 @@ export const comments: Migration = {
     await db.schema.createIndex('comment_tasks_due').on('comment_tasks').column('due').execute();
   },
 };
+
+/** Subscribers' own feeds of series. */
+export const podcastFeeds: Migration = {
+  name: '0016-podcast-feeds',
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('podcast_feeds')
+      .addColumn('id', 'text', (column) => column.notNull().unique())
+      .addColumn('user_id', 'text', (column) => column.notNull().references('users.id').onDelete('cascade'))
+      .addColumn('podcast_id', 'bigint', (column) => column.notNull())
+      .addColumn('token', 'text', (column) => column.notNull().unique())
+      .addColumn('created', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('podcast_feeds_key', ['user_id', 'podcast_id'])
+      .execute();
+  },
+};

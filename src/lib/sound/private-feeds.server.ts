@@ -1,0 +1,123 @@
+/** Subscribers' own feeds of series, in the accounts' database: only HMACs of their tokens are stored. */
+import { randomUUID } from 'node:crypto';
+import { createHmacs, type Hmacs, newToken, same } from '../crypto.server.ts';
+import type { Database } from '../database.ts';
+import type { OpenedFeed, PrivateFeeds } from './service.ts';
+
+export interface PrivateFeedsOptions {
+  readonly database: Database;
+  /** At least 32 random characters; a change ends all feeds. */
+  readonly secret: string;
+  /** Whether a user subscribes now. */
+  readonly isPaying: (userId: string) => Promise<boolean>;
+  /** Epoch milliseconds; for tests. */
+  readonly now?: () => number;
+}
+
+/** Days for which an app can load the files of a feed that it has read: apps read feeds about once a day. */
+const fileDays = 14;
+const day = 24 * 60 * 60 * 1000;
+const tokenForm = /^[\w-]{43}$/;
+
+interface State {
+  readonly database: Database;
+  readonly hmacs: Hmacs;
+  readonly isPaying: PrivateFeedsOptions['isPaying'];
+  readonly now: () => number;
+}
+
+export function createPrivateFeeds(options: PrivateFeedsOptions): PrivateFeeds {
+  const { database, isPaying, now = Date.now } = options;
+  const state: State = { database, hmacs: createHmacs(options.secret), isPaying, now };
+  const { db } = database;
+  return {
+    async createdAt(userId, podcastId) {
+      const row = await db
+        .selectFrom('podcast_feeds')
+        .select('created')
+        .where('user_id', '=', userId)
+        .where('podcast_id', '=', podcastId)
+        .executeTakeFirst();
+      return row ? Number(row.created) : null;
+    },
+    create: (userId, podcastId) => create(state, userId, podcastId),
+    async revoke(userId, podcastId) {
+      await db.deleteFrom('podcast_feeds').where('user_id', '=', userId).where('podcast_id', '=', podcastId).execute();
+    },
+    open: (token, podcastId) => open(state, token, podcastId),
+    sign: (feedId, articleId) => sign(state, feedId, articleId),
+    opens: (query, articleId) => opens(state, query, articleId),
+    personalData: {
+      tables: { podcast_feeds: 'gone' },
+      async export({ userId }) {
+        const rows = await db
+          .selectFrom('podcast_feeds')
+          .select(['podcast_id', 'created'])
+          .where('user_id', '=', userId)
+          .orderBy('created')
+          .execute();
+        const feeds = rows.map((row) => ({
+          series: Number(row.podcast_id),
+          time: new Date(Number(row.created)).toISOString(),
+        }));
+        return { podcast_feeds: feeds };
+      },
+      // Rows are deleted with the account's row.
+      erase: async () => {},
+      async disown(tx, userId) {
+        await tx.deleteFrom('podcast_feeds').where('user_id', '=', userId).execute();
+      },
+    },
+  };
+}
+
+const hashOf = ({ hmacs }: State, token: string): string => hmacs.sign('podcast feed', token);
+
+/** One row for each user and series, so that two clicks leave one address. */
+async function create(state: State, userId: string, podcastId: number): Promise<string> {
+  const token = newToken();
+  // The id changes, too: signed addresses of files name it, and end with the old address.
+  const made = { id: randomUUID(), token: hashOf(state, token), created: state.now() };
+  await state.database.db
+    .insertInto('podcast_feeds')
+    .values({ user_id: userId, podcast_id: podcastId, ...made })
+    .onConflict((conflict) => conflict.columns(['user_id', 'podcast_id']).doUpdateSet(made))
+    .execute();
+  return token;
+}
+
+async function open(state: State, token: string, podcastId: number): Promise<OpenedFeed | null> {
+  if (!tokenForm.test(token)) return null;
+  const row = await state.database.db
+    .selectFrom('podcast_feeds')
+    .select(['id', 'user_id'])
+    .where('token', '=', hashOf(state, token))
+    .where('podcast_id', '=', podcastId)
+    .executeTakeFirst();
+  return row ? { id: row.id, paid: await state.isPaying(row.user_id) } : null;
+}
+
+const signature = ({ hmacs }: State, feedId: string, articleId: number, until: number): string =>
+  hmacs.sign('podcast file', `${feedId}\n${articleId}\n${until}`);
+
+function sign(state: State, feedId: string, articleId: number): string {
+  // Whole days, so that an app that reads the feed twice finds the same address.
+  const until = (Math.floor(state.now() / day) + fileDays) * (day / 1000);
+  return new URLSearchParams({
+    feed: feedId,
+    until: String(until),
+    key: signature(state, feedId, articleId, until),
+  }).toString();
+}
+
+async function opens(state: State, query: URLSearchParams, articleId: number): Promise<boolean> {
+  const [feed, until, key] = ['feed', 'until', 'key'].map((name) => query.get(name) ?? '');
+  if (!feed || !until || !key || !/^[\da-f-]{36}$/.test(feed) || !/^\d{1,12}$/.test(until)) return false;
+  if (!same(signature(state, feed, articleId, Number(until)), key) || Number(until) * 1000 < state.now()) return false;
+  const row = await state.database.db
+    .selectFrom('podcast_feeds')
+    .select('user_id')
+    .where('id', '=', feed)
+    .executeTakeFirst();
+  return row !== undefined && state.isPaying(row.user_id);
+}

@@ -1,0 +1,106 @@
+/** Private feeds on both engines: made, replaced, ended, of their owner alone, and only while the owner subscribes. */
+import { expect, it } from 'vitest';
+import { bench } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import { createPrivateFeeds } from './private-feeds.server.ts';
+
+const secret = 'a secret of the tests that is long enough';
+const days = (count: number): number => count * 24 * 60 * 60;
+
+onBothEngines('private feeds', (engines) => {
+  async function opened() {
+    const database = await engines.open();
+    const own = await bench(database);
+    const paying = new Set<string>();
+    const feeds = createPrivateFeeds({
+      database,
+      secret,
+      isPaying: async (userId) => paying.has(userId),
+      now: () => own.clock.now,
+    });
+    const ada = (await own.join('ada@example.com')).session.userId;
+    const bob = (await own.join('bob@example.com')).session.userId;
+    paying.add(ada).add(bob);
+    return { ...own, database, feeds, paying, ada, bob };
+  }
+
+  it('open for their series with their token, which isn’t stored', async () => {
+    const { database, feeds, ada } = await opened();
+    const token = await feeds.create(ada, 9);
+    expect(await feeds.open(token, 9)).toMatchObject({ paid: true });
+    expect(await feeds.open(token, 8)).toBeNull();
+    const rows = await database.db.selectFrom('podcast_feeds').selectAll().execute();
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain(token);
+  });
+
+  it.each(['', 'x', 'A'.repeat(43), `${'A'.repeat(42)}!`, 'A'.repeat(5000)])(
+    'don’t open by a guess: %s',
+    async (guess) => {
+      const { feeds, ada } = await opened();
+      await feeds.create(ada, 9);
+      expect(await feeds.open(guess, 9)).toBeNull();
+    },
+  );
+
+  it('end when a new address is made, and when they are ended, with the addresses of their files', async () => {
+    const { feeds, ada, bob } = await opened();
+    const bobs = await feeds.create(bob, 9);
+    const first = await feeds.create(ada, 9);
+    const id = (await feeds.open(first, 9))?.id ?? '';
+    const signed = new URLSearchParams(feeds.sign(id, 7));
+    expect(await feeds.opens(signed, 7)).toBe(true);
+    const second = await feeds.create(ada, 9);
+    expect([await feeds.open(first, 9), await feeds.opens(signed, 7)]).toEqual([null, false]);
+    expect(await feeds.open(second, 9)).not.toBeNull();
+    await feeds.revoke(ada, 9);
+    expect([await feeds.open(second, 9), await feeds.createdAt(ada, 9)]).toEqual([null, null]);
+    // Another person's is another row.
+    expect(await feeds.open(bobs, 9)).not.toBeNull();
+  });
+
+  it('leave one address, however many are made at once', async () => {
+    const { database, feeds, ada } = await opened();
+    const tokens = await Promise.all([1, 2, 3, 4].map(() => feeds.create(ada, 9)));
+    const open = await Promise.all(tokens.map((token) => feeds.open(token, 9)));
+    expect(open.filter((feed) => feed !== null)).toHaveLength(1);
+    expect(await database.db.selectFrom('podcast_feeds').selectAll().execute()).toHaveLength(1);
+  });
+
+  it('ask at each request whether their owner subscribes', async () => {
+    const { feeds, paying, ada } = await opened();
+    const token = await feeds.create(ada, 9);
+    const id = (await feeds.open(token, 9))?.id ?? '';
+    const signed = new URLSearchParams(feeds.sign(id, 7));
+    paying.delete(ada);
+    expect([(await feeds.open(token, 9))?.paid, await feeds.opens(signed, 7)]).toEqual([false, false]);
+    paying.add(ada);
+    expect([(await feeds.open(token, 9))?.paid, await feeds.opens(signed, 7)]).toEqual([true, true]);
+  });
+
+  it('sign addresses of files that open one episode, for some days, and can’t be changed', async () => {
+    const { feeds, ada, bob, clock } = await opened();
+    const idOf = async (userId: string) => (await feeds.open(await feeds.create(userId, 9), 9))?.id ?? '';
+    const [adas, bobs] = [await idOf(ada), await idOf(bob)];
+    const query = feeds.sign(adas, 7);
+    // Twice on one day is one address.
+    expect(feeds.sign(adas, 7)).toBe(query);
+    const opens = (change: Record<string, string>, articleId = 7) =>
+      feeds.opens(new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(query)), ...change }), articleId);
+    expect(await opens({})).toBe(true);
+    expect(await opens({}, 8)).toBe(false);
+    const changes = [
+      ['feed', bobs],
+      ['feed', 'x'],
+      ['until', '99999999999'],
+      ['until', 'x'],
+      ['key', ''],
+      ['key', 'x'.repeat(43)],
+    ] as const;
+    for (const [name, value] of changes) expect(await opens({ [name]: value }), `${name} ${value}`).toBe(false);
+    clock.pass(days(13));
+    expect(await opens({})).toBe(true);
+    clock.pass(days(2));
+    expect(await opens({})).toBe(false);
+  });
+});
