@@ -70,6 +70,8 @@ export function pageStyles(): AstroIntegration {
   let rendered = new Map<string, ReadonlySet<string | undefined>>();
   /** Pages with an island that only browsers draw, whose sheets are no server-rendered part's. */
   const drawnByBrowsers = new Set<string>();
+  /** Names of sheets whose address a page asks for (`?url`), to link them itself where it needs them. */
+  const linked = new Set<string>();
   return {
     name: 'broadsheet:page-styles',
     hooks: {
@@ -79,6 +81,8 @@ export function pageStyles(): AstroIntegration {
           name: 'broadsheet:page-styles',
           moduleParsed({ id, meta }: { id: string; meta: { astro?: { clientOnlyComponents?: readonly unknown[] } } }) {
             if (meta.astro?.clientOnlyComponents?.length) drawnByBrowsers.add(id);
+            const [, sheet] = /([\w-]+)\.css\?(?:.*&)?url\b/.exec(id) ?? [];
+            if (sheet !== undefined) linked.add(sheet);
           },
           // The browser's half is built last. What Astro knows of the pages now comes from the server's.
           buildStart(this: { environment?: { name: string } }) {
@@ -122,16 +126,17 @@ export function pageStyles(): AstroIntegration {
           route.styles = (links[at] ?? []).map((file) => ({ type: 'external', src: `${manifest.assetsDir}/${file}` }));
         joined = new Set(files.keys());
       },
-      // What was joined, and no script loads, is in no page any more.
+      // What was joined, and no script or page names, is in no page any more.
       'astro:build:done': ({ dir }) => {
         const assets = join(fileURLToPath(dir), '_assets');
         const names = readdirSync(assets);
         const scripts = names
           .filter((name) => name.endsWith('.js'))
           .map((name) => readFileSync(join(assets, name), 'utf8'));
-        for (const name of names)
-          if (name.endsWith('.css') && !joined.has(name) && !scripts.some((text) => text.includes(name)))
-            rmSync(join(assets, name));
+        for (const name of names) {
+          const isNamed = linked.has(name.split('.', 1)[0] ?? '') || scripts.some((text) => text.includes(name));
+          if (name.endsWith('.css') && !joined.has(name) && !isNamed) rmSync(join(assets, name));
+        }
       },
     },
   };

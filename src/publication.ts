@@ -118,6 +118,7 @@ export const publication = {
     category: 6,
     comments: 10,
     corrections: 20,
+    episodes: 20,
     crosswords: 12,
     videos: 12,
   },

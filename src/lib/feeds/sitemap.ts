@@ -3,6 +3,7 @@ import { publication } from '../../publication.ts';
 import type { Card, ContentReader } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
 import { pathsOf } from '../http/fixed-pages.ts';
+import { podcastPath, podcastsPath } from '../sound/model.ts';
 import { articlesPerSitemap, type XmlNode, xmlDocument } from './write.ts';
 
 /** Google reads at most this many from a news sitemap. */
@@ -67,9 +68,16 @@ export function sitemap(content: ContentReader, siteUrl: string, name: string): 
   ]);
 }
 
+/** The list of series is empty without one. */
+function seriesPaths(content: ContentReader): string[] {
+  const podcasts = content.podcasts();
+  return podcasts.length === 0 ? [] : [podcastsPath, ...podcasts.map(({ slug }) => podcastPath(slug))];
+}
+
 function pages(content: ContentReader, siteUrl: string): XmlNode[] {
   return [
     ...staticPaths.map((path) => url(`${siteUrl}${path}`)),
+    ...seriesPaths(content).map((path) => url(`${siteUrl}${path}`)),
     ...content.sections().map((section) => url(`${siteUrl}/section/${section.slug}`)),
     ...content.authors().map((author) => url(`${siteUrl}/author/${author.slug}`)),
     ...content.videos({ limit: 1000 }).items.map((video) => url(`${siteUrl}/media/${video.slug}`, video.modified)),
@@ -123,6 +131,7 @@ const closedToRobots = [
   '/account/',
   '/dashboard/',
   '/gift/',
+  '/sound/',
   '/preview',
   '/push/',
   '/-/',

@@ -37,7 +37,7 @@ function write(node: XmlNode): string {
 export const xmlDocument = (root: XmlNode): string => `<?xml version="1.0" encoding="UTF-8"?>\n${write(root)}\n`;
 
 /** RFC 822 date as RSS wants it. */
-const rfc822 = (iso: string): string => new Date(iso).toUTCString().replace('GMT', '+0000');
+export const rfc822 = (iso: string): string => new Date(iso).toUTCString().replace('GMT', '+0000');
 const rfc3339 = (iso: string): string => new Date(iso).toISOString();
 
 /** The feed in one of its forms. */

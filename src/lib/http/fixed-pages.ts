@@ -38,6 +38,7 @@ export const fixedPages: readonly FixedPage[] = [
   { path: '/offer/newsletter' },
   { path: '/offline' },
   { path: '/oped-guidelines' },
+  { path: '/podcasts' },
   { path: '/pricing' },
   { path: '/print' },
   { path: '/privacy-choices', uncached: true },

@@ -7,6 +7,7 @@ import { noteText } from '../corrections/model.ts';
 import { isoInZone } from '../dates.ts';
 import { imageUrl, socialImageUrl } from '../images/url.ts';
 import { truncateAtWord } from '../text.ts';
+import { soundOfArticle } from './sound.ts';
 
 export interface PageMeta {
   /** Without the newspaper's name. */
@@ -190,6 +191,7 @@ export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   ...(!isFree(article.access) && {
     hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: `.${walledClass}` },
   }),
+  ...soundOfArticle(article),
   ...(article.corrections.length > 0 && {
     correction: article.corrections.map(({ date, html }) => ({
       '@type': 'CorrectionComment',

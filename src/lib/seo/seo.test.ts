@@ -45,6 +45,8 @@ const article: Article = {
   words: 400,
   commentsOpen: true,
   corrections: [],
+  sound: null,
+  podcast: null,
 };
 
 describe('structured data', () => {

@@ -36,7 +36,7 @@ export const methodRules: readonly MethodRule[] = [
   // Forms that post to the address of their own page.
   { path: new RegExp(`^(?:${pathsOf('takesForm').join('|')})$`), methods: form },
   { path: /^\/gift\/[^/]+$/, methods: form },
-  { path: /^\/account\/(?:comment|plan|unsubscribe)$/, methods: form },
+  { path: /^\/account\/(?:comment|plan|podcast|unsubscribe)$/, methods: form },
   // Addresses that forms post to; a GET is redirected to the page with the form.
   {
     path: /^\/account\/(?:code|delete|history|link|mail|newsletter|profile|resend|saved|sign-in|sign-out|social|subscription)$/,

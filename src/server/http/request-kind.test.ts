@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { requestKind } from './request-kind.ts';
+import { loggedAddress, requestKind } from './request-kind.ts';
 
 const files = { statics: { has: (path: string) => path === '/favicon.svg', answer: () => null } };
 const texts = new Map([['/key.txt', 'key']]);
@@ -13,6 +13,7 @@ it.each([
   ['/blaize/login', 'api'],
   ['/zephr/feature', 'api'],
   ['/image?url=a', 'image'],
+  ['/sound/12/0.mp3?key=x', 'audio'],
   ['/-/press', 'operators'],
   ['/metrics', 'operators'],
   ['/readyz?complete', 'operators'],
@@ -26,3 +27,13 @@ it.each([
 it('is a miss when it waited for a render', () => {
   expect(requestKind(files, { incoming: { url: '/article/a' }, missed: true })).toBe('miss');
 });
+
+it.each([
+  ['/podcast/how-it-works/private/Abc_-9.xml?x=1', '/podcast/how-it-works/private/…?x=1'],
+  ['/PODCAST/a/private/abc', '/PODCAST/a/private/…'],
+  ['/gift/abc', '/gift/…'],
+  ['/sound/12/0.mp3?feed=f&until=9&key=abc', '/sound/12/0.mp3?feed=f&until=9&key=…'],
+  ['/preview?type=articles&signature=abc', '/preview?type=articles&signature=…'],
+  ['/article/a?page=2', '/article/a?page=2'],
+  ['/podcast/how-it-works/rss.xml', '/podcast/how-it-works/rss.xml'],
+])('%s is logged without its secret', (address, logged) => expect(loggedAddress(address)).toBe(logged));

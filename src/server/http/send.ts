@@ -17,6 +17,7 @@ export const retryAfter = '5';
 /** Smaller bodies aren't compressed. */
 const leastCompressed = 1024;
 const openerPolicy = 'cross-origin-opener-policy';
+const referrerPolicy = 'referrer-policy';
 
 /** Whether caches keep a response and answer others with it. */
 const isKept = (cacheControl: unknown): boolean => /^public.*max-age=[1-9]/.test(String(cacheControl));
@@ -34,6 +35,8 @@ export function send(
   const all: OutgoingHttpHeaders = { 'content-security-policy': security.other, ...headers, ...security.always };
   // The last page of a social sign-in needs its reference to the window that opened it.
   if (headers[openerPolicy]) all[openerPolicy] = headers[openerPolicy];
+  // An address that is a secret is stricter.
+  if (headers[referrerPolicy]) all[referrerPolicy] = headers[referrerPolicy];
   // A 503 to a readiness probe is a correct answer, not an error.
   if (status >= 500 && !isProbe(incoming.url)) counts.errors++;
   if (body && all['content-length'] === undefined) all['content-length'] = body.byteLength;

@@ -124,9 +124,9 @@ test('measures requests by kind, each from the start', async () => {
   const bucket = (le: string) => samples.get(`broadsheet_request_seconds_bucket{le="${le}",kind="api"}`);
   expect([bucket('0.001'), bucket('0.05'), bucket('10'), bucket('+Inf')]).toEqual([1, 2, 2, 3]);
   expect(samples.get('broadsheet_request_seconds_sum{kind="api"}')).toBeCloseTo(12.0304);
-  const kinds = ['page', 'miss', 'api', 'static', 'image', 'operators'];
+  const kinds = ['page', 'miss', 'api', 'static', 'image', 'audio', 'operators'];
   expect(kinds.map((kind) => samples.get(`broadsheet_request_seconds_count{kind="${kind}"}`))).toEqual([
-    0, 0, 3, 0, 0, 0,
+    0, 0, 3, 0, 0, 0, 0,
   ]);
 });
 

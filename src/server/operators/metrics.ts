@@ -64,7 +64,7 @@ export interface ImageCounts {
 }
 
 /** `miss`: waited for a render of the press; `page`: every other page that the cache didn't answer at once. */
-const requestKinds = ['page', 'miss', 'api', 'static', 'image', 'operators'] as const;
+const requestKinds = ['page', 'miss', 'api', 'static', 'image', 'audio', 'operators'] as const;
 export type RequestKind = (typeof requestKinds)[number];
 
 /** The sources of the numbers. Each is read once per scrape; a missing source has no metrics. */

@@ -66,6 +66,8 @@ it.each([
   '/zephr/media/user/session',
   '/account/link-sent',
   '/dashboard/account',
+  '/sound/12/0.mp3?key=x',
+  '/podcast/how-it-works/private/Abc_-9.xml',
   '/profile',
   '/socialLogin?return=/about',
 ])('%s is never stored', (target) => {

@@ -17,12 +17,13 @@ import { formerAddress, storyByNumber } from './former-addresses.ts';
 const fixedPaths: readonly string[] = fixedPages.map(({ path }) => path);
 
 /**
- * Never stored: API calls, pictures, previews and operators' pages; search, whose queries are endless; the news sitemap and
+ * Never stored: API calls, pictures, audio files, private feeds, previews and operators' pages; search, whose queries are endless; the news sitemap and
  * security.txt, which change with the clock; calls of the account service, and pages that depend on the reader.
  */
 const pass: readonly RegExp[] = [
   /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|push|\.well-known)\//,
   /^\/privacy-choices\/save$/,
+  /^\/(?:sound|podcast\/[^/]+\/private)\//,
   /^\/(?:image|preview|metrics|healthz|readyz|news-sitemap\.xml)$/,
   new RegExp(`^(?:${pathsOf('uncached').join('|')})$`),
 ];
@@ -36,7 +37,7 @@ const queries: KeyRules['queries'] = [
   { path: /^\/(?:newsletter|newsletter-signUp|offer\/newsletter)$/, allow: { problem } },
   { path: /^\/media$/, allow: { section: anything, page: anything } },
   { path: /^\/(?:corrections|games|latest)$/, allow: paged },
-  { path: /^\/(?:section|author)\/[^/]+$/, allow: paged },
+  { path: /^\/(?:section|author|podcast)\/[^/]+$/, allow: paged },
   { path: /^\/article\/[^/]+\/comments$/, allow: { ...paged, sort: /^(?:oldest|replies)$/ } },
   { path: /^\/article\/[^/]+\/comments\/[^/]+$/, allow: paged },
 ];
@@ -49,7 +50,7 @@ const onDemandPages: readonly RegExp[] = [
   /\?/,
   /^\/(?:sitemap\.xml$|sitemaps\/|fragments\/)/,
   /\/(?:rss\.xml|atom\.xml|feed\.json)$/,
-  /^\/article\/[^/]+\/comments/,
+  /^\/article\/[^/]+\/(?:comments|chapters|transcript)/,
   /^\/(?:print|thankyou|follow|authors)$/,
 ];
 
@@ -57,7 +58,7 @@ const onDemandPages: readonly RegExp[] = [
 export const isOnDemand = (key: string): boolean => onDemandPages.some((pattern) => pattern.test(key));
 
 /** Paths of documents that the content store knows by their slug. */
-const document = /^\/(article|section|author|media|games)\/([^/?]+)(?=[/?]|$)/;
+const document = /^\/(article|section|author|media|games|podcast)\/([^/?]+)(?=[/?]|$)/;
 
 /** Pages that are rendered in place of others. Their own addresses respond with 404. */
 const errorPages: readonly string[] = ['/404', '/500'];
@@ -89,6 +90,8 @@ export function existsIn(content: ContentReader, path: string): boolean {
       return content.author(slug) !== null || content.fate('authors', slug).kind !== 'unknown';
     case 'media':
       return content.video(slug) !== null || content.fate('video', slug).kind !== 'unknown';
+    case 'podcast':
+      return content.podcast(slug) !== null || content.fate('podcasts', slug).kind !== 'unknown';
     case 'games':
       return content.crossword(slug) !== null || content.fate('crosswords', slug).kind !== 'unknown';
     default:
@@ -172,6 +175,7 @@ const standing: readonly string[] = [
   '/media',
   '/games',
   '/corrections',
+  '/podcasts',
   '/about',
   '/pricing',
   '/print',
@@ -227,7 +231,7 @@ export function* articleKeys(reader: () => ContentReader, since?: string): Gener
   }
 }
 
-/** Every address of the site: fronts, articles, then further pages of lists, comments, authors, films, games, sitemaps. */
+/** Every address of the site: fronts, articles, then further pages of lists, comments, authors, films, games, series, sitemaps. */
 export function* allKeys(reader: () => ContentReader, since?: string): Generator<string> {
   const content = reader();
   const { pageSizes } = publication;
@@ -251,6 +255,12 @@ export function* allKeys(reader: () => ContentReader, since?: string): Generator
   for (const section of content.sections()) if (section.showInMedia) yield `/media?section=${section.slug}`;
   for (let page = 2; page <= Math.ceil(films.total / pageSizes.videos); page++) yield pageHref('/media', page);
   for (const game of content.crosswords({ limit: 100_000 }).items) yield `/games/${game.slug}`;
+  for (const { id, slug } of content.podcasts()) {
+    yield `/podcast/${slug}`;
+    yield `/podcast/${slug}/rss.xml`;
+    const { total } = content.episodes(id, { limit: 0 });
+    for (let page = 2; page <= Math.ceil(total / pageSizes.episodes); page++) yield pageHref(`/podcast/${slug}`, page);
+  }
   yield '/sitemap.xml';
   yield '/sitemaps/pages.xml';
   for (let map = 1; map <= Math.max(1, Math.ceil(articles / articlesPerSitemap)); map++) {

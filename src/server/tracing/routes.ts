@@ -19,7 +19,20 @@ const calls: ReadonlySet<string> = new Set([
 ]);
 /** Below these, the next part is a name. */
 const named: ReadonlySet<string> = new Set([
-  ...['_assets', 'article', 'author', 'crosswords', 'games', 'gift', 'media', 'section', 'sitemaps', 'video'],
+  ...[
+    '_assets',
+    'article',
+    'author',
+    'crosswords',
+    'games',
+    'gift',
+    'media',
+    'podcast',
+    'section',
+    'sitemaps',
+    'sound',
+    'video',
+  ],
 ]);
 const word = /^(?:v\d|[a-z][a-zA-Z]{0,23}(?:-[a-z]{1,16}){0,3})$/;
 

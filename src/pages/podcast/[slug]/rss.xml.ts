@@ -1,0 +1,16 @@
+/** The public feed of a series. */
+import type { APIRoute } from 'astro';
+import { textAnswer } from '../../../lib/feeds/write.ts';
+import { publicFeed } from '../../../lib/sound/feed.ts';
+import { podcastFeedPath } from '../../../lib/sound/model.ts';
+
+export const GET: APIRoute = ({ locals, params, redirect }) => {
+  const { content, config } = locals;
+  const podcast = content.podcast(params.slug ?? '');
+  if (podcast) return textAnswer(publicFeed(content, podcast, config.siteUrl), 'application/rss+xml');
+  const fate = content.fate('podcasts', params.slug ?? '');
+  if (fate.kind === 'moved') return redirect(podcastFeedPath(fate.slug), 301);
+  // Apps stop asking for a feed that is gone.
+  if (fate.kind === 'gone') return new Response('This series has been withdrawn.\n', { status: 410 });
+  return textAnswer(null, 'application/rss+xml');
+};

@@ -1,0 +1,196 @@
+/**
+ * Players of a page: chapters and skips seek, the speed and the place are kept in this browser, and the lock screen shows what plays. The
+ * page has all controls already (components/sound, lib/sound/model.ts); this loads at a touch.
+ */
+import { readStoredJson, writeStored } from '../lib/browser-storage.ts';
+import { clockTime } from '../lib/sound/model.ts';
+
+/** Name of the entry in the browser's storage, and how many places it keeps. */
+const entryName = 'sound';
+const mostPlaces = 50;
+/** Seconds: a place nearer to the beginning or the end isn't kept. */
+const margin = 3;
+const back = 15;
+const forward = 30;
+/** Milliseconds between two writes while something plays. */
+const writeEvery = 5000;
+
+interface Kept {
+  readonly speed?: number;
+  /** Seconds by player, the oldest first. */
+  readonly places?: readonly (readonly [player: string, seconds: number])[];
+}
+
+function kept(): Kept {
+  const value = readStoredJson(entryName) as Kept | null;
+  const isPlace = (place: unknown): boolean =>
+    Array.isArray(place) && typeof place[0] === 'string' && Number.isFinite(place[1]);
+  return {
+    speed: Number.isFinite(value?.speed) ? Number(value?.speed) : 1,
+    places: Array.isArray(value?.places) ? value.places.filter(isPlace) : [],
+  };
+}
+
+const keep = (change: Kept): void => void writeStored(entryName, JSON.stringify({ ...kept(), ...change }));
+
+function keepPlace(player: string, seconds: number | null): void {
+  const others = (kept().places ?? []).filter(([name]) => name !== player);
+  keep({ places: seconds === null ? others : [...others, [player, Math.floor(seconds)] as const].slice(-mostPlaces) });
+}
+
+/** The part of the page that belongs to a player: the story's sound, or the figure in its text. */
+const boxOf = (element: Element): Element => element.closest('.sound, figure') ?? element.parentElement ?? element;
+
+const audioOf = (control: Element): HTMLAudioElement | null => boxOf(control).querySelector('audio');
+
+/** Names a player: the story's sound by the story's number, others by their file. */
+const nameOf = (audio: HTMLAudioElement): string =>
+  audio.closest<HTMLElement>('.sound')?.dataset.sound ?? audio.currentSrc ?? audio.src;
+
+const isLong = ({ duration }: HTMLAudioElement): boolean => Number.isFinite(duration);
+
+function seek(audio: HTMLAudioElement, seconds: number): void {
+  const end = isLong(audio) ? audio.duration : Number.POSITIVE_INFINITY;
+  audio.currentTime = Math.min(Math.max(0, seconds), end);
+}
+
+const play = (audio: HTMLAudioElement): void => void audio.play().catch(() => {});
+
+function setSpeed(audio: HTMLAudioElement, speed: number): void {
+  audio.defaultPlaybackRate = speed;
+  audio.playbackRate = speed;
+  const select = boxOf(audio).querySelector<HTMLSelectElement>('[data-speed]');
+  if (select) select.value = String(speed);
+}
+
+/** What a control of the page does. */
+export function act(control: HTMLElement): void {
+  const audio = audioOf(control);
+  if (!audio) return;
+  const { skip, seek: start } = control.dataset;
+  if (skip !== undefined) seek(audio, audio.currentTime + Number(skip));
+  else if (start !== undefined) {
+    seek(audio, Number(start));
+    play(audio);
+  } else if (control instanceof HTMLSelectElement) {
+    setSpeed(audio, Number(control.value));
+    keep({ speed: Number(control.value) });
+  }
+}
+
+/** Marks the chapter that plays. */
+function markChapter(audio: HTMLAudioElement): void {
+  const links = [...boxOf(audio).querySelectorAll<HTMLElement>('[data-seek]')];
+  const current = links.findLast((link) => Number(link.dataset.seek) <= audio.currentTime);
+  for (const link of links) {
+    if (link === current) link.setAttribute('aria-current', 'true');
+    else link.removeAttribute('aria-current');
+  }
+}
+
+/** The lock screen's controls: title, series, picture, skips and chapters. */
+function showOnLockScreen(audio: HTMLAudioElement): void {
+  const session = navigator.mediaSession;
+  if (!session) return;
+  const { title, series = '', picture } = audio.closest<HTMLElement>('.sound')?.dataset ?? {};
+  session.metadata = new MediaMetadata({
+    title: title ?? audio.getAttribute('aria-label') ?? document.title,
+    artist: series,
+    album: series,
+    artwork: picture ? [{ src: new URL(picture, location.href).href, sizes: '640x640' }] : [],
+  });
+  const chapters = [...boxOf(audio).querySelectorAll<HTMLElement>('[data-seek]')].map(({ dataset }) =>
+    Number(dataset.seek),
+  );
+  const handlers: Partial<Record<MediaSessionAction, MediaSessionActionHandler>> = {
+    play: () => play(audio),
+    pause: () => audio.pause(),
+    seekbackward: ({ seekOffset }) => seek(audio, audio.currentTime - (seekOffset ?? back)),
+    seekforward: ({ seekOffset }) => seek(audio, audio.currentTime + (seekOffset ?? forward)),
+    seekto: ({ seekTime }) => seek(audio, seekTime ?? audio.currentTime),
+  };
+  if (chapters.length > 0) {
+    // A little back, so that the second press leads to the chapter before.
+    handlers.previoustrack = () => seek(audio, chapters.findLast((start) => start < audio.currentTime - 3) ?? 0);
+    handlers.nexttrack = () => seek(audio, chapters.find((start) => start > audio.currentTime) ?? audio.currentTime);
+  }
+  for (const [action, handler] of Object.entries(handlers)) {
+    try {
+      session.setActionHandler(action as MediaSessionAction, handler);
+    } catch {
+      // Not every browser knows every action.
+    }
+  }
+}
+
+function showPosition(audio: HTMLAudioElement): void {
+  if (!isLong(audio)) return;
+  const { duration, playbackRate, currentTime } = audio;
+  navigator.mediaSession?.setPositionState?.({ duration, playbackRate, position: Math.min(currentTime, duration) });
+}
+
+/** Keys within a player: J and L skip, K plays and pauses, < and > change the speed. */
+function onKey(event: KeyboardEvent, audio: HTMLAudioElement): void {
+  const target = event.target as Element;
+  if (event.ctrlKey || event.metaKey || event.altKey || target.matches('select, input, textarea')) return;
+  const speeds = [...boxOf(audio).querySelectorAll('[data-speed] option')].map((option) =>
+    Number((option as HTMLOptionElement).value),
+  );
+  const turn = (by: number): void => {
+    const next = speeds[speeds.indexOf(audio.playbackRate) + by];
+    if (next === undefined) return;
+    setSpeed(audio, next);
+    keep({ speed: next });
+  };
+  const keys: Readonly<Record<string, () => void>> = {
+    j: () => seek(audio, audio.currentTime - back),
+    l: () => seek(audio, audio.currentTime + forward),
+    k: () => (audio.paused ? play(audio) : audio.pause()),
+    '<': () => turn(-1),
+    '>': () => turn(1),
+  };
+  const action = keys[event.key.toLowerCase()];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+function enhance(audio: HTMLAudioElement): void {
+  const name = nameOf(audio);
+  const { speed = 1, places = [] } = kept();
+  setSpeed(audio, speed);
+  const place = places.find(([player]) => player === name)?.[1] ?? 0;
+  const note = boxOf(audio).querySelector('.sound-place');
+  if (place > 0 && audio.currentTime === 0) {
+    audio.currentTime = place;
+    if (note) note.textContent = `You stopped at ${clockTime(place)}. It plays on from there.`;
+  }
+  let wrote = 0;
+  const write = (): void => {
+    const { currentTime, duration } = audio;
+    const over = audio.ended || (isLong(audio) && currentTime > duration - margin);
+    if (currentTime < margin && !over) return;
+    wrote = Date.now();
+    keepPlace(name, over ? null : currentTime);
+  };
+  audio.addEventListener('play', () => {
+    // One at a time.
+    for (const other of document.querySelectorAll('audio')) if (other !== audio) other.pause();
+    if (note) note.textContent = '';
+    showOnLockScreen(audio);
+  });
+  audio.addEventListener('timeupdate', () => {
+    markChapter(audio);
+    showPosition(audio);
+    if (Date.now() - wrote > writeEvery) write();
+  });
+  for (const type of ['pause', 'ended', 'seeked']) audio.addEventListener(type, write);
+  addEventListener('pagehide', () => {
+    if (!audio.paused) write();
+  });
+  const box = boxOf(audio);
+  box.addEventListener('keydown', (event) => onKey(event as KeyboardEvent, audio));
+  if (!audio.paused) showOnLockScreen(audio);
+}
+
+for (const audio of document.querySelectorAll<HTMLAudioElement>('.sound audio, .prose audio')) enhance(audio);

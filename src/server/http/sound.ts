@@ -1,0 +1,195 @@
+/**
+ * Audio files of restricted stories, and their chapters and transcripts for podcast apps: `/sound/<story>/<number>`. The site asks who
+ * listens, as for the story's page, and passes the file on from WordPress, whose own address readers don't learn. A private feed's
+ * addresses are signed instead, because apps send no cookies.
+ */
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { Agent, type Dispatcher, request } from 'undici';
+import { isWalled } from '../../lib/access/model.ts';
+import type { AccessLevel, ContentReader } from '../../lib/content/model.ts';
+import { episodeFile, episodeFileHeaders } from '../../lib/sound/documents.ts';
+import { retryAfter, send, sendText } from './send.ts';
+import type { Exchange, ServerState } from './server-options.ts';
+
+const address = /^\/sound\/([1-9]\d{0,15})\/(?:(\d{1,3})(?:\.[a-z\d]{2,5})?|(chapters\.json|transcript\.(?:txt|vtt)))$/;
+
+/** Files that are passed on at once: each holds a connection to WordPress while a reader listens. */
+const mostOpen = 200;
+/** A player that is paused stops reading; it asks for the rest when it goes on. */
+const idleMs = 60_000;
+const patienceMs = 15_000;
+
+let agent: Agent | undefined;
+let open = 0;
+
+const connections = (): Agent => {
+  agent ??= new Agent({ connections: mostOpen, connect: { timeout: 5000 }, headersTimeout: patienceMs });
+  return agent;
+};
+
+/** Headers of the request that choose a part of a file. */
+const asked = ['range', 'if-range', 'if-none-match', 'if-modified-since'] as const;
+/** Headers of WordPress's response that say which part it is. */
+const told = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'] as const;
+const passedOn: ReadonlySet<number> = new Set([200, 206, 304, 416]);
+
+/** @returns `false` for other addresses */
+export async function answerSound(state: ServerState, exchange: Exchange, url: URL): Promise<boolean> {
+  if (!url.pathname.startsWith('/sound/')) return false;
+  const [, id = '', number, name = ''] = address.exec(url.pathname) ?? [];
+  if (id === '') return refuse(state, exchange, 404);
+  const { content, services } = state.options.locals();
+  const over = await services.limiter.count('sound', { address: state.addressOf(exchange.incoming) });
+  if (over) return refuse(state, exchange, 429, over.retryAfter);
+  const articleId = Number(id);
+  try {
+    return number === undefined
+      ? await sendEpisodeFile(state, exchange, content, articleId, name, url)
+      : await sendAudio(state, exchange, content, articleId, Number(number), url);
+  } catch (error) {
+    if (exchange.outgoing.headersSent) throw error;
+    state.options.log.warn({ err: error }, "Who may listen couldn't be looked up");
+    return refuse(state, exchange, 503, Number(retryAfter));
+  }
+}
+
+const sentences = {
+  403: 'Only readers who may read this story can listen to it. Sign in on the site, or renew your feed.',
+  404: 'There is nothing at this address.',
+  429: 'Too many requests. Try again later.',
+  502: 'This recording isn’t available right now.',
+  503: 'Too many people are listening right now. Try again in a moment.',
+} as const;
+
+function refuse(state: ServerState, exchange: Exchange, status: keyof typeof sentences, seconds?: number): true {
+  const wait = seconds === undefined ? {} : { 'retry-after': String(seconds) };
+  sendText(state, exchange, status, sentences[status], wait);
+  return true;
+}
+
+/** Whether this request may have the paid parts of a story, and cookies for the response. */
+async function admits(
+  { options }: ServerState,
+  incoming: IncomingMessage,
+  story: { readonly id: number; readonly slug: string; readonly access: AccessLevel },
+  url: URL,
+): Promise<{ readonly may: boolean; readonly cookies: readonly string[] }> {
+  const { pages, renewAccess } = options;
+  const { cookie } = incoming.headers;
+  const signed = options.locals().services.privateFeeds;
+  if (url.searchParams.has('key')) {
+    return { may: (await signed?.opens(url.searchParams, story.id)) ?? false, cookies: [] };
+  }
+  if (!pages || !isWalled(story.access)) return { may: !isWalled(story.access), cookies: [] };
+  let level = pages.access.levelFor(cookie);
+  let cookies: readonly string[] = [];
+  if (level === null) ({ level, cookies } = (await renewAccess?.(cookie)) ?? { level, cookies });
+  const may =
+    pages.press.variantFor(story.access, level) === 'full' ||
+    (pages.passes?.opens(cookie, `/article/${story.slug}`) ?? false);
+  return { may, cookies };
+}
+
+async function sendEpisodeFile(
+  state: ServerState,
+  exchange: Exchange,
+  content: ContentReader,
+  articleId: number,
+  name: string,
+  url: URL,
+): Promise<true> {
+  const episode = content.episode(articleId);
+  if (!episode) return refuse(state, exchange, 404);
+  const { may, cookies } = await admits(state, exchange.incoming, episode.card, url);
+  if (!may) return refuse(state, exchange, 403);
+  const article = content.article(episode.card.slug);
+  const file = episodeFile(episode, article?.podcast ?? null, name);
+  if (!file) return refuse(state, exchange, 404);
+  const headers: OutgoingHttpHeaders = { ...episodeFileHeaders(file.type), 'cache-control': 'private, max-age=300' };
+  if (cookies.length > 0) headers['set-cookie'] = [...cookies];
+  send(state, exchange, 200, headers, Buffer.from(file.text));
+  return true;
+}
+
+async function sendAudio(
+  state: ServerState,
+  exchange: Exchange,
+  content: ContentReader,
+  articleId: number,
+  number: number,
+  url: URL,
+): Promise<true> {
+  const audio = content.audio(articleId, number);
+  if (!audio) return refuse(state, exchange, 404);
+  const { may, cookies } = await admits(state, exchange.incoming, { id: articleId, ...audio }, url);
+  if (!may) return refuse(state, exchange, 403);
+  if (open >= mostOpen) return refuse(state, exchange, 503, Number(retryAfter));
+  open++;
+  try {
+    await passOn(state, exchange, audio, cookies);
+  } finally {
+    open--;
+  }
+  return true;
+}
+
+/** Passes the file, or the part that was asked for, on from where it lies. Redirects aren't followed: they could lead anywhere. */
+async function passOn(
+  state: ServerState,
+  exchange: Exchange,
+  { url, type }: { readonly url: string; readonly type: string },
+  cookies: readonly string[],
+): Promise<void> {
+  const { incoming, outgoing } = exchange;
+  const { log, security } = state.options;
+  const hangUp = new AbortController();
+  outgoing.once('close', () => hangUp.abort());
+  let answer: Dispatcher.ResponseData;
+  try {
+    answer = await request(url, {
+      method: incoming.method === 'HEAD' ? 'HEAD' : 'GET',
+      dispatcher: connections(),
+      headers: { accept: 'audio/*', ...pick(incoming.headers, asked) },
+      signal: hangUp.signal,
+    });
+  } catch (error) {
+    if (outgoing.destroyed) return;
+    log.warn({ err: error, file: url }, "An audio file couldn't be fetched");
+    refuse(state, exchange, 502);
+    return;
+  }
+  const sent = String(answer.headers['content-type'] ?? '');
+  const isAudio =
+    answer.statusCode === 304 || answer.statusCode === 416 || /^(?:audio\/|application\/ogg\b)/i.test(sent);
+  if (!passedOn.has(answer.statusCode) || !isAudio) {
+    answer.body.on('error', () => {}).destroy();
+    log.warn({ status: answer.statusCode, type: sent, file: url }, "An audio file couldn't be fetched");
+    refuse(state, exchange, answer.statusCode === 404 ? 404 : 502);
+    return;
+  }
+  outgoing.writeHead(answer.statusCode, {
+    ...security.always,
+    ...pick(answer.headers, told),
+    'content-security-policy': security.other,
+    'content-type': type || sent,
+    // For this reader's browser alone, so that it needn't load again what it has played.
+    'cache-control': 'private, max-age=3600',
+    ...(cookies.length > 0 && { 'set-cookie': [...cookies] }),
+  });
+  outgoing.setTimeout(idleMs, () => outgoing.destroy());
+  // A reader who leaves ends the connection: that is no error.
+  await pipeline(answer.body, outgoing).catch(() => {});
+}
+
+function pick(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  names: readonly string[],
+): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value === 'string') picked[name] = value;
+  }
+  return picked;
+}
