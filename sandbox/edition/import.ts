@@ -6,6 +6,7 @@ import { makePictures } from './pictures.ts';
 import { picturesWithin, withAddresses } from './placeholders.ts';
 import type { EditionKind } from './model.ts';
 import { readEdition } from './read.ts';
+import { makeRecordings } from './recordings.ts';
 
 export interface ImportOptions {
   readonly wordpress: RunningWordPress;
@@ -29,15 +30,17 @@ export async function importEdition(options: ImportOptions): Promise<boolean> {
   if ((await wordpress.run("echo get_option( 'sandbox_edition' ) ? 'yes' : 'no';")) === 'yes') return false;
   const edition = readEdition(wordpress.url, kind);
   const now = new Date();
+  const folder = `${now.getUTCFullYear()}/${String(now.getUTCMonth() + 1).padStart(2, '0')}`;
   const pictures = await makePictures(
     [...edition.documents.flatMap(({ picture }) => picture ?? []), ...picturesWithin(edition.documents.map(({ content }) => content))],
     {
       cache: artCache,
       uploads: path.join(data, 'uploads'),
-      folder: `${now.getUTCFullYear()}/${String(now.getUTCMonth() + 1).padStart(2, '0')}`,
+      folder,
       onProgress: (done, total) => onProgress({ progress: 'Drawing the pictures', done, total }),
     },
   );
+  const recordings = makeRecordings(edition.documents, path.join(data, 'uploads'), folder);
   const addressOf = (seed: string) => `${wordpress.url}/wp-content/uploads/${pictures.get(seed)?.file ?? ''}`;
   onProgress({ progress: `Importing the edition: ${edition.documents.length} documents` });
   await wordpress.run(phpFile(path.join(import.meta.dirname, 'php'), 'import.php'), {
@@ -46,6 +49,7 @@ export async function importEdition(options: ImportOptions): Promise<boolean> {
       ...document,
       content: withAddresses(document.content, addressOf),
       picture: (picture && pictures.get(picture.seed)) ?? null,
+      recording: recordings.get(document.slug) ?? null,
     })),
     now: Math.floor(now.getTime() / 1000),
   });

@@ -8,11 +8,13 @@ export interface PictureWish {
   readonly alt: string;
   readonly caption: string;
   readonly credit: string;
+  /** As wide as high, for podcast directories. */
+  readonly square?: true;
 }
 
 /** A document of any type, as `php/import.php` reads it. */
 export interface Document {
-  readonly type: 'articles' | 'video' | 'crosswords' | 'authors' | 'page' | 'post';
+  readonly type: 'articles' | 'video' | 'crosswords' | 'authors' | 'podcasts' | 'page' | 'post';
   readonly slug: string;
   readonly status: string;
   readonly title: string;
@@ -33,6 +35,8 @@ export interface Document {
   readonly picture?: PictureWish | undefined;
   /** Notes on a story, each with its age in hours. */
   readonly corrections?: readonly { readonly kind: 'correction' | 'clarification'; readonly text: string; readonly hours: number }[];
+  /** The sound of a story: seconds of its recording, and the slug of its series. */
+  readonly sound?: { readonly seconds: number; readonly series: string } | undefined;
   /** Post meta, by the plugin's keys. */
   readonly meta: Readonly<Record<string, unknown>>;
 }

@@ -5,8 +5,9 @@ import path from 'node:path';
 import { renderArt } from './art/render.ts';
 import type { PictureWish } from './model.ts';
 
-/** Width and height of every picture in pixels. */
+/** Width and height of a picture in pixels. */
 export const PICTURE = { width: 1600, height: 900 } as const;
+const SQUARE = { width: 1400, height: 1400 } as const;
 
 /** A picture that lies in `uploads/`. */
 export interface Picture {
@@ -42,8 +43,9 @@ export async function makePictures(wishes: readonly PictureWish[], options: Pict
   let done = 0;
   const work = async () => {
     for (let wish = waiting.shift(); wish; wish = waiting.shift()) {
-      const { motif, seed, alt, caption, credit } = wish;
-      const request = { motif, seed, ...PICTURE };
+      const { motif, seed, alt, caption, credit, square } = wish;
+      const size = square ? SQUARE : PICTURE;
+      const request = { motif, seed, ...size };
       const hash = createHash('sha256').update(version).update(JSON.stringify(request)).digest('hex').slice(0, 32);
       const kept = path.join(options.cache, `${hash}.jpg`);
       if (!fs.existsSync(kept)) {
@@ -53,7 +55,7 @@ export async function makePictures(wishes: readonly PictureWish[], options: Pict
       }
       const file = `${options.folder}/${seed}.jpg`;
       fs.copyFileSync(kept, path.join(options.uploads, file));
-      made.set(seed, { file, ...PICTURE, bytes: fs.statSync(kept).size, alt, caption, credit });
+      made.set(seed, { file, ...size, bytes: fs.statSync(kept).size, alt, caption, credit });
       options.onProgress(++done, wishes.length);
     }
   };

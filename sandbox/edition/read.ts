@@ -19,6 +19,16 @@ interface Author {
   readonly motif?: string;
 }
 
+interface Series {
+  readonly slug: string;
+  readonly title: string;
+  readonly excerpt: string;
+  readonly author: string;
+  readonly category: string;
+  readonly motif: string;
+  readonly hours: number;
+}
+
 interface Video {
   readonly slug: string;
   readonly title: string;
@@ -48,6 +58,7 @@ export function readEdition(wordpress: string, kind: Exclude<EditionKind, 'none'
   const articles = texts.map(articleOf);
   const documents = [
     ...authors.map(authorOf),
+    ...(json<Series[]>('podcasts.json') ?? []).map(seriesOf),
     ...articles,
     ...(json<Video[]>('videos.json') ?? []).map(videoOf),
     ...puzzles().map((puzzle) => crosswordOf(puzzle, wordpress)),
@@ -116,7 +127,8 @@ function articleOf(text: Text & { readonly slug: string }): Document {
     hours,
     picture: motif ? { motif, seed: text.slug, alt: describe(motif), caption, credit } : undefined,
     corrections: correctionsOf(text),
-    meta: { newsroom_access: access, ...(agency && { newsroom_agency: agency }) },
+    sound: soundOf(text),
+    meta: { newsroom_access: access, ...(agency && { newsroom_agency: agency }), ...episodeMetaOf(text) },
   };
 }
 
@@ -127,6 +139,37 @@ function correctionsOf(text: Text): Document['corrections'] {
   const hours = numberIn(text, 'corrected');
   if (hours === undefined) throw new Error(`${text.source}: "corrected" is missing`);
   return [{ kind: 'correction', text: correction, hours }];
+}
+
+/** `sound` is the seconds of a story's recording, `series` the slug of its series. */
+function soundOf(text: Text): Document['sound'] {
+  const seconds = numberIn(text, 'sound');
+  return seconds === undefined ? undefined : { seconds, series: text.fields.series ?? '' };
+}
+
+const episodeMetaOf = (text: Text): Document['meta'] =>
+  numberIn(text, 'sound') === undefined
+    ? {}
+    : {
+        newsroom_episode_title: text.fields.episode ?? '',
+        newsroom_chapters: listIn(text, 'chapters', '|').join('\n'),
+        newsroom_transcript: text.fields.transcript ?? '',
+      };
+
+function seriesOf({ slug, title, excerpt, author, category, motif, hours }: Series): Document {
+  return {
+    type: 'podcasts',
+    slug,
+    status: 'publish',
+    title: escapeText(title),
+    content: markdownToBlocks(excerpt),
+    excerpt,
+    author: '',
+    sections: [],
+    hours,
+    picture: { motif, seed: `series-${slug}`, alt: describe(motif), caption: '', credit: 'Illustration: The Sun', square: true },
+    meta: { newsroom_series_author: author, newsroom_series_category: category },
+  };
 }
 
 function pageOf(text: Text & { readonly slug: string }): Document {
@@ -253,14 +296,18 @@ function topStoriesOf(texts: readonly (Text & { readonly slug: string })[]): Top
   };
 }
 
-/** A misspelt author or section would silently lose a byline or a story: better to stop. */
+/** A misspelt author, section or series would silently lose a byline or a story: better to stop. */
 function checkNames(documents: readonly Document[], authors: ReadonlySet<string>) {
   const known = new Set(sections.map(({ slug }) => slug));
-  const problems = documents.flatMap(({ type, slug, author, authors: others = [], contributors = [], sections: named }) => [
-    ...[author, ...others, ...contributors]
-      .filter((name) => name !== '' && !authors.has(name))
-      .map((name) => `${type}/${slug}: no author "${name}"`),
-    ...named.filter((name) => !known.has(name)).map((name) => `${type}/${slug}: no section "${name}"`),
-  ]);
+  const series = new Set(documents.filter(({ type }) => type === 'podcasts').map(({ slug }) => slug));
+  const problems = documents.flatMap(
+    ({ type, slug, author, authors: others = [], contributors = [], sections: named, sound }) => [
+      ...(sound?.series && !series.has(sound.series) ? [`${type}/${slug}: no series "${sound.series}"`] : []),
+      ...[author, ...others, ...contributors]
+        .filter((name) => name !== '' && !authors.has(name))
+        .map((name) => `${type}/${slug}: no author "${name}"`),
+      ...named.filter((name) => !known.has(name)).map((name) => `${type}/${slug}: no section "${name}"`),
+    ],
+  );
   if (problems.length > 0) throw new Error(`The demo edition does not fit together:\n${problems.join('\n')}`);
 }

@@ -37,13 +37,16 @@ const TYPES: Readonly<Record<string, string>> = {
   '.ico': 'image/x-icon',
   '.jpeg': 'image/jpeg',
   '.jpg': 'image/jpeg',
+  '.m4a': 'audio/mp4',
   '.js': 'text/javascript; charset=utf-8',
   '.mp3': 'audio/mpeg',
   '.mp4': 'video/mp4',
+  '.ogg': 'audio/ogg',
   '.pdf': 'application/pdf',
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
   '.ttf': 'font/ttf',
+  '.wav': 'audio/wav',
   '.webp': 'image/webp',
   '.woff': 'font/woff',
   '.woff2': 'font/woff2',
@@ -164,14 +167,33 @@ async function sendFile(file: string, request: http.IncomingMessage, response: h
     'content-type': TYPES[path.extname(file).toLowerCase()],
     'cache-control': 'public, max-age=300',
     'last-modified': mtime.toUTCString(),
+    'accept-ranges': 'bytes',
     etag,
   };
   if (request.headers['if-none-match'] === etag) return void response.writeHead(304, headers).end();
-  response.writeHead(200, { ...headers, 'content-length': size });
-  if (request.method === 'HEAD') return void response.end();
-  await pipeline(fs.createReadStream(file), response).catch((error: NodeJS.ErrnoException) => {
+  const part = rangeOf(request.headers, size, etag);
+  if (part === 'unsatisfiable')
+    return void response.writeHead(416, { ...headers, 'content-range': `bytes */${size}` }).end();
+  const { start, end } = part ?? { start: 0, end: size - 1 };
+  const range = part ? { 'content-range': `bytes ${start}-${end}/${size}` } : {};
+  response.writeHead(part ? 206 : 200, { ...headers, ...range, 'content-length': end - start + 1 });
+  if (request.method === 'HEAD' || size === 0) return void response.end();
+  await pipeline(fs.createReadStream(file, { start, end }), response).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   });
+}
+
+/** The one part of a file that a request asks for (RFC 9110, section 14), as players do; `null`: the whole file. */
+function rangeOf(
+  { range, 'if-range': unless }: http.IncomingHttpHeaders,
+  size: number,
+  etag: string,
+): { readonly start: number; readonly end: number } | 'unsatisfiable' | null {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
+  if ((first === '' && last === '') || (unless !== undefined && unless !== etag)) return null;
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  return start > end || start >= size ? 'unsatisfiable' : { start, end };
 }
 
 /** The whole body, or `undefined` when it is larger than allowed. */

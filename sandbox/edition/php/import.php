@@ -65,6 +65,37 @@ function sandbox_attach( $picture, $parent, $dates ) {
 	return $id;
 }
 
+/** Registers a recording of uploads/ as an attachment. */
+function sandbox_attach_recording( $recording, $title, $parent, $dates ) {
+	$id = sandbox_must(
+		wp_insert_attachment(
+			wp_slash(
+				array(
+					'post_title'     => $title,
+					'post_mime_type' => $recording['type'],
+					'post_date'      => $dates[0],
+					'post_date_gmt'  => $dates[1],
+				)
+			),
+			$recording['file'],
+			$parent,
+			true
+		),
+		$recording['file']
+	);
+	wp_update_attachment_metadata(
+		$id,
+		array(
+			'dataformat'       => 'wav',
+			'mime_type'        => $recording['type'],
+			'filesize'         => $recording['bytes'],
+			'length'           => $recording['seconds'],
+			'length_formatted' => sprintf( '%d:%02d', intdiv( $recording['seconds'], 60 ), $recording['seconds'] % 60 ),
+		)
+	);
+	return $id;
+}
+
 /** Writes a comment and its replies. */
 function sandbox_comment( $comment, $post, $parent, $now ) {
 	$dates = sandbox_dates( $comment['hours'], $now );
@@ -150,6 +181,10 @@ try {
 		$ids[ $name ] = $id;
 		foreach ( $meta as $key => $value ) {
 			update_post_meta( $id, $key, wp_slash( $value ) );
+		}
+		if ( $document['recording'] ) {
+			update_post_meta( $id, 'newsroom_audio', sandbox_attach_recording( $document['recording'], $document['meta']['newsroom_episode_title'], $id, $dates ) );
+			update_post_meta( $id, 'newsroom_series', $document['sound']['series'] ? $ids[ 'podcasts/' . $document['sound']['series'] ] : 0 );
 		}
 		if ( $document['picture'] ) {
 			set_post_thumbnail( $id, sandbox_attach( $document['picture'], $id, $dates ) );
