@@ -1,0 +1,277 @@
+/** Sound, from the block editor to the readers: player, chapters, speed, the place kept, without a script, the series and its feeds. */
+import type { Page } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import { expect, signIn, test } from '../world/readers.ts';
+import { subscribeAt } from '../world/shop.ts';
+import { testWordPress } from '../world/world.ts';
+
+// In one worker: the tests share WordPress, which answers one call at a time.
+test.describe.configure({ mode: 'default' });
+
+const story = '/article/how-a-recount-works';
+const paid = '/article/running-for-coroner';
+const plain = '/article/erie-makes-one-thing-well';
+const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
+const unique = (): string => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
+const audioOf = (page: Page) => page.locator('.sound audio');
+const at = (page: Page) => audioOf(page).evaluate((audio: HTMLAudioElement) => audio.currentTime);
+
+test('a player has chapters, skips and a speed, and keeps the reader’s place', async ({ page }) => {
+  const scripts: string[] = [];
+  page.on('request', (request) => void (/\/sound\.[\w-]+\.js/.test(request.url()) && scripts.push(request.url())));
+  await page.goto(story, { waitUntil: 'networkidle' });
+  const player = page.getByRole('region', { name: 'Listen: The Recount' });
+  await expect(player.getByRole('link', { name: 'How It Works' })).toHaveAttribute('href', '/podcast/how-it-works');
+  expect(scripts, 'before a touch').toEqual([]);
+  await player.getByText('Chapters').click();
+  await player.getByRole('link', { name: /Who may stand where/ }).click();
+  await expect.poll(() => at(page)).toBeGreaterThanOrEqual(4);
+  expect(await audioOf(page).evaluate((audio: HTMLAudioElement) => audio.paused)).toBe(false);
+  await expect(player.locator('[aria-current]')).toContainText('Who may stand where');
+  expect(new URL(page.url()).pathname, 'a chapter seeks and leads nowhere').toBe(story);
+  await player.getByLabel('Speed').selectOption('1.5');
+  await audioOf(page).evaluate((audio: HTMLAudioElement) => audio.pause());
+  const stopped = Math.floor(await at(page));
+  expect(await page.evaluate(() => navigator.mediaSession.metadata?.title)).toBe('The Recount');
+  expect(await violationsOn(page, '.sound')).toEqual([]);
+
+  await page.reload();
+  await audioOf(page).focus();
+  await expect(player.getByRole('status')).toContainText('You stopped at');
+  await expect.poll(() => at(page)).toBe(stopped);
+  expect(await audioOf(page).evaluate((audio: HTMLAudioElement) => audio.playbackRate)).toBe(1.5);
+  await player.getByRole('button', { name: '15 seconds back' }).click();
+  await expect.poll(() => at(page)).toBe(0);
+  await audioOf(page).focus();
+  await page.keyboard.press('l');
+  await expect.poll(() => at(page)).toBeGreaterThan(5);
+});
+
+test('a page without sound has nothing of it', async ({ page }) => {
+  const html = await textOf(page, plain);
+  for (const word of ['class="sound', 'sound-tools', 'PodcastEpisode', 'AudioObject', '/podcast/'])
+    expect(html, word).not.toContain(word);
+  expect(html).not.toMatch(/sound\.[\w-]+\.(?:css|js)/);
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('the browser’s own player stands there, and chapters lead into the file', async ({ page }) => {
+    await page.goto(story);
+    const audio = audioOf(page);
+    await expect(audio).toHaveAttribute('controls', '');
+    await expect(audio).toHaveAttribute('preload', 'none');
+    const src = await audio.getAttribute('src');
+    await page.getByText('Chapters').click();
+    await expect(page.getByRole('link', { name: /The last envelope/ })).toHaveAttribute('href', `${src}#t=8`);
+    await expect(page.getByRole('button', { name: '15 seconds back' })).toBeHidden();
+    const file = await page.request.get(src ?? '');
+    expect([file.status(), file.headers()['content-type']]).toEqual([200, 'audio/wav']);
+    await page.getByRole('link', { name: 'Transcript' }).click();
+    await expect(page.locator('body')).toContainText('A recount does not ask what voters meant.');
+  });
+
+  test('paper has the address instead of the player', async ({ page }) => {
+    await page.emulateMedia({ media: 'print' });
+    await page.goto(story);
+    await expect(audioOf(page)).toBeHidden();
+    await expect(page.getByText(`You can listen to this story at`)).toBeVisible();
+  });
+
+  test('a series has its episodes, its feed and the way to all series', async ({ page }) => {
+    await page.goto('/podcasts');
+    await page.getByRole('link', { name: 'How It Works' }).click();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('How It Works');
+    await expect(page.getByRole('listitem').filter({ hasText: 'The Coroner' })).toContainText('Subscribers');
+    await expect(page.locator('link[rel="alternate"][href="/podcast/how-it-works/rss.xml"]')).toHaveCount(1);
+    await page.getByRole('link', { name: 'The Recount' }).click();
+    expect(new URL(page.url()).pathname).toBe(story);
+    const feed = await textOf(page, '/podcast/how-it-works/rss.xml');
+    expect(feed).toContain('<itunes:category text="News"><itunes:category text="Politics"/></itunes:category>');
+    expect(feed).not.toContain('The Coroner');
+    expect((await page.request.get('/podcast/no-such-series')).status()).toBe(404);
+  });
+});
+
+test('a subscribers’ recording plays for subscribers alone, from the site, and in their own feed', async ({
+  browser,
+  shop,
+}) => {
+  test.setTimeout(300_000);
+  const anyone = await browser.newContext({ baseURL: shop.site });
+  const html = await (await anyone.request.get(paid)).text();
+  expect(html).toContain('Subscribers can listen to this story.');
+  expect(html).not.toMatch(/<audio|\.wav|An office few people want/);
+
+  const context = await browser.newContext({ baseURL: shop.site, serviceWorkers: 'block' });
+  await subscribeAt(shop, context, 'reader-yearly');
+  const page = await context.newPage();
+  await page.goto(`${shop.site}${paid}`);
+  await expect(audioOf(page)).toHaveAttribute('src', /^\/sound\/\d+\/0\.wav$/);
+  await audioOf(page).evaluate((audio: HTMLAudioElement) => audio.play());
+  await expect.poll(() => at(page)).toBeGreaterThan(0);
+
+  await page.goto(`${shop.site}/podcast/how-it-works`);
+  await page.getByRole('link', { name: 'Subscribers’ private feed' }).click();
+  await page.getByRole('button', { name: 'Make an address' }).click();
+  const address = new URL(await page.getByLabel('Address of your feed').inputValue()).pathname;
+  expect(await violationsOn(page, 'main')).toEqual([]);
+  const read = async () => anyone.request.get(address);
+  expect(await (await read()).text()).toContain('The Coroner');
+  await page.reload();
+  await expect(page.getByText('We can’t show it again')).toBeVisible();
+  await page.getByRole('button', { name: 'End this address' }).click();
+  await expect(page.getByText('The address is ended.')).toBeVisible();
+  expect((await read()).status()).toBe(404);
+  await context.close();
+  await anyone.close();
+});
+
+test('players and series are accessible, on a phone too', async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  for (const [path, part] of [
+    [story, '.sound'],
+    ['/podcasts', 'main'],
+    ['/podcast/how-it-works', 'main'],
+  ] as const) {
+    await page.goto(path);
+    expect(await violationsOn(page, part)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), path).toBe(true);
+  }
+});
+
+/** The demo's administrator in the browser. */
+async function newsroom(page: Page) {
+  const { url, adminUser, adminPassword } = testWordPress();
+  const request = page.context().request;
+  await request.get(`${url}/wp-login.php`);
+  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
+  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
+  expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
+  const call = async (path: string, data: object): Promise<{ id: number; slug: string }> => {
+    const answer = await request.post(`${url}/wp-json/wp/v2/${path}`, {
+      headers: { 'X-WP-Nonce': nonce },
+      maxRetries: 2,
+      data,
+    });
+    expect(answer.ok(), await answer.text()).toBe(true);
+    return answer.json();
+  };
+  return { url, call };
+}
+
+/** The panel of the block editor, open. */
+async function openPanel(page: Page, url: string, id: number) {
+  await page.goto(`${url}/wp-admin/post.php?post=${id}&action=edit`);
+  await page.waitForFunction(() => Reflect.get(window, 'wp')?.data?.select('core/editor')?.getCurrentPostId());
+  await page.evaluate(() => {
+    const { dispatch } = Reflect.get(window, 'wp').data;
+    dispatch('core/preferences').set('core/edit-post', 'welcomeGuide', false);
+    dispatch('core/edit-post').openGeneralSidebar('edit-post/document');
+  });
+  const opener = page.getByRole('button', { name: 'Sound', exact: true });
+  await opener.focus();
+  if ((await opener.getAttribute('aria-expanded')) !== 'true') await page.keyboard.press('Enter');
+  const panel = page.locator('.components-panel__body', { has: opener });
+  await expect(panel.getByLabel('Chapters')).toBeVisible();
+  return panel;
+}
+
+/** Saves by the editor's own shortcut, and waits: the editor ignores a save during another. */
+async function saveByKey(page: Page): Promise<void> {
+  await page.keyboard.press('ControlOrMeta+s');
+  await page.waitForFunction(() => {
+    const { select } = Reflect.get(window, 'wp').data;
+    const busy = select('core/editor').isSavingPost() || select('core/edit-post').isSavingMetaBoxes();
+    return !busy && !select('core/editor').isEditedPostDirty();
+  });
+}
+
+test('an editor chooses a file, a series and chapters in the block editor, and the pages follow', async ({ page }) => {
+  test.setTimeout(300_000);
+  const { url, call } = await newsroom(page);
+  const made = await call('articles', {
+    title: 'A Spoken Story',
+    slug: `spoken-${unique()}`,
+    status: 'publish',
+    content: '<!-- wp:paragraph --><p>It is told, not written.</p><!-- /wp:paragraph -->',
+    date_gmt: '2001-02-04T04:05:06',
+  });
+  const path = `/article/${made.slug}`;
+  await expect.poll(async () => (await page.request.get(path)).status(), { timeout: 60_000 }).toBe(200);
+  expect(await textOf(page, path)).not.toContain('<audio');
+
+  const panel = await openPanel(page, url, made.id);
+  await panel.getByRole('button', { name: 'Choose an audio file' }).click();
+  const library = page.getByRole('dialog');
+  await library.getByRole('tab', { name: 'Media Library' }).click();
+  await library.getByRole('checkbox', { name: 'The Recount' }).first().click();
+  await library.getByRole('button', { name: 'Select', exact: true }).click();
+  await expect(panel.getByText(/^The Recount \(0:11\)$/)).toBeVisible();
+  await panel.getByLabel('Series').selectOption({ label: 'How It Works' });
+  await panel.getByLabel('Title of the episode').fill('Spoken aloud');
+
+  // A line that can't be read says so, keeps its words, and the story can't be saved until it is corrected.
+  const chapters = panel.getByLabel('Chapters');
+  await chapters.fill('0:00 The beginning\nthe middle');
+  await expect(panel.getByRole('alert')).toContainText('This line has no time and title: “the middle”.');
+  await expect(page.getByRole('button', { name: 'Save', exact: true })).toBeDisabled();
+  await chapters.fill('0:00 The beginning\n0:05 The middle');
+  await expect(panel.getByRole('alert')).toHaveCount(0);
+  expect(await violationsOn(page, '.newsroom-episode')).toEqual([]);
+
+  // The editor's own undo and redo.
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(chapters).not.toHaveValue(/0:05 The middle/);
+  await page.getByRole('button', { name: 'Redo' }).click();
+  await expect(chapters).toHaveValue(/0:05 The middle/);
+  await expect(panel.getByLabel('Title of the episode')).toHaveValue('Spoken aloud');
+  await saveByKey(page);
+
+  await expect.poll(() => textOf(page, path), { timeout: 60_000 }).toContain('<audio');
+  const html = await textOf(page, path);
+  expect(html).toContain('The middle');
+  expect(html).toContain('"@type":"PodcastEpisode"');
+  await expect.poll(() => textOf(page, '/podcast/how-it-works/rss.xml'), { timeout: 60_000 }).toContain('Spoken aloud');
+
+  await panel.getByRole('button', { name: 'Remove the audio file' }).click();
+  await saveByKey(page);
+  await expect.poll(() => textOf(page, path), { timeout: 60_000 }).not.toContain('<audio');
+  await expect
+    .poll(() => textOf(page, '/podcast/how-it-works/rss.xml'), { timeout: 60_000 })
+    .not.toContain('Spoken aloud');
+  await call(`articles/${made.id}`, { status: 'draft' });
+});
+
+test('an audio block of a text is a player with the same buttons', async ({ page }) => {
+  test.setTimeout(180_000);
+  const { call } = await newsroom(page);
+  await page.goto(story);
+  const src = await audioOf(page).getAttribute('src');
+  const made = await call('articles', {
+    title: 'With a Recording',
+    slug: `recorded-${unique()}`,
+    status: 'publish',
+    content: `<!-- wp:paragraph --><p>Listen.</p><!-- /wp:paragraph --><!-- wp:audio --><figure class="wp-block-audio"><audio controls src="${src}"></audio><figcaption class="wp-element-caption">A voice</figcaption></figure><!-- /wp:audio -->`,
+    date_gmt: '2001-02-04T04:05:06',
+  });
+  const path = `/article/${made.slug}`;
+  await expect.poll(async () => (await page.request.get(path)).status(), { timeout: 60_000 }).toBe(200);
+  await page.goto(path);
+  const figure = page.locator('.prose figure', { hasText: 'A voice' });
+  await figure.getByRole('button', { name: '30 seconds forward' }).click();
+  await expect
+    .poll(() => figure.locator('audio').evaluate((audio: HTMLAudioElement) => audio.currentTime))
+    .toBeGreaterThan(0);
+  expect(await violationsOn(page, '.prose figure')).toEqual([]);
+  await call(`articles/${made.id}`, { status: 'draft' });
+});
+
+test('a reader without a subscription is told who gets a private feed', async ({ page, context }) => {
+  await signIn(context);
+  await page.goto('/account/podcast?series=how-it-works');
+  await expect(page.getByText('Subscribers get a private feed')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Make an address' })).toHaveCount(0);
+  expect(await violationsOn(page, 'main')).toEqual([]);
+});
