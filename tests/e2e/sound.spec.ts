@@ -253,7 +253,7 @@ test('an audio block of a text is a player with the same buttons', async ({ page
     title: 'With a Recording',
     slug: `recorded-${unique()}`,
     status: 'publish',
-    content: `<!-- wp:paragraph --><p>Listen.</p><!-- /wp:paragraph --><!-- wp:audio --><figure class="wp-block-audio"><audio controls src="${src}"></audio><figcaption class="wp-element-caption">A voice</figcaption></figure><!-- /wp:audio -->`,
+    content: `<!-- wp:paragraph --><p>Listen to what she said on Tuesday evening.</p><!-- /wp:paragraph --><!-- wp:audio --><figure class="wp-block-audio"><audio controls src="${src}"></audio><figcaption class="wp-element-caption">A voice</figcaption></figure><!-- /wp:audio -->`,
     date_gmt: '2001-02-04T04:05:06',
   });
   const path = `/article/${made.slug}`;
