@@ -32,7 +32,7 @@ const episode = (id: number, access: AccessLevel, part: Partial<Sound> = {}): Ep
     title: `Story ${id}`,
     excerpt: 'About it.',
     image: null,
-    author: null,
+    byline: { authors: [], contributors: [], agency: null },
     section: null,
     date: `2026-11-2${id}T12:00:00Z`,
     modified: `2026-11-2${id}T13:00:00Z`,

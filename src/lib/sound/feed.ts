@@ -2,9 +2,11 @@
  * The feeds of a series: RSS with the tags that Apple Podcasts requires and those of the podcast namespace. The public feed has the episodes
  * that everyone may hear; a subscriber's own feed has all, with addresses that only it can use.
  */
+
 import { createHash } from 'node:crypto';
 import { publication } from '../../publication.ts';
 import { isFree } from '../article/model.ts';
+import { bylineText } from '../bylines/model.ts';
 import { type ContentReader, type Episode, type Picture, type Podcast, tag } from '../content/model.ts';
 import { rfc822, type XmlNode, xmlDocument } from '../feeds/write.ts';
 import { chaptersType } from './documents.ts';
@@ -71,6 +73,7 @@ function itemNode(episode: Episode, guid: string, siteUrl: string, addresses: Fi
   const url = addresses.audio(episode);
   if (url === null) return null;
   const link = `${siteUrl}/article/${card.slug}`;
+  const byline = bylineText(card.byline);
   return [
     'item',
     {},
@@ -83,7 +86,7 @@ function itemNode(episode: Episode, guid: string, siteUrl: string, addresses: Fi
       ['enclosure', { url, length: sound.bytes, type: sound.type }, ''],
       sound.seconds > 0 ? ['itunes:duration', {}, String(sound.seconds)] : null,
       ['itunes:episodeType', {}, 'full'],
-      card.author && ['itunes:author', {}, card.author.name],
+      byline === '' ? null : ['itunes:author', {}, byline],
       isCover(card.image) ? ['itunes:image', { href: card.image.url }, ''] : null,
       sound.chapters.length > 0
         ? ['podcast:chapters', { url: addresses.file(episode, 'chapters.json'), type: chaptersType }, '']
