@@ -100,7 +100,7 @@ export const comments: Migration = {
 
 /** Subscribers' own feeds of series. */
 export const podcastFeeds: Migration = {
-  name: '0016-podcast-feeds',
+  name: '0017-podcast-feeds',
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
       .createTable('podcast_feeds')
