@@ -120,6 +120,8 @@ export const publication = {
     corrections: 20,
     episodes: 20,
     crosswords: 12,
+    /** Entries on a page of a story that is covered live. */
+    liveEntries: 20,
     videos: 12,
   },
 

@@ -162,6 +162,8 @@ function shown(store: ContentStore, document: IngestedDocument): PreviewDocument
           })),
           sound: document.sound ?? null,
           podcast: storedPodcast(store, document.sound?.podcastId ?? null),
+          // Entries are published one by one; a preview shows the story around them.
+          live: null,
         },
       };
     default:

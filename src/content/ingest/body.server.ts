@@ -36,8 +36,17 @@ export interface ShapedBody {
   readonly altered: boolean;
 }
 
-/** Sanitizes and reshapes one body. */
-export async function shapeBody(sanitizer: Sanitizer, html: string, context: BodyContext): Promise<ShapedBody> {
+/**
+ * Sanitizes and reshapes one body.
+ *
+ * @param heading level of its highest headings
+ */
+export async function shapeBody(
+  sanitizer: Sanitizer,
+  html: string,
+  context: BodyContext,
+  heading = 2,
+): Promise<ShapedBody> {
   const { body, altered } = sanitizer.parseBody(html);
   // Authors have no body, and querying an empty one for every kind of element takes two milliseconds of a publish.
   if (!body.hasChildNodes()) return { html: '', body, altered };
@@ -49,7 +58,7 @@ export async function shapeBody(sanitizer: Sanitizer, html: string, context: Bod
   dropStrayAddresses(body);
   settleLinks(body, context);
   await settlePictures(body, context);
-  settleHeadings(body);
+  settleHeadings(body, heading);
   removeJunk(body);
   wrapLooseText(body);
   wrapTables(body);
@@ -183,14 +192,14 @@ function decodeAnchor(id: string): string {
   }
 }
 
-/** Moves headings to start at the second level, below the headline, without skipped levels. */
-function settleHeadings(body: HTMLElement): void {
+/** Moves headings to start at a level below the headline, without skipped levels. */
+function settleHeadings(body: HTMLElement, top: number): void {
   const headings = [...body.querySelectorAll('h1, h2, h3, h4, h5, h6')];
   const level = (heading: Element): number => Number(heading.localName.slice(1));
-  const shift = Math.min(...headings.map(level)) - 2;
-  let above = 1;
+  const shift = Math.min(...headings.map(level)) - top;
+  let above = top - 1;
   for (const heading of headings) {
-    const wanted = Math.min(6, above + 1, Math.max(2, level(heading) - shift));
+    const wanted = Math.min(6, above + 1, Math.max(top, level(heading) - shift));
     above = wanted;
     if (wanted === level(heading)) continue;
     const replacement = body.ownerDocument.createElement(`h${wanted}`);

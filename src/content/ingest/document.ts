@@ -5,6 +5,7 @@ import type {
   Author,
   Correction,
   DocumentType,
+  LiveCoverage,
   Picture,
   PodcastDetails,
   Sound,
@@ -35,6 +36,12 @@ export interface DocumentFacts {
   readonly sound?: SoundFacts;
   /** Series only. */
   readonly podcast?: PodcastDetails;
+  /** Omitted for a story that was never covered live. */
+  readonly live?: LiveCoverage;
+  /** Entries of live stories only: id of the story. */
+  readonly story?: number;
+  readonly pinned?: boolean;
+  readonly keyEvent?: boolean;
   /** Video only. */
   readonly videoUrl?: string;
   readonly providerId?: string | null;

@@ -34,6 +34,7 @@ export type Ingested<T> =
 
 const schemas = {
   articles: wire.article,
+  'live-entries': wire.liveEntry,
   video: wire.video,
   crosswords: wire.crossword,
   authors: wire.authorPost,
@@ -42,10 +43,14 @@ const schemas = {
 } as const;
 
 type WirePost = z.infer<typeof wire.article> &
+  Partial<z.infer<typeof wire.liveEntry>> &
   Partial<z.infer<typeof wire.video>> &
   Partial<z.infer<typeof wire.authorPost>> &
   Partial<z.infer<typeof wire.crossword>> &
   Partial<wire.WirePodcast>;
+
+/** Highest heading in an entry of a live story: its own headline is of the third level. */
+const entryHeading = 4;
 
 /** Ingests one document. */
 export async function ingestDocument(
@@ -107,7 +112,12 @@ async function documentOf(
   topStories: TopStoriesChoice | null,
 ): Promise<IngestedDocument> {
   const base = baseOf(post.link ?? '', context.wordpress);
-  const shaped = await shapeBody(sanitizer, post.content?.rendered ?? '', { ...context, base });
+  const shaped = await shapeBody(
+    sanitizer,
+    post.content?.rendered ?? '',
+    { ...context, base },
+    type === 'live-entries' ? entryHeading : undefined,
+  );
   const bodyText = textOf(shaped.body).replace(/\s+/gu, ' ').trim();
   const words = countWords(bodyText);
   const access = post.access ?? 'default';
@@ -126,7 +136,7 @@ async function documentOf(
     type,
     id: post.id,
     slug: post.slug,
-    title: sanitizer.line(post.title.rendered) || (type === 'authors' ? canonicalSlug(post.slug) : 'Untitled'),
+    title: sanitizer.line(post.title.rendered) || untitled(type, post),
     excerpt: truncateAtWord(sanitizer.line(post.excerpt?.rendered ?? ''), biography),
     image: await pictureOf(sanitizer, post.image ?? null, base, context),
     ...credited.people,
@@ -188,6 +198,9 @@ function roleOf(sanitizer: Sanitizer, post: WirePost): Pick<DocumentFacts, 'role
   const role = truncateAtWord(sanitizer.line(post.role ?? ''), longestLine);
   return role === '' ? {} : { role };
 }
+/** What stands for an empty title; an entry of a live story needs none. */
+const untitled = (type: DocumentType, { slug }: WirePost): string =>
+  type === 'authors' ? canonicalSlug(slug) : type === 'live-entries' ? '' : 'Untitled';
 
 /** Most notes of a story, and characters of one note's text. The plugin allows fewer; this is for what comes from elsewhere. */
 const most = { notes: 50, characters: 3000 };
@@ -221,6 +234,13 @@ function factsOf(
         words,
         minutes: readingMinutes(words),
         commentsOpen: post.comment_status === 'open',
+        ...(post.live && { live: post.live }),
+      };
+    case 'live-entries':
+      return {
+        story: post.entry?.story ?? 0,
+        pinned: post.entry?.pinned ?? false,
+        keyEvent: post.entry?.key_event ?? false,
       };
     case 'video': {
       const link = post.acf?.video_url ?? '';

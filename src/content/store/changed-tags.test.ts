@@ -18,6 +18,7 @@ const article: DocumentVersion = {
   cardFacts: '["default",1]',
   corrections: '',
   sound: '',
+  story: null,
 };
 const sectionSlug = (term: number): string | null => (term < 10 ? `s${term}` : null);
 const everything = ['article:1', 'author:5', 'card:1', 'latest', 'search', 'section:s3', 'slug:articles:a'];

@@ -24,6 +24,8 @@ export interface DocumentVersion {
   readonly corrections: string;
   /** The facts of the sound, as JSON; `''` when there is none. */
   readonly sound: string;
+  /** The story of an entry of live coverage; `null` for any other document. */
+  readonly story: number | null;
 }
 
 /** Id of the series that a version's sound belongs to. */
@@ -73,6 +75,10 @@ export function tagsOfDocument(
     case 'articles':
       articleTags(tags, before, after, reordered, sectionSlug);
       if (appearsOrGoes && topStoryIds.includes(either.id)) tags.add(tag.topStories);
+      break;
+    case 'live-entries':
+      tags.add(tag.entry(either.id));
+      for (const version of [before, after]) if (version?.story != null) tags.add(tag.live(version.story));
       break;
     case 'video':
       tags.add(tag.video(either.id));

@@ -204,6 +204,7 @@ export function openContentStore(options: ContentStoreOptions): ContentStore {
 export const documentTypes: readonly DocumentType[] = [
   'pages',
   'articles',
+  'live-entries',
   'video',
   'crosswords',
   'authors',

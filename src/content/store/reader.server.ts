@@ -16,6 +16,7 @@ import {
   type Fate,
   type FeaturedStory,
   type FoundArticles,
+  type LiveCoverage,
   type MenuItem,
   type SearchFilter,
   type Section,
@@ -37,6 +38,7 @@ import { type CommentFilter, readComment, readComments } from './comments.server
 import type { ContentStore } from './content-store.server.ts';
 import { readCorrectedSince } from './corrections.server.ts';
 import { listIds, listTotal, neighborIds, pageBounds } from './lists.server.ts';
+import { liveReads } from './live.server.ts';
 import { storedTopStories } from './navigation.server.ts';
 import {
   authorOf,
@@ -87,6 +89,7 @@ export function createReader(store: ContentStore, thread: SearchThread | null = 
     correctedSince: (since) => correctedSince(read, since),
     alert: () => readAlert(store, tags),
     ...soundReads(soundContext(read)),
+    ...liveReads(read, (html) => links(read, html)),
     author: (slug) => author(read, slug),
     authors: () => authors(read),
     videos: (filter) => videos(read, filter),
@@ -248,6 +251,7 @@ function article(read: ReadState, slug: string): Article | null {
     corrections: (facts.corrections ?? []).map((note) => withLinks(read, note)),
     sound: facts.sound ? readSound(read.store, base.id) : null,
     podcast: podcastById(soundContext(read), facts.sound?.podcast ?? null),
+    live: facts.live ?? null,
   };
   for (const id of creditedIn(row)) read.tags.add(tag.byline(id));
   return article;
@@ -258,6 +262,7 @@ interface ArticleFacts {
   commentsOpen?: boolean;
   corrections?: Correction[];
   sound?: SoundFacts;
+  live?: LiveCoverage;
 }
 
 const withLinks = (read: ReadState, { kind, date, html }: Correction): Correction => ({

@@ -41,7 +41,7 @@ const baseOf = (row: Row) => ({
   modified: text(row, 'modified'),
 });
 
-function authorRefOf(row: Row): AuthorRef | null {
+export function authorRefOf(row: Row): AuthorRef | null {
   if (row.author_id === null || row.author_name === null || row.author_name === undefined) return null;
   return { id: Number(row.author_id), name: text(row, 'author_name'), slug: text(row, 'author_slug') };
 }

@@ -4,7 +4,7 @@
  */
 
 /** Raise it with every change of the tables, or of the data that ingest writes into them. */
-export const schemaVersion = 8;
+export const schemaVersion = 9;
 
 /**
  * `documents` holds what lists show; bodies have a table of their own, so that a list reads small rows. WordPress numbers all posts
@@ -49,6 +49,9 @@ CREATE TABLE corrections (
   date TEXT NOT NULL, id INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (date DESC, id DESC, place)
 ) WITHOUT ROWID;
 CREATE INDEX corrections_id ON corrections (id);
+
+-- Live stories: the sum of the versions of their entries (live.server.ts).
+CREATE TABLE live (story INTEGER PRIMARY KEY, sum INTEGER NOT NULL);
 
 CREATE TABLE listing (
   list TEXT NOT NULL,

@@ -12,6 +12,7 @@ import { bylineNames } from './bylines.server.ts';
 import { type DocumentVersion, peopleOf, podcastIn, tagsOfDocument } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { changedNeighborIds } from './lists.server.ts';
+import { liveListsOf, writeLiveState } from './live.server.ts';
 import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
 
 /** When a document was fetched from WordPress. */
@@ -80,6 +81,7 @@ export function storedVersion(
     cardFacts: cardFacts(facts),
     corrections: correctionsIn(facts),
     sound: soundIn(facts),
+    story: facts.story ?? null,
     fetched: Number(row.fetched),
     partial: row.partial === 1,
   };
@@ -108,16 +110,19 @@ function versionOf(document: IngestedDocument): DocumentVersion {
     cardFacts: cardFacts(document.facts),
     corrections: correctionsIn(document.facts),
     sound: soundIn(document.facts),
+    story: document.facts.story ?? null,
   };
 }
 
 /** The lists that contain a document. */
 function listsOf(version: DocumentVersion): string[] {
   const { type, terms } = version;
+  if (type === 'live-entries') return [type, ...liveListsOf(version)];
   if (type === 'pages' || type === 'authors' || type === 'podcasts') return [type];
   const lists = [type as string, ...[...new Set(terms)].map((term) => `${type}:section:${term}`)];
   const podcast = podcastIn(version);
   if (podcast !== null) lists.push(`${type}:podcast:${podcast}`);
+  lists.push(...liveListsOf(version));
   return [...lists, ...peopleOf(version).map((id) => `${type}:author:${id}`)];
 }
 
@@ -240,6 +245,7 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     for (const each of writeListing(store, before, after)) tags.add(each);
     writeCorrections(store, before, after);
     writeSound(store, before, after, document.sound);
+    writeLiveState(store, before, after);
     store.prepare('DELETE FROM withdrawn WHERE id = ?').run(after.id);
     store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(after.type, after.id);
     const former = document.oldSlugs.map(canonicalSlug).filter((slug) => slug !== '' && slug !== after.slug);
@@ -293,6 +299,7 @@ function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetche
     cardFacts: cardFacts({}),
     corrections: '',
     sound: '',
+    story: null,
   };
   writeDocument(store, after, true, fetched);
   writeListing(store, before, after);
@@ -318,6 +325,7 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
     writeListing(store, before, null);
     writeCorrections(store, before, null);
     writeSound(store, before, null);
+    writeLiveState(store, before, null);
     store.prepare('DELETE FROM documents WHERE id = ?').run(id);
     store.prepare('DELETE FROM bodies WHERE id = ?').run(id);
     // Comments stay in the store, unseen, in case the article comes back.

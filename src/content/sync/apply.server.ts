@@ -389,19 +389,22 @@ function changeOf({ changes, tags }: EntriesChange): ContentChange {
 /** Tag of the pages that show the document whole. An author's profile and a series aren't included: every article of theirs shows them, and those aren't withdrawn. */
 function pageTag({ type, id, slugs }: StoredChange): string[] {
   if (type === 'articles') return [tag.article(id)];
+  if (type === 'live-entries') return [tag.entry(id)];
   if (type === 'video') return [tag.video(id)];
   if (type === 'crosswords') return [tag.crossword(id)];
   return type === 'pages' && slugs[0] !== null ? [tag.page(slugs[0])] : [];
 }
 
 const ownPaths = ({ type, slugs, tags }: StoredChange): string[] =>
-  tags.size === 0 ? [] : slugs.flatMap((slug) => (slug === null ? [] : [pathOf(type, slug)]));
+  tags.size === 0 ? [] : slugs.flatMap((slug) => (slug === null ? [] : (pathOf(type, slug) ?? [])));
 
 // Paths of the site that show a document, for logs and the response to the webhook.
 
-/** Path of a document's own page. */
-export function pathOf(type: DocumentType, slug: string): string {
+/** Path of a document's own page; `null` for an entry of a live story, whose slug isn't in its address. */
+export function pathOf(type: DocumentType, slug: string): string | null {
   switch (type) {
+    case 'live-entries':
+      return null;
     case 'articles':
       return `/article/${slug}`;
     case 'video':

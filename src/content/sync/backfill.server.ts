@@ -188,6 +188,6 @@ async function run(backfill: BackfillState): Promise<void> {
     );
     await backfill.onReady();
   }
-  for (const kind of ['articles', 'pages', 'authors', 'podcasts', 'video', 'crosswords', 'comments'] as const)
-    await copyType(backfill, kind, false);
+  const rest = ['articles', 'pages', 'authors', 'live-entries', 'podcasts', 'video', 'crosswords', 'comments'] as const;
+  for (const kind of rest) await copyType(backfill, kind, false);
 }

@@ -4,7 +4,7 @@
  * become public.
  */
 import { z } from 'zod';
-import { type AccessLevel, accessLevels, correctionKinds } from '../../lib/content/model.ts';
+import { type AccessLevel, accessLevels, correctionKinds, type LiveCoverage } from '../../lib/content/model.ts';
 import {
   count,
   flag,
@@ -231,6 +231,14 @@ const sound = z.unknown().transform((value): WireSound | null => {
   return { url, type, bytes, seconds, title, chapters: known, transcript, series: idOf(series) };
 });
 
+/** Older plugins have no `live`. */
+const live = reading('null, or live coverage with state, started and ended', (value) => {
+  if (isNone(value) || (isObject(value) && isNone(value.state))) return { value: null as LiveCoverage | null };
+  if (!isObject(value)) return null;
+  const state = (['live', 'ended'] as const).find((known) => known === value.state);
+  return state ? { value: { state, started: instantOf(value.started), ended: instantOf(value.ended) } } : null;
+});
+
 export const article = z.object({
   ...post,
   ...filed,
@@ -241,6 +249,14 @@ export const article = z.object({
   comment_status: text.optional(),
   corrections: corrections.optional(),
   sound: sound.optional(),
+  live: live.optional(),
+});
+
+/** An entry of a live story. */
+export const liveEntry = z.object({
+  ...post,
+  acf: acfWith({ author: authors.optional() }),
+  entry: z.object({ story: id, pinned: flag.optional(), key_event: flag.optional() }),
 });
 
 /** An address, or the player's markup with the address, as ACF's oEmbed field sends it. */
@@ -385,6 +401,7 @@ export const webhook = z.object({
   ]),
   type: z.enum([
     'articles',
+    'live-entries',
     'video',
     'crosswords',
     'authors',

@@ -103,6 +103,45 @@ export interface Correction {
   readonly html: string;
 }
 
+/** A story that is covered live, or was: its text has entries, newest first. */
+export interface LiveCoverage {
+  readonly state: 'live' | 'ended';
+  /** UTC; `null` when WordPress doesn't say. */
+  readonly started: string | null;
+  readonly ended: string | null;
+}
+
+/** One entry of a story that is covered live. */
+export interface LiveEntry {
+  readonly id: number;
+  /** The story's id. */
+  readonly story: number;
+  /** Plain text, possibly empty. */
+  readonly title: string;
+  readonly bodyHtml: string;
+  readonly author: AuthorRef | null;
+  readonly date: string;
+  readonly modified: string;
+  /** Stands above the others. */
+  readonly pinned: boolean;
+  readonly keyEvent: boolean;
+  /** Changes with everything that the entry shows. */
+  readonly version: string;
+}
+
+/** What the event stream of a live story needs to know of it. */
+export interface LiveStory {
+  readonly id: number;
+  /** Path of its page. */
+  readonly path: string;
+  readonly access: AccessLevel;
+  /** A fingerprint of all its entries: the same on every node that has the same entries. */
+  readonly state: string;
+}
+
+/** Which entries of a story: in the order of time, those that stand above the others, or the key events. */
+export type LiveList = 'story' | 'pinned' | 'key';
+
 /** What of a note decides whether a reader is told. */
 export type CorrectionMark = Pick<Correction, 'kind' | 'date'>;
 
@@ -198,6 +237,8 @@ export interface Article extends Omit<Card, 'byline'> {
   readonly sound: Sound | null;
   /** The series that its sound belongs to. */
   readonly podcast: Podcast | null;
+  /** `null` for a story that was never covered live. */
+  readonly live: LiveCoverage | null;
 }
 
 export interface Video {
@@ -301,7 +342,7 @@ export type Fate =
   | { readonly kind: 'gone' }
   | { readonly kind: 'unknown' };
 
-export type DocumentType = 'articles' | 'video' | 'crosswords' | 'pages' | 'authors' | 'podcasts';
+export type DocumentType = 'articles' | 'live-entries' | 'video' | 'crosswords' | 'pages' | 'authors' | 'podcasts';
 
 export interface SearchHit extends Card {
   /** Plain text around the match with the matches between `\u0001` and `\u0002`; of public text only. */
@@ -369,6 +410,19 @@ export interface ContentReader {
   episode(articleId: number): Episode | null;
   /** An audio file of a story: 0 is its sound, and the others are those of its text, from 1. */
   audio(articleId: number, number: number): StoryAudio | null;
+  /** Entries of a story, newest first. Tags: `live:…`, and `entry:…` of each. */
+  liveEntries(
+    story: number,
+    filter: { readonly list?: LiveList; readonly offset?: number; readonly limit?: number },
+  ): Slice<LiveEntry>;
+  /** An entry, if its story is published and was covered live. Tags: `entry:…`, and those of its story. */
+  liveEntry(id: number): LiveEntry | null;
+  /** How many entries of its list come before an entry. Tags: `live:…`. */
+  livePlace(entry: LiveEntry): number;
+  /** Fingerprint of all entries of a story, see {@link LiveStory}. Tags: `live:…`. */
+  liveState(story: number): string;
+  /** The stories that are live now. Notes no tags: no page shows them. */
+  liveStories(): readonly LiveStory[];
   author(slug: string): Author | null;
   authors(): readonly Author[];
   videos(filter: {
@@ -434,6 +488,10 @@ export const tag = {
   pages: 'pages',
   authors: 'authors',
   topStories: 'top-stories',
+  /** The entries of a live story: which there are, and their order. */
+  live: (story: number): string => `live:${story}`,
+  /** One entry of a live story. */
+  entry: (id: number): string => `entry:${id}`,
   /** The notes on all stories. */
   corrections: 'corrections',
   /** The alert on every page. No page carries it: the press puts the banner into stored pages. */

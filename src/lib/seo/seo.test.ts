@@ -47,6 +47,7 @@ const article: Article = {
   corrections: [],
   sound: null,
   podcast: null,
+  live: null,
 };
 
 describe('structured data', () => {

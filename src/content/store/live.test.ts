@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { fixtureAuthors, fixtureDocument } from '../../../tests/fixtures/content.ts';
+import type { AccessLevel, LiveCoverage } from '../../lib/content/model.ts';
+import { silent } from '../../lib/logging.ts';
+import { type ContentStore, openContentStore } from './content-store.server.ts';
+import { createReader } from './reader.server.ts';
+import { storeDocument, withdrawDocument } from './write.server.ts';
+
+let store: ContentStore;
+let clock = 0;
+beforeEach(() => {
+  store = openContentStore({ file: ':memory:', origin: null, log: silent });
+});
+afterEach(() => store.close());
+
+const coverage: LiveCoverage = { state: 'live', started: '2026-11-25T10:00:00Z', ended: null };
+const at = () => ({ at: ++clock, clock: 0 });
+const story = (id: number, live: LiveCoverage | null = coverage, access: AccessLevel = 'free') =>
+  storeDocument(
+    store,
+    fixtureDocument({
+      type: 'articles',
+      id,
+      slug: `story-${id}`,
+      facts: { access, words: 9, minutes: 1, ...(live && { live }) },
+    }),
+    at(),
+  );
+interface Part {
+  readonly story?: number;
+  readonly minute?: number;
+  readonly pinned?: boolean;
+  readonly keyEvent?: boolean;
+  readonly title?: string;
+  readonly html?: string;
+}
+const entryOf = (id: number, part: Part = {}) => {
+  const {
+    story: of = 1,
+    minute = id,
+    pinned = false,
+    keyEvent = false,
+    title = `Entry ${id}`,
+    html = `<p>${id}</p>`,
+  } = part;
+  const date = `2026-11-25T11:${String(minute).padStart(2, '0')}:00Z`;
+  const facts = { story: of, pinned, keyEvent };
+  return fixtureDocument({
+    type: 'live-entries',
+    id,
+    slug: `e-${id}`,
+    title,
+    bodyHtml: html,
+    date,
+    modified: date,
+    facts,
+  });
+};
+const put = (id: number, part: Part = {}) => storeDocument(store, entryOf(id, part), at());
+const read = () => createReader(store);
+const ids = (list?: 'story' | 'pinned' | 'key') =>
+  read()
+    .liveEntries(1, { list })
+    .items.map(({ id }) => id);
+
+it('entries come newest first, page by page, those of one second by their numbers', () => {
+  story(1);
+  for (const id of [11, 13, 12]) put(id);
+  put(14, { minute: 13 });
+  put(99, { story: 2 });
+  expect(ids()).toEqual([14, 13, 12, 11]);
+  expect(read().liveEntries(1, { offset: 1, limit: 2 })).toMatchObject({ total: 4, items: [{ id: 13 }, { id: 12 }] });
+  const entry = read().liveEntry(12);
+  expect(entry && read().livePlace(entry)).toBe(2);
+});
+
+it('pinned entries stand apart, key events in both', () => {
+  story(1);
+  put(11, { keyEvent: true });
+  put(12, { pinned: true, keyEvent: true });
+  expect([ids(), ids('pinned'), ids('key')]).toEqual([[11], [12], [12, 11]]);
+  put(12);
+  expect([ids(), ids('pinned'), ids('key')]).toEqual([[12, 11], [], [11]]);
+});
+
+it('a new entry changes its story and itself, and no other page', () => {
+  story(1);
+  expect([...put(11).tags].sort()).toEqual(['entry:11', 'live:1', 'slug:live-entries:e-11']);
+  expect([...put(11, { title: 'New' }).tags].sort()).toEqual(['entry:11', 'live:1']);
+  expect(put(11, { title: 'New' }).tags.size).toBe(0);
+  const moved = put(11, { story: 2, title: 'New' });
+  expect([...moved.tags].sort()).toEqual(['entry:11', 'live:1', 'live:2']);
+});
+
+it('the state is the same for the same entries, however they came, and differs for others', () => {
+  story(1);
+  const empty = read().liveState(1);
+  put(11);
+  const one = read().liveState(1);
+  put(12);
+  const both = read().liveState(1);
+  put(12, { html: '<p>Changed</p>' });
+  const changed = read().liveState(1);
+  expect(new Set([empty, one, both, changed]).size).toBe(4);
+  withdrawDocument(store, 12, at());
+  expect(read().liveState(1)).toBe(one);
+  withdrawDocument(store, 11, at());
+  expect(read().liveState(1)).toBe(empty);
+  put(12);
+  put(11);
+  expect(read().liveState(1)).toBe(both);
+});
+
+it('an older answer changes neither an entry nor the state', () => {
+  story(1);
+  const late = at();
+  put(11, { title: 'Newer' });
+  const state = read().liveState(1);
+  expect(
+    storeDocument(store, { ...entryOf(11, { title: 'Older' }), modified: '2026-11-25T11:00:00Z' }, late).status,
+  ).toBe('stale');
+  expect([read().liveState(1), read().liveEntry(11)?.title]).toEqual([state, 'Newer']);
+});
+
+it('a withdrawn entry is gone, and so are the entries of a withdrawn story until it comes back', () => {
+  story(1);
+  put(11);
+  put(12);
+  const { tags } = withdrawDocument(store, 12, at());
+  expect([...tags].sort()).toEqual(['entry:12', 'live:1', 'slug:live-entries:e-12']);
+  expect([ids(), read().liveEntry(12)]).toEqual([[11], null]);
+  withdrawDocument(store, 1, at());
+  expect([read().liveEntry(11), read().liveStories()]).toEqual([null, []]);
+  story(1);
+  expect(read().liveEntry(11)?.id).toBe(11);
+});
+
+it('knows which stories are live now, with their access and their page', () => {
+  story(1, coverage, 'subscriber');
+  story(2, { ...coverage, state: 'ended', ended: '2026-11-25T12:00:00Z' });
+  story(3, null);
+  put(11);
+  expect(read().liveStories()).toEqual([
+    { id: 1, path: '/article/story-1', access: 'subscriber', state: read().liveState(1) },
+  ]);
+  expect(read().article('story-2')?.live?.ended).toBe('2026-11-25T12:00:00Z');
+  expect(read().article('story-3')?.live).toBeNull();
+  put(31, { story: 3 });
+  expect(read().liveEntry(31)).toBeNull();
+});
+
+it('shows its author, and has a new version when anything that it shows is another', () => {
+  story(1);
+  const [author] = fixtureAuthors;
+  storeDocument(
+    store,
+    fixtureDocument({ type: 'authors', id: author.id, slug: author.slug, title: author.name }),
+    at(),
+  );
+  put(11);
+  const before = read().liveEntry(11)?.version;
+  storeDocument(store, { ...entryOf(11), authorId: author.id }, at());
+  const reader = read();
+  expect(reader.liveEntry(11)).toMatchObject({ author: { name: author.name } });
+  expect(reader.liveEntry(11)?.version).not.toBe(before);
+  expect([...reader.tags]).toEqual(expect.arrayContaining(['entry:11', `byline:${author.id}`, 'article:1']));
+});
+
+it('10,000 entries cost a page no more than a few', () => {
+  story(1);
+  store.transaction(() => {
+    for (let id = 1000; id < 11_000; id++) put(id, { minute: id % 60 });
+  });
+  const page = read().liveEntries(1, { offset: 9980, limit: 20 });
+  expect([page.total, page.items.length]).toEqual([10_000, 20]);
+  const plan = store
+    .prepare('EXPLAIN QUERY PLAN SELECT count(*) AS n FROM listing WHERE list = ? AND (date, id) > (?, ?)')
+    .all('live-entries:story:1', '2026-11-25T11:00:00Z', 5);
+  expect(JSON.stringify(plan)).toContain('SEARCH listing USING PRIMARY KEY');
+});
