@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccessCookie, createPassCookie } from '../../src/press/delivery/access-cookie.ts';
 
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
-import { everyRoute, type Paid, paidArticles } from '../fixtures/paid-paper.ts';
+import { entriesOfPaid, everyRoute, type Paid, paidArticles } from '../fixtures/paid-paper.ts';
 
 const key = { id: 'k1', secret: 'a-secret-for-the-access-cookie-of-tests' };
 const cookies = createAccessCookie({ name: 'access', keys: [key] });
@@ -146,6 +146,7 @@ const words = () => ({
   provider: ['google'],
   appId: ['paper'],
   id: paid.map(({ id }) => String(id)),
+  entry: paid.flatMap(entriesOfPaid).map(String),
 });
 /** What else a site of this kind has had, and what this one may get. */
 const others = (): string[] =>
@@ -165,6 +166,10 @@ const others = (): string[] =>
     `/?s=${beside}`,
     `/preview?type=articles&id=${id}`,
     `/preview?type=articles&id=${id}&expires=9999999999&signature=${'0'.repeat(64)}`,
+    `/article/${slug}/live?page=2`,
+    `/live/${id}`,
+    `/live/${id}?since=x`,
+    ...entriesOfPaid({ id }).map((entry) => `/fragments/live/${entry}`),
     `/article/${slug}/comments`,
     `/article/${slug}/comments?page=2`,
     `/article/${slug}/feed`,

@@ -132,6 +132,7 @@ const closedToRobots = [
   '/dashboard/',
   '/gift/',
   '/sound/',
+  '/live/',
   '/preview',
   '/push/',
   '/-/',

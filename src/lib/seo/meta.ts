@@ -78,7 +78,7 @@ export type JsonLd = Readonly<Record<string, unknown>>;
 
 const context = 'https://schema.org';
 /** Headlines longer than this are cut by search engines. */
-const headlineLimit = 110;
+export const headlineLimit = 110;
 
 /** JSON escaped so that no content can close its script element. */
 export const jsonLdText = (value: JsonLd | readonly JsonLd[]): string =>
@@ -158,7 +158,7 @@ const person = (author: AuthorRef, siteUrl: string): JsonLd => ({
 const organization = ({ name, url }: Agency): JsonLd => ({ '@type': 'Organization', name, url: url || undefined });
 
 /** The authors and the agency; a story without either is the newspaper's own. */
-const makers = ({ authors, agency }: Byline, siteUrl: string): JsonLd[] => {
+export const makers = ({ authors, agency }: Byline, siteUrl: string): JsonLd[] => {
   const all = [...authors.map((author) => person(author, siteUrl)), ...(agency ? [organization(agency)] : [])];
   return all.length > 0 ? all : [organization({ name: publication.name, url: `${siteUrl}/` })];
 };

@@ -21,7 +21,7 @@ const fixedPaths: readonly string[] = fixedPages.map(({ path }) => path);
  * security.txt, which change with the clock; calls of the account service, and pages that depend on the reader.
  */
 const pass: readonly RegExp[] = [
-  /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|push|\.well-known)\//,
+  /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|live|push|\.well-known)\//,
   /^\/privacy-choices\/save$/,
   /^\/(?:sound|podcast\/[^/]+\/private)\//,
   /^\/(?:image|preview|metrics|healthz|readyz|news-sitemap\.xml)$/,
@@ -38,6 +38,7 @@ const queries: KeyRules['queries'] = [
   { path: /^\/media$/, allow: { section: anything, page: anything } },
   { path: /^\/(?:corrections|games|latest)$/, allow: paged },
   { path: /^\/(?:section|author|podcast)\/[^/]+$/, allow: paged },
+  { path: /^\/article\/[^/]+\/live$/, allow: paged },
   { path: /^\/article\/[^/]+\/comments$/, allow: { ...paged, sort: /^(?:oldest|replies)$/ } },
   { path: /^\/article\/[^/]+\/comments\/[^/]+$/, allow: paged },
 ];
@@ -50,7 +51,7 @@ const onDemandPages: readonly RegExp[] = [
   /\?/,
   /^\/(?:sitemap\.xml$|sitemaps\/|fragments\/)/,
   /\/(?:rss\.xml|atom\.xml|feed\.json)$/,
-  /^\/article\/[^/]+\/(?:comments|chapters|transcript)/,
+  /^\/article\/[^/]+\/(?:comments|chapters|live|transcript)/,
   /^\/(?:print|thankyou|follow|authors)$/,
 ];
 
@@ -80,6 +81,8 @@ export function existsIn(content: ContentReader, path: string): boolean {
   const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
   if (list !== undefined) return existsIn(content, `/${list}/${of}`);
   if (path === alertFragment || /^\/fragments\/(?:latest|popular|wall-offer)$/.test(path)) return true;
+  const [, entry] = /^\/fragments\/live\/([1-9]\d{0,14})$/.exec(path) ?? [];
+  if (entry !== undefined) return content.liveEntry(Number(entry)) !== null;
   const [, kind, slug = ''] = document.exec(path) ?? [];
   switch (kind) {
     case 'article':

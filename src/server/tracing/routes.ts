@@ -26,6 +26,7 @@ const named: ReadonlySet<string> = new Set([
     'crosswords',
     'games',
     'gift',
+    'live',
     'media',
     'podcast',
     'section',
@@ -43,6 +44,6 @@ export function routeOf(path: string): string | null {
   if (calls.has(first)) return ['', first, ...rest.map((part) => (word.test(part) ? part : '{id}'))].join('/');
   if (!named.has(first)) return null;
   const [, ...more] = rest;
-  const below = more.map((part) => (part === 'comments' ? part : '{name}'));
+  const below = more.map((part) => (part === 'comments' || part === 'live' ? part : '{name}'));
   return rest.length === 0 ? `/${first}` : ['', first, '{name}', ...below].join('/');
 }

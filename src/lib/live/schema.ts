@@ -1,0 +1,33 @@
+/** Live coverage: paths, ids, and the words that server and browser share. Browsers load it. */
+
+/** The event stream of a story. */
+export const streamPath = (story: number): string => `/live/${story}`;
+
+/** Id of an entry's element. */
+export const entryAnchor = (id: number | string): string => `entry-${id}`;
+
+/** "1 new update", "3 new updates". */
+export const newUpdates = (count: number): string => `${count} new update${count === 1 ? '' : 's'}`;
+
+/** Where a key event leads. */
+export interface KeyEvent {
+  readonly id: string;
+  /** Path of the entry, whatever page it is on. */
+  readonly href: string;
+  readonly title: string;
+  /** The time as the entry shows it, and as an instant. */
+  readonly time: string;
+  readonly instant: string;
+}
+
+/** Events of the stream, by name. */
+export const streamEvents = {
+  /** The markup of an entry that is new or has changed. */
+  entry: 'entry',
+  /** The id of an entry that is gone. */
+  gone: 'gone',
+  /** The page may lack something: it fetches itself again. */
+  sync: 'sync',
+  /** The story isn't live any more. */
+  end: 'end',
+} as const;

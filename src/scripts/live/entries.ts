@@ -1,0 +1,129 @@
+/**
+ * The entries of a live story in an open page: where each belongs, and how one comes, changes or goes without moving what is being read.
+ */
+import type { KeyEvent } from '../../lib/live/schema.ts';
+
+/** The lists of the page; a further page has no pinned entries. */
+export interface Lists {
+  readonly section: HTMLElement;
+  readonly story: HTMLElement;
+  readonly pinned: HTMLElement | null;
+}
+
+export function listsOf(page: ParentNode): Lists | null {
+  const section = page.querySelector<HTMLElement>('[data-live]');
+  const story = section?.querySelector<HTMLElement>('[data-live-list="story"]');
+  return section && story ? { section, story, pinned: section.querySelector('[data-live-list="pinned"]') } : null;
+}
+
+/** Every entry of the page. */
+export const entriesIn = (root: ParentNode): HTMLElement[] => [...root.querySelectorAll<HTMLElement>('[data-entry]')];
+
+export const shownEntry = (lists: Lists, id: string): HTMLElement | null =>
+  lists.section.querySelector<HTMLElement>(`[data-entry="${CSS.escape(id)}"]`);
+
+/** An entry's element from its markup, which the site has sanitized; `null` for anything else. */
+export function parseEntry(html: string): HTMLElement | null {
+  const template = document.createElement('template');
+  template.innerHTML = html;
+  return template.content.querySelector<HTMLElement>('[data-entry]');
+}
+
+/** Whether `a` stands above `b`: newest first, and the later number where they are of one second. */
+export function isAbove({ dataset: a }: HTMLElement, { dataset: b }: HTMLElement): boolean {
+  if (a.at !== b.at) return String(a.at) > String(b.at);
+  return Number(a.entry) > Number(b.entry);
+}
+
+/** Where an entry belongs: its list, and the entry that it comes before. */
+function placeOf(lists: Lists, entry: HTMLElement): { list: HTMLElement; before: Element | null } | null {
+  const list = 'pinned' in entry.dataset ? lists.pinned : lists.story;
+  if (!list) return null;
+  const before = [...list.children].find((other) => other !== entry && isAbove(entry, other as HTMLElement)) ?? null;
+  return { list, before };
+}
+
+/** Whether an entry belongs on a later page than this one. */
+export function isOfLaterPage({ section, story }: Lists, entry: HTMLElement): boolean {
+  const last = story.lastElementChild as HTMLElement | null;
+  return (
+    !('pinned' in entry.dataset) &&
+    last !== null &&
+    isAbove(last, entry) &&
+    section.querySelector('[rel=next]') !== null
+  );
+}
+
+/** Puts an entry where it belongs, in place of what the page showed of it. */
+export function put(lists: Lists, entry: HTMLElement): void {
+  shownEntry(lists, entry.dataset.entry ?? '')?.remove();
+  const place = placeOf(lists, entry);
+  place?.list.insertBefore(entry, place.before);
+  lists.section.querySelector('.live-none')?.remove();
+}
+
+/** Top of the list, in the window, below which new entries come. */
+export const topOf = ({ story, pinned }: Lists, entry: HTMLElement): number =>
+  ('pinned' in entry.dataset && pinned ? pinned : story).getBoundingClientRect().top;
+
+/** Parts of the page that may be held in their place: no element that is fixed in the window. */
+const parts = '.live-head, .live-keys, [data-entry], [data-entry] > *, .prose > *';
+
+/**
+ * Changes the page, and keeps in its place what is in view: the first part that begins below the header and isn't changed itself. Browsers
+ * with scroll anchoring have moved nothing; for the others the page is scrolled by the difference.
+ */
+export function steadily(lists: Lists, changed: Element | null, change: () => void): void {
+  const held = [...lists.section.querySelectorAll(parts)].find((part) => {
+    if (changed && (part.contains(changed) || changed.contains(part))) return false;
+    const { top, height } = part.getBoundingClientRect();
+    return height > 0 && top >= 0 && top < innerHeight;
+  });
+  const before = held?.getBoundingClientRect().top ?? 0;
+  change();
+  if (!held?.isConnected) return;
+  const moved = held.getBoundingClientRect().top - before;
+  if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: 'instant' });
+}
+
+/** Longest name of a key event without a headline. */
+const longestName = 80;
+
+function keyEventOf(entry: HTMLElement): KeyEvent | null {
+  const link = entry.querySelector<HTMLAnchorElement>('.entry-when a');
+  const time = link?.querySelector('time');
+  if (!link || !time) return null;
+  const text = entry.querySelector('.prose')?.textContent?.trim() ?? '';
+  const name = text.length > longestName ? `${text.slice(0, longestName).replace(/\s+\S*$/, '')}…` : text;
+  return {
+    id: entry.dataset.entry ?? '',
+    href: link.pathname,
+    title: entry.querySelector('.entry-title')?.textContent || name,
+    time: time.textContent ?? '',
+    instant: time.dateTime,
+  };
+}
+
+/** Brings the list of key events up to date with an entry. @param entry `null`: it is gone */
+export function updateKeyEvents({ section }: Lists, id: string, entry: HTMLElement | null): void {
+  const keys = section.querySelector<HTMLElement>('[data-live-keys]');
+  const list = keys?.querySelector('ol');
+  if (!keys || !list) return;
+  list.querySelector(`[data-key-event="${CSS.escape(id)}"]`)?.remove();
+  const event = entry && 'key' in entry.dataset ? keyEventOf(entry) : null;
+  if (event) {
+    const item = document.createElement('li');
+    item.dataset.keyEvent = event.id;
+    const time = document.createElement('time');
+    time.dateTime = event.instant;
+    time.textContent = event.time;
+    const link = document.createElement('a');
+    link.href = event.href;
+    link.dir = 'auto';
+    link.textContent = event.title;
+    item.append(time, ' ', link);
+    const before = [...list.children].find((other) => (other.querySelector('time')?.dateTime ?? '') < event.instant);
+    list.insertBefore(item, before ?? null);
+  }
+  keys.hidden = list.children.length === 0;
+}

@@ -1,0 +1,230 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { follow } from './follow.ts';
+
+/** A stream that the test writes to. */
+class FakeStream extends EventTarget {
+  static readonly CLOSED = 2;
+  static readonly all: FakeStream[] = [];
+  readyState = 1;
+  readonly url: string;
+  constructor(url: string) {
+    super();
+    this.url = url;
+    FakeStream.all.push(this);
+  }
+  close(): void {
+    this.readyState = FakeStream.CLOSED;
+  }
+  say(type: string, data: string, lastEventId = ''): void {
+    this.dispatchEvent(Object.assign(new Event(type), { data, lastEventId }));
+  }
+  refuse(): void {
+    this.readyState = FakeStream.CLOSED;
+    this.dispatchEvent(new Event('error'));
+  }
+}
+
+interface Part {
+  readonly version?: string;
+  readonly minute?: number;
+  readonly pinned?: boolean;
+  readonly key?: boolean;
+  readonly words?: string;
+}
+const entry = (id: number, { version = 'v1', minute = id, pinned, key, words = `Words ${id}` }: Part = {}): string =>
+  `<article class="entry" id="entry-${id}" data-entry="${id}" data-version="${version}" data-at="2026-11-25T11:${String(minute).padStart(2, '0')}:00Z"${pinned ? ' data-pinned' : ''}${key ? ' data-key' : ''}><p class="entry-when"><a href="/article/a/live/${id}"><time datetime="2026-11-25T11:${String(minute).padStart(2, '0')}:00Z">11:${minute}</time></a></p><h3 class="entry-title">${words}</h3><div class="prose"><p>${words}</p></div></article>`;
+
+interface Page {
+  readonly state?: string;
+  readonly first?: boolean;
+  readonly entries?: readonly string[];
+  readonly pinned?: readonly string[];
+  readonly next?: boolean;
+}
+const page = ({ state = 's1', first = true, entries = [entry(12), entry(11)], pinned = [], next = false }: Page = {}) =>
+  `<section class="live" data-live="7" data-state="${state}"${first ? ' data-first' : ''}><div class="live-head"><span class="live-badge">Live</span><time data-live-updated datetime="2026-11-25T11:12:00Z">11:12</time></div><p data-live-ended hidden>Live coverage has ended.</p>${first ? `<nav data-live-keys hidden><ol></ol></nav><div data-live-list="pinned">${pinned.join('')}</div>` : ''}<div data-live-list="story">${entries.join('')}</div>${next ? '<a rel="next" href="?page=2">Older</a>' : ''}</section>`;
+
+/** Where the list stands in the window, which jsdom doesn't lay out. */
+let listTop = -100;
+let pages: string[] = [];
+let fetched: string[] = [];
+let hidden = false;
+/** Listeners of the page that a test had open. */
+const left: (() => void)[] = [];
+
+beforeEach(() => {
+  listTop = -100;
+  pages = [];
+  fetched = [];
+  hidden = false;
+  FakeStream.all.length = 0;
+  vi.useFakeTimers();
+  for (const target of [document, window]) {
+    const add = target.addEventListener.bind(target);
+    vi.spyOn(target, 'addEventListener').mockImplementation(
+      (type: string, listener: EventListenerOrEventListenerObject) => {
+        add(type, listener);
+        left.push(() => target.removeEventListener(type, listener));
+      },
+    );
+  }
+  vi.stubGlobal('EventSource', FakeStream);
+  vi.stubGlobal('CSS', { escape: (text: string) => text });
+  vi.stubGlobal('matchMedia', () => ({ matches: true }));
+  vi.stubGlobal('fetch', async (url: string) => {
+    fetched.push(url);
+    const next = pages.length > 1 ? pages.shift() : pages[0];
+    return next === undefined ? new Response('', { status: 503 }) : new Response(next);
+  });
+  vi.spyOn(document, 'hidden', 'get').mockImplementation(() => hidden);
+  vi.spyOn(Element.prototype, 'getBoundingClientRect').mockImplementation(
+    () => ({ top: listTop, height: 10 }) as DOMRect,
+  );
+  Element.prototype.scrollIntoView = vi.fn();
+});
+afterEach(() => {
+  for (const leave of left.splice(0)) leave();
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+function open(shown: Page = {}): FakeStream {
+  document.body.innerHTML = page(shown);
+  follow();
+  return stream();
+}
+const stream = (): FakeStream => FakeStream.all.at(-1) as FakeStream;
+const ids = (list = 'story') =>
+  [...document.querySelectorAll<HTMLElement>(`[data-live-list="${list}"] > [data-entry]`)].map(
+    ({ dataset }) => dataset.entry,
+  );
+const button = () => document.querySelector<HTMLButtonElement>('.live-news button') as HTMLButtonElement;
+const isOffered = () => document.querySelector<HTMLElement>('.live-news')?.hidden === false;
+const spoken = () => document.querySelector('[role=status]')?.textContent;
+
+it('new entries wait for the button, each once, and come in their order', () => {
+  const live = open();
+  expect(live.url).toBe('/live/7?since=s1');
+  live.say('entry', entry(13), 's2');
+  live.say('entry', entry(14), 's3');
+  live.say('entry', entry(14), 's3');
+  expect([ids(), button().textContent, spoken(), isOffered()]).toEqual([
+    ['12', '11'],
+    '2 new updates',
+    '2 new updates',
+    true,
+  ]);
+  button().click();
+  expect([ids(), isOffered(), spoken()]).toEqual([['14', '13', '12', '11'], false, '']);
+  expect(document.activeElement?.id).toBe('entry-14');
+  live.say('entry', entry(14), 's3');
+  expect(isOffered()).toBe(false);
+});
+
+it('entries that come below what is in view are shown at once, and spoken', () => {
+  listTop = 5000;
+  const live = open();
+  live.say('entry', entry(13, { key: true }), 's2');
+  expect([ids(), isOffered(), spoken()]).toEqual([['13', '12', '11'], false, '1 new update']);
+  expect(document.querySelector('[data-live-keys] a')?.getAttribute('href')).toBe('/article/a/live/13');
+  expect(document.querySelector<HTMLTimeElement>('[data-live-updated]')?.dateTime).toBe('2026-11-25T11:13:00Z');
+});
+
+it('a changed entry takes the place of the old one, and a withdrawn one goes, also while it waits', () => {
+  const live = open();
+  live.say('entry', entry(11, { version: 'v2', words: 'Corrected' }), 's2');
+  expect([ids(), document.querySelector('#entry-11 h3')?.textContent]).toEqual([['12', '11'], 'Corrected']);
+  live.say('gone', '12', 's3');
+  live.say('entry', entry(13), 's4');
+  live.say('gone', '13', 's5');
+  live.say('gone', '999', 's6');
+  expect([ids(), isOffered()]).toEqual([['11'], false]);
+});
+
+it('an entry that is pinned moves, and a key event is named until it is none', () => {
+  const live = open();
+  live.say('entry', entry(11, { version: 'v2', pinned: true, key: true }), 's2');
+  expect([ids(), ids('pinned'), document.querySelectorAll('[data-key-event]').length]).toEqual([['12'], ['11'], 1]);
+  live.say('entry', entry(11, { version: 'v3' }), 's3');
+  expect([ids(), ids('pinned')]).toEqual([['12', '11'], []]);
+  expect(document.querySelector<HTMLElement>('[data-live-keys]')?.hidden).toBe(true);
+});
+
+it('markup that is no entry is ignored, and one that belongs on a later page does not come', () => {
+  const live = open({ next: true });
+  live.say('entry', '<p onclick="x">No entry</p>', 's2');
+  live.say('entry', entry(1), 's3');
+  expect([ids(), isOffered()]).toEqual([['12', '11'], false]);
+});
+
+it('the stream is closed while the page is hidden or left, and goes on where it was', () => {
+  const live = open();
+  live.say('entry', entry(13), 's2');
+  hidden = true;
+  document.dispatchEvent(new Event('visibilitychange'));
+  expect([live.readyState, FakeStream.all.length]).toEqual([2, 1]);
+  live.say('entry', entry(14), 's3');
+  hidden = false;
+  document.dispatchEvent(new Event('visibilitychange'));
+  expect([FakeStream.all.length, stream().url, button().textContent]).toEqual([2, '/live/7?since=s2', '1 new update']);
+  dispatchEvent(new Event('pagehide'));
+  expect(stream().readyState).toBe(2);
+  dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+  expect([FakeStream.all.length, stream().url]).toEqual([3, '/live/7?since=s2']);
+});
+
+it('told to fetch itself, the page takes over what is new, changed and gone', async () => {
+  pages = [page({ state: 's9', entries: [entry(14), entry(12, { version: 'v2', words: 'Changed' })] })];
+  const live = open();
+  live.say('sync', 's9', 's9');
+  await vi.waitFor(() => expect(button().textContent).toBe('1 new update'));
+  expect([ids(), document.querySelector('#entry-12 h3')?.textContent, fetched.length]).toEqual([['12'], 'Changed', 1]);
+  button().click();
+  expect(ids()).toEqual(['14', '12']);
+});
+
+it('a page that is being rendered again is asked for again, until it has the state', async () => {
+  pages = [page(), page(), page({ state: 's2', entries: [entry(13), entry(12), entry(11)] })];
+  const live = open();
+  live.say('sync', 's2', 's2');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([fetched.length, button().textContent]).toEqual([3, '1 new update']);
+});
+
+it('entries that have moved on to the next page stay', async () => {
+  pages = [page({ state: 's2', entries: [entry(14), entry(13)], next: true })];
+  const live = open();
+  live.say('sync', 's2', 's2');
+  await vi.waitFor(() => expect(isOffered()).toBe(true));
+  expect(ids()).toEqual(['12', '11']);
+});
+
+it('refused, the page fetches itself now and then, and tries the stream again', async () => {
+  pages = [page({ state: 's2', entries: [entry(13), entry(12), entry(11)] })];
+  open().refuse();
+  await vi.waitFor(() => expect(button().textContent).toBe('1 new update'));
+  expect(FakeStream.all).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([FakeStream.all.length, stream().url]).toEqual([2, '/live/7?since=s2']);
+});
+
+it('a story that has ended is followed no longer', async () => {
+  open().say('end', '1');
+  expect([document.querySelector('.live-badge'), spoken()]).toEqual([null, 'Live coverage has ended.']);
+  document.dispatchEvent(new Event('visibilitychange'));
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(FakeStream.all).toHaveLength(1);
+});
+
+it('on a further page new entries lead to the first one', () => {
+  const assign = vi.fn();
+  vi.stubGlobal('location', { pathname: '/article/a/live', search: '?page=2', assign });
+  const live = open({ first: false });
+  listTop = 5000;
+  live.say('entry', entry(30), 's2');
+  expect([ids(), button().textContent]).toEqual([['12', '11'], '1 new update']);
+  button().click();
+  expect(assign).toHaveBeenCalledWith('/article/a#live');
+});

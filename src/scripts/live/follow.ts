@@ -1,0 +1,249 @@
+/**
+ * Keeps an open page of a live story up to date. New entries wait behind a button, "3 new updates", unless they come below what is in view;
+ * changes and withdrawals are applied at once, and what is being read stays where it is. The stream is closed while the page is hidden.
+ */
+import { newUpdates, streamEvents, streamPath } from '../../lib/live/schema.ts';
+import {
+  entriesIn,
+  isAbove,
+  isOfLaterPage,
+  type Lists,
+  listsOf,
+  parseEntry,
+  put,
+  shownEntry,
+  steadily,
+  topOf,
+  updateKeyEvents,
+} from './entries.ts';
+
+/** Milliseconds between two looks at the page where there is no stream, and by how much they differ. */
+const lookEvery = 30_000;
+const lookWithin = 30_000;
+/** Looks at a page that is being rendered again, and milliseconds before the first of them; each waits longer. */
+const mostLooks = 5;
+const lookAgain = 700;
+
+interface Following {
+  readonly lists: Lists;
+  readonly story: number;
+  /** Entries that wait for the button, by number. */
+  readonly waiting: Map<string, HTMLElement>;
+  readonly news: HTMLElement;
+  readonly button: HTMLButtonElement;
+  readonly status: HTMLElement;
+  stream: EventSource | null;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  /** Looks under way; only the latest counts. */
+  look: number;
+  isOver: boolean;
+}
+
+/** Begins to follow the story of this page, if it has one that is live. */
+export function follow(): void {
+  const lists = listsOf(document);
+  if (!lists) return;
+  const news = document.createElement('div');
+  news.className = 'live-news print-hidden';
+  news.hidden = true;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'button';
+  news.append(button);
+  const status = document.createElement('p');
+  status.className = 'visually-hidden';
+  status.setAttribute('role', 'status');
+  lists.section.prepend(news, status);
+  const page: Following = {
+    lists,
+    story: Number(lists.section.dataset.live),
+    waiting: new Map(),
+    news,
+    button,
+    status,
+    stream: null,
+    timer: undefined,
+    look: 0,
+    isOver: false,
+  };
+  button.addEventListener('click', () => showWaiting(page));
+  const seen = (): void => (document.hidden ? pause(page) : connect(page));
+  document.addEventListener('visibilitychange', seen);
+  // An open connection would keep the page out of the back-forward cache.
+  addEventListener('pagehide', () => pause(page));
+  addEventListener('pageshow', ({ persisted }) => persisted && seen());
+  seen();
+}
+
+function pause(page: Following): void {
+  clearTimeout(page.timer);
+  page.stream?.close();
+  page.stream = null;
+}
+
+function connect(page: Following): void {
+  if (page.stream || page.isOver) return;
+  clearTimeout(page.timer);
+  const { lists } = page;
+  const { state = '' } = lists.section.dataset;
+  const stream = new EventSource(`${streamPath(page.story)}?since=${encodeURIComponent(state)}`);
+  page.stream = stream;
+  const on = (name: string, act: (data: string) => void): void =>
+    stream.addEventListener(name, (event: MessageEvent<string>) => {
+      if (page.stream !== stream) return;
+      act(event.data);
+      // Where the connection is lost for good, the next one begins here.
+      if (event.lastEventId !== '') lists.section.dataset.state = event.lastEventId;
+    });
+  on(streamEvents.entry, (html) => {
+    const entry = parseEntry(html);
+    if (entry) take(page, entry);
+  });
+  on(streamEvents.gone, (id) => remove(page, id));
+  on(streamEvents.sync, (state) => {
+    lists.section.dataset.state = state;
+    void lookAtPage(page, true);
+  });
+  on(streamEvents.end, () => end(page));
+  stream.addEventListener('error', () => {
+    // The browser connects again by itself, unless the server refuses.
+    if (page.stream !== stream || stream.readyState !== EventSource.CLOSED) return;
+    pause(page);
+    void lookAtPage(page, false);
+    page.timer = setTimeout(() => connect(page), lookEvery + Math.random() * lookWithin);
+  });
+}
+
+/** Shows an entry, or lets it wait; one that the page shows in this version already changes nothing. */
+function take(page: Following, entry: HTMLElement): void {
+  const { lists, waiting } = page;
+  const { entry: id = '', version } = entry.dataset;
+  const shown = shownEntry(lists, id);
+  if (shown?.dataset.version === version || waiting.get(id)?.dataset.version === version) return;
+  updateTime(page, entry);
+  if (shown) {
+    steadily(lists, shown, () => put(lists, entry));
+    updateKeyEvents(lists, id, entry);
+    return;
+  }
+  if (isOfLaterPage(lists, entry)) return;
+  if ('first' in lists.section.dataset && !waiting.has(id) && topOf(lists, entry) > innerHeight) {
+    put(lists, entry);
+    updateKeyEvents(lists, id, entry);
+    page.status.textContent = newUpdates(1);
+    return;
+  }
+  waiting.set(id, entry);
+  announce(page);
+}
+
+function remove(page: Following, id: string): void {
+  const { lists, waiting } = page;
+  if (waiting.delete(id)) announce(page);
+  const shown = shownEntry(lists, id);
+  if (shown) steadily(lists, shown, () => shown.remove());
+  steadily(lists, null, () => updateKeyEvents(lists, id, null));
+}
+
+/** Says how many entries wait; the button is over the page and moves nothing. */
+function announce({ waiting, news, button, status }: Following): void {
+  const words = waiting.size > 0 ? newUpdates(waiting.size) : '';
+  news.hidden = words === '';
+  button.textContent = words;
+  if (status.textContent !== words) status.textContent = words;
+}
+
+function showWaiting(page: Following): void {
+  const { lists, waiting } = page;
+  // A further page has other entries: the newest are on the first.
+  if (!('first' in lists.section.dataset)) {
+    location.assign(`${location.pathname.replace(/\/live$/, '')}#live`);
+    return;
+  }
+  for (const [id, entry] of waiting) {
+    put(lists, entry);
+    updateKeyEvents(lists, id, entry);
+  }
+  const [newest] = [...waiting.values()].sort((a, b) => (isAbove(a, b) ? -1 : 1));
+  waiting.clear();
+  announce(page);
+  if (!newest) return;
+  newest.tabIndex = -1;
+  newest.focus({ preventScroll: true });
+  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  newest.scrollIntoView({ block: 'start', behavior: isCalm ? 'instant' : 'smooth' });
+}
+
+function updateTime({ lists }: Following, entry: HTMLElement): void {
+  const time = lists.section.querySelector<HTMLTimeElement>('[data-live-updated]');
+  const own = entry.querySelector<HTMLTimeElement>('.entry-when time');
+  if (!time || !own || time.dateTime >= own.dateTime) return;
+  time.dateTime = own.dateTime;
+  time.textContent = own.textContent;
+}
+
+/**
+ * Fetches the page again, which is one look at a cache, and takes over its entries.
+ *
+ * @param isBehind whether it must have the last state that the stream has named: it may be rendered a moment later
+ */
+async function lookAtPage(page: Following, isBehind: boolean): Promise<void> {
+  const look = ++page.look;
+  for (let times = 1; times <= mostLooks && look === page.look; times++) {
+    const found = await fetchLists();
+    if (look !== page.look) return;
+    if (found === 'over') return end(page);
+    // Further events may have come meanwhile, so that a page with an earlier state is never rendered.
+    const isCurrent = found?.section.dataset.state === page.lists.section.dataset.state;
+    if (found && (!isBehind || isCurrent || times === mostLooks)) {
+      return takeOver(page, found);
+    }
+    await new Promise((resolve) => setTimeout(resolve, lookAgain * times));
+  }
+}
+
+/** @returns `over`: the story isn't live any more; `null`: the page can't be fetched */
+async function fetchLists(): Promise<Lists | 'over' | null> {
+  try {
+    const response = await fetch(location.pathname + location.search, { cache: 'no-cache' });
+    if (response.status >= 500) return null;
+    const found = listsOf(new DOMParser().parseFromString(await response.text(), 'text/html'));
+    return found ?? 'over';
+  } catch {
+    return null;
+  }
+}
+
+/** Takes over the entries of the same page as it is now. */
+function takeOver(page: Following, found: Lists): void {
+  const { lists } = page;
+  const now = entriesIn(found.section);
+  const ids = new Set(now.map(({ dataset }) => dataset.entry ?? ''));
+  for (const entry of now) {
+    const own = document.importNode(entry, true);
+    take(page, own);
+  }
+  // What it doesn't have is gone, or has moved on to the next page.
+  const last = found.story.lastElementChild as HTMLElement | null;
+  const isFull = found.section.querySelector('[rel=next]') !== null;
+  for (const entry of [...entriesIn(lists.section), ...page.waiting.values()]) {
+    const { entry: id = '' } = entry.dataset;
+    const isBeyond = isFull && last !== null && String(entry.dataset.at) <= String(last.dataset.at);
+    if (!ids.has(id) && !isBeyond) remove(page, id);
+  }
+  const { state } = found.section.dataset;
+  if (state !== undefined) lists.section.dataset.state = state;
+}
+
+/** The story isn't live any more: the page stays as it is, and says so. */
+function end(page: Following): void {
+  page.isOver = true;
+  pause(page);
+  const { section } = page.lists;
+  steadily(page.lists, null, () => {
+    for (const badge of document.querySelectorAll('.live-badge')) badge.remove();
+    const ended = section.querySelector<HTMLElement>('[data-live-ended]');
+    if (ended) ended.hidden = false;
+    page.status.textContent = ended?.textContent ?? '';
+  });
+}
