@@ -32,6 +32,8 @@ import type { HttpServerOptions, OperatorRoutes } from './http/server-options.ts
 import { openSharedDictionary } from './http/shared-dictionary.ts';
 import { shutDown } from './http/shutdown.ts';
 import { earlierFiles, openStatics } from './http/static-files.ts';
+import { createLiveFeed } from './live/live-feed.ts';
+import { createLiveStreams, type LiveStreams } from './live/live-streams.ts';
 import { createLog } from './logging.ts';
 import { createMetrics, type Metrics, metricSources, type ServerCounts } from './operators/metrics.ts';
 import { createOperators } from './operators/operators.ts';
@@ -39,6 +41,7 @@ import { createAlertBanner } from './press/alert-banner.ts';
 import { startMaintenance } from './press/maintenance.ts';
 import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
 import { createPublishing, markPurges } from './press/publishing.ts';
+import { pressRender } from './press/render-page.ts';
 import type { Tracing } from './tracing/tracing.ts';
 import { forwardedAddress, forwardedId, innerSocket, listenInside } from './workers/inner-socket.ts';
 import { startWorkers } from './workers/supervisor.ts';
@@ -147,8 +150,18 @@ async function openSite(
     note: (report) => metrics.measured(report),
   });
   const counts = createServerCounts();
+  const streams = createLiveStreams({ pages: site, always: security.always, most: config.liveConnections });
   const metrics = createMetrics(
-    metricSources(app, { press, counts, cdn, indexNow, cspReports, vitals: vitals.stats, others: link?.metrics }),
+    metricSources(app, {
+      press,
+      counts,
+      live: streams.stats,
+      cdn,
+      indexNow,
+      cspReports,
+      vitals: vitals.stats,
+      others: link?.metrics,
+    }),
     log,
   );
   site.onRender(metrics.rendered);
@@ -174,6 +187,7 @@ async function openSite(
   });
   site.onFresh(publishing.fresh);
   app.changes.follow({ changed: publishing.changed, durable: () => press.durable });
+  const live = followLive(app, render, streams, link);
   const assets = await openEarlierAssets({
     dir: join(config.dataDir, 'assets'),
     build: buildName(`${dist}client`),
@@ -210,12 +224,15 @@ async function openSite(
     earlier: earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) }),
     insertion: banner.current,
     counts,
+    streams,
     answered: metrics.answered,
     spans: tracing?.request,
   });
   const socket = link && innerSocket(config.dataDir);
   link?.onReads(site.addReads);
+  live.start();
   link?.open(() => ({
+    live: live.stories(),
     socket: socket ?? '',
     file: site.file,
     build: press.stats().build,
@@ -247,9 +264,40 @@ async function openSite(
   return stoppable(server, port, async () => {
     log.info({}, 'Stopping');
     maintenance.stop();
+    streams.close();
     if (!(await shutDown(server))) log.warn({}, "Connections that didn't end in time were closed");
     await closeAll(closers);
   });
+}
+
+/** Sends changes of live stories to open pages, here and in serving workers. */
+function followLive(
+  { changes, config, locals, services }: Composition,
+  render: RenderPage,
+  streams: LiveStreams,
+  link: WriterLink | null,
+) {
+  const draw = pressRender(render, config.siteUrl, locals);
+  const live = createLiveFeed({
+    reader: services.content.reader,
+    async render(entry, variant) {
+      const { status, body } = await draw(`/fragments/live/${entry}`, variant);
+      return status === 200 ? Buffer.from(body).toString() : '';
+    },
+    sink: {
+      stories(stories) {
+        streams.stories(stories);
+        link?.live.stories(stories);
+      },
+      send(story, events) {
+        streams.send(story, events);
+        link?.live.send(story, events);
+      },
+    },
+    log: services.log,
+  });
+  changes.follow({ changed: live.changed });
+  return live;
 }
 
 /** The part of the server's options that comes from the settings and the services. */

@@ -57,6 +57,7 @@ describe('settings', () => {
       stripe: null,
       algolia: null,
       pressMemoryBytes: 128 * 1024 * 1024,
+      liveConnections: 20_000,
       operatorToken: null,
       vitalsShare: 0,
       accessKeys: null,
@@ -146,6 +147,7 @@ describe('settings', () => {
       GPT_NETWORK: '1234567',
       ADS_WITHOUT_CONSENT: 'limited',
       PRESS_MEMORY_MB: '64',
+      LIVE_CONNECTIONS: '500',
       OPERATOR_TOKEN: 'a-token-of-24-characters',
       VITALS_SHARE: '0.2',
       ACCESS_KEYS: `b:${'y'.repeat(32)}, a:${'x:'.repeat(20)}`,
@@ -237,6 +239,7 @@ describe('settings', () => {
         url: 'http://127.0.0.1:9998',
       },
       pressMemoryBytes: 64 * 1024 * 1024,
+      liveConnections: 500,
       operatorToken: 'a-token-of-24-characters',
       vitalsShare: 0.2,
       accessKeys: [

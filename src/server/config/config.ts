@@ -121,6 +121,8 @@ export interface Config
   readonly frameHosts: readonly string[];
   /** Limit of the stored pages in memory, in bytes. */
   readonly pressMemoryBytes: number;
+  /** Most open event streams of live stories in a process. */
+  readonly liveConnections: number;
   /** Token for `/-/press` and `/metrics`; `null`: neither exists. */
   readonly operatorToken: string | null;
   /** Share of page views whose speed browsers measure and send, 0 to 1. */
@@ -246,6 +248,7 @@ const schema = z.object({
   FRAME_HOSTS: hosts('player.example.com'),
   ...thirdPartyFields,
   PRESS_MEMORY_MB: whole(128, 8, 1_048_576, 'the memory for stored pages in megabytes'),
+  LIVE_CONNECTIONS: whole(20_000, 0, 1_000_000, 'the most open pages of live stories that a process keeps up to date'),
   OPERATOR_TOKEN: z
     .string()
     .min(24, 'is shorter than 24 characters; make one up, for instance with "openssl rand -hex 24"')
@@ -342,6 +345,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     frameHosts: values.FRAME_HOSTS,
     ...thirdPartiesOf(values),
     pressMemoryBytes: values.PRESS_MEMORY_MB * 1024 * 1024,
+    liveConnections: values.LIVE_CONNECTIONS,
     operatorToken: values.OPERATOR_TOKEN ?? null,
     vitalsShare: values.OPERATOR_TOKEN === undefined ? 0 : values.VITALS_SHARE,
     accessKeys: values.ACCESS_KEYS ?? null,

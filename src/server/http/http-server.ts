@@ -66,7 +66,8 @@ function respond(state: ServerState, exchange: Exchange): void {
     answerUncached(state, exchange, () => Promise.reject(error));
     return;
   }
-  const { respond: answerElse = answer } = state.options;
+  const { respond: answerElse = answer, streams } = state.options;
+  if (streams?.take(exchange, state.addressOf(exchange.incoming))) return;
   answerUncached(state, exchange, () => answerElse(state, exchange));
 }
 

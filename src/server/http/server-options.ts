@@ -73,6 +73,8 @@ export interface HttpServerOptions {
   readonly requestId?: (incoming: IncomingMessage) => string;
   /** Called with the milliseconds of each request that wasn't answered from the cache at once. */
   readonly answered?: (kind: RequestKind, ms: number) => void;
+  /** Answers requests for event streams. */
+  readonly streams?: { take(exchange: Exchange, address: string): boolean } | undefined;
   /** Answers what the cache doesn't (default: `answer` of answer.ts). */
   readonly respond?: (state: ServerState, exchange: Exchange) => Promise<void>;
   /** Files of earlier builds, by their path. */

@@ -29,6 +29,9 @@ test('shows every source', async () => {
   expect(metrics.contentType).toMatch(/^text\/plain/);
   const samples = read(await metrics.text());
   expect(Object.fromEntries([...samples].filter(([name]) => /^broadsheet_(?!.*_seconds_)/.test(name)))).toEqual({
+    broadsheet_live_connections: 3,
+    broadsheet_live_refused_total: 0,
+    broadsheet_live_dropped_total: 0,
     broadsheet_support_held: 9,
     broadsheet_billing_jobs_total: 60,
     broadsheet_billing_failed_jobs_total: 61,

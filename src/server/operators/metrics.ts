@@ -24,6 +24,7 @@ import type { VitalsFigure, VitalsReport } from '../../lib/vitals/model.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { ClusterStats } from '../cluster/cluster.ts';
 import type { Composition } from '../compose.ts';
+import type { LiveStreamsStats } from '../live/live-streams.ts';
 import { createVitalsMetrics } from './vitals-metrics.ts';
 
 /** Responses since the start; each number only grows. */
@@ -70,6 +71,7 @@ export type RequestKind = (typeof requestKinds)[number];
 /** The sources of the numbers. Each is read once per scrape; a missing source has no metrics. */
 export interface MetricSources {
   readonly server?: (() => ServerCounts) | undefined;
+  readonly live?: () => LiveStreamsStats;
   readonly press?: () => PressCounts;
   readonly sync?: () => SyncCounts;
   readonly cluster?: (() => ClusterStats) | undefined;
@@ -143,6 +145,12 @@ const serverSamples = (server: ServerCounts): Sample[] => [
   counter('broadsheet_page_not_modified_total', 'Cached pages answered with 304.', server.notModified),
   counter('broadsheet_page_misses_total', 'Requests for pages that were not cached.', server.misses),
   counter('broadsheet_server_errors_total', 'Responses with a status of 500 or more.', server.errors),
+];
+
+const liveSamples = ({ open, refused, dropped }: LiveStreamsStats): Sample[] => [
+  gauge('broadsheet_live_connections', 'Open event streams of live stories.', open),
+  counter('broadsheet_live_refused_total', 'Event streams refused: there were too many.', refused),
+  counter('broadsheet_live_dropped_total', 'Event streams closed: the reader was too slow.', dropped),
 ];
 
 const pressSamples = (press: PressCounts): Sample[] => [
@@ -337,9 +345,11 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
   const loop = monitorEventLoopDelay({ resolution: lagResolution });
   loop.enable();
 
-  const { server, press, sync, cluster, cdn, indexNow, images, mail, billing, support, cspReports, vitals } = sources;
+  const { server, live, press, sync, cluster, cdn, indexNow, images, mail, billing, support, cspReports, vitals } =
+    sources;
   const readers: Readonly<Record<string, (() => Sample[]) | undefined>> = {
     server: server && (() => serverSamples(server())),
+    live: live && (() => liveSamples(live())),
     press: press && (() => pressSamples(press())),
     sync: sync && (() => syncSamples(sync(), now())),
     cluster: cluster && (() => clusterSamples(cluster())),
@@ -390,6 +400,7 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
 interface Sources {
   readonly press: Press;
   readonly counts: ServerCounts;
+  readonly live: MetricSources['live'];
   readonly cdn: Cdn;
   readonly indexNow: IndexNow;
   readonly cspReports: CspReports;
@@ -400,11 +411,12 @@ interface Sources {
 /** The sources of a whole site; disabled features have no metrics. */
 export function metricSources(
   app: Composition,
-  { press, counts, cdn, indexNow, cspReports, vitals, others }: Sources,
+  { press, counts, live, cdn, indexNow, cspReports, vitals, others }: Sources,
 ): MetricSources {
   const { services, cluster, mailStats, billingStats } = app;
   return {
     server: () => counts,
+    live,
     press: () => pressCounts(press),
     sync: () => syncCounts(services),
     cdn: cdn.stats,

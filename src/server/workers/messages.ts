@@ -3,6 +3,8 @@
  * All of them pass through the supervisor (supervisor.ts), which adds who sent them.
  */
 
+import type { LiveStory } from '../../lib/content/model.ts';
+
 /** What a serving worker needs to begin, and to begin again after a new writer. */
 export interface Opening {
   readonly kind: 'open';
@@ -16,7 +18,14 @@ export interface Opening {
   readonly isStored: boolean;
   /** The banner that pages show; `null`: none. */
   readonly banner: string | null;
+  /** The stories that are live. */
+  readonly live: readonly LiveStory[];
 }
+
+/** Events of live stories, see `LiveSink`. */
+export type LiveMessage =
+  | { readonly kind: 'live-stories'; readonly stories: readonly LiveStory[] }
+  | { readonly kind: 'live-events'; readonly story: LiveStory; readonly events: string };
 
 /** Pages to look up again in the store. */
 export interface Replaced {
@@ -47,6 +56,7 @@ export type ToServing =
   | Opening
   | Replaced
   | BannerChanged
+  | LiveMessage
   | { readonly kind: 'measure'; readonly number: number }
   | Stop
   | WriterGone;

@@ -19,10 +19,11 @@ import { createHttpServer, createServerCounts } from '../http/http-server.ts';
 import { requestIds } from '../http/request-id.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { retryAfter, sendText } from '../http/send.ts';
-import type { Exchange, HttpServer, ServerState } from '../http/server-options.ts';
+import type { Exchange, HttpServer, ServerState, StoredPages } from '../http/server-options.ts';
 import { openSharedDictionary, type SharedDictionary } from '../http/shared-dictionary.ts';
 import { shutDown } from '../http/shutdown.ts';
 import { openStatics, type Statics } from '../http/static-files.ts';
+import { createLiveStreams, type LiveStreams } from '../live/live-streams.ts';
 import { createLog } from '../logging.ts';
 import { createMetrics, type Metrics } from '../operators/metrics.ts';
 import { alertInsertion } from '../press/alert-insertion.ts';
@@ -45,6 +46,7 @@ interface State {
   readonly forwarder: Forwarder;
   readonly metrics: Metrics;
   readonly send: (message: FromServing) => void;
+  readonly streams: LiveStreams;
   /** Of the writer that is running. */
   opening: Opening | null;
   pages: SharedStorePages | null;
@@ -76,6 +78,9 @@ export function startServingWorker(
   openDataDir(config.dataDir, log);
   const counts = createServerCounts();
   const statics = openStatics(`${dist}client`);
+  const keys = accessKeysOf(config);
+  const access = createAccessCookie({ name: accessCookieName, keys });
+  const passes = createPassCookie({ name: giftCookieName, keys });
   const state: State = {
     config,
     statics,
@@ -86,8 +91,13 @@ export function startServingWorker(
       socket: () => state.opening?.socket ?? null,
       clientAddress: clientAddressOf(config.trustedProxies),
     }),
-    metrics: createMetrics({ server: () => counts }, log),
+    metrics: createMetrics({ server: () => counts, live: () => state.streams.stats() }, log),
     send,
+    streams: createLiveStreams({
+      pages: { press: { variantFor: (level, own) => state.pages?.variantFor(level, own) ?? 'public' }, access, passes },
+      always: securityHeaders(config).always,
+      most: config.liveConnections,
+    }),
     opening: null,
     pages: null,
     isReady: false,
@@ -100,7 +110,7 @@ export function startServingWorker(
   );
   const opened = Promise.withResolvers<void>();
   const server = opened.promise.then(async () => {
-    const made = createServer(state, counts);
+    const made = createServer(state, counts, { access, passes });
     await listenInside(made, innerSocket(config.dataDir));
     return made;
   });
@@ -113,6 +123,7 @@ export function startServingWorker(
     },
     async stop() {
       await reads.stop();
+      state.streams.close();
       if (state.opening && !(await shutDown(await server))) {
         log.warn({}, "Connections that didn't end in time were closed");
       }
@@ -129,6 +140,7 @@ function receive(state: State, message: ToServing): void {
   switch (message.kind) {
     case 'open':
       open(state, message);
+      state.streams.stories(message.live);
       break;
     case 'replaced':
       state.isReady = message.isReady;
@@ -142,6 +154,12 @@ function receive(state: State, message: ToServing): void {
       if (state.opening) state.opening = { ...state.opening, banner: message.html };
       insertBanner(state);
       state.send({ kind: 'done', number: message.number });
+      break;
+    case 'live-stories':
+      state.streams.stories(message.stories);
+      break;
+    case 'live-events':
+      state.streams.send(message.story, message.events);
       break;
     case 'measure':
       void state.metrics.json().then((metrics) => state.send({ kind: 'metrics', number: message.number, metrics }));
@@ -193,9 +211,12 @@ function closePages(state: State): void {
   state.pages = null;
 }
 
-function createServer(state: State, counts: ReturnType<typeof createServerCounts>): HttpServer {
+function createServer(
+  state: State,
+  counts: ReturnType<typeof createServerCounts>,
+  cookies: Pick<StoredPages, 'access' | 'passes'>,
+): HttpServer {
   const { config, statics, log, metrics } = state;
-  const keys = accessKeysOf(config);
   const usable = (): SharedStorePages | null => (state.isStored ? state.pages : null);
   return createHttpServer({
     siteUrl: config.siteUrl,
@@ -212,9 +233,9 @@ function createServer(state: State, counts: ReturnType<typeof createServerCounts
         get: async () => onlyTheWriter(),
       },
       keyOf: plainKeys(config),
-      access: createAccessCookie({ name: accessCookieName, keys }),
-      passes: createPassCookie({ name: giftCookieName, keys }),
+      ...cookies,
     },
+    streams: state.streams,
     // Never called: a reader whose access cookie must be renewed is passed on.
     renewAccess: () => null,
     crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, dns: systemDns, log }) : undefined,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FromWriter, Unresponsive } from './messages.ts';
 import { createWriterLink } from './writer-link.ts';
 
-const opening = { socket: '/s', file: '/f', build: 'b', isReady: true, isStored: true, banner: null };
+const opening = { socket: '/s', file: '/f', build: 'b', isReady: true, isStored: true, banner: null, live: [] };
 
 function linked(patienceMs = 20_000) {
   const sent: (FromWriter | Unresponsive)[] = [];

@@ -2,7 +2,8 @@
  * The writer's side of the serving workers: says which pages it has replaced, and knows when all of them have heard it. A worker that
  * doesn't respond is ended, because it may show what was withdrawn.
  */
-import type { FromWriter, Opening, ToWriter, Unresponsive } from './messages.ts';
+import type { LiveSink } from '../live/messages.ts';
+import type { FromWriter, LiveMessage, Opening, ToWriter, Unresponsive } from './messages.ts';
 
 export interface WriterLinkOptions {
   /** Sends to the supervisor. */
@@ -20,6 +21,8 @@ export interface WriterLink {
   banner(html: string | null): void;
   /** Resolves when every serving worker shows this banner, and has forgotten the pages that were replaced so far. */
   told(): Promise<void>;
+  /** Tells the serving workers of live stories. */
+  readonly live: LiveSink;
   /** Metrics of the serving workers, as `Registry.getMetricsAsJSON` gives them. */
   metrics(): Promise<readonly (readonly object[])[]>;
   /** Calls `listener` with the reads of pages that the serving workers have counted, by name. */
@@ -67,6 +70,10 @@ export function createWriterLink(options: WriterLinkOptions): WriterLink {
       state.send({ to: 'all', message: { kind: 'banner', number: ++state.number, html } });
     },
     told: () => told(state),
+    live: {
+      stories: (stories) => tellLive(state, { kind: 'live-stories', stories }),
+      send: (story, events) => tellLive(state, { kind: 'live-events', story, events }),
+    },
     metrics: () => metrics(state),
     onReads: (listener) => void state.readsListeners.push(listener),
     receive: (message) => receive(state, message),
@@ -96,6 +103,11 @@ function tell(state: State): void {
   const { isReady, isStored } = opening();
   const sent = names === 'all' ? names : [...names];
   send({ to: 'all', message: { kind: 'replaced', number: ++state.number, names: sent, isReady, isStored } });
+}
+
+/** A worker that joins later gets the stories with its opening. */
+function tellLive({ opening, workers, send }: State, message: LiveMessage): void {
+  if (opening && workers.size > 0) send({ to: 'all', message });
 }
 
 async function told(state: State): Promise<void> {

@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import type { LiveEntry, LiveStory } from '../../lib/content/model.ts';
+import { silent } from '../../lib/logging.ts';
+import { createLiveFeed } from './live-feed.ts';
+
+/** A feed over entries by number, each with its story and its words; what it tells is noted. */
+function feed(access: LiveStory['access'] = 'free') {
+  const entries = new Map<number, { story: number; words: string }>();
+  const live = new Set([1]);
+  const told: unknown[] = [];
+  const rendered: string[] = [];
+  const state = () => [...entries].map(([id, { words }]) => `${id}${words}`).join('-') || '0';
+  const made = createLiveFeed({
+    reader: () => ({
+      liveStories: () => [...live].map((id) => ({ id, path: `/article/${id}`, access, state: state() })),
+      liveEntry: (id: number) => (entries.has(id) ? ({ id, story: entries.get(id)?.story } as LiveEntry) : null),
+    }),
+    async render(id, variant) {
+      rendered.push(`${id} ${variant}`);
+      if (entries.get(id)?.words === 'broken') throw new Error('broken');
+      return `<article>\n${entries.get(id)?.words ?? ''}</article>`;
+    },
+    sink: {
+      stories: (stories) => told.push(stories.map((story) => `${story.id} ${story.state}`)),
+      send: (story, events) => told.push(`${story.id} ${story.state} ${events}`),
+    },
+    log: silent,
+  });
+  const change = async (...tags: string[]) => {
+    made.changed({ tags: new Set(tags) });
+    await made.settled();
+    return told.splice(0);
+  };
+  return { made, entries, live, rendered, change, told };
+}
+
+it('an entry is rendered once, and sent before the state is told', async () => {
+  const { entries, change, rendered } = feed();
+  entries.set(11, { story: 1, words: 'a' });
+  expect(await change('entry:11', 'live:1')).toEqual([
+    '1 11a event: entry\ndata: <article>\ndata: a</article>\n\n',
+    ['1 11a'],
+  ]);
+  expect(rendered).toEqual(['11 public']);
+});
+
+it('of a restricted story the full text is rendered', async () => {
+  const { entries, change, rendered } = feed('subscriber');
+  entries.set(11, { story: 1, words: 'a' });
+  await change('entry:11', 'live:1');
+  expect(rendered).toEqual(['11 full']);
+});
+
+it('an entry that is withdrawn, or moved to another story, is gone', async () => {
+  const { entries, change } = feed();
+  expect(await change('entry:11', 'live:1')).toEqual(['1 0 event: gone\ndata: 11\n\n', ['1 0']]);
+  entries.set(11, { story: 2, words: 'a' });
+  expect((await change('entry:11', 'live:1', 'live:2'))[0]).toContain('event: gone\ndata: 11');
+});
+
+it('a change of other pages asks for nothing', async () => {
+  const { change, made } = feed();
+  made.changed({ tags: new Set(['prices', 'card:1', 'latest']) });
+  await made.settled();
+  expect(await change()).toEqual([]);
+});
+
+it('stories that begin and end are told', async () => {
+  const { live, change, made } = feed();
+  made.start();
+  live.add(2);
+  expect((await change('article:2')).at(-1)).toEqual(['1 0', '2 0']);
+  live.delete(1);
+  expect((await change('article:1')).at(-1)).toEqual(['2 0']);
+  expect(made.stories()).toMatchObject([{ id: 2 }]);
+});
+
+it('changes are sent in their order, and one that fails lets pages fetch themselves', async () => {
+  const { entries, made, told } = feed();
+  entries.set(11, { story: 1, words: 'broken' });
+  entries.set(12, { story: 1, words: 'b' });
+  made.changed({ tags: new Set(['entry:11', 'live:1']) });
+  made.changed({ tags: new Set(['entry:12', 'live:1']) });
+  await made.settled();
+  const events = told.filter((one) => typeof one === 'string').map((one) => /event: (\w+)/.exec(one)?.[1]);
+  expect(events).toEqual(['sync', 'entry']);
+});

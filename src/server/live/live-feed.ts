@@ -1,0 +1,94 @@
+/**
+ * Turns changes of live stories into events for their open pages. An entry is rendered once for each change, by the page of its fragment; all
+ * connections get those bytes. It follows the change feed, so that each node of a cluster tells its own readers.
+ */
+import type { ContentChange } from '../../content/service.ts';
+import { isFree } from '../../lib/article/model.ts';
+import type { ContentReader, LiveStory } from '../../lib/content/model.ts';
+import { streamEvents } from '../../lib/live/schema.ts';
+import type { Logger } from '../../lib/logging.ts';
+import type { Variant } from '../../press/store/stored-page.ts';
+import { eventText } from './frames.ts';
+import type { LiveSink } from './messages.ts';
+
+export interface LiveFeedOptions {
+  readonly reader: () => Pick<ContentReader, 'liveEntry' | 'liveStories'>;
+  /** The markup of an entry as pages of its story have it; `''` when there is none. */
+  readonly render: (entry: number, variant: Variant) => Promise<string>;
+  readonly sink: LiveSink;
+  readonly log: Logger;
+}
+
+export interface LiveFeed {
+  /** Follows the change feed. Events are sent in the order of the changes. */
+  changed(change: Pick<ContentChange, 'tags' | 'withdrawnTags'>): undefined;
+  /** Tells the sink which stories are live. */
+  start(): void;
+  /** The stories that are live, with the states whose events have been sent. */
+  stories(): readonly LiveStory[];
+  /** Resolves when the events of all changes so far have been sent. */
+  settled(): Promise<void>;
+}
+
+/** Tags of changes that may begin, end or change live coverage. */
+const relevant = /^(?:live|entry|article):|^(?:navigation|site)$/;
+
+export function createLiveFeed(options: LiveFeedOptions): LiveFeed {
+  const { reader, sink, log } = options;
+  let queue = Promise.resolve();
+  let told: readonly LiveStory[] = [];
+  const tell = (stories: readonly LiveStory[]): void => {
+    told = stories;
+    sink.stories(stories);
+  };
+  return {
+    changed({ tags, withdrawnTags = [] }) {
+      const all = [...tags, ...withdrawnTags].filter((tag) => relevant.test(tag));
+      if (all.length > 0)
+        queue = queue
+          .then(async () => tell(await sendChange(options, new Set(all))))
+          .catch((error: unknown) => log.error({ err: error }, "A change of live coverage couldn't be sent"));
+      return undefined;
+    },
+    start: () => tell(reader().liveStories()),
+    stories: () => told,
+    settled: () => queue,
+  };
+}
+
+/** @returns the stories that are live, as they were before anything was rendered */
+async function sendChange(options: LiveFeedOptions, tags: ReadonlySet<string>): Promise<readonly LiveStory[]> {
+  const { reader, sink } = options;
+  const content = reader();
+  const stories = content.liveStories();
+  const changed = stories.filter(({ id }) => tags.has(`live:${id}`));
+  if (changed.length === 0) return stories;
+  const ids = [...tags].flatMap((tag) => (tag.startsWith('entry:') ? Number(tag.slice(6)) : []));
+  const owners = new Map(ids.map((id) => [id, content.liveEntry(id)?.story ?? null]));
+  for (const story of changed) {
+    let events = '';
+    for (const id of ids.sort((one, other) => one - other)) events += await eventOf(options, story, id, owners.get(id));
+    sink.send(story, events);
+  }
+  return stories;
+}
+
+/** The event of an entry; an open page ignores one that says what the page shows already. @param owner its story, if it is published */
+async function eventOf(
+  { render, log }: LiveFeedOptions,
+  story: LiveStory,
+  id: number,
+  owner: number | null | undefined,
+) {
+  if (owner !== story.id) return eventText(streamEvents.gone, String(id));
+  try {
+    const html = await render(id, isFree(story.access) ? 'public' : 'full');
+    return html.trim() === '' ? eventText(streamEvents.gone, String(id)) : eventText(streamEvents.entry, html.trim());
+  } catch (error) {
+    log.error(
+      { err: error, entry: id },
+      "An entry of a live story couldn't be rendered; open pages fetch theirs again",
+    );
+    return eventText(streamEvents.sync, story.state);
+  }
+}

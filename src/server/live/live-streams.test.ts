@@ -1,0 +1,248 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openStream, type Stream } from '../../../tests/fixtures/event-stream.ts';
+import type { AccessLevel, LiveStory, WalledLevel } from '../../lib/content/model.ts';
+import { eventText } from './frames.ts';
+import { createLiveStreams, type LiveStreams, type LiveStreamsOptions } from './live-streams.ts';
+
+let server: Server;
+let streams: LiveStreams;
+let port = 0;
+const opened: Stream[] = [];
+
+const strict: readonly (string | null)[] = [null, 'registered', 'subscriber'];
+const levelOf = (cookie: string | undefined) => (/level=(\w+)/.exec(cookie ?? '')?.[1] ?? null) as WalledLevel | null;
+
+function begin(options: Partial<LiveStreamsOptions> = {}): void {
+  streams = createLiveStreams({
+    pages: {
+      press: { variantFor: (access, level) => (strict.indexOf(level) >= strict.indexOf(access) ? 'full' : 'public') },
+      access: { levelFor: levelOf },
+      passes: { opens: (cookie, page) => cookie === `pass=${page}` },
+    },
+    always: { 'x-content-type-options': 'nosniff' },
+    most: 100,
+    ...options,
+  });
+}
+
+beforeEach(async () => {
+  begin();
+  server = createServer((incoming, outgoing) => {
+    const address = String(incoming.headers['x-from'] ?? '127.0.0.1');
+    if (!streams.take({ incoming, outgoing }, address)) outgoing.writeHead(418).end();
+  });
+  await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
+  port = (server.address() as AddressInfo).port;
+});
+afterEach(async () => {
+  for (const stream of opened.splice(0)) stream.close();
+  streams.close();
+  server.closeAllConnections();
+  await new Promise((done) => server.close(done));
+});
+
+const story = (state: string, access: AccessLevel = 'free', id = 1): LiveStory => ({
+  id,
+  path: `/article/${id}`,
+  access,
+  state,
+});
+const entry = (words: string) => eventText('entry', words);
+async function open(path = '/live/1', headers: Record<string, string> = {}): Promise<Stream> {
+  const stream = await openStream(port, path, headers);
+  opened.push(stream);
+  return stream;
+}
+const said = ({ events }: Stream) => events.map(({ name, data }) => `${name} ${data}`);
+const isOpen = (count: number) => expect.poll(() => streams.stats().open).toBe(count);
+
+it('a page that has everything is told nothing, and gets what comes', async () => {
+  streams.stories([story('s1')]);
+  const stream = await open('/live/1?since=s1');
+  expect([stream.status, stream.headers['content-type'], stream.headers['cache-control']]).toEqual([
+    200,
+    'text/event-stream; charset=utf-8',
+    'no-store',
+  ]);
+  expect(stream.headers['x-content-type-options']).toBe('nosniff');
+  await isOpen(1);
+  streams.send(story('s2'), entry('<p>one</p>\n<p>two\r\nthree</p>'));
+  await expect.poll(() => said(stream)).toEqual(['entry <p>one</p>\n<p>two\nthree</p>']);
+  expect(stream.lastId()).toBe('s2');
+});
+
+it('a reader who comes back gets exactly what was missed', async () => {
+  streams.stories([story('s1')]);
+  for (const at of [2, 3, 4]) streams.send(story(`s${at}`), entry(`e${at}`));
+  const back = await open('/live/1?since=s1', { 'last-event-id': 's2' });
+  await expect.poll(() => said(back)).toEqual(['entry e3', 'entry e4']);
+  const late = await open('/live/1?since=s1');
+  await expect.poll(() => said(late)).toEqual(['entry e2', 'entry e3', 'entry e4']);
+  const current = await open('/live/1?since=s4');
+  await expect.poll(() => current.lastId()).toBe('s4');
+  streams.send(story('s5'), entry('e5'));
+  await expect.poll(() => said(current)).toEqual(['entry e5']);
+  await expect.poll(() => said(back).at(-1)).toBe('entry e5');
+});
+
+it('one who missed more than is remembered is told to fetch the page', async () => {
+  streams.stories([story('s0')]);
+  for (let at = 1; at <= 300; at++) streams.send(story(`s${at}`), entry(`e${at}`));
+  for (const since of ['s0', 's99', 'unknown', '']) {
+    const stream = await open(`/live/1?since=${since}`);
+    await expect.poll(() => said(stream), { message: since }).toEqual(['sync s300']);
+    await expect.poll(() => stream.lastId()).toBe('s300');
+  }
+  const near = await open('/live/1?since=s100');
+  await expect.poll(() => near.events.length).toBe(200);
+});
+
+it('after a restart with other entries every page is told to fetch itself, and with the same ones none', async () => {
+  streams.stories([story('s7')]);
+  const same = await open('/live/1', { 'last-event-id': 's7' });
+  const other = await open('/live/1', { 'last-event-id': 's6' });
+  await expect.poll(() => said(other)).toEqual(['sync s7']);
+  await expect.poll(() => same.lastId()).toBe('s7');
+  expect(said(same)).toEqual([]);
+  // The process that has the content was started again, and tells a worker what is live.
+  streams.stories([story('s7')]);
+  streams.stories([story('s8')]);
+  await expect.poll(() => said(same)).toEqual(['sync s8']);
+});
+
+it('a story that has ended ends its streams, and no browser comes back', async () => {
+  streams.stories([story('s1'), story('t1', 'free', 2)]);
+  const [ends, stays] = [await open('/live/1?since=s1'), await open('/live/2?since=t1')];
+  await isOpen(2);
+  streams.stories([story('t1', 'free', 2)]);
+  await ends.ended;
+  expect(said(ends)).toEqual(['end 1']);
+  await isOpen(1);
+  expect((await open('/live/1')).status).toBe(204);
+  streams.send(story('t2', 'free', 2), entry('x'));
+  await expect.poll(() => said(stays)).toEqual(['entry x']);
+});
+
+it('a restricted story is followed only by those who may read it', async () => {
+  streams.stories([story('s1', 'subscriber'), story('r1', 'registered', 2)]);
+  const status = async (path: string, cookie = '') => (await open(path, { cookie })).status;
+  expect(await status('/live/1')).toBe(403);
+  expect(await status('/live/1', 'level=registered')).toBe(403);
+  expect(await status('/live/1', 'level=subscriber')).toBe(200);
+  expect(await status('/live/2', 'level=registered')).toBe(200);
+  expect(await status('/live/1', 'pass=/article/1')).toBe(200);
+  expect(await status('/live/1', 'pass=/article/2')).toBe(403);
+});
+
+it('a story that is no longer free is closed to readers without access from that moment', async () => {
+  streams.stories([story('s1')]);
+  const reader = await open('/live/1?since=s1');
+  await isOpen(1);
+  streams.send(story('s2', 'subscriber'), entry('PAID'));
+  await reader.ended;
+  expect(said(reader)).toEqual([]);
+  expect((await open('/live/1')).status).toBe(403);
+});
+
+it('readers of a restricted story prove their access again after a while', async () => {
+  streams.close();
+  begin({ heartbeatMs: 20, accessMs: 50 });
+  streams.stories([story('s1', 'registered')]);
+  const reader = await open('/live/1?since=s1', { cookie: 'level=registered' });
+  await reader.ended;
+  expect(streams.stats().open).toBe(0);
+});
+
+it('heartbeats keep connections open', async () => {
+  streams.close();
+  begin({ heartbeatMs: 10 });
+  streams.stories([story('s1')]);
+  const reader = await open('/live/1?since=s1');
+  await expect.poll(() => reader.comments()).toBeGreaterThan(3);
+  expect(said(reader)).toEqual([]);
+});
+
+it('a slow reader is closed, takes nothing from the others, and comes back to everything', async () => {
+  streams.close();
+  begin({ mostWaiting: 64 * 1024 });
+  streams.stories([story('s0')]);
+  const [slow, fast] = [await open('/live/1?since=s0'), await open('/live/1?since=s0')];
+  await isOpen(2);
+  slow.pause();
+  const long = 'x'.repeat(100_000);
+  for (let at = 1; at <= 120 && streams.stats().dropped === 0; at++) {
+    streams.send(story(`s${at}`), entry(`${at} ${long}`));
+    await expect.poll(() => fast.events.length).toBe(at);
+  }
+  expect(streams.stats()).toMatchObject({ dropped: 1, open: 1 });
+  slow.resume();
+  await slow.ended;
+  const got = slow.events.length;
+  expect(got).toBeLessThan(fast.events.length);
+  const back = await open('/live/1', { 'last-event-id': slow.lastId() });
+  // What is remembered has a limit; beyond it the page fetches itself.
+  await expect.poll(() => said(back).length).toBeGreaterThan(0);
+  const first = back.events[0];
+  if (first?.name === 'entry') {
+    await expect.poll(() => back.events.length).toBe(fast.events.length - got);
+  } else expect(first?.name).toBe('sync');
+});
+
+it('too many connections are refused, of all and of one address, and closing one makes room', async () => {
+  streams.close();
+  begin({ most: 3, mostOfAddress: 2 });
+  streams.stories([story('s1')]);
+  const first = await open('/live/1', { 'x-from': 'a' });
+  expect((await open('/live/1', { 'x-from': 'a' })).status).toBe(200);
+  const refused = await open('/live/1', { 'x-from': 'a' });
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '30']);
+  expect((await open('/live/1', { 'x-from': 'b' })).status).toBe(200);
+  expect((await open('/live/1', { 'x-from': 'c' })).status).toBe(503);
+  expect(streams.stats()).toEqual({ open: 3, refused: 2, dropped: 0 });
+  first.close();
+  await isOpen(2);
+  expect((await open('/live/1', { 'x-from': 'a' })).status).toBe(200);
+});
+
+it('odd requests are left to others, and an odd place in the stream is one that is not known', async () => {
+  streams.stories([story('s1')]);
+  for (const path of ['/live/', '/live/x', '/live/01', '/live/1x', '/lively', '/live/1/2', `/live/${'9'.repeat(40)}`]) {
+    expect((await open(path)).status, path).toBe(418);
+  }
+  for (const since of ['%00', '<script>', 'x'.repeat(300)]) {
+    const stream = await open(`/live/1?since=${encodeURIComponent(since)}`, {
+      'last-event-id': since.replace(/[^\x20-\x7e]/g, ''),
+    });
+    await expect.poll(() => said(stream), { message: since }).toEqual(['sync s1']);
+  }
+});
+
+it('a client of HTTP/1.0 gets the same without chunks', async () => {
+  streams.stories([story('s1')]);
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (data) => {
+    text += data;
+  });
+  socket.write('GET /live/1?since=s1 HTTP/1.0\r\nHost: a\r\n\r\n');
+  await isOpen(1);
+  streams.send(story('s2'), entry('plain'));
+  await expect.poll(() => text).toMatch(/\n\nevent: entry\ndata: plain\n\nid: s2\n\n$/);
+  socket.destroy();
+});
+
+it('2,000 readers all get every event once, in its order', async () => {
+  streams.close();
+  begin({ most: 3000, mostOfAddress: 3000 });
+  streams.stories([story('s0')]);
+  const readers: Stream[] = [];
+  for (let batch = 0; batch < 20; batch++) {
+    readers.push(...(await Promise.all(Array.from({ length: 100 }, () => open('/live/1?since=s0')))));
+  }
+  for (let at = 1; at <= 5; at++) streams.send(story(`s${at}`), entry(`e${at}`));
+  const wanted = [1, 2, 3, 4, 5].map((at) => `entry e${at}`);
+  await expect.poll(() => readers.every((reader) => reader.events.length >= 5)).toBe(true);
+  for (const reader of readers) expect(said(reader)).toEqual(wanted);
+});

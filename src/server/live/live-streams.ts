@@ -1,0 +1,310 @@
+/**
+ * The event streams of live stories: one connection for each open page. An event is one piece of memory that is written to every connection,
+ * in slices, so that pages are served meanwhile. A reader who connects again gets the events since the last one that arrived, as long as
+ * they are remembered; else the page is told to fetch itself, which costs one look at the cache.
+ */
+import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isFree } from '../../lib/article/model.ts';
+import type { LiveStory } from '../../lib/content/model.ts';
+import { streamEvents } from '../../lib/live/schema.ts';
+import type { Exchange, StoredPages } from '../http/server-options.ts';
+import { eventText, type Frame, frameOf, heartbeat, idText, retryText } from './frames.ts';
+import type { LiveSink } from './messages.ts';
+
+export interface LiveStreamsOptions {
+  /** Decides who may follow a restricted story. */
+  readonly pages: {
+    readonly press: Pick<StoredPages['press'], 'variantFor'>;
+    readonly access: StoredPages['access'];
+    readonly passes?: StoredPages['passes'];
+  };
+  /** Headers of every response. */
+  readonly always: Readonly<Record<string, string>>;
+  /** Most connections; others are refused, and their pages fetch themselves again now and then. */
+  readonly most: number;
+  /** Most connections of one address (default 200). */
+  readonly mostOfAddress?: number;
+  /** Milliseconds between two heartbeats (default 30,000). */
+  readonly heartbeatMs?: number;
+  /** Bytes that may wait for a slow reader (default 512 kB); the connection is closed then. */
+  readonly mostWaiting?: number;
+  /** Milliseconds after which a reader of a restricted story connects again, and proves access again (default 300,000). */
+  readonly accessMs?: number;
+}
+
+export interface LiveStreamsStats {
+  readonly open: number;
+  readonly refused: number;
+  /** Connections of readers that were too slow. */
+  readonly dropped: number;
+}
+
+export interface LiveStreams extends LiveSink {
+  /** Answers a request for a stream. @param address of the client. @returns `false` for any other request */
+  take(exchange: Exchange, address: string): boolean;
+  stats(): LiveStreamsStats;
+  /** Ends every stream; browsers connect again to the next process. */
+  close(): void;
+}
+
+interface Reader {
+  readonly outgoing: ServerResponse;
+  readonly address: string;
+  readonly since: number;
+  /** Number of the last event that was written. */
+  sent: number;
+}
+
+interface Sent {
+  readonly number: number;
+  readonly frame: Frame;
+  /** The story's state with it. */
+  readonly state: string;
+}
+
+/** One story with its readers. */
+interface Channel {
+  story: LiveStory;
+  readonly readers: Set<Reader>;
+  /** The last events. */
+  readonly recent: Sent[];
+  /** State before them. */
+  base: string;
+  number: number;
+  isWriting: boolean;
+}
+
+/** Events that are remembered for readers who connect again, and their bytes. */
+const mostRecent = 200;
+const mostRecentBytes = 2 * 1024 * 1024;
+/** Connections that are written to before other work gets its turn. */
+const slice = 200;
+/** Milliseconds in which the readers of a lost connection come back, each at a moment of its own. */
+const comeBack = { fromMs: 500, overMs: 4000 };
+
+interface State extends Required<LiveStreamsOptions> {
+  readonly channels: Map<number, Channel>;
+  readonly ofAddress: Map<string, number>;
+  open: number;
+  refused: number;
+  dropped: number;
+  isClosed: boolean;
+}
+
+export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
+  const state: State = {
+    mostOfAddress: 200,
+    heartbeatMs: 30_000,
+    mostWaiting: 512 * 1024,
+    accessMs: 300_000,
+    ...options,
+    channels: new Map(),
+    ofAddress: new Map(),
+    open: 0,
+    refused: 0,
+    dropped: 0,
+    isClosed: false,
+  };
+  const timer = setInterval(() => void beat(state), state.heartbeatMs).unref();
+  return {
+    stories: (stories) => setStories(state, stories),
+    send: (story, events) => send(state, story, events),
+    take: (exchange, address) => take(state, exchange, address),
+    stats: () => ({ open: state.open, refused: state.refused, dropped: state.dropped }),
+    close() {
+      clearInterval(timer);
+      state.isClosed = true;
+      for (const { readers } of state.channels.values()) for (const { outgoing } of readers) outgoing.end();
+    },
+  };
+}
+
+function setStories(state: State, stories: readonly LiveStory[]): void {
+  const live = new Set(stories.map(({ id }) => id));
+  for (const [id, channel] of state.channels) {
+    if (live.has(id)) continue;
+    state.channels.delete(id);
+    void write(state, channel, frameOf(eventText(streamEvents.end, '1'))).then(() => {
+      for (const { outgoing } of channel.readers) outgoing.end();
+    });
+  }
+  for (const story of stories) {
+    const channel = channelOf(state, story);
+    if (channel.story.state !== story.state) send(state, story, eventText(streamEvents.sync, story.state));
+    else keepTo(channel, story);
+  }
+}
+
+function channelOf({ channels }: State, story: LiveStory): Channel {
+  let channel = channels.get(story.id);
+  if (!channel) {
+    channel = { story, readers: new Set(), recent: [], base: story.state, number: 0, isWriting: false };
+    channels.set(story.id, channel);
+  }
+  return channel;
+}
+
+/** Takes over what may have changed of a story. Who follows one that is no longer free has to prove access. */
+function keepTo(channel: Channel, story: LiveStory): void {
+  const hasWall = isFree(channel.story.access) && !isFree(story.access);
+  channel.story = story;
+  if (!hasWall) return;
+  channel.recent.length = 0;
+  channel.base = story.state;
+  for (const { outgoing } of channel.readers) outgoing.end();
+}
+
+function send(state: State, story: LiveStory, events: string): void {
+  const channel = channelOf(state, story);
+  keepTo(channel, story);
+  const frame = frameOf(`${events}${idText(story.state)}`);
+  channel.recent.push({ number: ++channel.number, frame, state: story.state });
+  forgetOld(channel);
+  void writeRecent(state, channel);
+}
+
+function forgetOld(channel: Channel): void {
+  const { recent } = channel;
+  let bytes = recent.reduce((sum, { frame }) => sum + frame.chunk.byteLength, 0);
+  while (recent.length > mostRecent || (bytes > mostRecentBytes && recent.length > 1)) {
+    const oldest = recent.shift();
+    bytes -= oldest?.frame.chunk.byteLength ?? 0;
+    channel.base = oldest?.state ?? channel.base;
+  }
+}
+
+/** Writes what each reader lacks, in slices; one loop for a story at a time. */
+async function writeRecent(state: State, channel: Channel): Promise<void> {
+  if (channel.isWriting) return;
+  channel.isWriting = true;
+  try {
+    for (let upTo = -1; upTo !== channel.number; ) {
+      upTo = channel.number;
+      let written = 0;
+      for (const reader of channel.readers) {
+        writeMissing(state, channel, reader);
+        if (++written % slice === 0) await nextTurn();
+      }
+    }
+  } finally {
+    channel.isWriting = false;
+  }
+}
+
+function writeMissing(state: State, { recent, number }: Channel, reader: Reader): void {
+  const first = recent[0]?.number ?? number + 1;
+  // It lacks an event that isn't remembered any more.
+  if (reader.sent < first - 1) {
+    drop(state, reader);
+    return;
+  }
+  for (const one of recent) if (one.number > reader.sent) writeTo(state, reader, one.frame);
+  reader.sent = number;
+}
+
+function writeTo(state: State, reader: Reader, frame: Frame): void {
+  const { outgoing } = reader;
+  const { socket } = outgoing;
+  if (!socket || outgoing.writableEnded || socket.destroyed) return;
+  if (socket.writableLength > state.mostWaiting) drop(state, reader);
+  // Behind the head that the response has sent; the response itself writes nothing before its end.
+  else socket.write(outgoing.chunkedEncoding ? frame.chunk : frame.plain);
+}
+
+/** Closes the connection of a reader who is too slow; the browser connects again and gets what it lacks. */
+function drop(state: State, { outgoing }: Reader): void {
+  state.dropped++;
+  outgoing.destroy();
+}
+
+async function write(state: State, { readers }: Channel, frame: Frame): Promise<void> {
+  let written = 0;
+  for (const reader of readers) {
+    writeTo(state, reader, frame);
+    if (++written % slice === 0) await nextTurn();
+  }
+}
+
+async function beat(state: State): Promise<void> {
+  const clock = performance.now();
+  for (const channel of [...state.channels.values()]) {
+    if (!isFree(channel.story.access)) {
+      for (const { outgoing, since } of channel.readers) if (clock - since > state.accessMs) outgoing.end();
+    }
+    await write(state, channel, heartbeat);
+  }
+}
+
+const streamAddress = /^\/live\/([1-9]\d{0,14})(?:\?(.*))?$/;
+
+function take(state: State, exchange: Exchange, address: string): boolean {
+  const { incoming } = exchange;
+  const [whole, id, query] = streamAddress.exec(incoming.url ?? '') ?? [];
+  if (whole === undefined || incoming.method !== 'GET') return false;
+  const channel = state.channels.get(Number(id));
+  // A browser doesn't connect again after this.
+  if (!channel) refuse(state, exchange, 204);
+  else if (!mayFollow(state, channel, incoming.headers.cookie)) refuse(state, exchange, 403);
+  else if (isFull(state, address) || exchange.outgoing.socket === null) refuse(state, exchange, 503);
+  else {
+    // A browser that connects again by itself says what came last; the page's address says what it began with.
+    const last = incoming.headers['last-event-id'] ?? new URLSearchParams(query).get('since');
+    follow(state, channel, exchange, address, String(last));
+  }
+  return true;
+}
+
+function mayFollow({ pages }: State, { story }: Channel, cookie: string | undefined): boolean {
+  const { access, path } = story;
+  if (isFree(access)) return true;
+  const level = access === 'registered' ? 'registered' : 'subscriber';
+  return (
+    pages.press.variantFor(level, pages.access.levelFor(cookie)) === 'full' ||
+    (pages.passes?.opens(cookie, path) ?? false)
+  );
+}
+
+const isFull = ({ open, most, ofAddress, mostOfAddress, isClosed }: State, address: string): boolean =>
+  isClosed || open >= most || (ofAddress.get(address) ?? 0) >= mostOfAddress;
+
+function refuse(state: State, { outgoing }: Exchange, status: number): void {
+  if (status === 503) state.refused++;
+  const headers = { ...state.always, 'cache-control': 'no-store', ...(status === 503 && { 'retry-after': '30' }) };
+  outgoing.writeHead(status, headers).end();
+}
+
+function follow(state: State, channel: Channel, { outgoing }: Exchange, address: string, since: string): void {
+  const reader: Reader = { outgoing, address, since: performance.now(), sent: channel.number };
+  outgoing.writeHead(200, {
+    ...state.always,
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    // nginx would wait for more.
+    'x-accel-buffering': 'no',
+  });
+  outgoing.flushHeaders();
+  const { recent, base, story } = channel;
+  const known = recent.findLastIndex((one) => one.state === since);
+  const first = known >= 0 ? recent[known + 1]?.number : since === base ? recent[0]?.number : undefined;
+  const retry = retryText(Math.round(comeBack.fromMs + Math.random() * comeBack.overMs));
+  const isCurrent = since === story.state;
+  const opening = isCurrent || first !== undefined ? '' : eventText(streamEvents.sync, story.state);
+  writeTo(state, reader, frameOf(`${retry}${opening}${first === undefined || isCurrent ? idText(story.state) : ''}`));
+  if (first !== undefined && !isCurrent) {
+    reader.sent = first - 1;
+    writeMissing(state, channel, reader);
+  }
+  channel.readers.add(reader);
+  state.open++;
+  state.ofAddress.set(address, (state.ofAddress.get(address) ?? 0) + 1);
+  outgoing.once('close', () => leave(state, channel, reader));
+}
+
+function leave(state: State, { readers }: Channel, reader: Reader): void {
+  readers.delete(reader);
+  state.open--;
+  const left = (state.ofAddress.get(reader.address) ?? 1) - 1;
+  if (left > 0) state.ofAddress.set(reader.address, left);
+  else state.ofAddress.delete(reader.address);
+}

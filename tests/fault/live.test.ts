@@ -1,0 +1,245 @@
+/** Live coverage on the built site: what readers with an open page get through kills, restarts, withdrawals and late webhooks. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
+import { openStream, type Stream } from '../fixtures/event-stream.ts';
+import {
+  entriesOf,
+  liveFields,
+  liveStory,
+  saveEntry,
+  stateOf,
+  wireEntry,
+  withdrawEntry,
+} from '../fixtures/live-story.ts';
+import { accessKey, type Paper, startPaper, until } from '../fixtures/paper.ts';
+
+const page = `/article/story-${liveStory}`;
+const idOf = (html: string) => Number(/data-entry="(\d+)"/.exec(html)?.[1]);
+
+/** A reader with an open page: entries as the page's script keeps them. It connects again as a browser does. */
+class OpenPage {
+  readonly shown = new Map<number, string>();
+  /** Versions that the stream has brought. */
+  private readonly received = new Map<number, string>();
+  /** Entries that the stream has brought in the same version before. */
+  doubled = 0;
+  state = '';
+  readonly paper: Paper;
+  private closed = false;
+  private stream: Stream | null = null;
+  private constructor(paper: Paper) {
+    this.paper = paper;
+  }
+  static async open(paper: Paper): Promise<OpenPage> {
+    const reader = new OpenPage(paper);
+    await reader.fetchPage();
+    void reader.follow();
+    await until(() => reader.stream !== null, paper.output);
+    return reader;
+  }
+  async fetchPage(): Promise<void> {
+    const { text } = await this.paper.ask(page);
+    this.state = stateOf(text);
+    this.shown.clear();
+    for (const [html] of text.matchAll(/<article class="entry"[\s\S]*?<\/article>/g))
+      this.shown.set(idOf(html), versionOf(html));
+  }
+  close(): void {
+    this.closed = true;
+    this.stream?.close();
+  }
+  private async follow(): Promise<void> {
+    while (!this.closed) {
+      try {
+        this.stream = await openStream(this.paper.port(), `/live/${liveStory}?since=${this.state}`);
+        const { stream } = this;
+        while (!this.closed && stream.status === 200) {
+          const over = await Promise.race([stream.ended.then(() => true), pause(5).then(() => false)]);
+          for (const { name, data } of stream.events.splice(0)) await this.take(name, data);
+          if (stream.lastId() !== '') this.state = stream.lastId();
+          if (over) break;
+        }
+      } catch {
+        // The site is being started again.
+      }
+      await pause(20);
+    }
+  }
+  private async take(name: string, data: string): Promise<void> {
+    if (name === 'gone') this.shown.delete(Number(data));
+    if (name === 'entry') {
+      if (this.received.get(idOf(data)) === versionOf(data)) this.doubled++;
+      this.received.set(idOf(data), versionOf(data));
+      this.shown.set(idOf(data), versionOf(data));
+    }
+    if (name === 'sync') {
+      // The page may be rendered a moment later, and may have a later state by then.
+      for (let looks = 0; looks < 100 && stateOf((await this.paper.ask(page)).text) !== data; looks++) await pause(20);
+      await this.fetchPage();
+    }
+  }
+}
+const versionOf = (html: string): string => /data-version="(\w+)"/.exec(html)?.[1] ?? '';
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const numbers = (reader: OpenPage) => [...reader.shown.keys()].sort((a, b) => a - b);
+
+function prepare(paper: Paper): void {
+  paper.edit(liveStory, liveFields());
+  for (let id = 501; id <= 503; id++) paper.wordpress.put('live-entries', wireEntry(id));
+}
+
+describe.each([1, 2])('with %i process(es)', (count) => {
+  let paper: Paper;
+  const readers: OpenPage[] = [];
+  const all = (holds: (reader: OpenPage) => boolean) => until(() => readers.every(holds), paper.output);
+  const have = (...ids: number[]) => all((reader) => numbers(reader).join() === ids.join());
+
+  beforeAll(async () => {
+    paper = await startPaper({ WORKERS: String(count) }, { prepare });
+    await until(() => paper.output().includes('The important pages are ready'), paper.output);
+    if (count > 1) await until(() => paper.output().includes('A worker serves cached pages'), paper.output);
+    await until(async () => entriesOf((await paper.ask(page)).text).length === 3, paper.output);
+    for (let at = 0; at < 6; at++) readers.push(await OpenPage.open(paper));
+  });
+  afterAll(async () => {
+    for (const reader of readers) reader.close();
+    await paper?.close();
+  });
+
+  it('the page has its entries, newest first, and each fragment is the same markup', async () => {
+    const { text } = await paper.ask(page);
+    expect(entriesOf(text)).toEqual([503, 502, 501]);
+    expect(text).toContain('"@type":"LiveBlogPosting"');
+    const fragment = (await paper.ask('/fragments/live/502')).text.trim();
+    expect(text).toContain(fragment);
+    const { headers, status } = await paper.ask('/article/story-1/live/501');
+    expect([status, headers.location]).toEqual([302, `${page}#entry-501`]);
+  });
+
+  it('a new entry, a change and a withdrawal reach every open page, with the markup of the fragment', async () => {
+    const watch = await openStream(paper.port(), `/live/${liveStory}?since=${stateOf((await paper.ask(page)).text)}`);
+    await saveEntry(paper, 504);
+    await have(501, 502, 503, 504);
+    await until(() => watch.events.length > 0, paper.output);
+    expect(watch.events[0]?.data).toBe((await paper.ask('/fragments/live/504')).text.trim());
+    watch.close();
+    await saveEntry(paper, 502, { words: 'Corrected.' });
+    const version = versionOf((await paper.ask('/fragments/live/502')).text);
+    await all((reader) => reader.shown.get(502) === version);
+    await withdrawEntry(paper, 503);
+    await have(501, 502, 504);
+    const { text } = await paper.ask(page);
+    expect([text.includes('Corrected.'), entriesOf(text)]).toEqual([true, [504, 502, 501]]);
+    expect((await paper.ask('/fragments/live/503')).status).toBe(404);
+  });
+
+  it('webhooks that come late, twice and out of order leave every page with what WordPress has', async () => {
+    paper.wordpress.put('live-entries', wireEntry(505, { words: 'Last.' }));
+    paper.wordpress.put('live-entries', wireEntry(506));
+    paper.wordpress.remove('live-entries', 504);
+    const hooks = [
+      ['publish', 504],
+      ['update', 506],
+      ['publish', 505],
+      ['publish', 505],
+      ['publish', 506],
+      ['trash', 504],
+    ] as const;
+    await Promise.all(
+      hooks.map(([event, id]) => paper.deliver({ event, type: 'live-entries', id, slug: `entry-${id}` })),
+    );
+    await have(501, 502, 505, 506);
+    expect(readers.map(({ doubled }) => doubled)).toEqual(readers.map(() => 0));
+  });
+
+  it('killed between two entries and started again, no page lacks one or gets one twice', async () => {
+    await saveEntry(paper, 507);
+    await paper.kill('SIGKILL');
+    paper.wordpress.put('live-entries', wireEntry(508));
+    paper.wordpress.remove('live-entries', 505);
+    await paper.start();
+    await paper.deliver({ event: 'publish', type: 'live-entries', id: 508, slug: 'entry-508' });
+    await paper.deliver({ event: 'trash', type: 'live-entries', id: 505, slug: 'entry-505' });
+    await saveEntry(paper, 509);
+    await have(501, 502, 506, 507, 508, 509);
+    expect(readers.map(({ doubled }) => doubled)).toEqual(readers.map(() => 0));
+  });
+
+  it('a story that ends is a normal story, and its streams end', async () => {
+    const watch = await openStream(paper.port(), `/live/${liveStory}`);
+    paper.edit(liveStory, liveFields({ state: 'ended', ended: '2026-11-20T18:00:00Z' }));
+    await paper.deliver({ event: 'update', type: 'articles', id: liveStory, slug: 'story-1' });
+    await watch.ended;
+    expect(watch.events.at(-1)?.name).toBe('end');
+    const { text } = await paper.ask(page);
+    expect(text).toContain('"@type":"NewsArticle"');
+    expect(text).not.toMatch(/LiveBlogPosting|data-live="/);
+    expect(text).toContain('Live coverage has ended.');
+    expect(entriesOf(text)).toHaveLength(6);
+    expect((await openStream(paper.port(), `/live/${liveStory}`)).status).toBe(204);
+  });
+});
+
+describe('a story for subscribers', () => {
+  let paper: Paper;
+  const paid = '/article/story-9';
+  const cookies = createAccessCookie({ name: 'access', keys: [accessKey] });
+  const cookie = `access=${cookies.sign('subscriber', Math.floor(Date.now() / 1000) + 600)}`;
+  beforeAll(async () => {
+    paper = await startPaper(
+      {},
+      {
+        prepare(before) {
+          before.edit(9, { access: 'subscriber', ...liveFields() });
+          for (let id = 901; id <= 925; id++)
+            before.wordpress.put(
+              'live-entries',
+              wireEntry(id, { story: 9, words: 'HELIOTROPE', title: { rendered: 'HELIOTROPE' } }),
+            );
+        },
+      },
+    );
+    await until(
+      async () => entriesOf((await paper.ask(paid, { headers: { cookie } })).text).length === 20,
+      paper.output,
+    );
+  });
+  afterAll(() => paper?.close());
+
+  it('shows its entries to subscribers alone: on its pages, in fragments, and in the stream', async () => {
+    const paths = [
+      paid,
+      `${paid}/live?page=2`,
+      '/fragments/live/901',
+      '/article/story-9/live/901',
+      '/live/9',
+      '/live/9?since=x',
+    ];
+    for (const path of paths) {
+      const stream = path.startsWith('/live/') ? await openStream(paper.port(), path) : null;
+      const { text, status } = stream ? { text: '', status: stream.status } : await paper.ask(path);
+      expect(text, path).not.toMatch(/HELIOTROPE|data-entry/);
+      if (stream) expect(status).toBe(403);
+    }
+    expect((await paper.ask(`${paid}/live?page=2`, { headers: { cookie } })).text).toContain('HELIOTROPE');
+    expect((await paper.ask('/fragments/live/901', { headers: { cookie } })).text).toContain('HELIOTROPE');
+    const stream = await openStream(paper.port(), '/live/9?since=x', { cookie });
+    await saveEntry(paper, 926, { story: 9, words: 'HELIOTROPE new' });
+    await until(() => stream.events.some(({ data }) => data.includes('HELIOTROPE new')), paper.output);
+    stream.close();
+  });
+
+  it('ends the streams of readers without access when a free story becomes one', async () => {
+    paper.edit(2, liveFields());
+    paper.wordpress.put('live-entries', wireEntry(2001, { story: 2 }));
+    await paper.deliver({ event: 'update', type: 'articles', id: 2, slug: 'story-2' });
+    await saveEntry(paper, 2001, { story: 2 });
+    const stream = await openStream(paper.port(), '/live/2');
+    expect(stream.status).toBe(200);
+    paper.edit(2, { access: 'subscriber', ...liveFields() });
+    await paper.deliver({ event: 'update', type: 'articles', id: 2, slug: 'story-2' });
+    await stream.ended;
+    expect((await openStream(paper.port(), '/live/2')).status).toBe(403);
+    expect((await paper.ask('/fragments/live/2001')).text).not.toContain('data-entry');
+  });
+});
