@@ -2,7 +2,7 @@
 /**
  * Plugin Name:       Newsroom
  * Description:       Edits a newspaper in WordPress that readers see on a site of its own: articles, videos, crosswords, authors and sections, access levels, signed webhooks and previews.
- * Version:           1.1.0
+ * Version:           1.2.0
  * Requires at least: 6.1
  * Requires PHP:      7.4
  * Author:            The Broadsheet authors
@@ -18,7 +18,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-define( 'NEWSROOM_VERSION', '1.1.0' );
+define( 'NEWSROOM_VERSION', '1.2.0' );
 define( 'NEWSROOM_FILE', __FILE__ );
 
 $newsroom_parts = array(
@@ -34,6 +34,8 @@ $newsroom_parts = array(
 	'meta-boxes',    // Boxes beside the editor.
 	'picker',        // An ordered list of documents in a box.
 	'top-stories',   // The box of the front page.
+	'live',          // Live coverage: the state of a story, its entries.
+	'live-screen',   // The screen on which entries are written.
 	'corrections',   // Corrections and clarifications of an article.
 	'bylines',       // Authors, contributors and agency of an article.
 	'byline-sources', // What other plugins hold of them.

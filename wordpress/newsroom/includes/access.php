@@ -33,12 +33,16 @@ function newsroom_access_of( $post ) {
 }
 
 /**
- * Whether the body of a post is for some readers only.
+ * Whether the body of a post is for some readers only. An entry of a live story follows its story.
  *
  * @param WP_Post $post Post.
  * @return bool
  */
 function newsroom_is_restricted( $post ) {
+	if ( 'live-entry' === $post->post_type ) {
+		$story = newsroom_story_of( $post );
+		return ! $story || ! newsroom_is_visible( $story ) || newsroom_is_restricted( $story );
+	}
 	if ( 'articles' !== $post->post_type ) {
 		return false;
 	}
@@ -160,7 +164,7 @@ function newsroom_asks_with_credentials() {
  * @return mixed
  */
 function newsroom_refuse_protected( $response, $handler, $request ) {
-	if ( is_wp_error( $response ) || ! preg_match( '#^/wp/v2/(?:articles|video|crosswords|authors|podcasts|pages)/(\d+)$#', $request->get_route(), $found ) ) {
+	if ( is_wp_error( $response ) || ! preg_match( '#^/wp/v2/(?:articles|live-entries|video|crosswords|authors|podcasts|pages)/(\d+)$#', $request->get_route(), $found ) ) {
 		return $response;
 	}
 	$post = get_post( (int) $found[1] );
@@ -196,7 +200,7 @@ function newsroom_without_protected( $args ) {
  * @return WP_REST_Response
  */
 function newsroom_keep_private( $response, $server, $request ) {
-	if ( is_user_logged_in() && preg_match( '#^/(?:wp/v2/(?:articles|video|crosswords|authors|podcasts|pages)|newsroom/v1)\b#', $request->get_route() ) ) {
+	if ( is_user_logged_in() && preg_match( '#^/(?:wp/v2/(?:articles|live-entries|video|crosswords|authors|podcasts|pages)|newsroom/v1)\b#', $request->get_route() ) ) {
 		$response->header( 'Cache-Control', 'private, no-store' );
 		$response->header( 'Vary', 'Authorization, Cookie', false );
 	}

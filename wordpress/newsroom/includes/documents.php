@@ -17,6 +17,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 function newsroom_document_types() {
 	return array(
 		'articles'   => 'articles',
+		'live-entry' => 'live-entries',
 		'video'      => 'video',
 		'crosswords' => 'crosswords',
 		'authors'    => 'authors',

@@ -19,7 +19,8 @@ add_action( 'init', 'newsroom_register_meta', 11 );
  */
 function newsroom_meta_keys() {
 	return array(
-		'articles'   => array_merge( newsroom_byline_keys(), array( 'newsroom_access', 'newsroom_corrections' ), newsroom_episode_keys() ),
+		'articles'   => array_merge( newsroom_byline_keys(), array( 'newsroom_access', 'newsroom_corrections', 'newsroom_live' ), newsroom_episode_keys() ),
+		'live-entry' => array( 'newsroom_story', 'newsroom_author', 'newsroom_pinned', 'newsroom_key_event' ),
 		'video'      => array( 'newsroom_author', 'newsroom_video_url' ),
 		'crosswords' => array( 'newsroom_author', 'newsroom_iframe' ),
 		'authors'    => array( 'newsroom_role' ),
@@ -43,6 +44,10 @@ function newsroom_meta_definitions() {
 		'newsroom_breaking'         => array( 'boolean', false, 'newsroom_sanitize_flag' ),
 		'newsroom_featured_excerpt' => array( 'string', '', 'newsroom_sanitize_lines' ),
 		'newsroom_bulleted'         => array( 'boolean', false, 'newsroom_sanitize_flag' ),
+		'newsroom_live'             => array( 'string', '', 'newsroom_sanitize_live' ),
+		'newsroom_story'            => array( 'integer', 0, 'absint' ),
+		'newsroom_pinned'           => array( 'boolean', false, 'newsroom_sanitize_flag' ),
+		'newsroom_key_event'        => array( 'boolean', false, 'newsroom_sanitize_flag' ),
 		'newsroom_corrections'      => array( 'array', array(), 'newsroom_sanitize_corrections' ),
 		'newsroom_authors'          => array( 'array', array(), 'newsroom_sanitize_people' ),
 		'newsroom_contributors'     => array( 'array', array(), 'newsroom_sanitize_people' ),

@@ -62,6 +62,10 @@ function newsroom_links_to_site() {
  * @return string
  */
 function newsroom_post_link( $link, $post, $leavename = false, $sample = false ) {
+	if ( $post instanceof WP_Post && 'live-entry' === $post->post_type ) {
+		$story = 'publish' === $post->post_status && newsroom_links_to_site() ? newsroom_story_of( $post ) : null;
+		return $story ? get_permalink( $story ) . '/live/' . $post->ID : $link;
+	}
 	$path = newsroom_is_document( $post ) ? newsroom_site_path( $post->post_type ) : '';
 	// What is not published keeps the address where WordPress can show it to its editors.
 	if ( '' === $path || ! newsroom_links_to_site() || ( ! $sample && ! $leavename && 'publish' !== $post->post_status ) ) {

@@ -73,6 +73,7 @@ function newsroom_fields_box( $post ) {
 	}
 	if ( 'articles' === $post->post_type ) {
 		newsroom_access_control( newsroom_access_of( $post ) );
+		newsroom_live_control( $post );
 	}
 	if ( 'authors' === $post->post_type ) {
 		newsroom_role_control( $post );

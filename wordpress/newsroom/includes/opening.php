@@ -20,6 +20,10 @@ if ( ! defined( 'ABSPATH' ) ) {
  */
 function newsroom_opening( $post ) {
 	static $made = array();
+	// Of an entry of a live story nothing is given away; its story has an opening.
+	if ( 'live-entry' === $post->post_type ) {
+		return '';
+	}
 	if ( ! empty( $post->newsroom_is_opening ) ) {
 		return $post->post_content;
 	}

@@ -20,7 +20,7 @@ add_action( 'template_redirect', 'newsroom_redirect_preview' );
  */
 function newsroom_signed_preview( $post ) {
 	$types = newsroom_document_types();
-	if ( ! isset( $types[ $post->post_type ] ) || in_array( $post->post_type, array( 'authors', 'podcasts' ), true ) || '' === newsroom_site_url() || '' === newsroom_secret() ) {
+	if ( ! isset( $types[ $post->post_type ] ) || in_array( $post->post_type, array( 'authors', 'live-entry', 'podcasts' ), true ) || '' === newsroom_site_url() || '' === newsroom_secret() ) {
 		return '';
 	}
 	$type    = $types[ $post->post_type ];

@@ -1,6 +1,6 @@
 <?php
 /**
- * Post types: articles, video, crosswords, authors, podcasts.
+ * Post types: articles, video, crosswords, authors, podcasts, entries of live stories.
  *
  * @package Newsroom
  */
@@ -12,7 +12,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'init', 'newsroom_register_types', 5 );
 
 /**
- * Registers the five types, unless another plugin already has.
+ * Registers the types, unless another plugin already has.
  */
 function newsroom_register_types() {
 	$texts = array( 'title', 'editor', 'excerpt', 'thumbnail', 'revisions', 'custom-fields' );
@@ -81,6 +81,21 @@ function newsroom_register_types() {
 				'slug'       => 'podcast',
 				'with_front' => false,
 			),
+		)
+	);
+	newsroom_register_type(
+		'live-entry',
+		array(
+			'labels'              => newsroom_type_labels( __( 'Live entries', 'newsroom' ), __( 'Live entry', 'newsroom' ) ),
+			'supports'            => array( 'title', 'editor', 'revisions', 'custom-fields', 'author' ),
+			// Entries are parts of their stories: no page, feed or search of WordPress shows them.
+			'public'              => false,
+			'publicly_queryable'  => false,
+			'exclude_from_search' => true,
+			'show_ui'             => true,
+			'show_in_menu'        => false,
+			'rest_base'           => 'live-entries',
+			'rewrite'             => false,
 		)
 	);
 	register_nav_menus( array( 'footer' => __( 'Footer of the site', 'newsroom' ) ) );

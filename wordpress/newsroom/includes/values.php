@@ -19,6 +19,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 function newsroom_field_names( $post ) {
 	switch ( $post->post_type ) {
 		case 'articles':
+		case 'live-entry':
 			return array( 'author' => 'newsroom_author' );
 		case 'video':
 			return array(

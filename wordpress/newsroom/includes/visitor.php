@@ -54,7 +54,7 @@ function newsroom_reads_as_visitor( $request ) {
 	if ( array_diff( (array) $request['status'], array( 'publish', 'approve' ) ) ) {
 		return false;
 	}
-	return (bool) preg_match( '#^/(?:wp/v2/(?:articles|video|crosswords|authors|podcasts|pages|comments|categories)|newsroom/v1/menus)(?:/|$)#', $request->get_route() );
+	return (bool) preg_match( '#^/(?:wp/v2/(?:articles|live-entries|video|crosswords|authors|podcasts|pages|comments|categories)|newsroom/v1/menus)(?:/|$)#', $request->get_route() );
 }
 
 /**
@@ -125,7 +125,7 @@ function newsroom_lifted( $id = null ) {
  * Hooks the whole bodies into the answers.
  */
 function newsroom_register_whole_bodies() {
-	foreach ( array( 'articles', 'revision' ) as $type ) {
+	foreach ( array( 'articles', 'live-entry', 'revision' ) as $type ) {
 		// Before newsroom_cut_rest(), which takes out what belongs to a body that stays cut.
 		add_filter( "rest_prepare_{$type}", 'newsroom_give_whole_body', PHP_INT_MAX - 1, 2 );
 	}

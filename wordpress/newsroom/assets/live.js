@@ -1,0 +1,536 @@
+/**
+ * The screen "Live": a block editor for the next entry, and the entries of the story below it. What is written is kept as a draft;
+ * Ctrl+Enter (Command+Enter) publishes it and begins the next one.
+ */
+( function () {
+	'use strict';
+
+	const { apiFetch } = wp;
+	const { createElement: el, useCallback, useEffect, useRef, useState } =
+		wp.element;
+	const {
+		Button,
+		CheckboxControl,
+		Notice,
+		Popover,
+		SelectControl,
+		SlotFillProvider,
+		TextControl,
+	} = wp.components;
+	const {
+		BlockEditorKeyboardShortcuts,
+		BlockEditorProvider,
+		BlockList,
+		BlockTools,
+		Inserter,
+		ObserveTyping,
+		WritingFlow,
+	} = wp.blockEditor;
+	const { createBlock, parse, serialize } = wp.blocks;
+	const { __, sprintf } = wp.i18n;
+	const { addQueryArgs } = wp.url;
+	const { story, authors, author, settings, publish } = window.newsroomLive;
+
+	const path = '/wp/v2/live-entries';
+	/** Milliseconds after the last change until it is kept, and between two looks at what colleagues have published. */
+	const keepAfter = 3000;
+	const lookEvery = 15000;
+	const perPage = 50;
+
+	const isMac = /Mac|iPhone|iPad/.test( window.navigator.platform );
+	const keys = isMac ? '⌘ Enter' : 'Ctrl+Enter';
+
+	/** A paragraph to begin with. */
+	const emptyBlocks = () => [ createBlock( 'core/paragraph' ) ];
+
+	/** Number of the editor: another entry gets one of its own, with its own undo. */
+	let editors = 0;
+
+	const emptyEntry = ( byline ) => ( {
+		editor: ++editors,
+		id: null,
+		status: 'draft',
+		title: '',
+		blocks: emptyBlocks(),
+		byline,
+		pinned: false,
+		keyEvent: false,
+	} );
+
+	/** An entry as WordPress has it. */
+	const entryOf = ( post ) => ( {
+		editor: ++editors,
+		id: post.id,
+		status: post.status,
+		title: post.title.raw,
+		blocks: post.content.raw ? parse( post.content.raw ) : emptyBlocks(),
+		byline: post.meta.newsroom_author,
+		pinned: post.meta.newsroom_pinned,
+		keyEvent: post.meta.newsroom_key_event,
+	} );
+
+	const dataOf = ( entry ) => ( {
+		title: entry.title,
+		content: serialize( entry.blocks ),
+		meta: {
+			newsroom_story: story,
+			newsroom_author: Number( entry.byline ),
+			newsroom_pinned: entry.pinned,
+			newsroom_key_event: entry.keyEvent,
+		},
+	} );
+
+	const plain = ( html ) => {
+		const doc = new window.DOMParser().parseFromString( html, 'text/html' );
+		return doc.body.textContent.trim();
+	};
+
+	/** Whether there is anything to publish: WordPress refuses a post without words. */
+	const isEmpty = ( entry ) =>
+		entry.title.trim() === '' &&
+		entry.blocks.every(
+			( block ) =>
+				block.name === 'core/paragraph' &&
+				plain( serialize( [ block ] ) ) === ''
+		);
+
+	const nameOf = ( post ) =>
+		plain( post.title.raw ) ||
+		plain( post.content.raw ).slice( 0, 80 ) ||
+		__( '(no words)', 'newsroom' );
+
+	const mediaUpload = ( options ) =>
+		wp.mediaUtils.uploadMedia( {
+			...options,
+			wpAllowedMimeTypes: settings.allowedMimeTypes,
+			onError: ( { message } ) => options.onError( message ),
+		} );
+	const editorSettings = { ...settings, mediaUpload };
+
+	/** The block editor of one entry. */
+	function Body( { blocks, change } ) {
+		return el(
+			BlockEditorProvider,
+			{
+				value: blocks,
+				onInput: change,
+				onChange: change,
+				settings: editorSettings,
+			},
+			el( BlockEditorKeyboardShortcuts.Register ),
+			el(
+				'div',
+				{ className: 'newsroom-live-inserter' },
+				el( Inserter, { rootClientId: null, isAppender: false } )
+			),
+			el(
+				BlockTools,
+				{ className: 'newsroom-live-body' },
+				el(
+					'div',
+					{ className: 'editor-styles-wrapper' },
+					el(
+						WritingFlow,
+						null,
+						el( ObserveTyping, null, el( BlockList ) )
+					)
+				)
+			)
+		);
+	}
+
+	/** One published or drafted entry of the list. */
+	function Row( { post, isEdited, edit, set, withdraw } ) {
+		const name = nameOf( post );
+		const { newsroom_pinned: pinned, newsroom_key_event: keyEvent } =
+			post.meta;
+		const button = ( label, onClick, props ) =>
+			el(
+				Button,
+				{
+					variant: 'tertiary',
+					onClick,
+					'aria-label': sprintf( '%1$s: %2$s', label, name ),
+					...props,
+				},
+				label
+			);
+		return el(
+			'li',
+			{ className: isEdited ? 'is-edited' : undefined },
+			el(
+				'p',
+				null,
+				el( 'strong', null, name ),
+				post.status !== 'publish' &&
+					el( 'span', null, ' — ', __( 'Draft', 'newsroom' ) ),
+				pinned && el( 'span', null, ' — ', __( 'Pinned', 'newsroom' ) ),
+				keyEvent &&
+					el( 'span', null, ' — ', __( 'Key event', 'newsroom' ) )
+			),
+			el(
+				'p',
+				{ className: 'description' },
+				wp.date.dateI18n(
+					wp.date.getSettings().formats.datetime,
+					post.date
+				)
+			),
+			button( __( 'Edit', 'newsroom' ), () => edit( post ) ),
+			button(
+				pinned ? __( 'Unpin', 'newsroom' ) : __( 'Pin', 'newsroom' ),
+				() => set( post, { newsroom_pinned: ! pinned } )
+			),
+			button(
+				keyEvent
+					? __( 'No key event', 'newsroom' )
+					: __( 'Key event', 'newsroom' ),
+				() => set( post, { newsroom_key_event: ! keyEvent } )
+			),
+			button( __( 'Withdraw', 'newsroom' ), () => withdraw( post ), {
+				isDestructive: true,
+			} )
+		);
+	}
+
+	/** The state of the story, and what leads to the next one. */
+	function State( { state, change } ) {
+		const isLive = state === 'live';
+		const words = {
+			'': __( 'This story isn’t live.', 'newsroom' ),
+			live: __( 'This story is live.', 'newsroom' ),
+			ended: __( 'Live coverage has ended.', 'newsroom' ),
+		};
+		const next = isLive
+			? __( 'End live coverage', 'newsroom' )
+			: __( 'Start live coverage', 'newsroom' );
+		return el(
+			'p',
+			{ className: 'newsroom-live-state' },
+			el( 'span', { role: 'status' }, words[ state ] ),
+			' ',
+			el(
+				Button,
+				{
+					variant: 'secondary',
+					onClick: () => change( isLive ? 'ended' : 'live' ),
+				},
+				next
+			)
+		);
+	}
+
+	function Live() {
+		const [ entry, setEntry ] = useState( () => emptyEntry( author ) );
+		const [ posts, setPosts ] = useState( [] );
+		const [ total, setTotal ] = useState( 0 );
+		const [ pages, setPages ] = useState( 1 );
+		const [ state, setState ] = useState( window.newsroomLive.state );
+		const [ message, setMessage ] = useState( '' );
+		const [ problem, setProblem ] = useState( '' );
+		const title = useRef();
+		// The entry as it is now, for what runs later; and the requests, one after the other.
+		const now = useRef( entry );
+		const kept = useRef( JSON.stringify( dataOf( entry ) ) );
+		const queue = useRef( Promise.resolve() );
+		const isBusy = useRef( false );
+		now.current = entry;
+
+		const change = useCallback(
+			( part ) => setEntry( ( before ) => ( { ...before, ...part } ) ),
+			[]
+		);
+
+		const say = ( words ) => {
+			setProblem( '' );
+			setMessage( words );
+			wp.a11y.speak( words );
+		};
+
+		/** Runs requests in their order. A failure is shown; what was written stays in the editor. */
+		const inTurn = ( run ) => {
+			queue.current = queue.current.then( run ).catch( ( error ) => {
+				setMessage( '' );
+				setProblem(
+					error.message ||
+						__( 'We couldn’t reach WordPress. Try again.', 'newsroom' )
+				);
+			} );
+			return queue.current;
+		};
+
+		const look = async () => {
+			const response = await apiFetch( {
+				path: addQueryArgs( path, {
+					story,
+					context: 'edit',
+					status: 'publish,draft',
+					per_page: perPage * pages > 100 ? 100 : perPage * pages,
+				} ),
+				parse: false,
+			} );
+			setTotal( Number( response.headers.get( 'X-WP-Total' ) ) );
+			setPosts( await response.json() );
+		};
+
+		useEffect( () => {
+			inTurn( look );
+			const timer = setInterval( () => {
+				if ( ! document.hidden ) {
+					look().catch( () => {} );
+				}
+			}, lookEvery );
+			return () => clearInterval( timer );
+		}, [ pages ] );
+
+		/** Keeps a draft as it is, and a published entry as an autosave, which readers don't see. */
+		const keep = async () => {
+			const { id, status } = now.current;
+			const data = dataOf( now.current );
+			const text = JSON.stringify( data );
+			if ( text === kept.current || isEmpty( now.current ) ) {
+				return;
+			}
+			if ( id && status === 'publish' ) {
+				const { title: words, content } = data;
+				await apiFetch( {
+					path: `${ path }/${ id }/autosaves`,
+					method: 'POST',
+					data: { title: words, content },
+				} );
+			} else {
+				const post = await apiFetch( {
+					path: id ? `${ path }/${ id }` : path,
+					method: 'POST',
+					data: { ...data, status: 'draft' },
+				} );
+				change( { id: post.id } );
+				now.current = { ...now.current, id: post.id };
+			}
+			kept.current = text;
+			setMessage( __( 'Kept as a draft.', 'newsroom' ) );
+		};
+
+		useEffect( () => {
+			const timer = setTimeout( () => inTurn( keep ), keepAfter );
+			return () => clearTimeout( timer );
+		}, [ entry ] );
+
+		const begin = ( next ) => {
+			now.current = next;
+			kept.current = JSON.stringify( dataOf( next ) );
+			setEntry( next );
+			// After the editor has drawn it.
+			setTimeout( () => title.current && title.current.focus(), 0 );
+		};
+
+		const send = () => {
+			// A key that is held down publishes once.
+			if ( isBusy.current ) {
+				return;
+			}
+			if ( isEmpty( now.current ) ) {
+				say( __( 'Write something first.', 'newsroom' ) );
+				return;
+			}
+			isBusy.current = true;
+			inTurn( async () => {
+				const { id, byline, status } = now.current;
+				await apiFetch( {
+					path: id ? `${ path }/${ id }` : path,
+					method: 'POST',
+					data: {
+						...dataOf( now.current ),
+						status: publish ? 'publish' : 'pending',
+					},
+				} );
+				begin( emptyEntry( byline ) );
+				say(
+					status === 'publish'
+						? __( 'Updated.', 'newsroom' )
+						: __( 'Published.', 'newsroom' )
+				);
+				await look();
+			} ).then( () => {
+				isBusy.current = false;
+			} );
+		};
+
+		const edit = ( post ) =>
+			inTurn( async () => {
+				await keep();
+				begin( entryOf( post ) );
+			} );
+
+		const set = ( post, meta ) =>
+			inTurn( async () => {
+				await apiFetch( {
+					path: `${ path }/${ post.id }`,
+					method: 'POST',
+					data: { meta },
+				} );
+				await look();
+			} );
+
+		const withdraw = ( post ) =>
+			inTurn( async () => {
+				await apiFetch( {
+					path: `${ path }/${ post.id }`,
+					method: 'DELETE',
+				} );
+				if ( now.current.id === post.id ) {
+					begin( emptyEntry( now.current.byline ) );
+				}
+				say( __( 'Withdrawn. It is in the trash.', 'newsroom' ) );
+				await look();
+			} );
+
+		const changeState = ( next ) =>
+			inTurn( async () => {
+				await apiFetch( {
+					path: `/wp/v2/articles/${ story }`,
+					method: 'POST',
+					data: { meta: { newsroom_live: next } },
+				} );
+				setState( next );
+			} );
+
+		const onKeyDown = ( event ) => {
+			if ( event.key === 'Enter' && ( event.ctrlKey || event.metaKey ) ) {
+				event.preventDefault();
+				event.stopPropagation();
+				send();
+			}
+		};
+
+		const isUpdate = entry.status === 'publish';
+		return el(
+			SlotFillProvider,
+			null,
+			el( State, { state, change: changeState } ),
+			el(
+				'div',
+				{
+					className: 'newsroom-live-writing',
+					role: 'form',
+					'aria-label': isUpdate
+						? __( 'Edit an entry', 'newsroom' )
+						: __( 'New entry', 'newsroom' ),
+					// Before the blocks, which have keys of their own.
+					onKeyDownCapture: onKeyDown,
+				},
+				el( TextControl, {
+					ref: title,
+					label: __( 'Headline (optional)', 'newsroom' ),
+					value: entry.title,
+					onChange: ( value ) => change( { title: value } ),
+					__next40pxDefaultSize: true,
+					__nextHasNoMarginBottom: true,
+				} ),
+				el( Body, {
+					key: entry.editor,
+					blocks: entry.blocks,
+					change: ( blocks ) => change( { blocks } ),
+				} ),
+				el(
+					'div',
+					{ className: 'newsroom-live-fields' },
+					el( SelectControl, {
+						label: __( 'Byline', 'newsroom' ),
+						value: entry.byline,
+						options: authors,
+						onChange: ( byline ) =>
+							change( { byline: Number( byline ) } ),
+						__next40pxDefaultSize: true,
+						__nextHasNoMarginBottom: true,
+					} ),
+					el( CheckboxControl, {
+						label: __( 'Key event', 'newsroom' ),
+						checked: entry.keyEvent,
+						onChange: ( keyEvent ) => change( { keyEvent } ),
+						__nextHasNoMarginBottom: true,
+					} ),
+					el( CheckboxControl, {
+						label: __( 'Pinned', 'newsroom' ),
+						checked: entry.pinned,
+						onChange: ( pinned ) => change( { pinned } ),
+						__nextHasNoMarginBottom: true,
+					} ),
+					el(
+						Button,
+						{
+							variant: 'primary',
+							onClick: send,
+							'aria-keyshortcuts': isMac
+								? 'Meta+Enter'
+								: 'Control+Enter',
+						},
+						sprintf(
+							/* translators: 1: "Publish" or "Update", 2: keys. */
+							'%1$s (%2$s)',
+							isUpdate
+								? __( 'Update', 'newsroom' )
+								: __( 'Publish', 'newsroom' ),
+							keys
+						)
+					),
+					entry.id &&
+						el(
+							Button,
+							{
+								variant: 'tertiary',
+								onClick: () =>
+									inTurn( async () => {
+										await keep();
+										begin( emptyEntry( entry.byline ) );
+									} ),
+							},
+							__( 'Write a new entry', 'newsroom' )
+						)
+				),
+				el( 'p', { className: 'newsroom-live-message' }, message ),
+				problem &&
+					el(
+						Notice,
+						{ status: 'error', isDismissible: false },
+						problem
+					)
+			),
+			el( 'h2', null, __( 'Entries', 'newsroom' ) ),
+			posts.length === 0 &&
+				el( 'p', null, __( 'None so far.', 'newsroom' ) ),
+			el(
+				'ol',
+				{ className: 'newsroom-live-list', reversed: true },
+				posts.map( ( post ) =>
+					el( Row, {
+						key: post.id,
+						post,
+						isEdited: post.id === entry.id,
+						edit,
+						set,
+						withdraw,
+					} )
+				)
+			),
+			total > posts.length &&
+				pages === 1 &&
+				el(
+					Button,
+					{
+						variant: 'secondary',
+						onClick: () => setPages( pages + 1 ),
+					},
+					__( 'Show more', 'newsroom' )
+				),
+			el( Popover.Slot )
+		);
+	}
+
+	wp.domReady( () => {
+		wp.blockLibrary.registerCoreBlocks();
+		wp.element
+			.createRoot( document.getElementById( 'newsroom-live' ) )
+			.render( el( Live ) );
+	} );
+} )();

@@ -1,0 +1,211 @@
+<?php
+/**
+ * The screen "Live": the entries of a story and a block editor for the next one. Also what leads to it: the column of the
+ * list of articles, and the field beside the editor.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'admin_menu', 'newsroom_live_menu' );
+add_filter( 'manage_articles_posts_columns', 'newsroom_live_column' );
+add_action( 'manage_articles_posts_custom_column', 'newsroom_live_cell', 10, 2 );
+
+/**
+ * Adds the screen below the articles.
+ */
+function newsroom_live_menu() {
+	$screen = add_submenu_page( 'edit.php?post_type=articles', __( 'Live coverage', 'newsroom' ), __( 'Live coverage', 'newsroom' ), 'edit_posts', 'newsroom-live', 'newsroom_live_screen' );
+	if ( $screen ) {
+		add_action( 'load-' . $screen, 'newsroom_live_load' );
+	}
+}
+
+/**
+ * Address of the screen of a story.
+ *
+ * @param int $id Article.
+ * @return string
+ */
+function newsroom_live_address( $id ) {
+	return admin_url( 'edit.php?post_type=articles&page=newsroom-live&story=' . (int) $id );
+}
+
+/**
+ * The story that the screen is asked for.
+ *
+ * @return WP_Post|null Null without one that the user may edit.
+ */
+function newsroom_live_story() {
+	$id    = isset( $_GET['story'] ) ? absint( $_GET['story'] ) : 0; // phpcs:ignore WordPress.Security.NonceVerification -- only reads.
+	$story = $id ? get_post( $id ) : null;
+	return $story && 'articles' === $story->post_type && 'trash' !== $story->post_status && current_user_can( 'edit_post', $id ) ? $story : null;
+}
+
+/**
+ * Loads the editor where there is a story.
+ */
+function newsroom_live_load() {
+	$story = newsroom_live_story();
+	if ( ! $story ) {
+		return;
+	}
+	get_current_screen()->is_block_editor( true );
+	add_action(
+		'admin_enqueue_scripts',
+		static function () use ( $story ) {
+			newsroom_live_assets( $story );
+		}
+	);
+}
+
+/**
+ * Scripts and styles of the screen.
+ *
+ * @param WP_Post $story Article.
+ */
+function newsroom_live_assets( $story ) {
+	wp_enqueue_media();
+	$scripts = array( 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-block-library', 'wp-blocks', 'wp-components', 'wp-data', 'wp-date', 'wp-dom-ready', 'wp-element', 'wp-format-library', 'wp-i18n', 'wp-media-utils', 'wp-url' );
+	wp_enqueue_script( 'newsroom-live', plugins_url( 'assets/live.js', NEWSROOM_FILE ), $scripts, NEWSROOM_VERSION, true );
+	wp_set_script_translations( 'newsroom-live', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+	foreach ( array( 'wp-components', 'wp-block-editor', 'wp-block-editor-content', 'wp-edit-blocks', 'wp-block-library', 'wp-format-library' ) as $style ) {
+		wp_enqueue_style( $style );
+	}
+	wp_enqueue_style( 'newsroom-live', plugins_url( 'assets/live.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
+	$settings = get_block_editor_settings( array(), new WP_Block_Editor_Context( array( 'name' => 'newsroom/live' ) ) );
+	wp_add_inline_script(
+		'newsroom-live',
+		'window.newsroomLive = ' . wp_json_encode(
+			array(
+				'story'    => $story->ID,
+				'state'    => newsroom_sanitize_live( get_post_meta( $story->ID, 'newsroom_live', true ) ),
+				'author'   => (int) get_post_meta( $story->ID, 'newsroom_author', true ),
+				'authors'  => newsroom_live_authors(),
+				'settings' => $settings,
+				'publish'  => current_user_can( 'publish_posts' ),
+			),
+			JSON_HEX_TAG
+		) . ';',
+		'before'
+	);
+}
+
+/**
+ * Bylines to choose from.
+ *
+ * @return array[] Each: `value` and `label`.
+ */
+function newsroom_live_authors() {
+	$choices = array(
+		array(
+			'value' => 0,
+			'label' => __( '— No byline —', 'newsroom' ),
+		),
+	);
+	$query   = array(
+		'post_type'              => 'authors',
+		'post_status'            => 'publish',
+		'numberposts'            => 2000,
+		'orderby'                => 'title',
+		'order'                  => 'ASC',
+		'update_post_meta_cache' => false,
+		'update_post_term_cache' => false,
+	);
+	foreach ( get_posts( $query ) as $author ) {
+		$choices[] = array(
+			'value' => $author->ID,
+			'label' => newsroom_plain( $author->post_title ),
+		);
+	}
+	return $choices;
+}
+
+/**
+ * Prints the screen: the script's place, or the stories that are live.
+ */
+function newsroom_live_screen() {
+	$story = newsroom_live_story();
+	echo '<div class="wrap newsroom-live">';
+	if ( $story ) {
+		printf( '<h1>%s</h1>', esc_html( newsroom_plain( $story->post_title ) ) );
+		printf( '<p><a href="%1$s">%2$s</a>', esc_url( get_edit_post_link( $story->ID ) ), esc_html__( 'Edit the story', 'newsroom' ) );
+		if ( newsroom_is_visible( $story ) ) {
+			printf( ' · <a href="%1$s">%2$s</a>', esc_url( get_permalink( $story ) . '#live' ), esc_html__( 'Read it on the site', 'newsroom' ) );
+		}
+		echo '</p><div id="newsroom-live"></div></div>';
+		return;
+	}
+	printf( '<h1>%s</h1>', esc_html__( 'Live coverage', 'newsroom' ) );
+	$stories = get_posts(
+		array(
+			'post_type'   => 'articles',
+			'post_status' => array( 'publish', 'draft', 'pending', 'future', 'private' ),
+			'numberposts' => 100,
+			'meta_key'    => 'newsroom_live', // phpcs:ignore WordPress.DB.SlowDBQuery
+			'meta_value'  => 'live', // phpcs:ignore WordPress.DB.SlowDBQuery
+		)
+	);
+	if ( ! $stories ) {
+		printf( '<p>%s</p>', esc_html__( 'No story is live. To begin, edit an article and choose “Live” under “Live coverage”.', 'newsroom' ) );
+	}
+	echo '<ul class="ul-disc">';
+	foreach ( $stories as $each ) {
+		if ( current_user_can( 'edit_post', $each->ID ) ) {
+			printf( '<li><a href="%1$s">%2$s</a></li>', esc_url( newsroom_live_address( $each->ID ) ), esc_html( newsroom_plain( $each->post_title ) ) );
+		}
+	}
+	echo '</ul></div>';
+}
+
+/**
+ * The column "Live" of the list of articles, before the date.
+ *
+ * @param string[] $columns Columns.
+ * @return string[]
+ */
+function newsroom_live_column( $columns ) {
+	$before = array_search( 'date', array_keys( $columns ), true );
+	$at     = false === $before ? count( $columns ) : $before;
+	return array_slice( $columns, 0, $at, true ) + array( 'newsroom_live' => __( 'Live', 'newsroom' ) ) + array_slice( $columns, $at, null, true );
+}
+
+/**
+ * A cell of the column: the state, which leads to the screen.
+ *
+ * @param string $column Column.
+ * @param int    $id     Article.
+ */
+function newsroom_live_cell( $column, $id ) {
+	$state = 'newsroom_live' === $column ? newsroom_sanitize_live( get_post_meta( $id, 'newsroom_live', true ) ) : '';
+	if ( '' === $state ) {
+		return;
+	}
+	$label = newsroom_live_states()[ $state ];
+	if ( ! current_user_can( 'edit_post', $id ) ) {
+		echo esc_html( $label );
+		return;
+	}
+	printf( '<a href="%1$s">%2$s<span class="screen-reader-text"> %3$s</span></a>', esc_url( newsroom_live_address( $id ) ), esc_html( $label ), esc_html__( '(opens the live screen)', 'newsroom' ) );
+}
+
+/**
+ * Prints the choice of the state beside the editor.
+ *
+ * @param WP_Post $post Article.
+ */
+function newsroom_live_control( $post ) {
+	$chosen = newsroom_sanitize_live( get_post_meta( $post->ID, 'newsroom_live', true ) );
+	echo '<p><label for="newsroom_live"><strong>' . esc_html__( 'Live coverage', 'newsroom' ) . '</strong></label><br><select class="widefat" id="newsroom_live" name="newsroom_live" aria-describedby="newsroom_live-description">';
+	foreach ( newsroom_live_states() as $state => $label ) {
+		printf( '<option value="%1$s"%2$s>%3$s</option>', esc_attr( $state ), selected( $chosen, $state, false ), esc_html( $label ) );
+	}
+	printf( '</select></p><p class="description" id="newsroom_live-description">%s', esc_html__( 'A live story has entries, newest first, below its text.', 'newsroom' ) );
+	if ( 'auto-draft' !== $post->post_status ) {
+		printf( ' <a href="%1$s">%2$s</a>', esc_url( newsroom_live_address( $post->ID ) ), esc_html__( 'Write entries', 'newsroom' ) );
+	}
+	echo '</p>';
+}

@@ -1,0 +1,192 @@
+<?php
+/**
+ * Live coverage: a story is live, and its entries are posts of their own, published one by one. Whether a story is live is its own meta;
+ * an entry names its story.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+foreach ( array( 'added', 'updated' ) as $newsroom_verb ) {
+	add_action( "{$newsroom_verb}_post_meta", 'newsroom_live_changed', 5, 4 );
+}
+unset( $newsroom_verb );
+add_action( 'rest_api_init', 'newsroom_register_live' );
+add_filter( 'rest_pre_insert_live-entry', 'newsroom_refuse_entry', 10, 2 );
+
+/**
+ * States of a story with the words editors see.
+ *
+ * @return array<string,string>
+ */
+function newsroom_live_states() {
+	return array(
+		''      => __( 'Not live', 'newsroom' ),
+		'live'  => __( 'Live', 'newsroom' ),
+		'ended' => __( 'Ended', 'newsroom' ),
+	);
+}
+
+/**
+ * Cleans a state.
+ *
+ * @param mixed $value Value.
+ * @return string '', `live` or `ended`.
+ */
+function newsroom_sanitize_live( $value ) {
+	return is_string( $value ) && array_key_exists( $value, newsroom_live_states() ) ? $value : '';
+}
+
+/**
+ * Notes when coverage began and ended. A story that is live again keeps its beginning.
+ *
+ * @param int    $meta_id Meta row.
+ * @param int    $id      Post.
+ * @param string $key     Meta key.
+ * @param mixed  $value   Value.
+ */
+function newsroom_live_changed( $meta_id, $id, $key, $value ) {
+	if ( 'newsroom_live' !== $key || 'articles' !== get_post_type( $id ) ) {
+		return;
+	}
+	$now = gmdate( 'Y-m-d\TH:i:s\Z' );
+	if ( 'live' === $value ) {
+		add_post_meta( $id, 'newsroom_live_started', $now, true );
+		delete_post_meta( $id, 'newsroom_live_ended' );
+	} elseif ( 'ended' === $value ) {
+		add_post_meta( $id, 'newsroom_live_started', $now, true );
+		update_post_meta( $id, 'newsroom_live_ended', $now );
+	}
+}
+
+/**
+ * The live coverage of a story, as the site receives it.
+ *
+ * @param int $id Article.
+ * @return array|null State, start and end (UTC, or null); null for a story that was never live.
+ */
+function newsroom_live_of( $id ) {
+	$state = newsroom_sanitize_live( get_post_meta( $id, 'newsroom_live', true ) );
+	if ( '' === $state ) {
+		return null;
+	}
+	$started = newsroom_sanitize_note_date( get_post_meta( $id, 'newsroom_live_started', true ) );
+	$ended   = newsroom_sanitize_note_date( get_post_meta( $id, 'newsroom_live_ended', true ) );
+	return array(
+		'state'   => $state,
+		'started' => '' === $started ? null : $started,
+		'ended'   => 'ended' !== $state || '' === $ended ? null : $ended,
+	);
+}
+
+/**
+ * The story of an entry.
+ *
+ * @param int|WP_Post $entry Entry.
+ * @return WP_Post|null
+ */
+function newsroom_story_of( $entry ) {
+	$id    = (int) get_post_meta( $entry instanceof WP_Post ? $entry->ID : $entry, 'newsroom_story', true );
+	$story = $id ? get_post( $id ) : null;
+	return $story && 'articles' === $story->post_type ? $story : null;
+}
+
+/**
+ * Registers the REST fields `live` of articles and `entry` of entries, and the filter `story`.
+ */
+function newsroom_register_live() {
+	$readonly = array(
+		'context'  => array( 'view', 'edit', 'embed' ),
+		'readonly' => true,
+	);
+	register_rest_field(
+		'articles',
+		'live',
+		array(
+			'get_callback' => static function ( $item ) {
+				return newsroom_live_of( $item['id'] );
+			},
+			'schema'       => array_merge( array( 'type' => array( 'object', 'null' ) ), $readonly ),
+		)
+	);
+	register_rest_field(
+		'live-entry',
+		'entry',
+		array(
+			'get_callback' => 'newsroom_rest_entry',
+			'schema'       => array_merge( array( 'type' => 'object' ), $readonly ),
+		)
+	);
+	add_filter( 'rest_live-entry_collection_params', 'newsroom_rest_entry_params' );
+	add_filter( 'rest_live-entry_query', 'newsroom_rest_entry_query', 10, 2 );
+}
+
+/**
+ * `entry`.
+ *
+ * @param array $item Prepared entry.
+ * @return array
+ */
+function newsroom_rest_entry( $item ) {
+	return array(
+		'story'     => (int) get_post_meta( $item['id'], 'newsroom_story', true ),
+		'pinned'    => '1' === newsroom_sanitize_flag( get_post_meta( $item['id'], 'newsroom_pinned', true ) ),
+		'key_event' => '1' === newsroom_sanitize_flag( get_post_meta( $item['id'], 'newsroom_key_event', true ) ),
+	);
+}
+
+/**
+ * Describes `story`.
+ *
+ * @param array $params Parameters.
+ * @return array
+ */
+function newsroom_rest_entry_params( $params ) {
+	$params['story'] = array(
+		'description' => __( 'Limit to the entries of a live story: the id of an article.', 'newsroom' ),
+		'type'        => 'integer',
+		'minimum'     => 1,
+	);
+	return $params;
+}
+
+/**
+ * Applies `story`.
+ *
+ * @param array           $args    Arguments of the query.
+ * @param WP_REST_Request $request Request.
+ * @return array
+ */
+function newsroom_rest_entry_query( $args, $request ) {
+	if ( $request['story'] ) {
+		$args['meta_query']   = isset( $args['meta_query'] ) ? $args['meta_query'] : array(); // phpcs:ignore WordPress.DB.SlowDBQuery
+		$args['meta_query'][] = array(
+			'key'   => 'newsroom_story',
+			'value' => (int) $request['story'],
+		);
+	}
+	return $args;
+}
+
+/**
+ * Refuses an entry without a story, or for a story that the user may not edit.
+ *
+ * @param stdClass|WP_Error $prepared Post to be written.
+ * @param WP_REST_Request   $request  Request.
+ * @return stdClass|WP_Error
+ */
+function newsroom_refuse_entry( $prepared, $request ) {
+	$meta  = $request['meta'];
+	$given = is_array( $meta ) && array_key_exists( 'newsroom_story', $meta );
+	if ( is_wp_error( $prepared ) || ( ! $given && ! empty( $prepared->ID ) ) ) {
+		return $prepared;
+	}
+	$story = $given && is_numeric( $meta['newsroom_story'] ) ? get_post( (int) $meta['newsroom_story'] ) : null;
+	if ( ! $story || 'articles' !== $story->post_type || ! current_user_can( 'edit_post', $story->ID ) ) {
+		return new WP_Error( 'rest_invalid_param', __( 'An entry needs a story that you may edit: give its id as newsroom_story.', 'newsroom' ), array( 'status' => 400 ) );
+	}
+	return $prepared;
+}

@@ -1,0 +1,213 @@
+/** Live coverage in a real WordPress: the state of a story, its entries over REST, who may read and write them, and what the site hears. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver } from './receiver.ts';
+
+let newsroom: Newsroom;
+const receiver = new Receiver();
+let story = 0;
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+});
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+beforeEach(async () => {
+  story = await makeStory('free');
+});
+
+const makeStory = (access: string): Promise<number> =>
+  newsroom.php(
+    `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Vote', 'post_status' => 'publish', 'post_content' => 'x', 'meta_input' => array( 'newsroom_access' => $input ) ) );`,
+    access,
+  );
+const saveStory = (meta: object, as: CallOptions['as'] = 'admin') =>
+  newsroom.rest(`/wp/v2/articles/${story}`, { as, method: 'POST', body: { meta } });
+const write = (part: object = {}, as: CallOptions['as'] | null = 'admin') =>
+  newsroom.rest('/wp/v2/live-entries', {
+    as: as ?? undefined,
+    method: 'POST',
+    body: {
+      title: 'News',
+      content: '<!-- wp:paragraph --><p>Words of the entry.</p><!-- /wp:paragraph -->',
+      status: 'publish',
+      meta: { newsroom_story: story },
+      ...part,
+    },
+  });
+const live = async () => (await newsroom.rest(`/wp/v2/articles/${story}`)).json.live;
+
+describe('a story', () => {
+  it('is not live, then live since that moment, then ended, and may begin again', async () => {
+    expect(await live()).toBeNull();
+    await saveStory({ newsroom_live: 'live' });
+    const begun = await live();
+    expect(begun).toEqual({
+      state: 'live',
+      started: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      ended: null,
+    });
+    expect(Math.abs(Date.parse(begun.started) - Date.now())).toBeLessThan(120_000);
+    await saveStory({ newsroom_live: 'ended' });
+    expect(await live()).toEqual({ state: 'ended', started: begun.started, ended: expect.stringMatching(/Z$/) });
+    await saveStory({ newsroom_live: 'live' });
+    expect(await live()).toEqual(begun);
+    await saveStory({ newsroom_live: '' });
+    expect(await live()).toBeNull();
+  });
+
+  it('has no other state, and is changed only by users who may edit it', async () => {
+    await saveStory({ newsroom_live: 'paused' });
+    expect(await live()).toBeNull();
+    for (const as of ['reporter', 'site'] as const) {
+      expect([401, 403], as).toContain((await saveStory({ newsroom_live: 'live' }, as)).status);
+    }
+    expect(await live()).toBeNull();
+  });
+
+  it('tells the site when it begins and ends', async () => {
+    for (const state of ['live', 'ended']) {
+      receiver.clear();
+      await saveStory({ newsroom_live: state });
+      await receiver.find(({ id, type, event }) => id === story && type === 'articles' && event === 'update');
+    }
+  });
+});
+
+describe('an entry', () => {
+  it('is published, changed, pinned and withdrawn, and the site hears each of it', async () => {
+    const heard = async (id: number, event: string) => {
+      await receiver.find((hook) => hook.id === id && hook.type === 'live-entries' && hook.event === event);
+      receiver.clear();
+    };
+    receiver.clear();
+    const { json, status, text } = await write({ meta: { newsroom_story: story, newsroom_key_event: true } });
+    expect(status, text).toBe(201);
+    expect(json.entry).toEqual({ story, pinned: false, key_event: true });
+    expect(json.link).toBe(`${newsroom.siteUrl}/article/vote${json.link.match(/vote([\w-]*)\//)[1]}/live/${json.id}`);
+    await heard(json.id, 'publish');
+    await newsroom.rest(`/wp/v2/live-entries/${json.id}`, {
+      as: 'admin',
+      method: 'POST',
+      body: { content: 'Other words' },
+    });
+    await heard(json.id, 'update');
+    await newsroom.rest(`/wp/v2/live-entries/${json.id}`, {
+      as: 'admin',
+      method: 'POST',
+      body: { meta: { newsroom_pinned: true } },
+    });
+    await heard(json.id, 'update');
+    const read = await newsroom.rest(`/wp/v2/live-entries/${json.id}`);
+    expect([read.json.entry.pinned, read.json.content.rendered.trim()]).toEqual([true, '<p>Other words</p>']);
+    await newsroom.rest(`/wp/v2/live-entries/${json.id}`, { as: 'admin', method: 'DELETE' });
+    await heard(json.id, 'trash');
+    expect((await newsroom.rest(`/wp/v2/live-entries/${json.id}`)).status).toBe(401);
+  });
+
+  it('that is a draft is kept from readers and from the site', async () => {
+    receiver.clear();
+    const { json } = await write({ status: 'draft' });
+    expect((await newsroom.rest(`/wp/v2/live-entries/${json.id}`)).status).toBe(401);
+    expect((await newsroom.rest(`/wp/v2/live-entries?story=${story}`)).json).toEqual([]);
+  });
+
+  it('may have no headline', async () => {
+    const { json, status } = await write({ title: '' });
+    expect([status, json.title.rendered]).toEqual([201, '']);
+  });
+
+  it.each([
+    ['no story', {}],
+    ['a story that does not exist', { newsroom_story: 999_999 }],
+    ['what is no story', { newsroom_story: 'x' }],
+  ])('with %s is refused in words', async (_what, meta) => {
+    const { status, json } = await write({ meta });
+    expect([status, json.message]).toEqual([400, expect.stringMatching(/./)]);
+  });
+
+  it('is written only by users who may publish, for stories that they may edit', async () => {
+    for (const as of ['reporter', 'site', null] as const) {
+      expect([400, 401, 403], String(as)).toContain((await write({}, as)).status);
+    }
+  });
+
+  it('belongs to the list of its story, newest first', async () => {
+    const [one, two] = [
+      await write({ date_gmt: '2026-11-01T10:00:00' }),
+      await write({ date_gmt: '2026-11-01T11:00:00' }),
+    ];
+    const other = await makeStory('free');
+    await write({ meta: { newsroom_story: other } });
+    const { json } = await newsroom.rest(`/wp/v2/live-entries?story=${story}&orderby=date&order=desc`);
+    expect(json.map(({ id }: { id: number }) => id)).toEqual([two.json.id, one.json.id]);
+  });
+
+  it('has an author of the site', async () => {
+    const author = await newsroom.php(
+      `return wp_insert_post( array( 'post_type' => 'authors', 'post_title' => 'Ada Byline', 'post_name' => 'ada-byline', 'post_status' => 'publish' ) );`,
+    );
+    const { json } = await write({ meta: { newsroom_story: story, newsroom_author: author } });
+    expect(json.acf.author).toMatchObject({ id: author, name: 'Ada Byline', slug: 'ada-byline' });
+  });
+});
+
+describe('entries of a restricted story', () => {
+  const shown = async (id: number, as?: CallOptions['as']) =>
+    (await newsroom.rest(`/wp/v2/live-entries/${id}`, { as })).json.content.rendered;
+
+  it('are read whole by the site, and not without the right', async () => {
+    story = await makeStory('subscriber');
+    const { json } = await write({ content: 'UNREVEALED words' });
+    expect(await shown(json.id)).not.toContain('UNREVEALED');
+    expect(await shown(json.id, 'reporter')).not.toContain('UNREVEALED');
+    expect(await shown(json.id, 'site')).toContain('UNREVEALED');
+    const list = await newsroom.rest(`/wp/v2/live-entries?story=${story}`);
+    expect(list.text).not.toContain('UNREVEALED');
+    for (const address of [
+      `/?p=${json.id}`,
+      `/?post_type=live-entry&p=${json.id}`,
+      '/?s=UNREVEALED',
+      '/?feed=rss2&post_type=live-entry',
+    ]) {
+      expect((await newsroom.get(address)).text, address).not.toMatch(/UNREVEALED words/);
+    }
+    const found = await newsroom.rest('/wp/v2/search?search=UNREVEALED');
+    expect(found.json).toEqual([]);
+  });
+
+  it('and of one that is not published are kept from readers', async () => {
+    const { json } = await write({ content: 'EARLY words' });
+    expect(await shown(json.id)).toContain('EARLY');
+    await newsroom.rest(`/wp/v2/articles/${story}`, { as: 'admin', method: 'POST', body: { status: 'draft' } });
+    expect(await shown(json.id)).not.toContain('EARLY');
+  });
+});
+
+it('the list of articles says which are live, and leads to their screens', async () => {
+  await saveStory({ newsroom_live: 'live' });
+  const html = await newsroom.php(
+    `ob_start(); newsroom_live_cell( 'newsroom_live', $input ); newsroom_live_cell( 'date', $input ); return ob_get_clean();`,
+    story,
+  );
+  expect(html).toContain(`page=newsroom-live&#038;story=${story}`);
+  expect(html.match(/>Live</g)).toHaveLength(1);
+  const columns = await newsroom.php(
+    `return array_keys( newsroom_live_column( array( 'title' => 'T', 'date' => 'D' ) ) );`,
+  );
+  expect(columns).toEqual(['title', 'newsroom_live', 'date']);
+});
+
+it('the screen lists the stories that are live, and refuses a story that the user may not edit', async () => {
+  await saveStory({ newsroom_live: 'live' });
+  const screen = (user: string) =>
+    newsroom.php(
+      `$_GET['story'] = $input[0]; $user = 'admin' === $input[1] ? 1 : get_user_by( 'login', 'reporter' )->ID; wp_set_current_user( $user ); ob_start(); newsroom_live_screen(); return ob_get_clean();`,
+      [story, user],
+    );
+  expect(await screen('admin')).toContain('id="newsroom-live"');
+  expect(await screen('reporter')).not.toContain('id="newsroom-live"');
+});
