@@ -14,7 +14,7 @@ export interface PictureWish {
 
 /** A document of any type, as `php/import.php` reads it. */
 export interface Document {
-  readonly type: 'articles' | 'video' | 'crosswords' | 'authors' | 'podcasts' | 'page' | 'post';
+  readonly type: 'articles' | 'video' | 'crosswords' | 'authors' | 'podcasts' | 'page' | 'post' | 'live-entry';
   readonly slug: string;
   readonly status: string;
   readonly title: string;
@@ -37,6 +37,8 @@ export interface Document {
   readonly corrections?: readonly { readonly kind: 'correction' | 'clarification'; readonly text: string; readonly hours: number }[];
   /** The sound of a story: seconds of its recording, and the slug of its series. */
   readonly sound?: { readonly seconds: number; readonly series: string } | undefined;
+  /** Slug of the story of an entry of live coverage. */
+  readonly story?: string;
   /** Post meta, by the plugin's keys. */
   readonly meta: Readonly<Record<string, unknown>>;
 }

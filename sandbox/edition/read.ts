@@ -44,6 +44,19 @@ interface Video {
   readonly credit?: string;
 }
 
+/** An entry of a story that is covered live. */
+interface LiveEntry {
+  readonly story: string;
+  readonly slug: string;
+  /** Possibly empty. */
+  readonly title: string;
+  readonly body: string;
+  readonly author: string;
+  readonly hours: number;
+  readonly pinned?: boolean;
+  readonly key?: boolean;
+}
+
 const here = import.meta.dirname;
 const ACCESS = ['default', 'free', 'registered', 'subscriber'];
 
@@ -60,6 +73,7 @@ export function readEdition(wordpress: string, kind: Exclude<EditionKind, 'none'
     ...authors.map(authorOf),
     ...(json<Series[]>('podcasts.json') ?? []).map(seriesOf),
     ...articles,
+    ...(json<LiveEntry[]>('live.json') ?? []).map(entryOf),
     ...(json<Video[]>('videos.json') ?? []).map(videoOf),
     ...puzzles().map((puzzle) => crosswordOf(puzzle, wordpress)),
     ...textsIn('pages').map(pageOf),
@@ -128,7 +142,28 @@ function articleOf(text: Text & { readonly slug: string }): Document {
     picture: motif ? { motif, seed: text.slug, alt: describe(motif), caption, credit } : undefined,
     corrections: correctionsOf(text),
     sound: soundOf(text),
-    meta: { newsroom_access: access, ...(agency && { newsroom_agency: agency }), ...episodeMetaOf(text) },
+    meta: {
+      newsroom_access: access,
+      ...(agency && { newsroom_agency: agency }),
+      ...(text.fields.live && { newsroom_live: text.fields.live }),
+      ...episodeMetaOf(text),
+    },
+  };
+}
+
+function entryOf({ story, slug, title, body, author, hours, pinned = false, key = false }: LiveEntry): Document {
+  return {
+    type: 'live-entry',
+    slug,
+    status: 'publish',
+    title: escapeText(title),
+    content: markdownToBlocks(body),
+    excerpt: '',
+    author,
+    sections: [],
+    hours,
+    story,
+    meta: { newsroom_pinned: pinned ? '1' : '0', newsroom_key_event: key ? '1' : '0' },
   };
 }
 

@@ -150,6 +150,9 @@ try {
 		if ( ! empty( $meta['newsroom_authors'] ) ) {
 			array_unshift( $meta['newsroom_authors'], $meta['newsroom_author'] );
 		}
+		if ( ! empty( $document['story'] ) ) {
+			$meta['newsroom_story'] = $ids[ 'articles/' . $document['story'] ];
+		}
 		foreach ( isset( $document['corrections'] ) ? $document['corrections'] : array() as $note ) {
 			$meta['newsroom_corrections'][] = array(
 				'kind' => $note['kind'],
@@ -179,6 +182,10 @@ try {
 		}
 		$id           = sandbox_must( wp_insert_post( wp_slash( $post ), true ), $name );
 		$ids[ $name ] = $id;
+		if ( isset( $meta['newsroom_live'] ) ) {
+			// Before the state, which would begin now.
+			$meta = array( 'newsroom_live_started' => gmdate( 'Y-m-d\TH:i:s\Z', strtotime( $dates[1] . ' UTC' ) ) ) + $meta;
+		}
 		foreach ( $meta as $key => $value ) {
 			update_post_meta( $id, $key, wp_slash( $value ) );
 		}

@@ -1,0 +1,242 @@
+/** Live coverage: an editor writes on the live screen of the real WordPress, and readers get it in their open pages, with and without JavaScript. */
+import type { BrowserContext, Page } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import { expect, test } from '../world/readers.ts';
+import { testWordPress } from '../world/world.ts';
+
+// In one worker: the tests share WordPress, which answers one call at a time.
+test.describe.configure({ mode: 'default' });
+
+const demo = '/article/house-passes-highway-bill-by-one-vote';
+/** WordPress keeps its data between runs: what a test looks for must be its own. */
+const unique = (): string => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
+
+/** The demo's administrator, with a live story far down every list. */
+async function newsroom(context: BrowserContext, fields: object = {}) {
+  const { url, adminUser, adminPassword } = testWordPress();
+  const { request } = context;
+  await request.get(`${url}/wp-login.php`);
+  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
+  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
+  expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
+  const save = async (path: string, data: object, method = 'POST'): Promise<{ id: number; slug: string }> => {
+    const answer = await request.fetch(`${url}/wp-json/wp/v2/${path}`, {
+      method,
+      headers: { 'X-WP-Nonce': nonce },
+      maxRetries: 2,
+      data,
+    });
+    expect(answer.ok(), await answer.text()).toBe(true);
+    return answer.json();
+  };
+  const { id, slug } = await save('articles', {
+    title: 'The Count',
+    slug: `count-${unique()}`,
+    status: 'publish',
+    content: `<p>${'The count goes on in the gymnasium. '.repeat(40)}</p>`,
+    date_gmt: '2001-02-04T04:05:06',
+    meta: { newsroom_live: 'live', ...fields },
+  });
+  const write = (title: string, words: string, part: object = {}) =>
+    save('live-entries', {
+      title,
+      content: `<!-- wp:paragraph --><p>${words}</p><!-- /wp:paragraph -->`,
+      status: 'publish',
+      ...part,
+      meta: { newsroom_story: id, ...(part as { meta?: object }).meta },
+    });
+  return {
+    screen: `${url}/wp-admin/edit.php?post_type=articles&page=newsroom-live&story=${id}`,
+    list: `${url}/wp-admin/edit.php?post_type=articles&s=count`,
+    path: `/article/${slug}`,
+    write,
+    change: (entry: number, data: object) => save(`live-entries/${entry}`, data),
+    withdraw: (entry: number) => save(`live-entries/${entry}`, {}, 'DELETE'),
+    end: () => save(`articles/${id}`, { meta: { newsroom_live: 'ended' } }),
+  };
+}
+
+const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
+
+/** Where an element stands in the window. */
+const topOf = (page: Page, selector: string): Promise<number> =>
+  page.evaluate((which) => document.querySelector(which)?.getBoundingClientRect().top ?? Number.NaN, selector);
+
+/** Opens a story, and waits for its stream. */
+async function follow(page: Page, path: string): Promise<void> {
+  const stream = page.waitForResponse((answer) => /\/live\/\d+/.test(answer.url()));
+  await page.goto(path);
+  expect((await stream).status()).toBe(200);
+}
+
+test('an editor writes on the live screen with the keyboard alone, and an open page gets it', async ({
+  page,
+  browser,
+  baseURL,
+}) => {
+  test.setTimeout(300_000);
+  const sum = unique();
+  const paper = await newsroom(page.context());
+  await paper.write('The first box', 'It has been opened.');
+  await expect.poll(() => textOf(page, paper.path), { timeout: 60_000 }).toContain('It has been opened.');
+  const reader = await browser.newPage({ baseURL });
+  await follow(reader, paper.path);
+
+  await page.goto(paper.screen);
+  const form = page.getByRole('form', { name: 'New entry' });
+  const title = form.getByLabel('Headline (optional)');
+  await title.focus();
+  await page.keyboard.insertText(`The second box ${sum}`);
+  await page.keyboard.press('Tab');
+  await form.getByRole('document').first().focus();
+  await page.keyboard.type('Ballots were ');
+  await page.keyboard.press('ControlOrMeta+b');
+  await page.keyboard.type('counted');
+  await page.keyboard.press('ControlOrMeta+b');
+  await page.keyboard.type(' twice.');
+  // It is kept as a draft before it is published.
+  await expect(form.getByText('Kept as a draft.')).toBeVisible({ timeout: 30_000 });
+  expect(await textOf(page, paper.path)).not.toContain(sum);
+  // The blocks themselves are WordPress's own.
+  for (const part of ['.newsroom-live-state', '.newsroom-live-fields', '.newsroom-live-list'])
+    expect(await violationsOn(page, part)).toEqual([]);
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect(form.getByText('Published.')).toBeVisible({ timeout: 30_000 });
+  await expect(title).toHaveValue('');
+  await expect(title).toBeFocused();
+  const button = reader.getByRole('button', { name: '1 new update' });
+  const list = reader.locator('[data-live-list="story"]');
+  await expect(list.getByText(sum).or(button)).toBeVisible({ timeout: 30_000 });
+  if (await button.isVisible()) await button.click();
+  await expect(list.locator('.entry').first()).toContainText(`The second box ${sum}`);
+  await expect(list.locator('.entry').first().locator('strong')).toHaveText('counted');
+
+  // The next one, without leaving the keyboard; then one of the list is changed and withdrawn.
+  await page.keyboard.insertText(`The third box ${sum}`);
+  await page.keyboard.press('ControlOrMeta+Enter');
+  const rows = page.locator('.newsroom-live-list > li');
+  await expect(rows).toHaveCount(3, { timeout: 30_000 });
+  await rows
+    .first()
+    .getByRole('button', { name: /^Key event/ })
+    .click();
+  await expect(reader.locator('[data-live-keys]').getByText(`The third box ${sum}`)).toBeVisible({ timeout: 30_000 });
+  await rows
+    .first()
+    .getByRole('button', { name: /^Withdraw/ })
+    .click();
+  await expect(rows).toHaveCount(2, { timeout: 30_000 });
+  await expect(reader.getByText(`The third box ${sum}`)).toHaveCount(0);
+  expect(await textOf(page, paper.path)).not.toContain(`The third box ${sum}`);
+
+  // The list of stories says which are live.
+  await page.goto(paper.list);
+  await expect(page.locator('.column-newsroom_live').getByRole('link', { name: /^Live/ }).first()).toBeVisible();
+  await reader.close();
+});
+
+test('a reader in the middle of the updates sees “1 new update”, and nothing moves', async ({ page }) => {
+  test.setTimeout(180_000);
+  const sum = unique();
+  const paper = await newsroom(page.context());
+  let last = { id: 0 };
+  for (let at = 1; at <= 6; at++) last = await paper.write(`Update ${at}`, `Words of update ${at}. `.repeat(60));
+  await expect.poll(() => textOf(page, paper.path), { timeout: 60_000 }).toContain('Update 6');
+  await follow(page, paper.path);
+  const read = page.locator('.entry', { hasText: 'Update 3' }).first();
+  await read.evaluate((element) => element.scrollIntoView({ block: 'start', behavior: 'instant' }));
+  const id = `#${await read.getAttribute('id')}`;
+  const before = await topOf(page, id);
+  const shifts = await page.evaluate(() => {
+    Reflect.set(window, 'shifts', 0);
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries())
+        Reflect.set(window, 'shifts', Reflect.get(window, 'shifts') + Reflect.get(entry, 'value'));
+    }).observe({ type: 'layout-shift' });
+    return Reflect.get(window, 'shifts');
+  });
+  expect(shifts).toBe(0);
+
+  await paper.write(`News ${sum}`, 'It is in.');
+  const button = page.getByRole('button', { name: '1 new update' });
+  await expect(button).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator('.live [role=status]')).toHaveText('1 new update');
+  expect(await topOf(page, id)).toBe(before);
+
+  // An entry above what is read becomes longer, then it goes: what is read stays where it is.
+  await paper.change(last.id, { content: `<p>${'Many more words than before. '.repeat(200)}</p>` });
+  await expect(page.locator(`#entry-${last.id}`)).toContainText('Many more words', { timeout: 30_000 });
+  expect(Math.abs((await topOf(page, id)) - before)).toBeLessThanOrEqual(1);
+  await paper.withdraw(last.id);
+  await expect(page.locator(`#entry-${last.id}`)).toHaveCount(0, { timeout: 30_000 });
+  expect(Math.abs((await topOf(page, id)) - before)).toBeLessThanOrEqual(1);
+  expect(await violationsOn(page, '.live')).toEqual([]);
+
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await expect(page.locator('[data-live-list="story"] .entry').first()).toContainText(`News ${sum}`);
+  await expect(page.locator(':focus')).toContainText(`News ${sum}`);
+  await expect(button).toBeHidden();
+  expect(await page.evaluate(() => Reflect.get(window, 'shifts'))).toBeLessThan(0.01);
+});
+
+test('a page that went to the back-forward cache gets what it missed', async ({ page }) => {
+  test.setTimeout(180_000);
+  const sum = unique();
+  const paper = await newsroom(page.context());
+  await paper.write('Here', 'First words.');
+  await expect.poll(() => textOf(page, paper.path), { timeout: 60_000 }).toContain('First words.');
+  await follow(page, paper.path);
+  await page.goto('/about');
+  await paper.write(`Missed ${sum}`, 'While away.');
+  await page.goBack();
+  const missed = page.locator('[data-live-list="story"]').getByText(sum);
+  const button = page.getByRole('button', { name: '1 new update' });
+  await expect(missed.or(button).first()).toBeVisible({ timeout: 30_000 });
+});
+
+test('a story that ends says so in open pages, and is a normal story from then on', async ({ page }) => {
+  test.setTimeout(180_000);
+  const paper = await newsroom(page.context());
+  await paper.write('Last', 'That was it.');
+  await expect.poll(() => textOf(page, paper.path), { timeout: 60_000 }).toContain('That was it.');
+  expect(await textOf(page, paper.path)).toContain('"@type":"LiveBlogPosting"');
+  await follow(page, paper.path);
+  await paper.end();
+  await expect(page.getByText('Live coverage has ended.').first()).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator('.live-badge')).toHaveCount(0);
+  await expect.poll(() => textOf(page, paper.path), { timeout: 60_000 }).toContain('"@type":"NewsArticle"');
+  const html = await textOf(page, paper.path);
+  expect([html.includes('That was it.'), html.includes('data-live=')]).toEqual([true, false]);
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+  test('the demo’s live story has all of it: pinned, key events, lasting addresses', async ({ page }) => {
+    await page.goto(demo);
+    const live = page.getByRole('region', { name: 'Live updates' });
+    await expect(live.locator('.live-badge')).toHaveText('Live');
+    await expect(live.locator('.entry')).toHaveCount(8);
+    await expect(live.locator('.entry').first()).toContainText('What the bill would do');
+    const keys = live.getByRole('navigation', { name: 'Key events' });
+    await expect(keys.getByRole('link')).toHaveCount(4);
+    await keys.getByRole('link', { name: '214 to 214' }).click();
+    await expect(page).toHaveURL(/#entry-\d+$/);
+    await expect(page.locator(':target')).toContainText('Time has expired');
+  });
+});
+
+test('pages of stories that are not live have nothing of it', async ({ page }) => {
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto('/article/erie-makes-one-thing-well', { waitUntil: 'networkidle' });
+  expect(asked.filter((path) => /\/live\/|follow/.test(path))).toEqual([]);
+  expect(await page.content()).not.toMatch(/live-badge|data-live|entry-when/);
+});
+
+test('the live story is accessible, on a phone too', async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.goto(demo);
+  expect(await violationsOn(page, '.story')).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+});
