@@ -1,0 +1,234 @@
+/**
+ * `npm run bench:live [-- --readers 10000 --entries 20 --seconds 20]`: a live story with many open pages. The site has one core, the readers
+ * another; WordPress is a stand-in that speaks the plugin's protocol. Measures from saving an entry to its arrival in each open page, whether any page
+ * lacks an entry or gets one twice through kill -9 and new connections, and what the streams cost cached pages. Fails when a bound is broken.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureBuilt } from '../scripts/build.ts';
+import { liveFields, liveStory, saveEntry, wireEntry, withdrawEntry } from '../tests/fixtures/live-story.ts';
+import { type Paper, startPaper, until } from '../tests/fixtures/paper.ts';
+import type { Arrived, Report, ToReaders } from './live/readers.ts';
+import { load, pin, pinned, stopAll } from './press/contenders.ts';
+import { count, ms, percentile, printTable, wholeFlag } from './support/figures.ts';
+
+/** Milliseconds from saving to arrival, and the share of a cached page's throughput that stays. */
+const bounds = { p99: 1000, throughput: 0.9 };
+/** Files that a process may open beside its connections. */
+const otherFiles = 500;
+/** Milliseconds between two entries while the throughput is measured: two a minute is a busy evening. */
+const entryEveryMs = 30_000;
+const page = `/article/story-${liveStory}`;
+const readersCore = 1;
+
+interface Readers {
+  tell(message: ToReaders): void;
+  report(): Promise<Report>;
+  /** How many readers have an entry. */
+  arrived(id: number): Promise<number>;
+  close(): void;
+}
+
+function startReaders(): Readers & { readonly child: ChildProcess } {
+  const script = join(import.meta.dirname, 'live', 'readers.ts');
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  if (pinned) execFileSync('taskset', ['-a', '-c', '-p', String(readersCore), String(child.pid)], { stdio: 'ignore' });
+  const answer = async <Answer extends Report | Arrived>(message: ToReaders): Promise<Answer> => {
+    child.send(message);
+    return ((await once(child, 'message')) as [Answer])[0];
+  };
+  return {
+    child,
+    tell: (message) => void child.send(message),
+    report: () => answer<Report>({ kind: 'report' }),
+    arrived: async (id) => (await answer<Arrived>({ kind: 'arrived', id })).count,
+    close: () => void child.disconnect(),
+  };
+}
+
+/** The number of readers that the machine lets both processes have. */
+function affordable(wanted: number): number {
+  const limit = Number(execFileSync('sh', ['-c', 'ulimit -Hn']).toString().trim()) || Number.POSITIVE_INFINITY;
+  return Math.min(wanted, limit - otherFiles);
+}
+
+/** Saves entries one by one. @returns the milliseconds of each entry in each open page */
+async function measureArrivals(
+  paper: Paper,
+  readers: Readers,
+  many: number,
+  first: number,
+  entries: number,
+): Promise<number[]> {
+  const saved = new Map<number, number>();
+  for (let id = first; id < first + entries; id++) {
+    saved.set(id, Number(process.hrtime.bigint()));
+    await saveEntry(paper, id);
+    await until(async () => (await readers.arrived(id)) >= many, paper.output);
+  }
+  const { arrivals } = await readers.report();
+  return [...saved].flatMap(([id, at]) => (arrivals[id] ?? []).map((time) => (time - at) / 1e6));
+}
+
+/** Entries are saved, changed and withdrawn while the site is killed and started again. @returns the numbers that every page must have */
+async function throughKills(
+  paper: Paper,
+  readers: Readers,
+  before: readonly number[],
+  first: number,
+): Promise<number[]> {
+  const expected = new Set(before);
+  let id = first;
+  for (let round = 0; round < 2; round++) {
+    for (let at = 0; at < 3; at++) {
+      await saveEntry(paper, id);
+      expected.add(id++);
+    }
+    // In the middle of one that has been saved and not told yet.
+    paper.wordpress.put('live-entries', wireEntry(id));
+    const late = paper.deliver({ event: 'publish', type: 'live-entries', id, slug: `entry-${id}` }).catch(() => null);
+    await paper.kill('SIGKILL');
+    await late;
+    await paper.start();
+    pinSite(paper);
+    readers.tell({ kind: 'port', port: paper.port() });
+    // The plugin delivers again what wasn't confirmed.
+    await saveEntry(paper, id);
+    expected.add(id++);
+    const gone = [...expected].at(-2) ?? 0;
+    await withdrawEntry(paper, gone);
+    expected.delete(gone);
+  }
+  return [...expected].sort((a, b) => a - b);
+}
+
+function pinSite(paper: Paper): void {
+  pin(paper.site()?.pid ?? 0);
+}
+
+/** Requests for a cached page that the site answers in a second of its processor time. */
+async function throughput(paper: Paper, seconds: number): Promise<number> {
+  const paths = join(paper.folder, 'paths.txt');
+  writeFileSync(paths, '/article/story-2\tAccept-Encoding: gzip\n');
+  const { perCore } = await load({ port: paper.port(), pid: paper.site()?.pid ?? 0 }, paths, seconds);
+  return perCore;
+}
+
+/** The same while the streams are open and entries come. @returns the next free number of an entry */
+async function throughputWith(paper: Paper, seconds: number, first: number): Promise<{ rate: number; next: number }> {
+  let next = first;
+  const save = (): Promise<void> => saveEntry(paper, next++);
+  let saving = save();
+  const timer = setInterval(() => {
+    saving = saving.then(save);
+  }, entryEveryMs);
+  try {
+    return { rate: await throughput(paper, seconds), next };
+  } finally {
+    clearInterval(timer);
+    await saving;
+  }
+}
+
+/** @returns the exit code */
+export async function run(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { readers: { type: 'string' }, entries: { type: 'string' }, seconds: { type: 'string' } },
+  });
+  const wanted = wholeFlag('readers', values.readers, 10_000);
+  const entries = wholeFlag('entries', values.entries, 20);
+  const seconds = wholeFlag('seconds', values.seconds, 20);
+  await ensureBuilt();
+  const many = affordable(wanted);
+  if (many < wanted)
+    console.log(`This machine lets a process open ${count(many)} connections; ${count(wanted)} were wanted.`);
+  const paper = await startPaper(
+    { LIVE_CONNECTIONS: String(many + 100) },
+    {
+      prepare(before) {
+        before.edit(liveStory, liveFields());
+        before.wordpress.put('live-entries', wireEntry(1000));
+      },
+    },
+  );
+  const readers = startReaders();
+  try {
+    await until(() => paper.output().includes('The important pages are ready'), paper.output);
+    pinSite(paper);
+    const without = [await throughput(paper, seconds)];
+    const opened = once(readers.child, 'message');
+    readers.tell({ kind: 'open', count: many, story: liveStory, page, port: paper.port() });
+    const [{ open }] = (await opened) as [Report];
+    const arrivals = await measureArrivals(paper, readers, open, 1001, entries);
+    const withStreams = await throughputWith(paper, seconds, 2001);
+    const had = [...[...Array(entries + 1).keys()].map((at) => 1000 + at), ...range(2001, withStreams.next)];
+    // A page holds 20 entries: with fewer, every page that fetches itself has all of them.
+    for (const id of had.slice(0, -8)) await withdrawEntry(paper, id);
+    const expected = await throughKills(paper, readers, had.slice(-8), 3001);
+    const list = expected.join();
+    await until(async () => (await readers.report()).holding[list] === many, paper.output, 60_000).catch(() => {});
+    const last = await readers.report();
+    readers.close();
+    await until(async () => (await paper.metric('broadsheet_live_connections')) === 0, paper.output);
+    without.push(await throughput(paper, seconds));
+    return verdict({ open, many, arrivals, last, list, with: withStreams.rate, without });
+  } finally {
+    stopAll();
+    if (readers.child.connected) readers.close();
+    await paper.close();
+  }
+}
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
+
+interface Result {
+  readonly open: number;
+  readonly many: number;
+  /** Milliseconds. */
+  readonly arrivals: readonly number[];
+  readonly last: Report;
+  /** The entries that every page must have at the end. */
+  readonly list: string;
+  readonly with: number;
+  /** Before the readers came, and after they left. */
+  readonly without: readonly number[];
+}
+
+function verdict({ open, many, arrivals, last, list, with: rate, without }: Result): number {
+  const [p50, p99] = [percentile(arrivals, 0.5), percentile(arrivals, 0.99)];
+  const complete = last.holding[list] ?? 0;
+  const base = without.reduce((sum, each) => sum + each, 0) / without.length;
+  const ratio = rate / base;
+  const rows: [string, string, string, boolean][] = [
+    ['readers with an open stream', count(open), `${count(many)}`, open === many],
+    ['save to open page, p50', `${ms(p50)} ms`, '', true],
+    ['save to open page, p99', `${ms(p99)} ms`, `≤ ${bounds.p99} ms`, p99 <= bounds.p99],
+    ['pages that lack an entry after two kill -9', count(many - complete), '0', complete === many],
+    ['entries that came twice', count(last.doubled), '0', last.doubled === 0],
+    ['pages fetched instead of events', count(last.fetched), '', true],
+    [
+      'cached page, requests per second of processor time',
+      `${count(Math.round(rate))} beside ${count(Math.round(base))}`,
+      `≥ ${bounds.throughput} ×`,
+      ratio >= bounds.throughput,
+    ],
+  ];
+  printTable([
+    ['', 'measured', 'bound', ''],
+    ...rows.map(([what, measured, bound, holds]) => [
+      what,
+      measured,
+      bound,
+      bound === '' ? '' : holds ? 'pass' : 'FAIL',
+    ]),
+  ]);
+  console.log(`throughput with streams and an entry every ${entryEveryMs / 1000} s: ${ratio.toFixed(2)} × without`);
+  return rows.every(([, , , holds]) => holds) ? 0 : 1;
+}
