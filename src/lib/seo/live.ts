@@ -15,10 +15,7 @@ const longestBody = 500;
  */
 export function liveBlogPosting(article: Article, entries: readonly LiveEntry[], siteUrl: string): JsonLd {
   const { live, date, title } = article;
-  const modified = entries.reduce(
-    (latest, entry) => (entry.modified > latest ? entry.modified : latest),
-    article.modified,
-  );
+  const modified = [article.modified, ...entries.map((entry) => entry.modified)].toSorted().at(-1) ?? article.modified;
   const updates = entries.map((entry) => {
     const text = plainText(entry.bodyHtml);
     return {
