@@ -374,10 +374,21 @@ describe('with an account and nothing paid', () => {
     await browser.signIn(site, 'registered@example.com');
     const cookie = [...browser.jar].map(([name, value]) => `${name}=${value}`).join('; ');
     const mine = paid.filter(({ level }) => level === 'registered');
-    const expected = mine.map(({ slug, secret }) => `GET /article/${slug}: ${secret}`).toSorted();
+    // Of a live story, its further page and its entries are for the same readers.
+    const live = mine.filter(({ slug }) => slug.endsWith('-live'));
+    const expected = [
+      ...mine.map(({ slug, secret }) => `GET /article/${slug}: ${secret}`),
+      ...live.map(({ slug, secret }) => `GET /article/${slug}/live?page=2: ${secret}`),
+      ...live.flatMap((one) => entriesOfPaid(one).map((entry) => `GET /fragments/live/${entry}: ${one.secret}`)),
+    ].toSorted();
     expect(await search([...new Set([...everyRoute(words()), ...others()])], { cookie })).toEqual(expected);
     const { found } = await crawl({ cookie });
-    expect(found).toEqual(mine.map(({ slug, secret }) => `/article/${slug}: ${secret}`).toSorted());
+    expect(found).toEqual(
+      [
+        ...mine.map(({ slug, secret }) => `/article/${slug}: ${secret}`),
+        ...live.map(({ slug, secret }) => `/article/${slug}/live?page=2: ${secret}`),
+      ].toSorted(),
+    );
   });
 });
 
