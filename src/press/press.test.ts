@@ -223,7 +223,7 @@ describe('a change', () => {
     const bench = start(
       async (key) => {
         order.push(`render ${key}`);
-        return { ...html(`${key}, edition ${edition}. `.repeat(2000)), tags: ['t'] };
+        return { ...html(`${key}, edition ${edition}. `.repeat(20_000)), tags: ['t'] };
       },
       { concurrency: 1, onFresh: ({ key }) => void order.push(`fresh ${key}`) },
     );
@@ -233,7 +233,13 @@ describe('a change', () => {
     edition = 1;
     await bench.press.invalidate(['t']);
     expect(order).toHaveLength(24);
-    expect(order.findIndex((what) => what.startsWith('fresh'))).toBe(5);
+    let [ahead, mostAhead] = [0, 0];
+    for (const what of order) {
+      ahead += what.startsWith('render') ? 1 : -1;
+      mostAhead = Math.max(mostAhead, ahead);
+    }
+    expect(mostAhead).toBeGreaterThan(1);
+    expect(mostAhead).toBeLessThanOrEqual(5);
     for (const key of keys) expect(await read(bench, key)).toContain(`${key}, edition 1.`);
   });
 

@@ -104,12 +104,15 @@ export const podcastFeeds: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
       .createTable('podcast_feeds')
-      .addColumn('id', 'text', (column) => column.notNull().unique())
+      .addColumn('id', 'text', (column) => column.notNull())
       .addColumn('user_id', 'text', (column) => column.notNull().references('users.id').onDelete('cascade'))
       .addColumn('podcast_id', 'bigint', (column) => column.notNull())
-      .addColumn('token', 'text', (column) => column.notNull().unique())
+      .addColumn('token', 'text', (column) => column.notNull())
       .addColumn('created', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('podcast_feeds_key', ['user_id', 'podcast_id'])
       .execute();
+    // Both are random. With a second unique index, an insert could not replace the row of the same user and series (conflicts.test.ts).
+    await db.schema.createIndex('podcast_feeds_id').on('podcast_feeds').column('id').execute();
+    await db.schema.createIndex('podcast_feeds_token').on('podcast_feeds').column('token').execute();
   },
 };
