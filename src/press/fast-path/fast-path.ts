@@ -63,8 +63,7 @@ interface FastPath {
   readonly keepAlive: string;
   /** The HTTP server's own handler of connections. */
   readonly toServer: (socket: Socket) => void;
-  /** Each connection of the fast path, and what restores Node's own reading of it. */
-  readonly sockets: Map<Socket, () => void>;
+  readonly sockets: Set<Socket>;
   readonly listeners: Readonly<Record<string, (this: Socket, chunk: Buffer) => void>>;
 }
 
@@ -83,7 +82,7 @@ export function attachFastPath(server: Server, serve: ServeFromCache, { firstMs,
     idleMs,
     keepAlive: `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(idleMs / 1000)}\r\n\r\n`,
     toServer: toServer.bind(server),
-    sockets: new Map(),
+    sockets: new Set(),
     // One function for all sockets of the server: a closure for each would be garbage for each connection.
     listeners: {
       data(chunk) {
@@ -107,7 +106,7 @@ export function attachFastPath(server: Server, serve: ServeFromCache, { firstMs,
     },
   };
   server.on('connection', (socket: Socket) => {
-    path.sockets.set(socket, readBelowStream(path, socket));
+    path.sockets.add(socket);
     socket.setTimeout(firstMs);
     for (const [event, listener] of Object.entries(path.listeners)) socket.on(event, listener);
   });
@@ -117,46 +116,15 @@ export function attachFastPath(server: Server, serve: ServeFromCache, { firstMs,
 function onData(path: FastPath, socket: Socket, chunk: Buffer): void {
   // The server has ended the connection; it reads what the client still sends, because unread bytes would reset the connection.
   if (socket.writableEnded) return;
-  if (!answer(path, socket, chunk)) handOver(path, socket, chunk);
-}
-
-/** Responds to a request that a cached page answers; `false`: it is the HTTP server's. */
-function answer(path: FastPath, socket: Socket, chunk: Buffer): boolean {
   const response = path.server.listening ? respond(path, chunk) : null;
-  if (!response) return false;
+  if (!response) {
+    handOver(path, socket, chunk);
+    return;
+  }
   if (response.kept) socket.write(wholeOf(path, response, response.kept));
   else socket.write(headOf(path, response), 'latin1');
   if (socket.timeout !== path.idleMs) socket.setTimeout(path.idleMs);
   if (socket.writableLength > mostWaiting) socket.pause();
-  return true;
-}
-
-/** What Node calls with the bytes that a connection has received; without bytes at its end. */
-interface ReadHandle {
-  onread(bytes: ArrayBuffer | undefined): unknown;
-}
-
-const nothing = (): void => {};
-
-/**
- * Responds to a request before its bytes have gone through the socket's stream, which costs as much as everything else about reading them.
- * What isn't a request for a cached page takes its usual way. Node has no public way to do this: where the handle looks different, the
- * stream does all the work.
- *
- * @returns restores the usual way
- */
-function readBelowStream(path: FastPath, socket: Socket): () => void {
-  const { _handle: handle } = socket as { _handle?: Partial<ReadHandle> | null };
-  const usual = handle?.onread;
-  if (!handle || typeof usual !== 'function') return nothing;
-  handle.onread = function onread(bytes) {
-    const isStreamEmpty = socket.readableLength === 0 && !socket.isPaused() && !socket.writableEnded;
-    if (bytes instanceof ArrayBuffer && isStreamEmpty && answer(path, socket, Buffer.from(bytes))) return undefined;
-    return usual.call(this, bytes);
-  };
-  return () => {
-    handle.onread = usual;
-  };
 }
 
 /** Characters of an age: a page may be sent for thirty years without being rendered again. */
@@ -213,7 +181,6 @@ function respond({ serve }: FastPath, chunk: Buffer): CachedResponse | null {
 
 /** Gives a connection to the HTTP server, with the bytes that have been read. */
 function handOver({ sockets, listeners, toServer }: FastPath, socket: Socket, chunk: Buffer): void {
-  sockets.get(socket)?.();
   sockets.delete(socket);
   socket.setTimeout(0);
   for (const [event, listener] of Object.entries(listeners)) socket.off(event, listener);
@@ -225,13 +192,13 @@ function handOver({ sockets, listeners, toServer }: FastPath, socket: Socket, ch
 function closeWithServer({ server, sockets }: FastPath): void {
   const { closeIdleConnections, closeAllConnections } = server;
   server.closeIdleConnections = () => {
-    for (const socket of sockets.keys()) {
+    for (const socket of sockets) {
       if (socket.writableLength === 0 && !socket.writableEnded) socket.end().setTimeout(lingerMs);
     }
     closeIdleConnections.call(server);
   };
   server.closeAllConnections = () => {
-    for (const socket of sockets.keys()) socket.destroy();
+    for (const socket of sockets) socket.destroy();
     closeAllConnections.call(server);
   };
 }
