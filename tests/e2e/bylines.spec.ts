@@ -1,34 +1,18 @@
 /** A byline of several, from the block editor to the readers: the story, the lists of each author, the feeds, the staff page, without a script. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
-import { testWordPress } from '../world/world.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
 test.describe.configure({ mode: 'default' });
 
-/** WordPress keeps its data between runs: what a test looks for must be its own. */
-const unique = (): string => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
 const live = { timeout: 60_000 };
 
 /** The demo's administrator in the browser, with a story far down every list and three authors of its own. */
 async function newsroom(page: Page) {
-  const { url, adminUser, adminPassword } = testWordPress();
-  const request = page.context().request;
-  await request.get(`${url}/wp-login.php`);
-  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
-  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
-  expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
-  const save = async (path: string, data: object): Promise<{ id: number; slug: string }> => {
-    const answer = await request.post(`${url}/wp-json/wp/v2/${path}`, {
-      headers: { 'X-WP-Nonce': nonce },
-      maxRetries: 2,
-      data,
-    });
-    expect(answer.ok(), await answer.text()).toBe(true);
-    return answer.json();
-  };
+  const { url, save } = await openNewsroom(page.context());
   const mark = unique();
   const authors: { id: number; slug: string; name: string }[] = [];
   for (const first of ['Zoe', 'Yara', 'Xan'])
@@ -47,31 +31,6 @@ async function newsroom(page: Page) {
   return { url, mark, authors, path: `/article/${story.slug}`, ...story, save };
 }
 
-/** The panel of the block editor, open. */
-async function openPanel(page: Page, url: string, id: number) {
-  await page.goto(`${url}/wp-admin/post.php?post=${id}&action=edit`);
-  await page.waitForFunction(() => Reflect.get(window, 'wp')?.data?.select('core/editor')?.getCurrentPostId());
-  await page.evaluate(() => {
-    const { dispatch } = Reflect.get(window, 'wp').data;
-    dispatch('core/preferences').set('core/edit-post', 'welcomeGuide', false);
-    dispatch('core/edit-post').openGeneralSidebar('edit-post/document');
-  });
-  const opener = page.getByRole('button', { name: 'Byline', exact: true });
-  await opener.focus();
-  if ((await opener.getAttribute('aria-expanded')) !== 'true') await page.keyboard.press('Enter');
-  const panel = page.locator('.components-panel__body', { has: opener });
-  await expect(panel.getByRole('combobox', { name: 'Add an author' })).toBeVisible();
-  return panel;
-}
-
-/** Waits until nothing is being saved: the editor ignores a save during another, and boxes are saved after the post. */
-const settled = (page: Page) =>
-  page.waitForFunction(() => {
-    const { select } = Reflect.get(window, 'wp').data;
-    const busy = select('core/editor').isSavingPost() || select('core/edit-post').isSavingMetaBoxes();
-    return !busy && !select('core/editor').isEditedPostDirty();
-  });
-
 test('an editor names several authors, a contributor and an agency by keyboard, and the pages follow', async ({
   page,
 }) => {
@@ -80,7 +39,7 @@ test('an editor names several authors, a contributor and an agency by keyboard, 
   const [zoe, yara, xan] = authors as [(typeof authors)[0], (typeof authors)[0], (typeof authors)[0]];
   await expect.poll(() => textOf(page, path), live).toContain(zoe.name);
 
-  const panel = await openPanel(page, url, id);
+  const panel = await openPanel(page, url, id, 'Byline');
   const people = (heading: string) =>
     panel.locator('.newsroom-byline-people', { has: page.getByRole('heading', { name: heading }) });
   const listed = (heading: string) => people(heading).locator('li .newsroom-picker-title');
@@ -120,7 +79,7 @@ test('an editor names several authors, a contributor and an agency by keyboard, 
   await expect(listed('With reporting by')).toHaveText([yara.name]);
   await panel.getByLabel('Agency', { exact: true }).fill(`Wire <i>${mark}</i>`);
   await page.keyboard.press('ControlOrMeta+s');
-  await settled(page);
+  await untilSaved(page);
 
   await expect.poll(() => textOf(page, path), live).toContain(`"contributor":[{"@type":"Person","name":"${yara.name}"`);
   await page.goto(path);

@@ -1,32 +1,15 @@
 /** A correction, from the block editor to the readers: the story, the list, the feed, without a script, and to those who had read it. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
 import { expect, signIn, test } from '../world/readers.ts';
-import { testWordPress } from '../world/world.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
 test.describe.configure({ mode: 'default' });
 
-/** WordPress keeps its data between runs: what a test looks for must be its own. */
-const unique = (): string => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
-
 /** The demo's administrator in the browser, with a story far down every list. */
 async function newsroom(page: Page, title: string, fields: object = {}) {
-  const { url, adminUser, adminPassword } = testWordPress();
-  const request = page.context().request;
-  await request.get(`${url}/wp-login.php`);
-  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
-  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
-  expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
-  const save = async (path: string, data: object): Promise<{ id: number; slug: string }> => {
-    const answer = await request.post(`${url}/wp-json/wp/v2/${path}`, {
-      headers: { 'X-WP-Nonce': nonce },
-      maxRetries: 2,
-      data,
-    });
-    expect(answer.ok(), await answer.text()).toBe(true);
-    return answer.json();
-  };
+  const { url, save } = await openNewsroom(page.context());
   const story = await save('articles', {
     title,
     slug: `corrected-${unique()}`,
@@ -40,35 +23,10 @@ async function newsroom(page: Page, title: string, fields: object = {}) {
 
 const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
 
-/** The panel of the block editor, open. */
-async function openPanel(page: Page, url: string, id: number) {
-  await page.goto(`${url}/wp-admin/post.php?post=${id}&action=edit`);
-  await page.waitForFunction(() => Reflect.get(window, 'wp')?.data?.select('core/editor')?.getCurrentPostId());
-  await page.evaluate(() => {
-    const { dispatch } = Reflect.get(window, 'wp').data;
-    dispatch('core/preferences').set('core/edit-post', 'welcomeGuide', false);
-    dispatch('core/edit-post').openGeneralSidebar('edit-post/document');
-  });
-  const opener = page.getByRole('button', { name: 'Corrections', exact: true });
-  await opener.focus();
-  if ((await opener.getAttribute('aria-expanded')) !== 'true') await page.keyboard.press('Enter');
-  const panel = page.locator('.components-panel__body', { has: opener });
-  await expect(panel.getByRole('button', { name: 'Add a note' })).toBeVisible();
-  return panel;
-}
-
-/** Waits until nothing is being saved: the editor ignores a save during another, and boxes are saved after the post. */
-const settled = (page: Page) =>
-  page.waitForFunction(() => {
-    const { select } = Reflect.get(window, 'wp').data;
-    const busy = select('core/editor').isSavingPost() || select('core/edit-post').isSavingMetaBoxes();
-    return !busy && !select('core/editor').isEditedPostDirty();
-  });
-
 /** Saves by the editor's own shortcut. */
 async function saveByKey(page: Page): Promise<void> {
   await page.keyboard.press('ControlOrMeta+s');
-  await settled(page);
+  await untilSaved(page);
 }
 
 test('an editor adds a correction by keyboard, takes it back, and the pages follow', async ({ page }) => {
@@ -80,7 +38,7 @@ test('an editor adds a correction by keyboard, takes it back, and the pages foll
   await expect.poll(async () => (await page.request.get(desk.path)).status(), { timeout: 60_000 }).toBe(200);
   expect(await textOf(page, desk.path)).not.toContain('correction');
 
-  const panel = await openPanel(page, desk.url, desk.id);
+  const panel = await openPanel(page, desk.url, desk.id, 'Corrections');
   await panel.getByRole('button', { name: 'Add a note' }).focus();
   await page.keyboard.press('Enter');
   const words = panel.getByLabel('Text');

@@ -1,9 +1,9 @@
 /** Sound, from the block editor to the readers: player, chapters, speed, the place kept, without a script, the series and its feeds. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 import { subscribeAt } from '../world/shop.ts';
-import { testWordPress } from '../world/world.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
 test.describe.configure({ mode: 'default' });
@@ -12,7 +12,6 @@ const story = '/article/how-a-recount-works';
 const paid = '/article/running-for-coroner';
 const plain = '/article/erie-makes-one-thing-well';
 const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
-const unique = (): string => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 const audioOf = (page: Page) => page.locator('.sound audio');
 const at = (page: Page) => audioOf(page).evaluate((audio: HTMLAudioElement) => audio.currentTime);
 
@@ -141,56 +140,15 @@ test('players and series are accessible, on a phone too', async ({ page }) => {
   }
 });
 
-/** The demo's administrator in the browser. */
-async function newsroom(page: Page) {
-  const { url, adminUser, adminPassword } = testWordPress();
-  const request = page.context().request;
-  await request.get(`${url}/wp-login.php`);
-  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
-  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
-  expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
-  const call = async (path: string, data: object): Promise<{ id: number; slug: string }> => {
-    const answer = await request.post(`${url}/wp-json/wp/v2/${path}`, {
-      headers: { 'X-WP-Nonce': nonce },
-      maxRetries: 2,
-      data,
-    });
-    expect(answer.ok(), await answer.text()).toBe(true);
-    return answer.json();
-  };
-  return { url, call };
-}
-
-/** The panel of the block editor, open. */
-async function openPanel(page: Page, url: string, id: number) {
-  await page.goto(`${url}/wp-admin/post.php?post=${id}&action=edit`);
-  await page.waitForFunction(() => Reflect.get(window, 'wp')?.data?.select('core/editor')?.getCurrentPostId());
-  await page.evaluate(() => {
-    const { dispatch } = Reflect.get(window, 'wp').data;
-    dispatch('core/preferences').set('core/edit-post', 'welcomeGuide', false);
-    dispatch('core/edit-post').openGeneralSidebar('edit-post/document');
-  });
-  const opener = page.getByRole('button', { name: 'Sound', exact: true });
-  await opener.focus();
-  if ((await opener.getAttribute('aria-expanded')) !== 'true') await page.keyboard.press('Enter');
-  const panel = page.locator('.components-panel__body', { has: opener });
-  await expect(panel.getByLabel('Chapters')).toBeVisible();
-  return panel;
-}
-
 /** Saves by the editor's own shortcut, and waits: the editor ignores a save during another. */
 async function saveByKey(page: Page): Promise<void> {
   await page.keyboard.press('ControlOrMeta+s');
-  await page.waitForFunction(() => {
-    const { select } = Reflect.get(window, 'wp').data;
-    const busy = select('core/editor').isSavingPost() || select('core/edit-post').isSavingMetaBoxes();
-    return !busy && !select('core/editor').isEditedPostDirty();
-  });
+  await untilSaved(page);
 }
 
 test('an editor chooses a file, a series and chapters in the block editor, and the pages follow', async ({ page }) => {
   test.setTimeout(300_000);
-  const { url, call } = await newsroom(page);
+  const { url, save: call } = await openNewsroom(page.context());
   const made = await call('articles', {
     title: 'A Spoken Story',
     slug: `spoken-${unique()}`,
@@ -202,7 +160,7 @@ test('an editor chooses a file, a series and chapters in the block editor, and t
   await expect.poll(async () => (await page.request.get(path)).status(), { timeout: 60_000 }).toBe(200);
   expect(await textOf(page, path)).not.toContain('<audio');
 
-  const panel = await openPanel(page, url, made.id);
+  const panel = await openPanel(page, url, made.id, 'Sound');
   await panel.getByRole('button', { name: 'Choose an audio file' }).click();
   const library = page.getByRole('dialog');
   await library.getByRole('tab', { name: 'Media Library' }).click();
@@ -246,7 +204,7 @@ test('an editor chooses a file, a series and chapters in the block editor, and t
 
 test('an audio block of a text is a player with the same buttons', async ({ page }) => {
   test.setTimeout(180_000);
-  const { call } = await newsroom(page);
+  const { save: call } = await openNewsroom(page.context());
   await page.goto(story);
   const src = await audioOf(page).getAttribute('src');
   const made = await call('articles', {

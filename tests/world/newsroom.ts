@@ -1,0 +1,60 @@
+/** The newsroom's WordPress in a browser: signing in, its REST API, and a panel of the block editor. */
+import { type BrowserContext, expect, type Locator, type Page } from '@playwright/test';
+import { testWordPress } from './world.ts';
+
+/** WordPress keeps its data between runs: what a test looks for must be its own. */
+export const unique = (): string => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
+
+export interface Newsroom {
+  /** Of WordPress. */
+  readonly url: string;
+  /** Creates or changes a document. @param path below `/wp/v2/` */
+  save(path: string, data: object): Promise<{ id: number; slug: string }>;
+}
+
+/** Signs the demo's administrator in. */
+export async function openNewsroom(context: BrowserContext): Promise<Newsroom> {
+  const { url, adminUser, adminPassword } = testWordPress();
+  const { request } = context;
+  await request.get(`${url}/wp-login.php`);
+  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
+  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
+  expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
+  return {
+    url,
+    async save(path, data) {
+      const answer = await request.post(`${url}/wp-json/wp/v2/${path}`, {
+        headers: { 'X-WP-Nonce': nonce },
+        maxRetries: 2,
+        data,
+      });
+      expect(answer.ok(), await answer.text()).toBe(true);
+      return answer.json();
+    },
+  };
+}
+
+/** Opens a story in the block editor, and a panel beside it. */
+export async function openPanel(page: Page, url: string, id: number, name: string): Promise<Locator> {
+  await page.goto(`${url}/wp-admin/post.php?post=${id}&action=edit`);
+  await page.waitForFunction(() => Reflect.get(window, 'wp')?.data?.select('core/editor')?.getCurrentPostId());
+  await page.evaluate(() => {
+    const { dispatch } = Reflect.get(window, 'wp').data;
+    dispatch('core/preferences').set('core/edit-post', 'welcomeGuide', false);
+    dispatch('core/edit-post').openGeneralSidebar('edit-post/document');
+  });
+  const opener = page.getByRole('button', { name, exact: true });
+  await opener.focus();
+  if ((await opener.getAttribute('aria-expanded')) !== 'true') await page.keyboard.press('Enter');
+  const panel = page.locator('.components-panel__body', { has: opener });
+  await expect(panel.locator('input, button:not([aria-expanded]), textarea').first()).toBeVisible();
+  return panel;
+}
+
+/** Waits until nothing is being saved: the editor ignores a save during another, and boxes are saved after the post. */
+export const untilSaved = (page: Page) =>
+  page.waitForFunction(() => {
+    const { select } = Reflect.get(window, 'wp').data;
+    const busy = select('core/editor').isSavingPost() || select('core/edit-post').isSavingMetaBoxes();
+    return !busy && !select('core/editor').isEditedPostDirty();
+  });
