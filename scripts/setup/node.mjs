@@ -12,10 +12,10 @@ import { step } from './steps.mjs';
 export const lowest = 24;
 
 /**
- * Flags of the site's process. New objects get 32 MB instead of up to 64 on a large machine: a render needs far less, and what isn't used
+ * Flags of the site's process. New objects get 16 MB instead of up to 64 on a large machine: a render needs far less, and what isn't used
  * would stay with the process.
  */
-export const siteFlags = ['--max-semi-space-size=16'];
+export const siteFlags = ['--max-semi-space-size=8'];
 
 /**
  * Packages that carry a Node for one kind of machine: npm's store of nodejs.org, pinned by content.

@@ -56,7 +56,7 @@ describe('settings', () => {
       ticker: null,
       stripe: null,
       algolia: null,
-      pressMemoryBytes: 128 * 1024 * 1024,
+      pressMemoryBytes: 64 * 1024 * 1024,
       liveConnections: 20_000,
       operatorToken: null,
       vitalsShare: 0,

@@ -247,7 +247,7 @@ const schema = z.object({
   IMAGE_CACHE_MB: whole(1024, 1, 1_048_576, 'the size of the picture cache in megabytes'),
   FRAME_HOSTS: hosts('player.example.com'),
   ...thirdPartyFields,
-  PRESS_MEMORY_MB: whole(128, 8, 1_048_576, 'the memory for stored pages in megabytes'),
+  PRESS_MEMORY_MB: whole(64, 8, 1_048_576, 'the memory for stored pages in megabytes'),
   LIVE_CONNECTIONS: whole(20_000, 0, 1_000_000, 'the most open pages of live stories that a process keeps up to date'),
   OPERATOR_TOKEN: z
     .string()
