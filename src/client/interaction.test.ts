@@ -39,6 +39,15 @@ describe('client:interaction', () => {
     expect(heard).toHaveBeenCalledTimes(2);
   });
 
+  it('loads once more what failed to load', async () => {
+    const hydrate = vi.fn(async () => {});
+    const load = vi.fn(async () => hydrate).mockRejectedValueOnce(new Error('connection reset'));
+    interaction(load, options, island);
+    button.dispatchEvent(event('pointerdown'));
+    await vi.waitFor(() => expect(hydrate).toHaveBeenCalledOnce());
+    expect(load).toHaveBeenCalledTimes(2);
+  });
+
   it('lets the click through when the island cannot be loaded', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
     const heard = vi.fn();

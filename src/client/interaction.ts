@@ -1,7 +1,7 @@
 /**
  * `client:interaction`: an island costs nothing until a reader touches it. The first pointer, key or focus within it fetches and
  * hydrates it. A click made before that is done is held back, and repeated when the island can answer it, or when the island can't
- * be loaded: then the element does what it does without a script.
+ * be loaded at the second try either: then the element does what it does without a script.
  *
  * It doesn't wait for a touch:
  * - with `"or-resumed"`, where this tab has begun to sign in (lib/accounts/storage.ts);
@@ -41,7 +41,9 @@ const interaction: ClientDirective = (load, options, element) => {
     if (started) return;
     started = true;
     for (const sign of signs) element.removeEventListener(sign, start);
+    // A request that fails on a bad connection often succeeds at the second try.
     load()
+      .catch(load)
       .then((hydrate) => hydrate())
       // React may still be hydrating then; it finishes at once when the click arrives.
       .catch((error: unknown) => console.error('An island could not be started.', error))

@@ -1,5 +1,6 @@
 /** Page guards in both directions (spec section 6): who is not signed in is led to sign in and back, who is signed in is led on. */
 import { pathsOf } from '../../src/lib/http/fixed-pages.ts';
+import { intercept } from '../world/intercept.ts';
 import { codeTo, emailField, expect, linkTo, newEmail, signIn, test, typeCode } from '../world/readers.ts';
 
 const guarded = [
@@ -18,6 +19,17 @@ test('a signed-out reader gets no account pages', async ({ request }) => {
     expect(answer.headers()['cache-control'], path).toBe('private, no-store');
     expect(await answer.text(), path).toBe('');
   }
+});
+
+test('signs in in place although the form’s script fails to load once', async ({ page }) => {
+  let failed = 0;
+  await intercept(page, '**/_assets/*SignIn*', (route) => (failed++ === 0 ? route.abort() : route.continue()));
+  await page.goto('/socialLogin');
+  await emailField(page).fill(newEmail('guard'));
+  await page.keyboard.press('Enter');
+  await expect(page.locator('[data-step="sent"]')).toBeVisible();
+  await expect(page).toHaveURL(/\/socialLogin$/);
+  expect(failed).toBeGreaterThan(1);
 });
 
 test('signs in by code on the way to the profile, and arrives there', async ({ page }) => {
