@@ -12,6 +12,7 @@ import {
   withdrawEntry,
 } from '../fixtures/live-story.ts';
 import { accessKey, type Paper, startPaper, until } from '../fixtures/paper.ts';
+import { type Cluster, startPostgres } from '../world/postgres.ts';
 
 const page = `/article/story-${liveStory}`;
 const idOf = (html: string) => Number(/data-entry="(\d+)"/.exec(html)?.[1]);
@@ -241,5 +242,67 @@ describe('a story for subscribers', () => {
     await stream.ended;
     expect((await openStream(paper.port(), '/live/2')).status).toBe(403);
     expect((await paper.ask('/fragments/live/2001')).text).not.toContain('data-entry');
+  });
+});
+
+describe('two nodes on one PostgreSQL', () => {
+  let postgres: Cluster;
+  /** Came with WordPress, and syncs at first. */
+  let first: Paper;
+  let second: Paper;
+  const readers: OpenPage[] = [];
+  const have = (of: readonly OpenPage[], ...ids: number[]) =>
+    until(() => of.every((reader) => numbers(reader).join() === ids.join()), second.output);
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    const DATABASE_URL = await postgres.database();
+    first = await startPaper({ DATABASE_URL }, { prepare });
+    second = await startPaper({ DATABASE_URL, WORDPRESS_URL: first.wordpressUrl });
+    for (const paper of [first, second]) {
+      await until(async () => entriesOf((await paper.ask(page)).text).length === 3, paper.output);
+      for (let at = 0; at < 3; at++) readers.push(await OpenPage.open(paper));
+    }
+  });
+  afterAll(async () => {
+    for (const reader of readers) reader.close();
+    await Promise.all([first?.close(), second?.close()]);
+    await postgres?.remove();
+  });
+
+  it('an entry, its change and its withdrawal reach the open pages of both, in the same bytes', async () => {
+    const state = stateOf((await first.ask(page)).text);
+    expect(stateOf((await second.ask(page)).text)).toBe(state);
+    const watches = [
+      await openStream(first.port(), `/live/${liveStory}?since=${state}`),
+      await openStream(second.port(), `/live/${liveStory}?since=${state}`),
+    ];
+    await saveEntry(first, 504);
+    await have(readers, 501, 502, 503, 504);
+    await until(() => watches.every(({ events }) => events.length > 0), second.output);
+    expect(watches[1]?.events[0]).toEqual(watches[0]?.events[0]);
+    expect(watches[1]?.lastId()).toBe(watches[0]?.lastId());
+    for (const watch of watches) watch.close();
+    await saveEntry(first, 502, { words: 'Corrected.' });
+    const version = versionOf((await second.ask('/fragments/live/502')).text);
+    await until(() => readers.every(({ shown }) => shown.get(502) === version), second.output);
+    await withdrawEntry(first, 503);
+    await have(readers, 501, 502, 504);
+  });
+
+  it('a node that is killed leaves its readers to the other, who miss nothing and get nothing twice', async () => {
+    const kept = readers.filter(({ paper }) => paper === second);
+    await first.kill('SIGKILL');
+    const published = { event: 'publish', type: 'live-entries', id: 505, slug: 'entry-505' };
+    first.wordpress.put('live-entries', wireEntry(505));
+    await until(async () => (await second.deliver(published)).status === 200, second.output);
+    await have(kept, 501, 502, 504, 505);
+    const moved = await openStream(second.port(), `/live/${liveStory}?since=${readers[0]?.state}`);
+    await until(() => moved.events.some(({ data }) => idOf(data) === 505), second.output);
+    expect(moved.events.filter(({ name }) => name === 'entry').map(({ data }) => idOf(data))).toEqual([505]);
+    moved.close();
+    await first.start();
+    await have(readers, 501, 502, 504, 505);
+    expect(readers.map(({ doubled }) => doubled)).toEqual(readers.map(() => 0));
   });
 });
