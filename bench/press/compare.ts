@@ -1,5 +1,5 @@
 /** Contenders that take turns, so that what else the machine does falls on all of them alike. */
-import { type Contender, load, type Measured } from './contenders.ts';
+import { load, type Measured, type Target } from './contenders.ts';
 
 export const rounds = 5;
 export const seconds = 2;
@@ -7,7 +7,7 @@ export const seconds = 2;
 /** A contender in one comparison. */
 export interface Runner {
   readonly name: string;
-  readonly contender: Pick<Contender, 'port' | 'pid'>;
+  readonly contender: Target;
   /** File of what is asked, see {@link load}. */
   readonly paths: string;
   readonly connections: number;

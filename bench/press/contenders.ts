@@ -1,7 +1,8 @@
 /** Starts what is compared, each pinned to the server's core, and puts load on it from the other. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -26,6 +27,9 @@ export const pinned = availableParallelism() > 1 && found('taskset');
 export const withWrk = found('wrk', '-v');
 const serverCore = 0;
 const loadCore = 1;
+
+export const launchServer = (program: string, args: readonly string[]): ChildProcess =>
+  launch(serverCore, program, args);
 
 function launch(core: number, program: string, args: readonly string[], ipc = false): ChildProcess {
   const [command, ...rest] = pinned ? ['taskset', '-c', String(core), program, ...args] : [program, ...args];
@@ -60,7 +64,7 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
-function contender(child: ChildProcess, port: number, signal: NodeJS.Signals = 'SIGKILL'): Contender {
+export function contender(child: ChildProcess, port: number, signal: NodeJS.Signals = 'SIGKILL'): Contender {
   return {
     port,
     pid: child.pid ?? 0,
@@ -98,7 +102,7 @@ export async function fill(file: string, count: number): Promise<{ fileBytes: nu
   return said(launch(loadCore, process.execPath, [quiet, here('fill.ts'), file, String(count)]));
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
       const address = probe.address();
@@ -107,14 +111,17 @@ function freePort(): Promise<number> {
   });
 }
 
-async function listening(port: number): Promise<void> {
+export async function listening(port: number): Promise<void> {
   const end = performance.now() + 30_000;
   while (performance.now() < end) {
+    const socket = connect(port, '127.0.0.1');
     try {
-      await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1000) });
+      await once(socket, 'connect');
       return;
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 20));
+    } finally {
+      socket.destroy();
     }
   }
   throw new Error(`Nothing answers on port ${port}.`);
@@ -236,6 +243,16 @@ for (const [name, value] of Object.entries(page.headers)) Astro.response.headers
   return contender(child, port);
 }
 
+/** What load is put on. */
+export interface Target {
+  readonly port: number;
+  readonly pid: number;
+  /** Another process that works for it, whose processor time counts, too. */
+  readonly behind?: number | undefined;
+  /** Whether it speaks TLS. */
+  readonly secure?: boolean | undefined;
+}
+
 export interface Measured {
   /** Requests per second. */
   readonly rate: number;
@@ -281,16 +298,23 @@ export function pin(pid: number): void {
  * @param paths File with a path a line, which are asked for one after another; headers of a request may follow, separated by tabs
  */
 export async function load(
-  { port, pid }: Pick<Contender, 'port' | 'pid'>,
+  { port, pid, behind, secure = false }: Target,
   paths: string,
   seconds: number,
   connections = usual,
 ): Promise<Measured> {
-  const before = processorTime(pid);
+  const time = (): number | null => {
+    const times = [pid, behind].map((each) => (each === undefined ? 0 : processorTime(each)));
+    return times.some((each) => each === null) ? null : times.reduce((sum: number, each) => sum + Number(each), 0);
+  };
+  const before = time();
   const turn = turns.get(paths) ?? 0;
-  const measured = await (withWrk ? loadByWrk : loadByOwn)(port, paths, turn, seconds, connections);
+  const origin = `${secure ? 'https' : 'http'}://127.0.0.1:${port}`;
+  const measured = withWrk
+    ? await loadByWrk(origin, paths, turn, seconds, connections)
+    : await loadByOwn(port, paths, turn, seconds, connections);
   turns.set(paths, turn + measured.requests);
-  const after = processorTime(pid);
+  const after = time();
   const spent = before !== null && after !== null ? (after - before) / 1e9 : 0;
   return { ...measured, perCore: spent > 0 ? measured.requests / spent : measured.rate };
 }
@@ -315,7 +339,7 @@ async function loadByOwn(
 }
 
 async function loadByWrk(
-  port: number,
+  origin: string,
   paths: string,
   turn: number,
   seconds: number,
@@ -345,7 +369,7 @@ end
 `,
   );
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script];
-  const child = launch(loadCore, 'wrk', [...args, `http://127.0.0.1:${port}`]);
+  const child = launch(loadCore, 'wrk', [...args, origin]);
   let text = '';
   for await (const chunk of child.stdout ?? []) text += chunk;
   const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);

@@ -1,6 +1,7 @@
 /**
  * The finished site as `npm run serve` starts it, on the demo edition: three real pages with every header, beside nginx and node:http
- * with the same bytes and headers. Then an article under a thousand connections, and a mixture of what readers ask for.
+ * with the same bytes and headers. Then an article under a thousand connections, a mixture of what readers ask for, and an article by TLS:
+ * each of the three behind the same nginx and the same Caddy, as the examples of deploy/ set them up.
  */
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -14,7 +15,8 @@ import { siteData, startWorld, type World } from '../../tests/world/world.ts';
 import { count, printTable } from '../support/figures.ts';
 import { stolenBetween, ticks } from '../support/stolen.ts';
 import { compete, median, type Runner, ratioOf, wrongOf } from './compare.ts';
-import { type Contender, found, pin, type ServedPage, startNginx, startReady, usual } from './contenders.ts';
+import { found, pin, type ServedPage, startNginx, startReady, type Target, usual, withWrk } from './contenders.ts';
+import { createCertificate, fronts } from './fronts.ts';
 
 const pages = [
   { name: 'article', path: '/article/crack-closes-mississippi-bridge' },
@@ -64,7 +66,7 @@ const etagOf = async (port: number, path: string): Promise<string> => {
   return response.headers.get('etag') ?? '"none"';
 };
 
-type Site = Pick<Contender, 'port' | 'pid'>;
+type Site = Target;
 
 /** Servers of the same pages, the product first. */
 interface Servers {
@@ -118,10 +120,30 @@ export async function compareProduct(folder: string): Promise<readonly Verdict[]
     }
     const mixture = ({ port }: Site) => mixtureOf(article, cookie, etags.get(port) ?? '');
     rows.push(await row(folder, 'mixture, 10 % walled, 5 % unchanged', servers, usual, mixture));
+    if (withWrk) rows.push(...(await behindFronts(folder, servers, article)));
     return report(rows, stolenBetween(before, ticks()));
   } finally {
     await world.stop();
   }
+}
+
+/** The article by TLS: each server behind the same front, whose processor time counts. */
+async function behindFronts(folder: string, servers: Servers, path: string): Promise<readonly Row[]> {
+  const tls = createCertificate(folder);
+  const rows: Row[] = [];
+  for (const { name, install, installed, start } of fronts) {
+    if (!installed) {
+      console.log(`${name} is not installed and was left out; on Debian and Ubuntu: ${install}`);
+      continue;
+    }
+    const site = await start(folder, tls, servers.site);
+    const nginx = servers.nginx && (await start(folder, tls, servers.nginx));
+    const ready = await start(folder, tls, servers.ready);
+    const lines = () => [`${path}\tAccept-Encoding: gzip`];
+    rows.push(await row(folder, `article, TLS by ${name} in front`, { site, nginx, ready }, usual, lines));
+    for (const each of [site, nginx, ready]) await each?.stop();
+  }
+  return rows;
 }
 
 /** Twenty requests: two for a walled story with a cookie, one for a page that the browser has. */

@@ -1,6 +1,6 @@
 /**
  * The files in deploy/ and the Dockerfile: the image's files are put together and its command is started as another user on a read-only file
- * system; what compose.yaml, kubernetes.yaml, nginx.conf and the systemd units say agrees with the image and the settings.
+ * system; what compose.yaml, kubernetes.yaml, nginx.conf, the Caddyfile and the systemd units say agrees with the image and the settings.
  */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -245,6 +245,19 @@ describe('compose.yaml and nginx.conf', () => {
       if (service.env_file) expect(existsSync(join(root, 'deploy', `${service.env_file}.example`))).toBe(true);
     }
     expect(services.database?.env_file).not.toBe(sites[0]?.[1].env_file);
+  });
+
+  it('leave the same to Caddy: both processes, the largest request, and the addresses that each answers for itself', () => {
+    const caddy = read('deploy/Caddyfile');
+    const upstreams = /^\treverse_proxy (.+) \{$/m.exec(caddy)?.[1]?.split(' ');
+    expect(upstreams).toEqual(sites.map(([name]) => `${name}:${image.port}`));
+    const internal = /\^\/\(\?:(.*?)\)\$/.exec(proxy)?.[1]?.split('|') ?? [];
+    expect(internal.length).toBeGreaterThan(0);
+    expect(/^\t@internal path (.+)$/m.exec(caddy)?.[1]?.split(' ')).toEqual(internal.map((name) => `/${name}`));
+    expect(proxy).toContain('client_max_body_size 1m;');
+    expect(caddy).toContain('max_size 1MB');
+    expect(caddy).toContain('health_uri /readyz');
+    expect(caddy).not.toMatch(/^\s*encode/m);
   });
 
   it('agree about the processes, the port, and who answers when one is not ready', () => {
