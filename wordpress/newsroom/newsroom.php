@@ -36,6 +36,7 @@ $newsroom_parts = array(
 	'top-stories',   // The box of the front page.
 	'live',          // Live coverage: the state of a story, its entries.
 	'live-screen',   // The screen on which entries are written.
+	'panels',        // What the panels of the block editor share.
 	'corrections',   // Corrections and clarifications of an article.
 	'bylines',       // Authors, contributors and agency of an article.
 	'byline-sources', // What other plugins hold of them.

@@ -17,11 +17,9 @@
 	const { useDispatch, useSelect } = wp.data;
 	const { decodeEntities } = wp.htmlEntities;
 	const { __, sprintf } = wp.i18n;
+	const { registerPanel } = window.newsroomPanels;
 	const { words, names, inherited, acf, most, longest } =
 		window.newsroomByline;
-	const Panel =
-		wp.editor.PluginDocumentSettingPanel ||
-		wp.editPost.PluginDocumentSettingPanel;
 
 	/** Milliseconds without a key before a search. */
 	const calm = 250;
@@ -286,15 +284,9 @@
 		);
 	}
 
-	wp.plugins.registerPlugin( 'newsroom-byline', {
-		render: () =>
-			el(
-				Panel,
-				{
-					name: 'newsroom-byline',
-					title: __( 'Byline', 'newsroom' ),
-				},
-				el( Byline )
-			),
+	registerPanel( {
+		name: 'newsroom-byline',
+		title: __( 'Byline', 'newsroom' ),
+		Inside: Byline,
 	} );
 } )();

@@ -10,11 +10,9 @@
 		wp.components;
 	const { useDispatch, useSelect } = wp.data;
 	const { __, sprintf } = wp.i18n;
+	const { registerPanel, useSavingLock } = window.newsroomPanels;
 	const { kinds, words, most, longest } = window.newsroomCorrections;
 	const key = 'newsroom_corrections';
-	const Panel =
-		wp.editor.PluginDocumentSettingPanel ||
-		wp.editPost.PluginDocumentSettingPanel;
 
 	/** An instant as the field shows it, in the zone of this WordPress. */
 	const localOf = ( date ) => wp.date.dateI18n( 'Y-m-d\\TH:i', date );
@@ -39,26 +37,7 @@
 			( select ) => ( notesIn( select ) || [] ).some( isTooLong ),
 			[]
 		);
-		const { lockPostSaving, unlockPostSaving } =
-			useDispatch( 'core/editor' );
-		const { createErrorNotice, removeNotice } =
-			useDispatch( 'core/notices' );
-		useEffect( () => {
-			if ( ! tooLong ) {
-				return;
-			}
-			lockPostSaving( key );
-			// The message beside the note is read out already.
-			createErrorNotice( words.lock, {
-				id: key,
-				isDismissible: false,
-				speak: false,
-			} );
-			return () => {
-				unlockPostSaving( key );
-				removeNotice( key );
-			};
-		}, [ tooLong ] );
+		useSavingLock( tooLong, key, words.lock );
 		return null;
 	}
 
@@ -200,20 +179,10 @@
 		);
 	}
 
-	wp.plugins.registerPlugin( 'newsroom-corrections', {
-		render: () =>
-			el(
-				Fragment,
-				null,
-				el( Lock ),
-				el(
-					Panel,
-					{
-						name: 'newsroom-corrections',
-						title: __( 'Corrections', 'newsroom' ),
-					},
-					el( Corrections )
-				)
-			),
+	registerPanel( {
+		name: 'newsroom-corrections',
+		title: __( 'Corrections', 'newsroom' ),
+		Inside: Corrections,
+		Beside: Lock,
 	} );
 } )();

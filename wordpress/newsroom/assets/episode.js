@@ -5,17 +5,15 @@
 ( function () {
 	'use strict';
 
-	const { createElement: el, Fragment, useEffect, useId } = wp.element;
+	const { createElement: el, useId } = wp.element;
 	const { Button, SelectControl, TextareaControl, TextControl } =
 		wp.components;
 	const { MediaUpload, MediaUploadCheck } = wp.blockEditor;
 	const { useDispatch, useSelect } = wp.data;
 	const { __, sprintf } = wp.i18n;
+	const { registerPanel, useSavingLock } = window.newsroomPanels;
 	const { words, series } = window.newsroomEpisode;
 	const lock = 'newsroom_chapters';
-	const Panel =
-		wp.editor.PluginDocumentSettingPanel ||
-		wp.editPost.PluginDocumentSettingPanel;
 
 	/** As the plugin reads a line (includes/episodes.php). */
 	const chapter = /^\s*(?:\d{1,2}:)?\d{1,3}:[0-5]\d\s+\S/;
@@ -38,26 +36,7 @@
 				badLine( metaIn( select ).newsroom_chapters ) !== undefined,
 			[]
 		);
-		const { lockPostSaving, unlockPostSaving } =
-			useDispatch( 'core/editor' );
-		const { createErrorNotice, removeNotice } =
-			useDispatch( 'core/notices' );
-		useEffect( () => {
-			if ( ! isBad ) {
-				return;
-			}
-			lockPostSaving( lock );
-			// The message beside the field is read out already.
-			createErrorNotice( words.lock, {
-				id: lock,
-				isDismissible: false,
-				speak: false,
-			} );
-			return () => {
-				unlockPostSaving( lock );
-				removeNotice( lock );
-			};
-		}, [ isBad ] );
+		useSavingLock( isBad, lock, words.lock );
 		return null;
 	}
 
@@ -191,20 +170,10 @@
 		);
 	}
 
-	wp.plugins.registerPlugin( 'newsroom-episode', {
-		render: () =>
-			el(
-				Fragment,
-				null,
-				el( Lock ),
-				el(
-					Panel,
-					{
-						name: 'newsroom-episode',
-						title: __( 'Sound', 'newsroom' ),
-					},
-					el( Episode )
-				)
-			),
+	registerPanel( {
+		name: 'newsroom-episode',
+		title: __( 'Sound', 'newsroom' ),
+		Inside: Episode,
+		Beside: Lock,
 	} );
 } )();

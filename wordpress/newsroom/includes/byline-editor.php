@@ -103,7 +103,7 @@ function newsroom_byline_panel() {
 	foreach ( array_merge( ...array_values( newsroom_editable_people( $post->ID ) ) ) as $id ) {
 		$names[ $id ] = newsroom_author_label( $id );
 	}
-	wp_enqueue_script( 'newsroom-byline', plugins_url( 'assets/byline.js', NEWSROOM_FILE ), array( 'wp-a11y', 'wp-api-fetch', 'wp-components', 'wp-data', 'wp-editor', 'wp-element', 'wp-html-entities', 'wp-i18n', 'wp-plugins' ), NEWSROOM_VERSION, true );
+	wp_enqueue_script( 'newsroom-byline', plugins_url( 'assets/byline.js', NEWSROOM_FILE ), array( 'newsroom-panels', 'wp-a11y', 'wp-api-fetch', 'wp-components', 'wp-data', 'wp-element', 'wp-html-entities', 'wp-i18n' ), NEWSROOM_VERSION, true );
 	wp_set_script_translations( 'newsroom-byline', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
 	wp_add_inline_script(
 		'newsroom-byline',

@@ -227,7 +227,7 @@ function newsroom_corrections_panel() {
 	if ( ! $screen || 'articles' !== $screen->post_type ) {
 		return;
 	}
-	wp_enqueue_script( 'newsroom-corrections', plugins_url( 'assets/corrections.js', NEWSROOM_FILE ), array( 'wp-a11y', 'wp-components', 'wp-data', 'wp-date', 'wp-editor', 'wp-element', 'wp-i18n', 'wp-notices', 'wp-plugins' ), NEWSROOM_VERSION, true );
+	wp_enqueue_script( 'newsroom-corrections', plugins_url( 'assets/corrections.js', NEWSROOM_FILE ), array( 'newsroom-panels', 'wp-a11y', 'wp-components', 'wp-data', 'wp-date', 'wp-element', 'wp-i18n' ), NEWSROOM_VERSION, true );
 	wp_set_script_translations( 'newsroom-corrections', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
 	wp_add_inline_script(
 		'newsroom-corrections',

@@ -205,7 +205,7 @@ function newsroom_episode_panel() {
 	if ( ! $screen || 'articles' !== $screen->post_type ) {
 		return;
 	}
-	wp_enqueue_script( 'newsroom-episode', plugins_url( 'assets/episode.js', NEWSROOM_FILE ), array( 'wp-block-editor', 'wp-components', 'wp-core-data', 'wp-data', 'wp-editor', 'wp-element', 'wp-i18n', 'wp-notices', 'wp-plugins' ), NEWSROOM_VERSION, true );
+	wp_enqueue_script( 'newsroom-episode', plugins_url( 'assets/episode.js', NEWSROOM_FILE ), array( 'newsroom-panels', 'wp-block-editor', 'wp-components', 'wp-core-data', 'wp-data', 'wp-element', 'wp-i18n' ), NEWSROOM_VERSION, true );
 	wp_set_script_translations( 'newsroom-episode', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
 	$series = array();
 	foreach ( newsroom_series_choices() as $id => $title ) {
