@@ -63,7 +63,7 @@ function newsroom_sanitize_people( $value ) {
  */
 function newsroom_sanitize_line( $value ) {
 	// WordPress has mb_substr() where PHP has none.
-	return is_scalar( $value ) ? mb_substr( sanitize_text_field( (string) $value ), 0, NEWSROOM_LONGEST_LINE, 'UTF-8' ) : '';
+	return mb_substr( newsroom_sanitize_words( $value ), 0, NEWSROOM_LONGEST_LINE, 'UTF-8' );
 }
 
 /**

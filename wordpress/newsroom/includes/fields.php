@@ -202,6 +202,16 @@ function newsroom_sanitize_embed( $value ) {
 }
 
 /**
+ * Cleans a line of text.
+ *
+ * @param mixed $value Value.
+ * @return string
+ */
+function newsroom_sanitize_words( $value ) {
+	return is_scalar( $value ) ? sanitize_text_field( (string) $value ) : '';
+}
+
+/**
  * Cleans a text of several lines; forms send other line ends than the rest of the world.
  *
  * @param mixed $value Value.

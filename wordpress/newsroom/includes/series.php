@@ -109,16 +109,6 @@ function newsroom_sanitize_uuid( $value ) {
 }
 
 /**
- * Cleans a line of text.
- *
- * @param mixed $value Value.
- * @return string
- */
-function newsroom_sanitize_words( $value ) {
-	return is_scalar( $value ) ? sanitize_text_field( (string) $value ) : '';
-}
-
-/**
  * The UUID (version 5) of a name.
  *
  * @param string $space Namespace.
