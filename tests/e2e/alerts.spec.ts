@@ -4,6 +4,7 @@ import { type Push, startPush } from '../../sandbox/push/push.ts';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { type Newsroom, startNewsroom } from '../../wordpress/newsroom/tests/harness.ts';
 import { violationsOn } from '../world/axe.ts';
+import { openNewsroom } from '../world/newsroom.ts';
 import { type OwnSite, startOwnSite } from '../world/own-site.ts';
 import { expect, lettersTo, newEmail, test } from '../world/readers.ts';
 import { signInAt } from '../world/sign-in.ts';
@@ -52,10 +53,7 @@ const source = async (page: Page, path: string) => (await page.request.get(own.s
 
 /** The administrator on the screen "Breaking news". */
 async function openScreen(page: Page, query = ''): Promise<void> {
-  const { url, adminUser, adminPassword } = newsroom;
-  const { request } = page.context();
-  await request.get(`${url}/wp-login.php`);
-  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
+  const { url } = await openNewsroom(page.context(), newsroom);
   await page.goto(`${url}/wp-admin/admin.php?page=newsroom-alert${query}`);
   await expect(page.getByRole('heading', { name: 'Breaking news', exact: true })).toBeVisible();
 }

@@ -1,34 +1,17 @@
 /** Live coverage: an editor writes on the live screen of the real WordPress, and readers get it in their open pages, with and without JavaScript. */
 import type { BrowserContext, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { openNewsroom, unique } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
-import { testWordPress } from '../world/world.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
 test.describe.configure({ mode: 'default' });
 
 const demo = '/article/house-passes-highway-bill-by-one-vote';
-/** WordPress keeps its data between runs: what a test looks for must be its own. */
-const unique = (): string => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 
 /** The demo's administrator, with a live story far down every list. */
 async function newsroom(context: BrowserContext, fields: object = {}) {
-  const { url, adminUser, adminPassword } = testWordPress();
-  const { request } = context;
-  await request.get(`${url}/wp-login.php`);
-  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
-  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
-  expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
-  const save = async (path: string, data: object, method = 'POST'): Promise<{ id: number; slug: string }> => {
-    const answer = await request.fetch(`${url}/wp-json/wp/v2/${path}`, {
-      method,
-      headers: { 'X-WP-Nonce': nonce },
-      maxRetries: 2,
-      data,
-    });
-    expect(answer.ok(), await answer.text()).toBe(true);
-    return answer.json();
-  };
+  const { url, save } = await openNewsroom(context);
   const { id, slug } = await save('articles', {
     title: 'The Count',
     slug: `count-${unique()}`,

@@ -8,13 +8,22 @@ export const unique = (): string => `${Date.now().toString(36)}${Math.random().t
 export interface Newsroom {
   /** Of WordPress. */
   readonly url: string;
-  /** Creates or changes a document. @param path below `/wp/v2/` */
-  save(path: string, data: object): Promise<{ id: number; slug: string }>;
+  /** Creates, changes or deletes a document. @param path below `/wp/v2/` */
+  save(path: string, data: object, method?: 'POST' | 'DELETE'): Promise<{ id: number; slug: string }>;
 }
 
-/** Signs the demo's administrator in. */
-export async function openNewsroom(context: BrowserContext): Promise<Newsroom> {
-  const { url, adminUser, adminPassword } = testWordPress();
+interface Administrator {
+  /** Of WordPress. */
+  readonly url: string;
+  readonly adminUser: string;
+  readonly adminPassword: string;
+}
+
+/** Signs an administrator in, the demo's unless another WordPress is given. */
+export async function openNewsroom(
+  context: BrowserContext,
+  { url, adminUser, adminPassword }: Administrator = testWordPress(),
+): Promise<Newsroom> {
   const { request } = context;
   await request.get(`${url}/wp-login.php`);
   await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
@@ -22,8 +31,9 @@ export async function openNewsroom(context: BrowserContext): Promise<Newsroom> {
   expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
   return {
     url,
-    async save(path, data) {
-      const answer = await request.post(`${url}/wp-json/wp/v2/${path}`, {
+    async save(path, data, method = 'POST') {
+      const answer = await request.fetch(`${url}/wp-json/wp/v2/${path}`, {
+        method,
         headers: { 'X-WP-Nonce': nonce },
         maxRetries: 2,
         data,
@@ -34,8 +44,14 @@ export async function openNewsroom(context: BrowserContext): Promise<Newsroom> {
   };
 }
 
-/** Opens a story in the block editor, and a panel beside it. */
-export async function openPanel(page: Page, url: string, id: number, name: string): Promise<Locator> {
+/** Opens a story in the block editor, and a panel beside it. @param holds what the panel shows when it is there */
+export async function openPanel(
+  page: Page,
+  url: string,
+  id: number,
+  name: string,
+  holds = 'input, button:not([aria-expanded]), textarea',
+): Promise<Locator> {
   await page.goto(`${url}/wp-admin/post.php?post=${id}&action=edit`);
   await page.waitForFunction(() => Reflect.get(window, 'wp')?.data?.select('core/editor')?.getCurrentPostId());
   await page.evaluate(() => {
@@ -47,7 +63,7 @@ export async function openPanel(page: Page, url: string, id: number, name: strin
   await opener.focus();
   if ((await opener.getAttribute('aria-expanded')) !== 'true') await page.keyboard.press('Enter');
   const panel = page.locator('.components-panel__body', { has: opener });
-  await expect(panel.locator('input, button:not([aria-expanded]), textarea').first()).toBeVisible();
+  await expect(panel.locator(holds).first()).toBeVisible();
   return panel;
 }
 
