@@ -2,7 +2,7 @@
 /**
  * Plugin Name:       Newsroom
  * Description:       Edits a newspaper in WordPress that readers see on a site of its own: articles, videos, crosswords, authors and sections, access levels, signed webhooks and previews.
- * Version:           1.2.0
+ * Version:           1.3.0
  * Requires at least: 6.1
  * Requires PHP:      7.4
  * Author:            The Broadsheet authors
@@ -18,7 +18,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-define( 'NEWSROOM_VERSION', '1.2.0' );
+define( 'NEWSROOM_VERSION', '1.3.0' );
 define( 'NEWSROOM_FILE', __FILE__ );
 
 $newsroom_parts = array(
@@ -63,6 +63,13 @@ $newsroom_parts = array(
 	'comments',      // Readers' comments as the site brings them.
 	'comments-screen', // How often readers have reported them.
 	'queue',         // The table of deliveries.
+	'version-store', // Versions of stories: the tables.
+	'versions',      // Every published version of a story is kept.
+	'version-words', // What changed between two versions, in words.
+	'version-screen', // The list of a story's versions.
+	'version-compare', // Two versions beside each other.
+	'version-restore', // An earlier version in the editor, as a change that isn't saved.
+	'version-privacy', // Export and erasure of an editor's name.
 	'changes-route', // /newsroom/v1/changes.
 	'deliveries',    // Sends what is due, retries.
 	'webhook',       // One signed request.

@@ -1,7 +1,7 @@
 <?php
 /**
  * Runs when the plugin is deleted: removes its settings, table, role and task. Editors' content stays:
- * articles, videos, crosswords, authors, series, and the fields of documents and sections.
+ * articles, videos, crosswords, authors, series, the fields of documents and sections, and the versions of stories.
  *
  * @package Newsroom
  */

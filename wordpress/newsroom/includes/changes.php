@@ -67,8 +67,7 @@ function newsroom_payload( $event, $type, $id, $slug, $status, $previous = null 
 function newsroom_note_change( $post, $event, $previous = null ) {
 	$types = newsroom_document_types();
 	$live  = (string) get_post_meta( $post->ID, '_newsroom_live_slug', true );
-	// A document in the bin has a suffix that readers never saw.
-	$slug = (string) preg_replace( '/__trashed(?:-\d+)?$/', '', $post->post_name );
+	$slug  = newsroom_slug_of( $post );
 	if ( null === $previous && '' !== $live && $live !== $slug ) {
 		$previous = $live;
 	}
@@ -78,6 +77,16 @@ function newsroom_note_change( $post, $event, $previous = null ) {
 		$event = 'slug';
 	}
 	newsroom_changes( newsroom_payload( $event, $types[ $post->post_type ], $post->ID, $slug, newsroom_wire_status( $post, $event ), $previous ) );
+}
+
+/**
+ * Slug of a document as readers know it: in the trash it has a suffix that they never saw.
+ *
+ * @param WP_Post $post Document.
+ * @return string
+ */
+function newsroom_slug_of( $post ) {
+	return (string) preg_replace( '/__trashed(?:-\d+)?$/', '', $post->post_name );
 }
 
 /**
@@ -172,6 +181,7 @@ function newsroom_flush_changes() {
 		$post = isset( $post_types[ $change['type'] ] ) ? get_post( $change['id'] ) : null;
 		if ( $post ) {
 			newsroom_remember_slug( $post );
+			newsroom_keep_version( $post, $change['event'] );
 			$change['modified'] = mysql2date( 'Y-m-d\TH:i:s\Z', $post->post_modified_gmt, false );
 		}
 		if ( $deliver ) {

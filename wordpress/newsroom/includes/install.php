@@ -47,10 +47,11 @@ function newsroom_upgrade() {
 }
 
 /**
- * Creates the table, the role, the secret and, on a WordPress without categories, the sections. Safe to repeat.
+ * Creates the tables, the role, the secret and, on a WordPress without categories, the sections. Safe to repeat.
  */
 function newsroom_install() {
 	newsroom_create_table();
+	newsroom_create_version_tables();
 	newsroom_add_role();
 	if ( '' === (string) get_option( 'newsroom_secret', '' ) ) {
 		update_option( 'newsroom_secret', newsroom_new_secret(), false );

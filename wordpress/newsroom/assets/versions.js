@@ -1,0 +1,154 @@
+/**
+ * The panel "Versions" of the block editor: the newest versions of the story. Where the editor is opened with a version, it is put into
+ * the story as one change, which undo takes back and readers don’t see until the story is saved.
+ */
+( function () {
+	'use strict';
+
+	const {
+		createElement: el,
+		Fragment,
+		useEffect,
+		useState,
+	} = wp.element;
+	const { useSelect } = wp.data;
+	const { __, sprintf } = wp.i18n;
+	const { addQueryArgs, removeQueryArgs } = wp.url;
+	const { registerPanel } = window.newsroomPanels;
+	const { screen, restore } = window.newsroomVersions;
+
+	/** Puts a version into the editor, once the story is there. */
+	function Restore() {
+		const story = useSelect( ( select ) => {
+			const { getCurrentPostId, getCurrentPostType } =
+				select( 'core/editor' );
+			const ready = select( 'core/editor' ).__unstableIsEditorReady();
+			return ready ? `${ getCurrentPostType() } ${ getCurrentPostId() }` : '';
+		}, [] );
+		useEffect( () => {
+			if ( ! story ) {
+				return;
+			}
+			const [ type, id ] = story.split( ' ' );
+			const { content, meta, ...rest } = restore.post;
+			const current = wp.data
+				.select( 'core/editor' )
+				.getEditedPostAttribute( 'meta' );
+			// All in one edit, so that undo takes it back in one step.
+			wp.data.dispatch( 'core' ).editEntityRecord( 'postType', type, Number( id ), {
+				...rest,
+				content,
+				blocks: wp.blocks.parse( content ),
+				selection: undefined,
+				meta: { ...current, ...meta },
+			} );
+			wp.data.dispatch( 'core/notices' ).createInfoNotice( restore.note, {
+				id: 'newsroom-version',
+				actions: [
+					{
+						label: __( 'Undo', 'newsroom' ),
+						onClick: () => {
+							wp.data.dispatch( 'core/editor' ).undo();
+							wp.data
+								.dispatch( 'core/notices' )
+								.removeNotice( 'newsroom-version' );
+						},
+					},
+				],
+			} );
+			// Loading the page again doesn't restore again.
+			window.history.replaceState(
+				window.history.state,
+				'',
+				removeQueryArgs( window.location.href, 'newsroom_version' )
+			);
+		}, [ story ] );
+		return null;
+	}
+
+	/** The newest versions, asked for again after each save. */
+	function useVersions() {
+		const [ found, setFound ] = useState( null );
+		const { id, saving } = useSelect( ( select ) => {
+			const editor = select( 'core/editor' );
+			return {
+				id: editor.getCurrentPostId(),
+				saving:
+					( editor.isSavingPost() && ! editor.isAutosavingPost() ) ||
+					select( 'core/edit-post' ).isSavingMetaBoxes(),
+			};
+		}, [] );
+		useEffect( () => {
+			if ( saving || ! id ) {
+				return;
+			}
+			let current = true;
+			wp.apiFetch( { path: `/newsroom/v1/versions/${ id }` } )
+				.catch( () => ( { failed: true } ) )
+				.then( ( answer ) => current && setFound( answer ) );
+			return () => {
+				current = false;
+			};
+		}, [ id, saving ] );
+		return found;
+	}
+
+	function Versions() {
+		const found = useVersions();
+		if ( ! found ) {
+			return el( 'p', null, __( 'Loading…', 'newsroom' ) );
+		}
+		if ( found.failed ) {
+			return el(
+				'p',
+				{ className: 'newsroom-problem', role: 'alert' },
+				__( 'The versions can’t be loaded. Reload the page.', 'newsroom' )
+			);
+		}
+		if ( ! found.count ) {
+			return el(
+				'p',
+				null,
+				__( 'There’s a version each time you publish a change.', 'newsroom' )
+			);
+		}
+		return el(
+			Fragment,
+			null,
+			el(
+				'ol',
+				{ className: 'newsroom-version-list' },
+				found.versions.map( ( { id, number, when, editor, what, made } ) =>
+					el(
+						'li',
+						{ key: id, value: number },
+						el(
+							'a',
+							{ href: addQueryArgs( screen, { changes: id } ) },
+							what
+						),
+						el( 'br' ),
+						el( 'time', { dateTime: made }, when ),
+						editor && ` · ${ editor }`
+					)
+				)
+			),
+			el(
+				'a',
+				{ href: screen, className: 'newsroom-version-all' },
+				sprintf(
+					/* translators: %d: number of versions. */
+					__( 'Compare all versions (%d)', 'newsroom' ),
+					found.count
+				)
+			)
+		);
+	}
+
+	registerPanel( {
+		name: 'newsroom-versions',
+		title: __( 'Versions', 'newsroom' ),
+		Inside: Versions,
+		Beside: restore ? Restore : null,
+	} );
+} )();

@@ -1,0 +1,325 @@
+<?php
+/**
+ * Every published version of a story is kept, for good. A version is what readers could see: it is made at the end of a request in which a
+ * published story changed, out of the changes that are collected for the site, so that one save is one version however many hooks it fires.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/** Seconds in which the block editor sends the boxes beside it after the story. */
+define( 'NEWSROOM_BOXES_FOLLOW', 60 );
+
+add_action( 'pre_post_update', 'newsroom_before_update' );
+add_action( 'deleted_post', 'newsroom_versions_go', 10, 2 );
+
+/**
+ * Post types whose versions are kept.
+ *
+ * @return string[]
+ */
+function newsroom_version_types() {
+	return array( 'articles', 'live-entry', 'video' );
+}
+
+/**
+ * Whether versions of a post are kept.
+ *
+ * @param WP_Post|null $post Post.
+ * @return bool
+ */
+function newsroom_has_versions( $post ) {
+	return $post instanceof WP_Post && in_array( $post->post_type, newsroom_version_types(), true );
+}
+
+/**
+ * What readers see of a story now.
+ *
+ * @param WP_Post $post Story.
+ * @return array {
+ *     @type array $story What belongs to the story: `title`, `excerpt`, `content`, `slug`, `date` (UTC), `authors` and `contributors` (ids),
+ *                        `picture` (`id`, `file`, `alt`, `caption`, `credit`), `category` and `post_tag` (ids), `meta` (by key, without
+ *                        defaults).
+ *     @type array $names Names of what the story refers to, as they were: `people`, `terms`, `posts`, by id.
+ * }
+ */
+function newsroom_version_now( $post ) {
+	$people = newsroom_version_people( $post );
+	$story  = array(
+		'title'   => $post->post_title,
+		'excerpt' => $post->post_excerpt,
+		'content' => $post->post_content,
+		'slug'    => newsroom_slug_of( $post ),
+		'date'    => $post->post_date_gmt,
+	) + $people + array( 'picture' => newsroom_version_picture( $post ) );
+	$names  = array(
+		'people' => array(),
+		'terms'  => array(),
+		'posts'  => array(),
+	);
+	foreach ( array_merge( ...array_values( $people ) ) as $id ) {
+		$names['people'][ $id ] = newsroom_plain( get_post_field( 'post_title', $id, 'raw' ) );
+	}
+	foreach ( array( 'category', 'post_tag' ) as $taxonomy ) {
+		$terms              = is_object_in_taxonomy( $post->post_type, $taxonomy ) ? get_the_terms( $post, $taxonomy ) : array();
+		$story[ $taxonomy ] = array();
+		foreach ( is_array( $terms ) ? $terms : array() as $term ) {
+			$story[ $taxonomy ][]             = $term->term_id;
+			$names['terms'][ $term->term_id ] = newsroom_plain( $term->name );
+		}
+		sort( $story[ $taxonomy ] );
+	}
+	$story['meta'] = newsroom_version_meta( $post );
+	foreach ( array( 'newsroom_audio', 'newsroom_series' ) as $key ) {
+		if ( isset( $story['meta'][ $key ] ) ) {
+			$id                    = (int) $story['meta'][ $key ];
+			$names['posts'][ $id ] = newsroom_plain( get_post_field( 'post_title', $id, 'raw' ) );
+		}
+	}
+	return array(
+		'story' => $story,
+		'names' => $names,
+	);
+}
+
+/**
+ * Ids of a story's authors and contributors, wherever they are kept.
+ *
+ * @param WP_Post $post Story.
+ * @return array<string,int[]> `authors` and `contributors`.
+ */
+function newsroom_version_people( $post ) {
+	if ( 'articles' === $post->post_type ) {
+		return array(
+			'authors'      => newsroom_author_ids( $post->ID ),
+			'contributors' => newsroom_contributor_ids( $post->ID ),
+		);
+	}
+	$one = newsroom_id_of( newsroom_field_value( 'author', 'newsroom_author', $post->ID ) );
+	return array(
+		'authors'      => $one ? array( $one ) : array(),
+		'contributors' => array(),
+	);
+}
+
+/**
+ * The lead picture of a story.
+ *
+ * @param WP_Post $post Story.
+ * @return array|null
+ */
+function newsroom_version_picture( $post ) {
+	$picture = newsroom_picture( (int) get_post_thumbnail_id( $post ) );
+	return null === $picture ? null : array(
+		'id'      => $picture['id'],
+		'file'    => wp_basename( $picture['url'] ),
+		'alt'     => $picture['alt'],
+		'caption' => $picture['caption'],
+		'credit'  => $picture['credit'],
+	);
+}
+
+/**
+ * Fields of a story that differ from their defaults.
+ *
+ * @param WP_Post $post Story.
+ * @return array<string,mixed>
+ */
+function newsroom_version_meta( $post ) {
+	$keys        = newsroom_meta_keys();
+	$definitions = newsroom_meta_definitions();
+	$meta        = array();
+	foreach ( $keys[ $post->post_type ] as $key ) {
+		list( $kind, $default ) = $definitions[ $key ];
+		$value                  = newsroom_typed_meta( $kind, get_post_meta( $post->ID, $key, true ) );
+		// WordPress keeps numbers and flags as text, and an empty text says that nothing was chosen.
+		if ( $value !== $default && '' !== $value ) {
+			$meta[ $key ] = $value;
+		}
+	}
+	if ( '' !== (string) get_post_meta( $post->ID, 'footnotes', true ) ) {
+		$meta['footnotes'] = (string) get_post_meta( $post->ID, 'footnotes', true );
+	}
+	return $meta;
+}
+
+/**
+ * A value of meta with the type that it is registered with.
+ *
+ * @param string $kind  Type.
+ * @param mixed  $value Value as WordPress gives it.
+ * @return mixed
+ */
+function newsroom_typed_meta( $kind, $value ) {
+	switch ( $kind ) {
+		case 'integer':
+			return is_numeric( $value ) ? (int) $value : 0;
+		case 'boolean':
+			return (bool) $value;
+		case 'array':
+			return is_array( $value ) ? $value : array();
+		default:
+			return is_scalar( $value ) ? (string) $value : '';
+	}
+}
+
+/**
+ * Fingerprint of what belongs to a story: two versions with the same one don't differ.
+ *
+ * @param array $story See newsroom_version_now().
+ * @return string
+ */
+function newsroom_version_fingerprint( $story ) {
+	return hash( 'sha256', (string) wp_json_encode( $story ) );
+}
+
+/**
+ * What saved a version, where it wasn't an editor in WordPress.
+ *
+ * @return string `schedule`, `command` or ''.
+ */
+function newsroom_version_way() {
+	if ( wp_doing_cron() ) {
+		return 'schedule';
+	}
+	return defined( 'WP_CLI' ) && WP_CLI ? 'command' : '';
+}
+
+/**
+ * Keeps the version of a story that has changed in this request.
+ *
+ * @param WP_Post $post  Story.
+ * @param string  $event Event of its change, see newsroom_note_change().
+ */
+function newsroom_keep_version( $post, $event ) {
+	if ( ! newsroom_has_versions( $post ) ) {
+		return;
+	}
+	$last = newsroom_last_version( $post->ID );
+	if ( in_array( $event, array( 'unpublish', 'trash' ), true ) ) {
+		newsroom_keep_withdrawal( $post, $last );
+	} elseif ( newsroom_is_visible( $post ) ) {
+		$first = 'publish' === $event || $last ? 'publish' : 'found';
+		newsroom_keep_state(
+			$post,
+			$last,
+			array(
+				'made_at' => time(),
+				'user_id' => get_current_user_id(),
+				'way'     => newsroom_version_way(),
+				'event'   => $last && 'unpublish' !== $last->event ? 'update' : $first,
+			)
+		);
+	}
+}
+
+/**
+ * Keeps what readers see of a story now, unless it is what the last version holds.
+ *
+ * @param WP_Post     $post Story.
+ * @param object|null $last Its last version.
+ * @param array       $row  `made_at` (Unix seconds), `user_id`, `way`, and `event`: `publish`, `update` or `found`.
+ */
+function newsroom_keep_state( $post, $last, $row ) {
+	$now   = newsroom_version_now( $post );
+	$print = newsroom_version_fingerprint( $now['story'] );
+	if ( $last && 'unpublish' !== $last->event && $last->fingerprint === $print ) {
+		return;
+	}
+	$replace = 0;
+	if ( $last && newsroom_completes_save( $last, $row ) ) {
+		$replace      = (int) $last->id;
+		$row['event'] = $last->event;
+		$last         = newsroom_last_version( $post->ID, $replace );
+	}
+	$before = $last ? newsroom_version_content( $last ) : null;
+	$row   += array(
+		'post_id'     => $post->ID,
+		'fingerprint' => $print,
+		'changed'     => $before ? (string) wp_json_encode( newsroom_version_changes( $before['story'], $now['story'] ) ) : '{}',
+	);
+	newsroom_store_version( $row, $now, $replace );
+}
+
+/**
+ * Whether this request brings the boxes beside the block editor.
+ *
+ * @return bool
+ */
+function newsroom_are_boxes() {
+	return ! empty( $_REQUEST['meta-box-loader'] ); // phpcs:ignore WordPress.Security.NonceVerification -- changes nothing but which version is written.
+}
+
+/**
+ * Whether a change is the second half of the save that made the last version: the block editor sends the boxes beside it after the story.
+ *
+ * @param object $last Last version.
+ * @param array  $row  Version that would follow.
+ * @return bool
+ */
+function newsroom_completes_save( $last, $row ) {
+	return newsroom_are_boxes() && 'update' === $row['event'] && $row['user_id'] && (int) $last->user_id === $row['user_id'] && (int) $last->made_at > $row['made_at'] - NEWSROOM_BOXES_FOLLOW;
+}
+
+/**
+ * Keeps that a story was taken from the site. The version holds what readers saw last: what the story became since, they never saw.
+ *
+ * @param WP_Post     $post Story.
+ * @param object|null $last Its last version.
+ */
+function newsroom_keep_withdrawal( $post, $last ) {
+	if ( ! $last || 'unpublish' === $last->event ) {
+		return;
+	}
+	$row = array(
+		'post_id'     => $post->ID,
+		'made_at'     => time(),
+		'user_id'     => get_current_user_id(),
+		'way'         => newsroom_version_way(),
+		'event'       => 'unpublish',
+		'fingerprint' => $last->fingerprint,
+		'changed'     => '{}',
+	);
+	newsroom_store_version( $row, newsroom_version_content( $last ) );
+}
+
+/**
+ * A published story is about to be saved: what readers have seen is kept first, where no version holds it. That is so for stories that
+ * are older than the versions, and where a story was changed in the database, or a process was stopped before its version was written.
+ *
+ * @param int $id Post.
+ */
+function newsroom_before_update( $id ) {
+	$post = get_post( $id );
+	// The boxes of the block editor follow the story so soon that its version may still be on its way.
+	if ( ! newsroom_has_versions( $post ) || ! newsroom_is_visible( $post ) || newsroom_are_boxes() ) {
+		return;
+	}
+	$types   = newsroom_document_types();
+	$changes = newsroom_changes();
+	// A change in this request has its version at the end of it.
+	if ( ! isset( $changes[ $types[ $post->post_type ] . ':' . $post->ID ] ) ) {
+		$found = array(
+			'made_at' => max( 0, (int) strtotime( $post->post_modified_gmt . ' UTC' ) ),
+			'user_id' => 0,
+			'way'     => '',
+			'event'   => 'found',
+		);
+		newsroom_keep_state( $post, newsroom_last_version( $post->ID ), $found );
+	}
+}
+
+/**
+ * A story was deleted for good, and its versions are, too.
+ *
+ * @param int          $id   Post.
+ * @param WP_Post|null $post Post.
+ */
+function newsroom_versions_go( $id, $post = null ) {
+	if ( newsroom_has_versions( $post ) ) {
+		newsroom_delete_versions( $id );
+	}
+}
