@@ -18,6 +18,7 @@ const mostRead: MostRead = {
   },
   top: () => [],
   list: () => [],
+  now: () => Promise.reject(new Error('not asked here')),
 };
 beforeAll(async () => {
   site = await startAccountSite({

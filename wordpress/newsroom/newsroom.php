@@ -79,6 +79,8 @@ $newsroom_parts = array(
 	'preview',       // Signed previews.
 	'alert',         // Breaking news: the alert, its routes.
 	'alert-screen',  // Breaking news: the screen.
+	'reading-now',   // What is read now: asks the site.
+	'reading-screen', // What is read now: the widget and the screen.
 	'settings',      // Settings → Newsroom.
 	'settings-log',  // The last deliveries.
 	'adopt',         // An ordinary WordPress becomes a newsroom: the task and its phases.

@@ -35,6 +35,22 @@ export interface MostRead {
    * @param query.reader of the page
    */
   list(query: TopQuery & { readonly reader: ContentReader }): readonly Card[];
+  /** What is read now, in all processes together; it may be some seconds old. @throws DatabaseUnavailable */
+  now(): Promise<ReadingNow>;
+}
+
+/** What is read now, for the newsroom. Counts are rounded. */
+export interface ReadingNow {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly periods: readonly {
+    readonly minutes: number;
+    /** Readings of all articles in the period, and in the period of the same length before it. */
+    readonly readings: number;
+    readonly before: number;
+    /** Published articles, the most read first, at most 20. */
+    readonly stories: readonly { readonly id: number; readonly readings: number; readonly before: number }[];
+  }[];
 }
 
 /** An id from a text; `null`: the text is none. */
@@ -67,6 +83,15 @@ export interface PopularityTable {
   total: number;
 }
 
+/** Made by `src/server/migrations/reading.ts`, for {@link ReadingNow}. */
+interface RecentReadingsTable {
+  /** Whole minutes since 1970. */
+  minute: number;
+  article_id: number;
+  readings: number;
+}
+
 export interface PopularityTables {
   popularity: PopularityTable;
+  recent_readings: RecentReadingsTable;
 }

@@ -11,7 +11,8 @@ import type { Limiter } from '../http/limiter.server.ts';
 import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import { createFirstReadings } from './first-readings.server.ts';
-import type { MostRead, TopQuery } from './model.ts';
+import type { MostRead, ReadingNow, TopQuery } from './model.ts';
+import { readRecent } from './recent.server.ts';
 import { openScores, type Ranked, type Scores, scoreOf, together } from './scores.server.ts';
 
 export interface MostReadRules {
@@ -54,6 +55,8 @@ const everyMs = 1000;
 /** How often the readings of other processes are looked up, milliseconds. */
 const lookMs = 15_000;
 const tidyMs = 3_600_000;
+/** How long what is read now is remembered, milliseconds: every open screen of the newsroom asks for it. */
+const nowMs = 5000;
 /** How long a list is remembered, milliseconds, and how many are. */
 const recentMs = 2000;
 const mostRecent = 200;
@@ -78,6 +81,7 @@ interface State {
   onPages: StoredLists;
   readAt: number;
   tidiedAt: number;
+  readNow: { readonly at: number; readonly answer: Promise<ReadingNow> } | undefined;
   /** Whether the scores were read since the start. */
   known: boolean;
   failing: boolean;
@@ -99,6 +103,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     onPages: readLists(options.file),
     readAt: Number.NEGATIVE_INFINITY,
     tidiedAt: Number.NEGATIVE_INFINITY,
+    readNow: undefined,
     known: false,
     failing: false,
   };
@@ -137,6 +142,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
       // If an article was withdrawn, the next one moves up.
       return cards.length < most ? cardsOf(reader, ids).slice(0, most) : cards;
     },
+    now: () => readingNow(state),
     turn,
     start() {
       repeated ??= repeat(everyMs, turn, () => {});
@@ -157,6 +163,20 @@ const bounded = ({ list, most }: MostReadRules, limit: number | undefined): numb
 
 const cardsOf = (reader: ContentReader, ids: readonly number[]): readonly Card[] =>
   reader.articles({ ids, limit: ids.length }).items;
+
+function readingNow(state: State): Promise<ReadingNow> {
+  const at = state.now();
+  const last = state.readNow;
+  if (last && Math.abs(at - last.at) < nowMs) return last.answer;
+  const published = (ids: readonly number[]) => new Set(cardsOf(state.options.reader(), ids).map(({ id }) => id));
+  const answer = readRecent(state.options.database, at, published);
+  state.readNow = { at, answer };
+  // A failure isn't remembered.
+  answer.catch(() => {
+    state.readNow = undefined;
+  });
+  return answer;
+}
 
 /** A list of a section serves every shorter one, so that the length a caller asks for doesn't decide how often a list is made. */
 function topIds(state: State, { limit, section }: Pick<TopQuery, 'limit' | 'section'>): readonly number[] {

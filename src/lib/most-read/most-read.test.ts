@@ -144,6 +144,27 @@ onBothEngines('mostRead', (engines) => {
     expect(again.ids({ limit: 2 })).toEqual([1020, 1010]);
   });
 
+  it('tells the newsroom what is read now, in all processes, and asks the database once in five seconds', async () => {
+    const place = await engines.place();
+    const [one, two] = [
+      await open({ database: await engines.open(place) }),
+      await open({ database: await engines.open(place) }),
+    ];
+    await one.read(1010, 2);
+    await two.read(1010, 1);
+    await two.read(1020, 1);
+    const stories = async () => (await one.mostRead.now()).periods[0]?.stories;
+    const counted = [
+      { id: 1010, readings: 3, before: 0 },
+      { id: 1020, readings: 1, before: 0 },
+    ];
+    expect(await stories()).toEqual(counted);
+    await two.read(1020, 4);
+    expect(await stories()).toEqual(counted);
+    one.clock.now += 5000;
+    expect(await stories()).toEqual([{ id: 1020, readings: 5, before: 0 }, counted[0]]);
+  });
+
   it('leaves the lists to the serving process: one that never started writes none', async () => {
     const { read, file, database } = await open();
     await read(1010, 2);

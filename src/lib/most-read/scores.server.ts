@@ -6,6 +6,7 @@
  */
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
+import { addRecent, dropOld } from './recent.server.ts';
 
 /** Score of so many readings that were made together. @param at epoch milliseconds @param halfLife milliseconds */
 export const scoreOf = (readings: number, at: number, halfLife: number): number => Math.log2(readings) + at / halfLife;
@@ -27,7 +28,7 @@ export interface Ranked {
 
 export interface Scores {
   /**
-   * Adds readings made at `now`.
+   * Adds readings made at `now`, also to those of the last hours.
    *
    * @param readings by article; each at least 1
    * @throws DatabaseUnavailable; then nothing was added
@@ -35,7 +36,7 @@ export interface Scores {
   add(readings: ReadonlyMap<number, number>, now: number): Promise<void>;
   /** The highest articles, highest first. */
   highest(limit: number): Promise<readonly Ranked[]>;
-  /** Converts scores of another half-life and deletes scores near zero. */
+  /** Converts scores of another half-life, and deletes scores near zero and old readings. */
   tidy(now: number): Promise<void>;
 }
 
@@ -68,6 +69,7 @@ export function openScores({ db, transaction }: Pick<Database, 'db' | 'transacti
         }));
       await transaction(async (tx) => {
         for (let at = 0; at < rows.length; at += rowsAtOnce) {
+          await addRecent(tx, rows.slice(at, at + rowsAtOnce), now);
           await tx
             .insertInto('popularity')
             .values(rows.slice(at, at + rowsAtOnce))
@@ -106,6 +108,7 @@ export function openScores({ db, transaction }: Pick<Database, 'db' | 'transacti
           .deleteFrom('popularity')
           .where('heat', '<', now / halfLife - coldAfter)
           .execute();
+        await dropOld(tx, now);
       });
     },
   };

@@ -6,7 +6,7 @@ import { billing, cancellations } from './billing.ts';
 import { cluster } from './cluster.ts';
 import { jobs, stripeJobs } from './jobs.ts';
 import { letters, mail } from './mail.ts';
-import { comments, corrections, library, podcastFeeds, popularity } from './reading.ts';
+import { comments, corrections, library, podcastFeeds, popularity, recentReadings } from './reading.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -25,4 +25,5 @@ export const migrations: readonly Migration[] = [
   corrections,
   alerts,
   podcastFeeds,
+  recentReadings,
 ];

@@ -50,6 +50,20 @@ export const popularity: Migration = {
   },
 };
 
+/** Readings of the last hours, by minute. Nothing here identifies a reader. */
+export const recentReadings: Migration = {
+  name: '0018-recent-readings',
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('recent_readings')
+      .addColumn('minute', 'bigint', (column) => column.notNull())
+      .addColumn('article_id', 'bigint', (column) => column.notNull())
+      .addColumn('readings', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('recent_readings_key', ['minute', 'article_id'])
+      .execute();
+  },
+};
+
 /** Readers' comments and reports, and the tasks that send them to WordPress. */
 export const comments: Migration = {
   name: '0008-comments',

@@ -1,0 +1,43 @@
+/** A route for questions of the newsroom's plugin, which signs them as it signs webhooks (docs/content-api.md). They may be repeated. */
+import type { APIRoute } from 'astro';
+import { parseJson } from '../text.ts';
+
+const limit = 4096;
+
+interface Answer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** What a question is about. */
+interface Subject {
+  readonly type: unknown;
+  readonly slug: unknown;
+}
+
+/** @param answer called once signature, age and length are found right; a failure, such as a database that isn't available, is logged and 503 */
+export function newsroomRoute(
+  answer: (subject: Subject, services: App.Locals['services']) => Promise<Answer>,
+): APIRoute {
+  return async ({ request, locals, url }) => {
+    const { content, features, log } = locals.services;
+    if (!features.webhooks.on) return json(503, { ok: false, error: `Webhooks are off: ${features.webhooks.why}` });
+    const rawBody = new Uint8Array(await request.arrayBuffer());
+    if (rawBody.byteLength > limit) return json(413, { ok: false, error: 'The body is longer than 4 kB.' });
+    const refused = content.verify({ headers: Object.fromEntries(request.headers), rawBody });
+    if (refused) return json(refused.status, refused.body);
+    const { type, slug } = Object(parseJson(new TextDecoder().decode(rawBody))) as Subject;
+    try {
+      const { status, body } = await answer({ type, slug }, locals.services);
+      return json(status, body);
+    } catch (error) {
+      log.error({ err: error, url: url.pathname }, 'A question of the newsroom failed');
+      return json(503, { ok: false, error: 'The site can’t tell now. Its log says why.' });
+    }
+  };
+}
+
+function json(status: number, body: object): Response {
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+  return new Response(JSON.stringify(body), { status, headers });
+}

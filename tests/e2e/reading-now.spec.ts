@@ -1,0 +1,94 @@
+/** What is read now: a reader reads a story on the site, and the editors' dashboard in WordPress shows it. */
+import type { Page } from '@playwright/test';
+import { violationsOn } from '../world/axe.ts';
+import { openNewsroom, unique } from '../world/newsroom.ts';
+import { expect, test } from '../world/readers.ts';
+
+// In one worker: the tests share WordPress, which answers one call at a time.
+test.describe.configure({ mode: 'default' });
+
+/** Scrolls and stays until the reading is counted. */
+async function read(page: Page, path: string): Promise<void> {
+  await page.clock.install();
+  await page.goto(path);
+  const counted = page.waitForResponse((response) => response.url().includes('/popular/increment/'));
+  const script = page.waitForResponse(/reading\.[^/]*\.js/);
+  await page.mouse.wheel(0, 400);
+  await script;
+  let done = false;
+  void counted.then(() => {
+    done = true;
+  });
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(1000);
+      return done;
+    })
+    .toBe(true);
+  expect((await counted).status()).toBe(200);
+}
+
+test('a reader opens a story, and the editor sees it on the dashboard and on the screen', async ({
+  page,
+  newDevice,
+}) => {
+  test.setTimeout(300_000);
+  const { url, save } = await openNewsroom(page.context());
+  const mark = unique();
+  const story = await save('articles', {
+    title: `Read <i>by</i> one ${mark}`,
+    slug: `read-now-${mark}`,
+    status: 'publish',
+    content: Array.from({ length: 30 }, () => '<!-- wp:paragraph --><p>A long story.</p><!-- /wp:paragraph -->').join(
+      '',
+    ),
+    date_gmt: '2001-02-04T04:05:06',
+  });
+  const path = `/article/${story.slug}`;
+  await expect.poll(async () => (await page.request.get(path)).status(), { timeout: 60_000 }).toBe(200);
+
+  await page.goto(`${url}/wp-admin/index.php`);
+  const widget = page.locator('#newsroom-reading');
+  await expect(widget.locator('[data-note]')).toContainText('Counted at');
+  const row = (place: typeof widget) => place.getByRole('row', { name: new RegExp(`Read by one ${mark}`) });
+  await expect(row(widget)).toHaveCount(0);
+  await read(await (await newDevice()).newPage(), path);
+  // The open widget finds it without a reload.
+  await expect(row(widget)).toBeVisible({ timeout: 60_000 });
+  await expect(row(widget)).toContainText('1');
+  await expect(row(widget)).toContainText('up by 1');
+  expect(await violationsOn(page, '#newsroom-reading')).toEqual([]);
+
+  // Another period by keyboard; the link keeps the focus.
+  const hour = widget.getByRole('link', { name: '60 minutes' });
+  await hour.focus();
+  await page.keyboard.press('Enter');
+  await expect(hour).toHaveAttribute('aria-current', 'true');
+  await expect(hour).toBeFocused();
+  await expect(row(widget)).toBeVisible();
+
+  await widget.getByRole('link', { name: 'More stories' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Reading now');
+  const screen = page.locator('.newsroom-reading');
+  await expect(row(screen)).toBeVisible();
+  expect(await violationsOn(page, '#wpbody-content')).toEqual([]);
+  for (const width of [390, 768, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), String(width)).toBeLessThan(1);
+  }
+
+  // Where WordPress can't be reached, the list says so, and keeps the numbers that it has.
+  await page.route('**/newsroom/v1/reading-now**', (route) => route.abort());
+  await page.route('**rest_route=**reading-now**', (route) => route.abort());
+  await screen.getByRole('link', { name: '30 minutes' }).click();
+  await expect(screen.getByRole('status')).toContainText('WordPress doesn’t respond.');
+  await expect(row(screen)).toBeVisible();
+  await page.unrouteAll();
+  await screen.getByRole('link', { name: '5 minutes' }).click();
+  await expect(screen.getByRole('status')).toBeEmpty();
+
+  // The story keeps its bytes: nothing of the counting is in the page.
+  expect(await (await page.request.get(path)).text()).not.toContain('reading-now');
+  await save(`articles/${story.id}`, { status: 'draft' });
+  await expect(row(screen)).toHaveCount(0, { timeout: 60_000 });
+});
