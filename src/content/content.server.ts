@@ -12,6 +12,7 @@ import { backfillCursor, type ContentStore, isCopied, openContentStore } from '.
 import type { ContentEntry } from './store/entries.server.ts';
 import { createReader } from './store/reader.server.ts';
 import { createApplier, logRevision } from './sync/apply.server.ts';
+import { createFrontClock } from './sync/front-clock.server.ts';
 import { createLookUp } from './sync/lookup.server.ts';
 import { createSync } from './sync/sync.server.ts';
 import { createReceiver } from './sync/webhook.server.ts';
@@ -104,10 +105,14 @@ function connected(options: Connected, store: ContentStore): Content {
   };
   const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
   const reindexer = createReindexer(store, log);
-  const afterCommit = reindexer.soon;
+  const afterCommit = (): void => {
+    reindexer.soon();
+    frontClock.look();
+  };
   const searching = searchThread(options, store);
   let warming: NodeJS.Timeout | undefined;
   const applier = createApplier({ store, client, ingester, log, now, onChange, isKept, afterCommit, journal });
+  const frontClock = createFrontClock({ store, write: applier.write, log, now, leads: options.leads });
   const lookUp = createLookUp({ store, client, applier, log, now });
   const sync = createSync({
     store,
@@ -131,6 +136,7 @@ function connected(options: Connected, store: ContentStore): Content {
       applier.replay();
       reindexer.soon();
       sync.start();
+      frontClock.start();
       // The thread needs half a second to load its libraries, and as long until V8 has optimized them: the editor of the first publish
       // must not wait for that.
       const warmUp = () => (options.threads === false ? ingester.lines(['']) : warmUpIngest(ingester));
@@ -142,6 +148,7 @@ function connected(options: Connected, store: ContentStore): Content {
       warming.unref();
     },
     async stop() {
+      frontClock.stop();
       reindexer.stop();
       clearTimeout(warming);
       await Promise.all([sync.stop(), lookUp.close()]);

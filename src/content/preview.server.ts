@@ -1,6 +1,7 @@
 /** Previews: a draft as it will look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
 import { levelOf } from '../lib/access/model.ts';
 import type { Article, Author, DocumentType, Podcast } from '../lib/content/model.ts';
+import { sectionOfFront, slotsAt } from '../lib/front/model.ts';
 import type { IngestedDocument } from './ingest/document.ts';
 import type { Ingester } from './ingest/ingester.server.ts';
 import type { PreviewAnswer, PreviewDocument } from './service.ts';
@@ -12,7 +13,7 @@ import { type Client, describeFailure } from './wire/client.server.ts';
 import { fetchOne } from './wire/fetch.server.ts';
 
 const longestSeconds = 600;
-const types: readonly string[] = ['articles', 'video', 'crosswords', 'pages'];
+const types: readonly string[] = ['articles', 'video', 'crosswords', 'pages', 'fronts'];
 
 export interface PreviewOptions {
   readonly store: ContentStore;
@@ -49,7 +50,11 @@ export function createPreview({
       return { status: 404, error: 'WordPress has no such document, or the site may not read it.' };
     if (found.kind === 'failed')
       return { status: 502, error: `WordPress could not be read: ${describeFailure(found.failure)}` };
-    const raw = await withAutosave(client, kind, Number(id), found.raw as Record<string, unknown>);
+    const published = found.raw as Record<string, unknown>;
+    const raw =
+      kind === 'fronts'
+        ? await withDraft(client, Number(id), published)
+        : await withAutosave(client, kind, Number(id), published);
     const result = await ingester.document(kind, raw, true);
     if (result.kind !== 'document') {
       const why =
@@ -58,8 +63,25 @@ export function createPreview({
           : 'it is withheld';
       return { status: 502, error: `This document does not fit: ${why}` };
     }
+    if (kind === 'fronts') return frontPreview(store, result.document, now());
     return { status: 200, document: shown(store, result.document) };
   };
+}
+
+/** A front with the slots of its draft. */
+async function withDraft(client: Client, id: number, raw: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const result = await client.get(`/newsroom/v1/fronts/${id}/draft`, {}, { tries: 2 });
+  const { front } = (result.ok ? result.data : {}) as { front?: unknown };
+  return front ? { ...raw, front } : raw;
+}
+
+/** The page of a front, with the slots that would count now. @param now epoch milliseconds */
+function frontPreview(store: ContentStore, { slug, facts }: IngestedDocument, now: number): PreviewAnswer {
+  const section = sectionOfFront(slug);
+  const known = section == null ? null : sectionTable(store).inOrder.find(({ id }) => id === section);
+  if (section !== null && !known) return { status: 404, error: 'The site has no such section.' };
+  const slots = slotsAt(facts.front ?? { slots: [], next: null }, `${new Date(now).toISOString().slice(0, 19)}Z`);
+  return { status: 200, document: { type: 'fronts', key: slug, path: known ? `/section/${known.slug}` : '/', slots } };
 }
 
 /** The content of the newest autosave over the document's own fields, if it is newer than the document. */

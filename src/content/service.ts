@@ -1,5 +1,6 @@
 /** The content service as the composition root and routes see it; `content.server.ts` creates one. */
 import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from '../lib/content/model.ts';
+import type { FrontSlot } from '../lib/front/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { AheadName, EntryAhead } from './store/ahead.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
@@ -152,7 +153,9 @@ export type PreviewDocument =
   | { readonly type: 'articles'; readonly article: Article }
   | { readonly type: 'video'; readonly video: Video }
   | { readonly type: 'crosswords'; readonly crossword: Crossword }
-  | { readonly type: 'pages'; readonly page: StaticPage };
+  | { readonly type: 'pages'; readonly page: StaticPage }
+  /** A front's draft: the slots that count now, and the path of its page. */
+  | { readonly type: 'fronts'; readonly key: string; readonly path: string; readonly slots: readonly FrontSlot[] };
 
 export interface PreviewAnswer {
   /** 200, or 400 malformed, 401 bad signature, 404 not found, 410 expired, 502/503 WordPress failed, 501 no credentials. */

@@ -10,6 +10,7 @@ import type {
   PodcastDetails,
   Sound,
 } from '../../lib/content/model.ts';
+import type { FrontPlan } from '../../lib/front/model.ts';
 
 /** Who made a story, each list in the editors' order. No one is in both. */
 export interface BylineFacts {
@@ -42,6 +43,8 @@ export interface DocumentFacts {
   readonly story?: number;
   readonly pinned?: boolean;
   readonly keyEvent?: boolean;
+  /** Front only. */
+  readonly front?: FrontPlan;
   /** Video only. */
   readonly videoUrl?: string;
   readonly providerId?: string | null;

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import type { Author, Correction, DocumentType, Picture } from '../../lib/content/model.ts';
 import { countWords, readingMinutes, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
+import { front } from '../wire/front.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, instantOf, type Rejection, rejectionOf } from '../wire/values.ts';
 import { allowedFrame, firstWebAddress, webAddress, youtubeId } from './addresses.ts';
@@ -18,6 +19,7 @@ import {
   type TopStoriesChoice,
   topStoriesSlug,
 } from './document.ts';
+import { frontOf } from './front.server.ts';
 import { type Sanitizer, textOf } from './sanitize.server.ts';
 import { podcastDetails, soundFacts, soundOf } from './sound.server.ts';
 
@@ -39,6 +41,7 @@ const schemas = {
   crosswords: wire.crossword,
   authors: wire.authorPost,
   podcasts: wire.podcast,
+  fronts: front,
   pages: wire.page,
 } as const;
 
@@ -47,7 +50,8 @@ type WirePost = z.infer<typeof wire.article> &
   Partial<z.infer<typeof wire.video>> &
   Partial<z.infer<typeof wire.authorPost>> &
   Partial<z.infer<typeof wire.crossword>> &
-  Partial<wire.WirePodcast>;
+  Partial<wire.WirePodcast> &
+  Partial<z.infer<typeof front>>;
 
 /** Highest heading in an entry of a live story: its own headline is of the third level. */
 const entryHeading = 4;
@@ -149,6 +153,9 @@ async function documentOf(
       ...credited.facts,
       ...roleOf(sanitizer, post),
       ...soundFacts(sound),
+      ...(post.front && {
+        front: await frontOf(sanitizer, post.front, context, (image) => pictureOf(sanitizer, image, base, context)),
+      }),
     },
     ...(sound && { sound }),
     bodyHtml: shaped.html,

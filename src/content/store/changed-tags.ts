@@ -92,6 +92,9 @@ export function tagsOfDocument(
       tags.add(tag.podcast(either.id));
       if (appearsOrGoes || before.title !== after.title) tags.add(tag.podcasts);
       break;
+    case 'fronts':
+      for (const version of [before, after]) if (version) tags.add(tag.front(version.slug));
+      break;
     case 'pages':
       for (const version of [before, after]) if (version) tags.add(tag.page(version.slug));
       if (appearsOrGoes || before.slug !== after.slug || before.title !== after.title) tags.add(tag.pages);

@@ -209,6 +209,7 @@ export const documentTypes: readonly DocumentType[] = [
   'crosswords',
   'authors',
   'podcasts',
+  'fronts',
 ];
 
 /** A document's place in a list of WordPress. */

@@ -37,6 +37,7 @@ import { isCredited } from './bylines.server.ts';
 import { type CommentFilter, readComment, readComments } from './comments.server.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { readCorrectedSince } from './corrections.server.ts';
+import { readFront } from './front.server.ts';
 import { listIds, listTotal, neighborIds, pageBounds } from './lists.server.ts';
 import { liveReads } from './live.server.ts';
 import { storedTopStories } from './navigation.server.ts';
@@ -85,6 +86,7 @@ export function createReader(store: ContentStore, thread: SearchThread | null = 
     besideVideo: (video, limit) => besideVideo(read, video, limit),
     besideCrossword: (crossword, limit) => besideCrossword(read, crossword, limit),
     topStories: () => topStories(read),
+    front: (key, slots) => readFront({ store, tags, card: (id) => card(read, id) }, key, slots),
     corrections: (filter) => corrections(read, filter),
     correctedSince: (since) => correctedSince(read, since),
     alert: () => readAlert(store, tags),

@@ -118,7 +118,7 @@ function versionOf(document: IngestedDocument): DocumentVersion {
 function listsOf(version: DocumentVersion): string[] {
   const { type, terms } = version;
   if (type === 'live-entries') return [type, ...liveListsOf(version)];
-  if (type === 'pages' || type === 'authors' || type === 'podcasts') return [type];
+  if (type === 'pages' || type === 'authors' || type === 'podcasts' || type === 'fronts') return [type];
   const lists = [type as string, ...[...new Set(terms)].map((term) => `${type}:section:${term}`)];
   const podcast = podcastIn(version);
   if (podcast !== null) lists.push(`${type}:podcast:${podcast}`);

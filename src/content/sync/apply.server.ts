@@ -400,10 +400,11 @@ const ownPaths = ({ type, slugs, tags }: StoredChange): string[] =>
 
 // Paths of the site that show a document, for logs and the response to the webhook.
 
-/** Path of a document's own page; `null` for an entry of a live story, whose slug isn't in its address. */
+/** Path of a document's own page; `null` for an entry of a live story and a front, whose slugs aren't in an address. */
 export function pathOf(type: DocumentType, slug: string): string | null {
   switch (type) {
     case 'live-entries':
+    case 'fronts':
       return null;
     case 'articles':
       return `/article/${slug}`;
@@ -429,7 +430,8 @@ export function pathsOfTags(tags: ReadonlySet<string>): string[] {
     else if (tag === 'videos') paths.push('/media');
     else if (tag === 'crosswords') paths.push('/games');
     else if (tag === 'podcasts') paths.push('/podcasts');
-    else if (tag === 'top-stories' || tag === 'navigation' || tag.startsWith('card:')) paths.push('/');
+    else if (tag === 'top-stories' || tag === 'navigation' || tag === 'front:home' || tag.startsWith('card:'))
+      paths.push('/');
   }
   return paths;
 }

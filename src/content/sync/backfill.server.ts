@@ -188,6 +188,16 @@ async function run(backfill: BackfillState): Promise<void> {
     );
     await backfill.onReady();
   }
-  const rest = ['articles', 'pages', 'authors', 'live-entries', 'podcasts', 'video', 'crosswords', 'comments'] as const;
+  const rest = [
+    'articles',
+    'pages',
+    'fronts',
+    'authors',
+    'live-entries',
+    'podcasts',
+    'video',
+    'crosswords',
+    'comments',
+  ] as const;
   for (const kind of rest) await copyType(backfill, kind, false);
 }

@@ -268,7 +268,7 @@ async function run(poll: PollContext): Promise<void> {
   await poll.refresh.menus();
   for (const type of documentTypes) {
     await modified(poll, type);
-    if (type !== 'authors' && type !== 'pages') await newest(poll, type);
+    if (type !== 'authors' && type !== 'pages' && type !== 'fronts') await newest(poll, type);
   }
   await newComments(poll);
 }

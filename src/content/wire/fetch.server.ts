@@ -46,7 +46,7 @@ export interface ListAnswer {
 }
 
 /** Lists that older plugins don't have. */
-const newerLists: readonly string[] = ['/wp/v2/live-entries', '/wp/v2/podcasts'];
+const newerLists: readonly string[] = ['/wp/v2/live-entries', '/wp/v2/podcasts', '/wp/v2/fronts'];
 
 /** A list; a page beyond the end and an empty response are an empty list (spec section 7). */
 export async function fetchList(client: Client, path: string, query: Query, options?: GetOptions): Promise<ListAnswer> {

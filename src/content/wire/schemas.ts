@@ -141,7 +141,7 @@ export const envelope = z.object({
   content: z.unknown(),
 });
 
-const post = {
+export const post = {
   id,
   slug: slugText,
   date_gmt: instant,
@@ -406,6 +406,7 @@ export const webhook = z.object({
     'crosswords',
     'authors',
     'podcasts',
+    'fronts',
     'pages',
     'categories',
     'menus',

@@ -7,6 +7,7 @@
  */
 
 import type { Alert } from '../alerts/model.ts';
+import type { FrontSlot, Placed } from '../front/model.ts';
 
 /** A picture with what it needs to take its place without moving anything. */
 export interface Picture {
@@ -342,7 +343,15 @@ export type Fate =
   | { readonly kind: 'gone' }
   | { readonly kind: 'unknown' };
 
-export type DocumentType = 'articles' | 'live-entries' | 'video' | 'crosswords' | 'pages' | 'authors' | 'podcasts';
+export type DocumentType =
+  | 'articles'
+  | 'live-entries'
+  | 'video'
+  | 'crosswords'
+  | 'pages'
+  | 'authors'
+  | 'podcasts'
+  | 'fronts';
 
 export interface SearchHit extends Card {
   /** Plain text around the match with the matches between `\u0001` and `\u0002`; of public text only. */
@@ -395,6 +404,13 @@ export interface ContentReader {
   /** The same for a crossword. */
   besideCrossword(crossword: Crossword, limit: number): readonly Crossword[];
   topStories(): TopStories;
+  /**
+   * The stories that editors have placed on a page, in their order. Tags: `front:…`, and one per card.
+   *
+   * @param key of its front (`lib/front/model.ts`)
+   * @param slots shown instead of the published ones, in a preview
+   */
+  front(key: string, slots?: readonly FrontSlot[]): readonly Placed[];
   /** Notes on all stories, newest first, 20 unless given. Tags: `corrections`, and one per card. */
   corrections(filter: { readonly offset?: number; readonly limit?: number }): Slice<CorrectedStory>;
   /** Ids of the stories with notes dated after this UTC instant and not ahead, each with these notes, newest first. Tags: `corrections`. */
@@ -488,6 +504,8 @@ export const tag = {
   pages: 'pages',
   authors: 'authors',
   topStories: 'top-stories',
+  /** What editors have placed on a page. */
+  front: (key: string): string => `front:${key}`,
   /** The entries of a live story: which there are, and their order. */
   live: (story: number): string => `live:${story}`,
   /** One entry of a live story. */

@@ -118,6 +118,7 @@ const wantedKey = ({ type, id }: AheadName): string => `${type}/${id}`;
 /** What a node wants fetched again by the node that syncs; `null` if it wants something else. */
 export function wantedContent(wanted: string): AheadName | null {
   const [, type, id] =
-    /^(articles|live-entries|video|crosswords|authors|pages|comments|sections)\/(\d+)$/u.exec(wanted) ?? [];
+    /^(articles|live-entries|video|crosswords|authors|podcasts|fronts|pages|comments|sections)\/(\d+)$/u.exec(wanted) ??
+    [];
   return type ? { type: type as AheadName['type'], id: Number(id) } : null;
 }

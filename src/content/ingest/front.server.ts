@@ -1,0 +1,50 @@
+/** A front from WordPress's answer: its words are plain text, its links lead somewhere, its pictures have a size. */
+import type { Picture } from '../../lib/content/model.ts';
+import type { FrontPlan, FrontSlot, RelatedLink } from '../../lib/front/model.ts';
+import { truncateAtWord } from '../../lib/text.ts';
+import type { WirePlan, WireRelated, WireSlot } from '../wire/front.ts';
+import type { WireImage } from '../wire/schemas.ts';
+import { type Addresses, linkTarget } from './addresses.ts';
+import { cleanLine, type Sanitizer } from './sanitize.server.ts';
+
+/** Longest headline, characters. The plugin allows the same. */
+const longestHeadline = 200;
+
+const headline = (sanitizer: Sanitizer, markup: string): string =>
+  truncateAtWord(cleanLine(sanitizer.line(markup)), longestHeadline);
+
+/** @returns `null` for what isn't a link to a page: a script, a file, a form of WordPress */
+function linkOf(sanitizer: Sanitizer, { story, url, title }: WireRelated, addresses: Addresses): RelatedLink | null {
+  const words = headline(sanitizer, title);
+  if (story !== null) return { story, title: words };
+  const target = linkTarget(url, addresses, `${addresses.site}/`);
+  const isPage = target?.kind === 'site' || target?.kind === 'external' || target?.kind === 'wordpress';
+  // What WordPress alone has isn't on the site.
+  if (!isPage || (target.kind === 'wordpress' && !target.href.startsWith('/')) || words === '') return null;
+  return { href: target.href, title: words };
+}
+
+/** @param pictureOf measures a picture */
+export async function frontOf(
+  sanitizer: Sanitizer,
+  { slots, next }: WirePlan,
+  addresses: Addresses,
+  pictureOf: (image: WireImage | null) => Promise<Picture | null>,
+): Promise<FrontPlan> {
+  const one = async (slot: WireSlot): Promise<FrontSlot> => ({
+    kind: slot.kind,
+    story: slot.story,
+    headline: headline(sanitizer, slot.headline ?? ''),
+    picture: await pictureOf(slot.picture ?? null),
+    from: slot.from ?? null,
+    until: slot.until ?? null,
+    related:
+      slot.kind === 'package'
+        ? (slot.related ?? []).map((link) => linkOf(sanitizer, link, addresses)).filter((link) => link !== null)
+        : [],
+  });
+  return {
+    slots: await Promise.all(slots.map(one)),
+    next: next ? { at: next.at, slots: await Promise.all(next.slots.map(one)) } : null,
+  };
+}

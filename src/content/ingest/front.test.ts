@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { type Json, wirePost } from '../../../tests/fixtures/wordpress.ts';
+import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { ingestDocument } from './ingest.server.ts';
+import { createSanitizer } from './sanitize.server.ts';
+
+const sanitizer = createSanitizer();
+const context = {
+  wordpress: 'https://cms.example',
+  site: 'https://sun.example',
+  frameHosts: [],
+  measure: async () => ({ width: 800, height: 600 }),
+};
+const ingest = (front: unknown, part: Json = {}) =>
+  ingestDocument(sanitizer, 'fronts', wirePost({ id: 9, slug: 'home', front, ...part }), context);
+async function planOf(front: unknown) {
+  const result = await ingest(front);
+  if (result.kind !== 'document') throw new Error(JSON.stringify(result));
+  return result.document.facts.front ?? { slots: [], next: null };
+}
+const slot = (part: Json = {}): Json => ({
+  kind: 'lead',
+  story: 5,
+  headline: '',
+  picture: null,
+  from: null,
+  until: null,
+  related: [],
+  ...part,
+});
+
+describe('a front', () => {
+  it('has its slots in the site’s own terms', async () => {
+    const picture = {
+      id: 3,
+      url: 'https://cms.example/a.jpg',
+      alt: 'A',
+      width: null,
+      height: null,
+      caption: '',
+      credit: '',
+    };
+    const front = {
+      slots: [slot({ story: '5', headline: 'Fish &amp; <b>chips</b>', picture, from: '2026-11-25T10:00:00' })],
+      next: { at: '2026-11-26T06:00:00Z', slots: [slot({ kind: 'second' })] },
+    };
+    expect(await planOf(front)).toEqual({
+      slots: [
+        {
+          kind: 'lead',
+          story: 5,
+          headline: 'Fish & chips',
+          picture: { url: 'https://cms.example/a.jpg', alt: 'A', width: 800, height: 600, caption: '', credit: '' },
+          from: '2026-11-25T10:00:00Z',
+          until: null,
+          related: [],
+        },
+      ],
+      next: { at: '2026-11-26T06:00:00Z', slots: [expect.objectContaining({ kind: 'second', story: 5 })] },
+    });
+    expect(await planOf({ slots: [] })).toEqual({ slots: [], next: null });
+  });
+
+  it.each([
+    ['no kind', { kind: 'banner' }],
+    ['no story', { story: 0 }],
+    ['a story that is text', { story: 'five' }],
+    ['a beginning that is no time', { from: 'tomorrow' }],
+    ['an end that is no time', { until: '2026-13-45T99:00:00Z' }],
+    ['a headline that is none', { headline: { a: 1 } }],
+  ])('leaves out a slot with %s, and takes the others', async (_why, part) => {
+    const { slots } = await planOf({ slots: [slot(part), slot({ story: 6 })] });
+    expect(slots.map(({ story }) => story)).toEqual([6]);
+  });
+
+  it('takes sixty of a thousand slots', async () => {
+    const { slots } = await planOf({ slots: Array.from({ length: 1000 }, (_, at) => slot({ story: at + 1 })) });
+    expect(slots).toHaveLength(60);
+  });
+
+  it.each([
+    ['javascript:alert(1)', null],
+    ['data:text/html,<script>', null],
+    ['mailto:ada@example.com', null],
+    ['#top', null],
+    ['https://cms.example/wp-admin/', null],
+    ['https://cms.example/?p=12', null],
+    ['//evil.example/x', 'https://evil.example/x'],
+    ['/corrections', '/corrections'],
+    ['https://sun.example/article/a', '/article/a'],
+    ['https://cms.example/article/a/', '/article/a'],
+    ['https://elsewhere.example/x', 'https://elsewhere.example/x'],
+  ])('leads from %s to %s', async (url, href) => {
+    const { slots } = await planOf({
+      slots: [slot({ kind: 'package', related: [{ story: 0, url, title: 'Words' }] })],
+    });
+    expect(slots[0]?.related).toEqual(href === null ? [] : [{ href, title: 'Words' }]);
+  });
+
+  it('has related headlines in packages alone, each with words or a story', async () => {
+    const related = [
+      { story: 7, url: '', title: '' },
+      { story: 0, url: 'https://a.example/', title: ' ' },
+      'x',
+      null,
+      { story: -1 },
+    ];
+    const { slots } = await planOf({ slots: [slot({ kind: 'package', related }), slot({ story: 6, related })] });
+    expect(slots.map((each) => each.related)).toEqual([[{ story: 7, title: '' }], []]);
+  });
+
+  it('keeps nothing hostile in its words', async () => {
+    for (const payload of xssPayloads) {
+      const words = `A ${payload} B`;
+      const front = { slots: [slot({ kind: 'package', headline: words, related: [{ story: 7, title: words }] })] };
+      const [made] = (await planOf(front)).slots;
+      for (const text of [made?.headline ?? '', made?.related[0]?.title ?? '']) {
+        expect([...text].length).toBeLessThanOrEqual(201);
+        expect(text).not.toMatch(/[\n\r\u2028]/);
+      }
+    }
+  });
+
+  it.each(['about', 'section-x', 'home-2'])('with the slug %s is rejected', async (slug) => {
+    expect(await ingest({ slots: [] }, { slug })).toMatchObject({ kind: 'rejected', rejection: { field: 'slug' } });
+  });
+
+  it.each([
+    ['no plan', undefined],
+    ['text', 'x'],
+    ['slots that are none', { slots: 'x' }],
+  ])('with %s is rejected', async (_what, front) => {
+    expect((await ingest(front)).kind).toBe('rejected');
+  });
+
+  it('that is a draft is withheld', async () => {
+    expect(await ingest({ slots: [] }, { status: 'draft' })).toEqual({ kind: 'withheld', id: 9 });
+  });
+});

@@ -1,0 +1,95 @@
+/**
+ * Fronts: what editors have placed on the home page and on sections. What counts of a plan depends on the content store alone, and not on the
+ * clock of who reads: a page is then the same whichever node renders it, and whenever. The time that has come is an entry like any other
+ * (`content/sync/front-clock.server.ts`).
+ */
+import { type Card, tag } from '../../lib/content/model.ts';
+import {
+  type FrontPlan,
+  type FrontSlot,
+  type Placed,
+  type PlacedLink,
+  slotsAt,
+  turnsOf,
+} from '../../lib/front/model.ts';
+import type { DocumentFacts } from '../ingest/document.ts';
+import type { ContentStore } from './content-store.server.ts';
+import type { ContentEntry } from './entries.server.ts';
+
+/** The last turn of a plan that has come. */
+const timeKey = 'front-time';
+
+const plans = "SELECT slug, facts, modified FROM documents WHERE type = 'fronts'";
+
+interface StoredPlan {
+  readonly key: string;
+  readonly plan: FrontPlan;
+  /** The instant up to which its turns count. */
+  readonly since: string;
+}
+
+/** A plan begins with what counts at the instant at which it was published. */
+function storedPlan(store: ContentStore, row: Record<string, unknown>): StoredPlan {
+  const { front } = JSON.parse(String(row.facts)) as DocumentFacts;
+  return {
+    key: String(row.slug),
+    plan: front ?? { slots: [], next: null },
+    since: [store.getMeta(timeKey) ?? '', String(row.modified)].sort()[1] ?? '',
+  };
+}
+
+export interface FrontContext {
+  readonly store: ContentStore;
+  readonly tags: Set<string>;
+  /** A story's card, `null` if it isn't published; notes its tags. */
+  readonly card: (id: number) => Card | null;
+}
+
+/**
+ * The stories that editors have placed on a page. One that isn't published leaves its place.
+ *
+ * @param slots shown instead of the published ones, in a preview
+ */
+export function readFront(context: FrontContext, key: string, slots?: readonly FrontSlot[]): readonly Placed[] {
+  context.tags.add(tag.front(key));
+  return (slots ?? storedSlots(context.store, key)).flatMap(({ kind, story, headline, picture, related }): Placed[] => {
+    const card = context.card(story);
+    if (!card) return [];
+    const own = { ...card, title: headline || card.title, image: picture ?? card.image };
+    return [{ kind, card: own, related: related.flatMap((link) => placedLink(context, link) ?? []) }];
+  });
+}
+
+function storedSlots(store: ContentStore, key: string): readonly FrontSlot[] {
+  const row = store.prepare(`${plans} AND slug = ? ORDER BY modified DESC, id LIMIT 1`).get(key);
+  if (!row) return [];
+  const { plan, since } = storedPlan(store, row);
+  return slotsAt(plan, since);
+}
+
+function placedLink({ card }: FrontContext, link: FrontSlot['related'][number]): PlacedLink | null {
+  if (!('story' in link)) return { ...link, story: null };
+  const story = card(link.story);
+  return story && { href: `/article/${story.slug}`, title: link.title || story.title, story: story.id };
+}
+
+/**
+ * Looks for turns of plans.
+ *
+ * @param now UTC instant
+ * @returns the entry of those that have come, `null` if none has; and the next one
+ */
+export function dueFronts(store: ContentStore, now: string): { entry: ContentEntry | null; next: string | null } {
+  const tags: string[] = [];
+  let [value, next]: [string, string | null] = ['', null];
+  for (const row of store.prepare(plans).all()) {
+    const { key, plan, since } = storedPlan(store, row);
+    const turns = turnsOf(plan).filter((turn) => turn > since);
+    const come = turns.findLast((turn) => turn <= now);
+    const ahead = turns.find((turn) => turn > now);
+    if (come !== undefined) tags.push(tag.front(key));
+    if (come !== undefined && come > value) value = come;
+    if (ahead !== undefined && (next === null || ahead < next)) next = ahead;
+  }
+  return { entry: tags.length > 0 ? { kind: 'meta', key: timeKey, value, tags } : null, next };
+}

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { fixtureDocument, fixturePicture } from '../../../tests/fixtures/content.ts';
+import { type FrontPlan, type FrontSlot, homeFront } from '../../lib/front/model.ts';
+import { silent } from '../../lib/logging.ts';
+import { type ContentStore, openContentStore } from './content-store.server.ts';
+import { applyEntries } from './entries.server.ts';
+import { dueFronts } from './front.server.ts';
+import { createReader } from './reader.server.ts';
+import { storeDocument, withdrawDocument } from './write.server.ts';
+
+let store: ContentStore;
+let clock = 0;
+beforeEach(() => {
+  store = openContentStore({ file: ':memory:', origin: null, log: silent });
+  for (let id = 1; id <= 5; id++) story(id);
+});
+afterEach(() => store.close());
+
+const at = () => ({ at: ++clock, clock: 0 });
+const story = (id: number, part = {}) =>
+  storeDocument(
+    store,
+    fixtureDocument({ type: 'articles', id, slug: `story-${id}`, title: `Story ${id}`, ...part }),
+    at(),
+  );
+const slot = (id: number, part: Partial<FrontSlot> = {}): FrontSlot => ({
+  kind: 'second',
+  story: id,
+  headline: '',
+  picture: null,
+  from: null,
+  until: null,
+  related: [],
+  ...part,
+});
+const put = (
+  slots: readonly FrontSlot[],
+  part: { next?: FrontPlan['next']; slug?: string; modified?: string } = {},
+) => {
+  const { next = null, slug = homeFront, modified = '2026-11-25T10:00:00Z' } = part;
+  const id = slug === homeFront ? 900 : 901;
+  return storeDocument(
+    store,
+    fixtureDocument({ type: 'fronts', id, slug, modified, facts: { front: { slots, next } } }),
+    at(),
+  );
+};
+const stories = (key = homeFront) =>
+  createReader(store)
+    .front(key)
+    .map(({ card }) => card.id);
+/** Lets time pass, as the process that syncs does. @returns the tags that change */
+function pass(now: string): readonly string[] {
+  const { entry } = dueFronts(store, now);
+  return entry ? [...applyEntries(store, [entry]).tags].sort() : [];
+}
+
+it('has its stories in the editors’ order, with the headline and picture for their place alone', () => {
+  put([slot(3, { kind: 'lead', headline: 'For this place', picture: fixturePicture('other') }), slot(1)]);
+  const reader = createReader(store);
+  const [lead, second] = reader.front(homeFront);
+  expect(lead).toMatchObject({
+    kind: 'lead',
+    card: { id: 3, title: 'For this place', image: { alt: 'Alternative text of other' } },
+  });
+  expect(second?.card.title).toBe('Story 1');
+  expect([...reader.tags]).toEqual(expect.arrayContaining(['front:home', 'card:3', 'card:1']));
+  expect(reader.article('story-3')).toMatchObject({ title: 'Story 3' });
+  expect([stories('section-3'), stories('constructor')]).toEqual([[], []]);
+});
+
+it('leaves the place of a story that isn’t published, and the page changes when it comes', () => {
+  put([slot(1), slot(77), slot(2)]);
+  expect(stories()).toEqual([1, 2]);
+  withdrawDocument(store, 2, at());
+  expect(stories()).toEqual([1]);
+  const reader = createReader(store);
+  reader.front(homeFront);
+  expect(reader.tags.has('card:77')).toBe(true);
+  expect(story(77).tags.has('card:77')).toBe(true);
+  expect(stories()).toEqual([1, 77]);
+});
+
+it('keeps the access level of a story, and the related headlines that lead somewhere', () => {
+  story(4, { facts: { access: 'subscriber', words: 9, minutes: 1 } });
+  const related = [
+    { story: 4, title: '' },
+    { story: 5, title: 'Other words' },
+    { story: 66, title: 'Gone' },
+    { href: 'https://example.com/x', title: 'Elsewhere' },
+  ];
+  put([slot(4, { kind: 'package', related })]);
+  const reader = createReader(store);
+  expect(reader.front(homeFront)).toMatchObject([
+    {
+      card: { id: 4, access: 'subscriber' },
+      related: [
+        { href: '/article/story-4', title: 'Story 4', story: 4 },
+        { href: '/article/story-5', title: 'Other words', story: 5 },
+        { href: 'https://example.com/x', title: 'Elsewhere', story: null },
+      ],
+    },
+  ]);
+  expect(reader.tags.has('card:66')).toBe(true);
+});
+
+it('changes its page and no other, and nothing when the same comes again', () => {
+  expect([...put([slot(1)]).tags].sort()).toEqual(['front:home', 'slug:fronts:home']);
+  expect([...put([slot(2)]).tags]).toEqual(['front:home']);
+  expect(put([slot(2)])).toMatchObject({ status: 'unchanged', tags: new Set() });
+  expect([...put([slot(2)], { slug: 'section-3' }).tags].sort()).toEqual(['front:section-3', 'slug:fronts:section-3']);
+  expect([...withdrawDocument(store, 900, at()).tags].sort()).toEqual(['front:home', 'slug:fronts:home']);
+  expect(stories()).toEqual([]);
+});
+
+it('begins with what counts when it is published, and changes at its times', () => {
+  put([
+    slot(1, { until: '2026-11-25T11:00:00Z' }),
+    slot(2, { from: '2026-11-25T09:00:00Z' }),
+    slot(3, { from: '2026-11-25T12:00:00Z' }),
+  ]);
+  expect(stories()).toEqual([1, 2]);
+  expect([pass('2026-11-25T10:59:59Z'), dueFronts(store, '2026-11-25T10:59:59Z').next]).toEqual([
+    [],
+    '2026-11-25T11:00:00Z',
+  ]);
+  expect(pass('2026-11-25T11:00:00Z')).toEqual(['front:home']);
+  expect(stories()).toEqual([2]);
+  expect(pass('2026-11-25T11:00:00Z')).toEqual([]);
+  expect([pass('2026-11-26T00:00:00Z'), stories()]).toEqual([['front:home'], [2, 3]]);
+  expect(dueFronts(store, '2026-11-26T00:00:00Z')).toEqual({ entry: null, next: null });
+});
+
+it('shows what is scheduled from its instant on', () => {
+  put([slot(1)], {
+    next: { at: '2026-11-25T12:00:00Z', slots: [slot(2), slot(3, { until: '2026-11-25T13:00:00Z' })] },
+  });
+  expect(stories()).toEqual([1]);
+  expect([pass('2026-11-25T12:00:00Z'), stories()]).toEqual([['front:home'], [2, 3]]);
+  // WordPress has published it meanwhile.
+  put([slot(2), slot(3, { until: '2026-11-25T13:00:00Z' })], { modified: '2026-11-25T12:04:00Z' });
+  expect([stories(), pass('2026-11-25T13:30:00Z'), stories()]).toEqual([[2, 3], ['front:home'], [2]]);
+});
+
+it('the time of one page changes no other', () => {
+  put([slot(1, { until: '2026-11-25T11:00:00Z' })]);
+  put([slot(2, { until: '2026-11-25T12:00:00Z' }), slot(3)], { slug: 'section-3' });
+  expect(pass('2026-11-25T11:30:00Z')).toEqual(['front:home']);
+  expect([stories(), stories('section-3')]).toEqual([[], [2, 3]]);
+  expect(pass('2026-11-25T12:00:00Z')).toEqual(['front:section-3']);
+});
+
+it('a preview shows the slots that it is given', () => {
+  put([slot(1)]);
+  expect(
+    createReader(store)
+      .front(homeFront, [slot(2), slot(99)])
+      .map(({ card }) => card.id),
+  ).toEqual([2]);
+});

@@ -1,0 +1,79 @@
+/**
+ * Changes fronts at their times: a story pinned from or until an instant, a front that is scheduled. The process that syncs writes the time that
+ * has come as an entry; in a cluster it comes to every node through the content log. It looks at the clock when a time has come, and after
+ * every write.
+ */
+import type { Logger } from '../../lib/logging.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
+import type { ContentEntry } from '../store/entries.server.ts';
+import { dueFronts } from '../store/front.server.ts';
+import type { Applier } from './apply.server.ts';
+
+export interface FrontClockOptions {
+  readonly store: ContentStore;
+  readonly write: Applier['write'];
+  readonly log: Logger;
+  readonly now: () => number;
+  /** See `ContentOptions.leads`. */
+  readonly leads?: (() => boolean) | undefined;
+}
+
+export interface FrontClock {
+  start(): void;
+  /** Call it after every write to the content store. */
+  look(): void;
+  stop(): void;
+}
+
+/** Longest wait, so that a clock that is set and a machine that has slept delay nothing for long. */
+const longestWaitMs = 30_000;
+/** Wait while a time has come and this process can't write it: another one syncs, or the content log is away. */
+const retryMs = 2000;
+
+export function createFrontClock({ store, write, log, now, leads = () => true }: FrontClockOptions): FrontClock {
+  let running = false;
+  let writing = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function wait(ms: number): void {
+    clearTimeout(timer);
+    timer = setTimeout(look, ms).unref();
+  }
+
+  async function publish(entry: ContentEntry): Promise<void> {
+    writing = true;
+    try {
+      await write([entry]);
+      writing = false;
+      look();
+    } catch (error) {
+      writing = false;
+      log.warn({ error: String(error) }, "content: a front's time couldn't be written; retrying");
+      if (running) wait(retryMs);
+    }
+  }
+
+  function look(): void {
+    if (!running || writing) return;
+    clearTimeout(timer);
+    const { entry, next } = dueFronts(store, `${new Date(now()).toISOString().slice(0, 19)}Z`);
+    if (entry) {
+      wait(retryMs);
+      if (leads()) void publish(entry);
+      return;
+    }
+    if (next !== null) wait(Math.min(longestWaitMs, Math.max(1, Date.parse(next) - now())));
+  }
+
+  return {
+    start() {
+      running = true;
+      look();
+    },
+    look,
+    stop() {
+      running = false;
+      clearTimeout(timer);
+    },
+  };
+}

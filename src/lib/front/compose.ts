@@ -1,0 +1,112 @@
+/** What a page shows: the stories that editors have placed first, and everything else fills itself, without doubles. */
+import type { Card, FeaturedStory, TopStories } from '../content/model.ts';
+import type { Placed, PlacedLink } from './model.ts';
+
+/** A story with related headlines beneath. */
+export interface Package {
+  readonly main: Card;
+  readonly related: readonly PlacedLink[];
+}
+
+/** Stories below the lead of the home page when editors chose none. */
+const standardOthers = 5;
+/** Places below the lead (`lib/fronts/front-page.ts`, `topBlock`). */
+const mostOthers = 9;
+
+interface Places {
+  readonly lead: Card | null;
+  readonly seconds: readonly Card[];
+  readonly packages: readonly Package[];
+  /** Ids of all of these stories, and of those that packages lead to. */
+  readonly ids: ReadonlySet<number>;
+}
+
+/** The first lead leads; further ones, whose times overlap with it, are seconds. A story has the first of its places. */
+function placesOf(placed: readonly Placed[]): Places {
+  const seen = new Set<number>();
+  const each = placed.filter(({ card }) => !seen.has(card.id) && seen.add(card.id));
+  const lead = each.find(({ kind }) => kind === 'lead') ?? null;
+  const seconds = each.filter((slot) => slot !== lead && slot.kind !== 'package').map(({ card }) => card);
+  const packages = each
+    .filter(({ kind }) => kind === 'package')
+    .map(({ card, related }) => ({
+      main: card,
+      related: related.filter(({ story }) => story === null || (!seen.has(story) && seen.add(story))),
+    }));
+  return { lead: lead?.card ?? null, seconds, packages, ids: seen };
+}
+
+export interface HomeTop {
+  readonly lead: FeaturedStory | null;
+  /** Below the lead. */
+  readonly others: readonly Card[];
+  readonly packages: readonly Package[];
+  /** Ids of all stories that stand here. */
+  readonly ids: ReadonlySet<number>;
+}
+
+/** A lead with the words that the top stories have for it. */
+const featuredOf = (card: Card, { featured }: TopStories): FeaturedStory =>
+  featured?.id === card.id
+    ? { ...featured, title: card.title, image: card.image }
+    : { ...card, breaking: false, bulleted: false, featuredExcerpt: card.excerpt };
+
+/**
+ * The top of the home page.
+ *
+ * @param top the editors' list of top stories, which fills what isn't placed
+ * @param newest fills what is left
+ */
+export function composeHome(placed: readonly Placed[], top: TopStories, newest: readonly Card[]): HomeTop {
+  const { ids, packages, ...places } = placesOf(placed);
+  const seconds = places.seconds.slice(0, mostOthers);
+  const free = (cards: readonly Card[]): readonly Card[] => cards.filter(({ id }) => !ids.has(id));
+  const chosen = free([...(top.featured ? [top.featured] : []), ...top.others]);
+  const fresh = free(newest);
+  const first = places.lead ?? chosen[0] ?? fresh[0];
+  const lead = first ? featuredOf(first, top) : null;
+  // If the editors chose none, show the newest stories.
+  const filling = (top.others.length > 0 ? chosen : fresh).filter(({ id }) => id !== lead?.id);
+  const count = Math.max(seconds.length, top.others.length || standardOthers);
+  const others = [...seconds, ...filling].slice(0, count);
+  const below = new Set(places.seconds.slice(mostOthers).map(({ id }) => id));
+  const shown = [...ids].filter((id) => !below.has(id));
+  return {
+    lead,
+    others,
+    packages,
+    ids: new Set([...(lead ? [lead.id] : []), ...others.map(({ id }) => id), ...shown]),
+  };
+}
+
+export interface SectionTop {
+  /** The large stories. */
+  readonly front: readonly Card[];
+  /** Whether editors placed one of them, so that their order stays. */
+  readonly isPlaced: boolean;
+  readonly packages: readonly Package[];
+  /** The stories of this page of the section's list that stand nowhere else. */
+  readonly listed: readonly Card[];
+}
+
+/**
+ * The first page of a section.
+ *
+ * @param items stories of this page of the section's list; the next page begins after them
+ * @param size number of large stories
+ */
+export function composeSection(placed: readonly Placed[], items: readonly Card[], size: number): SectionTop {
+  const { lead, seconds, packages, ids } = placesOf(placed);
+  const large = [...(lead ? [lead] : []), ...seconds];
+  const free = items.filter(({ id }) => !ids.has(id));
+  const filling = Math.max(0, size - large.length);
+  // Without a placed lead the newest story leads, before what is placed below it.
+  const first = lead ? [] : free.slice(0, Math.min(1, filling));
+  const rest = free.slice(first.length, filling);
+  return {
+    front: [...first, ...large, ...rest],
+    isPlaced: large.length > 0,
+    packages,
+    listed: free.slice(first.length + rest.length),
+  };
+}

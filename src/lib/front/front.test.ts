@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import type { Card, TopStories } from '../content/model.ts';
+import { leadStory } from '../fronts/front-page.ts';
+import { composeHome, composeSection } from './compose.ts';
+import { type FrontPlan, type FrontSlot, type Placed, sectionOfFront, slotsAt, turnsOf } from './model.ts';
+
+const card = (id: number, part: Partial<Card> = {}): Card => ({
+  id,
+  slug: `story-${id}`,
+  title: `Story ${id}`,
+  excerpt: `Words ${id}.`,
+  image: null,
+  byline: { authors: [], contributors: [], agency: null },
+  section: null,
+  date: '2026-11-21T10:00:00Z',
+  modified: '2026-11-21T10:00:00Z',
+  access: 'default',
+  minutes: 2,
+  ...part,
+});
+const newest = Array.from({ length: 20 }, (_, index) => card(100 - index));
+const none: TopStories = { featured: null, others: [], ids: [] };
+const chosen: TopStories = {
+  featured: { ...card(50), breaking: true, bulleted: true, featuredExcerpt: 'One\nTwo' },
+  others: [51, 52, 53, 54, 55, 56].map((id) => card(id)),
+  ids: [50, 51, 52, 53, 54, 55, 56],
+};
+const place = (kind: Placed['kind'], id: number, related: Placed['related'] = []): Placed => ({
+  kind,
+  card: card(id),
+  related,
+});
+const ids = (cards: readonly Card[]) => cards.map(({ id }) => id);
+
+const slot = (story: number, part: Partial<FrontSlot> = {}): FrontSlot => ({
+  kind: 'second',
+  story,
+  headline: '',
+  picture: null,
+  from: null,
+  until: null,
+  related: [],
+  ...part,
+});
+
+describe('a plan', () => {
+  const plan: FrontPlan = {
+    slots: [
+      slot(1),
+      slot(2, { from: '2026-11-25T10:00:00Z' }),
+      slot(3, { from: '2026-11-25T09:00:00Z', until: '2026-11-25T10:00:00Z' }),
+    ],
+    next: { at: '2026-11-25T12:00:00Z', slots: [slot(4), slot(5, { until: '2026-11-25T13:00:00Z' })] },
+  };
+
+  it.each([
+    ['2026-11-25T08:59:59Z', [1]],
+    ['2026-11-25T09:00:00Z', [1, 3]],
+    ['2026-11-25T10:00:00Z', [1, 2]],
+    ['2026-11-25T11:59:59Z', [1, 2]],
+    ['2026-11-25T12:00:00Z', [4, 5]],
+    ['2026-11-25T13:00:00Z', [4]],
+  ])('counts at %s what is within its times', (instant, stories) => {
+    expect(slotsAt(plan, instant).map(({ story }) => story)).toEqual(stories);
+  });
+
+  it('turns at each of its times, once', () => {
+    expect(turnsOf(plan)).toEqual([
+      '2026-11-25T09:00:00Z',
+      '2026-11-25T10:00:00Z',
+      '2026-11-25T12:00:00Z',
+      '2026-11-25T13:00:00Z',
+    ]);
+    expect(turnsOf({ slots: [slot(1)], next: null })).toEqual([]);
+  });
+
+  it.each([
+    ['home', null],
+    ['section-12', 12],
+    ['section-0', undefined],
+    ['section-1x', undefined],
+    ['home-2', undefined],
+    ['', undefined],
+  ])('of “%s” belongs to %s', (key, section) => expect(sectionOfFront(key)).toBe(section));
+});
+
+describe('the home page', () => {
+  it('without anything placed is the editors’ list, or the newest', () => {
+    expect(composeHome([], chosen, newest)).toMatchObject({
+      lead: chosen.featured,
+      others: chosen.others,
+      packages: [],
+    });
+    const { lead, others, ids: shown } = composeHome([], none, newest);
+    expect([lead, ids(others)]).toEqual([leadStory(none, newest), [99, 98, 97, 96, 95]]);
+    expect([...shown]).toEqual([100, 99, 98, 97, 96, 95]);
+    expect(composeHome([], none, [])).toMatchObject({ lead: null, others: [] });
+  });
+
+  it('has what is placed first, and fills the rest without doubles', () => {
+    const placed = [place('second', 52), place('lead', 98), place('second', 97)];
+    const { lead, others } = composeHome(placed, chosen, newest);
+    expect([lead?.id, lead?.breaking]).toEqual([98, false]);
+    expect(ids(others)).toEqual([52, 97, 50, 51, 53, 54]);
+    const filled = composeHome([place('second', 99)], none, newest);
+    expect([filled.lead?.id, ids(filled.others)]).toEqual([100, [99, 98, 97, 96, 95]]);
+  });
+
+  it('keeps the words of the top story where it leads, with the headline for its place', () => {
+    const placed = [{ ...place('lead', 50), card: card(50, { title: 'For this place' }) }];
+    expect(composeHome(placed, chosen, newest).lead).toMatchObject({
+      title: 'For this place',
+      breaking: true,
+      featuredExcerpt: 'One\nTwo',
+    });
+  });
+
+  it('lets the first of two leads lead, and gives a story one place', () => {
+    const placed = [place('lead', 1), place('lead', 2), place('second', 1), place('package', 2)];
+    const { lead, others, packages } = composeHome(placed, none, newest);
+    expect([lead?.id, ids(others)[0], packages]).toEqual([1, 2, []]);
+  });
+
+  it('shows no story of a package anywhere else, nor twice in packages', () => {
+    const link = (story: number | null) => ({ href: `/${story}`, title: 'A', story });
+    const placed = [
+      place('package', 100, [link(99), link(98), link(null)]),
+      place('second', 98),
+      place('package', 97, [link(99)]),
+    ];
+    const { lead, others, packages, ids: shown } = composeHome(placed, none, newest);
+    expect(packages.map(({ related }) => related.map(({ story }) => story))).toEqual([[99, null], []]);
+    expect([lead?.id, ids(others)]).toEqual([96, [98, 95, 94, 93, 92]]);
+    expect([99, 100, 97].every((id) => shown.has(id))).toBe(true);
+  });
+
+  it('has nine places below the lead; what is placed beyond them may stand in its section', () => {
+    const placed = Array.from({ length: 12 }, (_, at) => place('second', at + 1));
+    const { others, ids: shown } = composeHome(placed, none, newest);
+    expect(ids(others)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect([9, 10].map((id) => shown.has(id))).toEqual([true, false]);
+  });
+});
+
+describe('a section', () => {
+  const items = newest.slice(0, 6);
+
+  it('without anything placed is its list, the first three large', () => {
+    const { front, listed, isPlaced, packages } = composeSection([], items, 3);
+    expect([ids(front), ids(listed), isPlaced, packages]).toEqual([[100, 99, 98], [97, 96, 95], false, []]);
+    expect(composeSection([], items, 0)).toMatchObject({ front: [], listed: items });
+  });
+
+  it('has what is placed first, and every story of its list once', () => {
+    const placed = [place('second', 97), place('lead', 7), place('package', 95)];
+    const { front, listed, isPlaced, packages } = composeSection(placed, items, 3);
+    expect([ids(front), ids(listed), isPlaced]).toEqual([[7, 97, 100], [99, 98, 96], true]);
+    expect(packages.map(({ main }) => main.id)).toEqual([95]);
+  });
+
+  it('lets the newest lead where only seconds are placed', () => {
+    const { front, listed } = composeSection([place('second', 7)], items, 3);
+    expect([ids(front), ids(listed)]).toEqual([
+      [100, 7, 99],
+      [98, 97, 96, 95],
+    ]);
+  });
+});

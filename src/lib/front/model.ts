@@ -1,0 +1,76 @@
+/**
+ * What editors have placed on the home page or on a section's: stories in an order, some with a headline and picture for that place, some for a
+ * time. `lib/front/compose.ts` turns it into what the page shows. All instants are UTC, `YYYY-MM-DDTHH:MM:SSZ`, so that text order is time order.
+ */
+import type { Card, Picture } from '../content/model.ts';
+
+/** `package`: a story with related headlines beneath. */
+export const slotKinds = ['lead', 'second', 'package'] as const;
+export type SlotKind = (typeof slotKinds)[number];
+
+/** A headline beneath the story of a package: of a story, with words of its own or `''`, or of any address. */
+export type RelatedLink =
+  | { readonly story: number; readonly title: string }
+  | { readonly href: string; readonly title: string };
+
+export interface FrontSlot {
+  readonly kind: SlotKind;
+  /** Id of an article. */
+  readonly story: number;
+  /** Plain text for this place; `''`: the story's own headline. */
+  readonly headline: string;
+  /** For this place; `null`: the story's own picture. */
+  readonly picture: Picture | null;
+  /** The slot counts from this instant on, and until before that one; `null`: no limit. */
+  readonly from: string | null;
+  readonly until: string | null;
+  /** Packages only. */
+  readonly related: readonly RelatedLink[];
+}
+
+/** The front of one page as WordPress has published it. */
+export interface FrontPlan {
+  readonly slots: readonly FrontSlot[];
+  /** What replaces `slots` at an instant. */
+  readonly next: { readonly at: string; readonly slots: readonly FrontSlot[] } | null;
+}
+
+/** Key of the home page's front. */
+export const homeFront = 'home';
+
+/** Key of a section's front. @param id of the category term */
+export const sectionFront = (id: number): string => `section-${id}`;
+
+/** Id of the section whose front has this key; `null`: the home page; `undefined`: no key of a front. */
+export function sectionOfFront(key: string): number | null | undefined {
+  if (key === homeFront) return null;
+  const [, id] = /^section-([1-9]\d{0,14})$/u.exec(key) ?? [];
+  return id === undefined ? undefined : Number(id);
+}
+
+/** The slots of a plan that count at an instant. */
+export function slotsAt({ slots, next }: FrontPlan, instant: string): readonly FrontSlot[] {
+  const present = next && next.at <= instant ? next.slots : slots;
+  return present.filter(({ from, until }) => (from === null || from <= instant) && (until === null || instant < until));
+}
+
+/** The instants at which time alone may change what counts, in their order. */
+export function turnsOf({ slots, next }: FrontPlan): string[] {
+  const own = [...slots, ...(next?.slots ?? [])].flatMap(({ from, until }) => [from, until]);
+  return [...new Set([...own, next?.at])].filter((instant) => typeof instant === 'string').sort();
+}
+
+/** A story in its place, with the headline and picture that it has there. */
+export interface Placed {
+  readonly kind: SlotKind;
+  readonly card: Card;
+  readonly related: readonly PlacedLink[];
+}
+
+export interface PlacedLink {
+  /** Path of the site, or a full address. */
+  readonly href: string;
+  readonly title: string;
+  /** Id of the story that it leads to; `null` for an address. */
+  readonly story: number | null;
+}

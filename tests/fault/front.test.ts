@@ -1,0 +1,129 @@
+/** A front on real processes: one render, at its times, on serving workers and two nodes, after `kill -9`. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Paper, startPaper, until } from '../fixtures/paper.ts';
+import { type Json, wirePost } from '../fixtures/wordpress.ts';
+import { type Cluster, startPostgres } from '../world/postgres.ts';
+
+const slot = (story: number, part: Json = {}): Json => ({ kind: 'second', story, ...part });
+const inSeconds = (seconds: number): string => `${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 19)}Z`;
+const hook = (event = 'update') => ({ event, type: 'fronts', id: 900, slug: 'home' });
+
+let modified = Date.parse('2026-11-20T12:00:00Z');
+/** Publishes a front in WordPress; the site doesn't know yet. */
+function put({ wordpress }: Paper, slots: Json[], part: Json = {}): void {
+  modified += 1000;
+  const at = new Date(modified).toISOString().slice(0, 19);
+  wordpress.put('fronts', {
+    ...wirePost({ id: 900, slug: 'home', front: { slots, next: null, ...part } }),
+    modified_gmt: at,
+    modified: at,
+    id: 900,
+  });
+}
+const lead = (html: string): string => /<article class="lead[\s\S]*?<a class="cover[^>]*>([^<]*)/.exec(html)?.[1] ?? '';
+const leadOf = async (paper: Paper) => lead((await paper.ask('/')).text);
+const leads = (paper: Paper, words: string) => until(async () => (await leadOf(paper)) === words, paper.output);
+
+describe('on one process', () => {
+  let paper: Paper;
+  beforeAll(async () => {
+    paper = await startPaper();
+    await until(() => paper.output().includes('The important pages are ready'), paper.output);
+  });
+  afterAll(() => paper?.close());
+
+  it('is one fetch, one render of its page and of no other, also when webhooks come twice and out of order', async () => {
+    const before = (await paper.ask('/')).text;
+    const renders = await paper.metric('broadsheet_renders_total');
+    put(paper, [slot(3, { kind: 'lead', headline: 'For this place' }), slot(4)]);
+    paper.wordpress.requests.length = 0;
+    const answer = await paper.deliver(hook('publish'));
+    expect(JSON.parse(answer.text)).toMatchObject({ ok: true, refreshed: ['/'] });
+    expect(await leadOf(paper)).toBe('For this place');
+    expect(paper.wordpress.requests).toEqual(['/wp/v2/fronts/900']);
+    expect((await paper.metric('broadsheet_renders_total')) - renders).toBe(1);
+    const delivery = randomUUID();
+    const again = await Promise.all([
+      paper.deliver(hook(), { delivery }),
+      paper.deliver(hook(), { delivery }),
+      paper.deliver(hook('publish')),
+    ]);
+    expect(again.some(({ status }) => status === 200)).toBe(true);
+    expect((await paper.metric('broadsheet_renders_total')) - renders).toBe(1);
+    expect((await paper.ask('/article/story-3')).text).not.toContain('For this place');
+    // Without anything placed the page is as it was, byte for byte.
+    put(paper, []);
+    await paper.deliver(hook());
+    expect((await paper.ask('/')).text).toBe(before);
+  });
+
+  it('changes at its times without a request, once for each', async () => {
+    put(paper, [slot(2, { kind: 'lead', until: inSeconds(4) }), slot(5, { kind: 'lead' })]);
+    await paper.deliver(hook());
+    expect(await leadOf(paper)).toBe('Story 2');
+    const renders = await paper.metric('broadsheet_renders_total');
+    await until(async () => (await paper.metric('broadsheet_renders_total')) > renders, paper.output);
+    await leads(paper, 'Story 5');
+    expect((await paper.metric('broadsheet_renders_total')) - renders).toBe(1);
+  });
+
+  it('shows a scheduled front at its time after kill -9 before it, and a killed one again', async () => {
+    put(paper, [slot(5, { kind: 'lead' })], { next: { at: inSeconds(3), slots: [slot(6, { kind: 'lead' })] } });
+    await paper.deliver(hook());
+    await paper.kill('SIGKILL');
+    await paper.start();
+    await leads(paper, 'Story 6');
+    await paper.kill('SIGKILL');
+    await paper.start();
+    expect(await leadOf(paper)).toBe('Story 6');
+  });
+
+  it('lets a withdrawn story’s place fill itself, without an error', async () => {
+    put(paper, [slot(7, { kind: 'lead' }), slot(4711)]);
+    await paper.deliver(hook());
+    expect(await leadOf(paper)).toBe('Story 7');
+    paper.wordpress.remove('articles', 7);
+    await paper.deliver({ event: 'trash', type: 'articles', id: 7, slug: 'story-7', status: 'trash' });
+    const answer = await paper.ask('/');
+    expect([answer.status, lead(answer.text)]).not.toEqual([200, 'Story 7']);
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toContain('Story 7<');
+  });
+});
+
+describe('on two nodes', () => {
+  let cluster: Cluster;
+  const papers: Paper[] = [];
+  beforeAll(async () => {
+    cluster = await startPostgres();
+    const env = {
+      DATABASE_URL: await cluster.database(),
+      ACCOUNTS_SECRET: 'a secret that both nodes have, long enough',
+    };
+    const newsroom = await startPaper(env);
+    papers.push(newsroom, await startPaper({ ...env, WORDPRESS_URL: newsroom.wordpressUrl }));
+  });
+  afterAll(async () => {
+    await Promise.all(papers.map((paper) => paper.close()));
+    await cluster?.remove();
+  });
+
+  it('is on both after one fetch, and each time changes both with one render', async () => {
+    const [first, second] = papers as [Paper, Paper];
+    for (const paper of papers)
+      await until(() => paper.output().includes('The important pages are ready'), paper.output);
+    put(first, [slot(2, { kind: 'lead', until: inSeconds(8) }), slot(5, { kind: 'lead' })]);
+    first.wordpress.requests.length = 0;
+    expect((await second.deliver(hook('publish'))).status).toBe(200);
+    for (const paper of papers) await leads(paper, 'Story 2');
+    expect(first.wordpress.requests.filter((each) => each.includes('fronts'))).toEqual(['/wp/v2/fronts/900']);
+    const sum = async () => {
+      const [one, other] = await Promise.all(papers.map((paper) => paper.metric('broadsheet_renders_total')));
+      return Number(one) + Number(other);
+    };
+    const renders = await sum();
+    for (const paper of papers) await leads(paper, 'Story 5');
+    expect((await sum()) - renders).toBe(1);
+  });
+});
