@@ -81,6 +81,10 @@ $newsroom_parts = array(
 	'alert-screen',  // Breaking news: the screen.
 	'reading-now',   // What is read now: asks the site.
 	'reading-screen', // What is read now: the widget and the screen.
+	'front',         // Fronts: drafts, what is published, what is scheduled.
+	'front-slots',   // Slots of a front, and how two fronts differ.
+	'front-routes',  // Routes of the screen.
+	'front-screen',  // The screen "Front".
 	'settings',      // Settings → Newsroom.
 	'settings-log',  // The last deliveries.
 	'adopt',         // An ordinary WordPress becomes a newsroom: the task and its phases.

@@ -1,6 +1,6 @@
 <?php
 /**
- * Runs when the plugin is deleted: removes its settings, table, role and task. Editors' content stays:
+ * Runs when the plugin is deleted: removes its settings, tables, role and tasks. Editors' content stays:
  * articles, videos, crosswords, authors, series, the fields of documents and sections, and the versions of stories.
  *
  * @package Newsroom
@@ -23,7 +23,10 @@ function newsroom_uninstall_site() {
 	delete_transient( 'newsroom_site_down' );
 	wp_unschedule_hook( 'newsroom_deliver' );
 	newsroom_remove_role();
-	$wpdb->query( "DROP TABLE IF EXISTS {$wpdb->prefix}newsroom_deliveries" ); // phpcs:ignore WordPress.DB
+	wp_unschedule_hook( 'newsroom_front_due' );
+	foreach ( array( 'newsroom_deliveries', 'newsroom_fronts' ) as $newsroom_table ) {
+		$wpdb->query( "DROP TABLE IF EXISTS {$wpdb->prefix}{$newsroom_table}" ); // phpcs:ignore WordPress.DB
+	}
 	delete_option( 'newsroom_adopt_check' );
 	delete_option( 'newsroom_adopt_lock' );
 	// The journal of an adoption stays with the articles that came of it: it is what could make them posts again.

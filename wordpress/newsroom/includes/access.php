@@ -200,7 +200,7 @@ function newsroom_without_protected( $args ) {
  * @return WP_REST_Response
  */
 function newsroom_keep_private( $response, $server, $request ) {
-	if ( is_user_logged_in() && preg_match( '#^/(?:wp/v2/(?:articles|live-entries|video|crosswords|authors|podcasts|pages)|newsroom/v1)\b#', $request->get_route() ) ) {
+	if ( is_user_logged_in() && preg_match( '#^/(?:wp/v2/(?:articles|live-entries|video|crosswords|authors|podcasts|fronts|pages)|newsroom/v1)\b#', $request->get_route() ) ) {
 		$response->header( 'Cache-Control', 'private, no-store' );
 		$response->header( 'Vary', 'Authorization, Cookie', false );
 	}

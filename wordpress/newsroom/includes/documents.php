@@ -22,6 +22,7 @@ function newsroom_document_types() {
 		'crosswords' => 'crosswords',
 		'authors'    => 'authors',
 		'podcasts'   => 'podcasts',
+		'front'      => 'fronts',
 		'page'       => 'pages',
 	);
 }

@@ -52,6 +52,7 @@ function newsroom_upgrade() {
 function newsroom_install() {
 	newsroom_create_table();
 	newsroom_create_version_tables();
+	newsroom_create_front_table();
 	newsroom_add_role();
 	if ( '' === (string) get_option( 'newsroom_secret', '' ) ) {
 		update_option( 'newsroom_secret', newsroom_new_secret(), false );

@@ -113,6 +113,7 @@ function newsroom_picture_changed( $picture_id ) {
 	foreach ( $ids as $id ) {
 		newsroom_touch( (int) $id );
 	}
+	newsroom_touch_fronts( $picture_id );
 }
 
 /**

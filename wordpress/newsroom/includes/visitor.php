@@ -54,7 +54,7 @@ function newsroom_reads_as_visitor( $request ) {
 	if ( array_diff( (array) $request['status'], array( 'publish', 'approve' ) ) ) {
 		return false;
 	}
-	return (bool) preg_match( '#^/(?:wp/v2/(?:articles|live-entries|video|crosswords|authors|podcasts|pages|comments|categories)|newsroom/v1/menus)(?:/|$)#', $request->get_route() );
+	return (bool) preg_match( '#^/(?:wp/v2/(?:articles|live-entries|video|crosswords|authors|podcasts|fronts|pages|comments|categories)|newsroom/v1/menus)(?:/|$)#', $request->get_route() );
 }
 
 /**

@@ -1,0 +1,176 @@
+/** The screen "Front": calls, the list of slots as data, and the search for stories. */
+( function () {
+	'use strict';
+
+	const { apiFetch } = wp;
+	const { createElement: el, useEffect, useRef, useState } = wp.element;
+	const { Button, TextControl } = wp.components;
+	const { __, sprintf } = wp.i18n;
+	const { addQueryArgs } = wp.url;
+
+	/** Milliseconds between the last key and the search. */
+	const searchAfter = 250;
+
+	const control = {
+		__next40pxDefaultSize: true,
+		__nextHasNoMarginBottom: true,
+	};
+
+	/** Asks for a page's front. @throws the error with `code`, `message` and `data` */
+	const ask = ( page, path = '', method = 'GET', data = undefined ) =>
+		apiFetch( { path: `/newsroom/v1/front/${ page }${ path }`, method, data } );
+
+	/** Words for an error of a request. */
+	const failed = ( error ) =>
+		error.message || __( 'We couldn’t reach WordPress. Try again.', 'newsroom' );
+
+	/** Text of a title, whose entities are WordPress's. */
+	const plain = ( html ) =>
+		new window.DOMParser().parseFromString( html, 'text/html' ).body
+			.textContent;
+
+	const newSlot = ( story, kind ) => ( {
+		id: window.crypto.randomUUID
+			? window.crypto.randomUUID()
+			: `s-${ Date.now() }-${ Math.floor( Math.random() * 1e9 ) }`,
+		kind,
+		story,
+		headline: '',
+		picture: 0,
+		from: '',
+		until: '',
+		related: [],
+	} );
+
+	/** Slots in another order: lead and second belong to the places, a package to its story. */
+	function ordered( next, before ) {
+		const kinds = before.map( ( { kind } ) => kind ).filter( ( kind ) => kind !== 'package' );
+		return next.map( ( slot ) => ( slot.kind === 'package' ? slot : { ...slot, kind: kinds.shift() } ) );
+	}
+
+	/** Slots with one in another place. */
+	function moved( slots, from, to ) {
+		const next = [ ...slots ];
+		next.splice( to, 0, ...next.splice( from, 1 ) );
+		return ordered( next, slots );
+	}
+
+	/** Finds stories by their words, and adds one with the button or with Enter. */
+	function Search( { label, add, has } ) {
+		const [ query, setQuery ] = useState( '' );
+		const [ found, setFound ] = useState( [] );
+		const [ words, setWords ] = useState( '' );
+		const turn = useRef( 0 );
+
+		const find = async () => {
+			const own = ++turn.current;
+			if ( query.trim().length < 2 ) {
+				setFound( [] );
+				setWords( '' );
+				return;
+			}
+			try {
+				const stories = await apiFetch( {
+					path: addQueryArgs( '/wp/v2/articles', {
+						search: query.trim(),
+						per_page: 10,
+						orderby: 'relevance',
+						status: 'publish,future',
+						_fields: 'id,title,date,status',
+					} ),
+				} );
+				if ( own !== turn.current ) {
+					return;
+				}
+				setFound( stories );
+				setWords(
+					stories.length
+						? /* translators: %d: number of stories. */
+						  sprintf( __( '%d found.', 'newsroom' ), stories.length )
+						: __( 'No story found.', 'newsroom' )
+				);
+			} catch ( error ) {
+				if ( own === turn.current ) {
+					setWords(
+						error.message ||
+							__( 'The search failed. Try again.', 'newsroom' )
+					);
+				}
+			}
+		};
+
+		useEffect( () => {
+			const timer = setTimeout( find, searchAfter );
+			return () => clearTimeout( timer );
+		}, [ query ] );
+
+		const take = ( story ) => {
+			const title = plain( story.title.rendered );
+			if ( has && has( story.id ) ) {
+				/* translators: %s: headline. */
+				setWords( sprintf( __( '%s is already in the list.', 'newsroom' ), title ) );
+				return;
+			}
+			add( story.id, {
+				title,
+				state: story.status === 'future' ? 'scheduled' : '',
+			} );
+			/* translators: %s: headline. */
+			setWords( sprintf( __( '%s added.', 'newsroom' ), title ) );
+		};
+
+		return el(
+			'div',
+			{ className: 'newsroom-front-search' },
+			el( TextControl, {
+				...control,
+				type: 'search',
+				label,
+				value: query,
+				autoComplete: 'off',
+				onChange: setQuery,
+				onKeyDown: ( event ) => {
+					if ( event.key === 'Enter' ) {
+						event.preventDefault();
+						if ( found[ 0 ] ) {
+							take( found[ 0 ] );
+						}
+					}
+				},
+			} ),
+			el( 'p', { role: 'status', className: 'newsroom-front-found' }, words ),
+			el(
+				'ul',
+				null,
+				found.map( ( story ) =>
+					el(
+						'li',
+						{ key: story.id },
+						el(
+							'span',
+							null,
+							`${ plain( story.title.rendered ) } (${ story.date.slice( 0, 10 ) })`
+						),
+						' ',
+						el(
+							Button,
+							{
+								variant: 'secondary',
+								size: 'small',
+								'aria-label': sprintf(
+									/* translators: %s: headline. */
+									__( 'Add %s', 'newsroom' ),
+									plain( story.title.rendered )
+								),
+								onClick: () => take( story ),
+							},
+							__( 'Add', 'newsroom' )
+						)
+					)
+				)
+			)
+		);
+	}
+
+	window.newsroomFront.parts = { ask, control, failed, moved, newSlot, ordered, Search };
+} )();

@@ -1,0 +1,433 @@
+/**
+ * The screen "Front": the stories of a page in their order, moved by keyboard. What is changed is saved as a draft; readers see it when it is
+ * published, or at a time.
+ */
+( function () {
+	'use strict';
+
+	const { apiFetch } = wp;
+	const {
+		createElement: el,
+		useCallback,
+		useEffect,
+		useLayoutEffect,
+		useRef,
+		useState,
+	} = wp.element;
+	const { Button, Notice, SelectControl, TextControl } = wp.components;
+	const { __, sprintf } = wp.i18n;
+	const { pages, page: first, zone, parts } = window.newsroomFront;
+	const { ask, control, failed, History, moved, newSlot, ordered, Search, Slot } = parts;
+
+	/** Milliseconds after the last change until it is saved; changes that can be undone; looks at what became of a publication. */
+	const saveAfter = 800;
+	const mostUndone = 100;
+	const looks = 20;
+	const lookEvery = 700;
+
+	/** What readers see, what is scheduled, and whose draft this is. */
+	function Notes( { state } ) {
+		const { published, scheduled, draft, changed } = state;
+		const said = ( words, note ) => sprintf( words, note.when, note.by );
+		return el(
+			'p',
+			{ className: 'newsroom-front-notes' },
+			published
+				? /* translators: 1: time, 2: user. */
+				  said( __( 'Published %1$s by %2$s.', 'newsroom' ), published )
+				: __( 'Nothing is published: the page fills itself.', 'newsroom' ),
+			' ',
+			changed && draft
+				? /* translators: 1: time, 2: user. */
+				  said( __( 'This is a draft, changed %1$s by %2$s.', 'newsroom' ), draft )
+				: '',
+			scheduled &&
+				el(
+					'strong',
+					null,
+					' ',
+					/* translators: 1: time, 2: user. */
+					said( __( 'Another front is scheduled for %1$s by %2$s.', 'newsroom' ), scheduled )
+				)
+		);
+	}
+
+	function Front() {
+		const [ page, setPage ] = useState( first );
+		const [ state, setState ] = useState( null );
+		const [ slots, setSlots ] = useState( [] );
+		const [ message, setMessage ] = useState( '' );
+		const [ problem, setProblem ] = useState( '' );
+		const [ conflict, setConflict ] = useState( null );
+		const [ time, setTime ] = useState( '' );
+		const [ isHistory, setHistory ] = useState( false );
+		const [ undos, setUndos ] = useState( [] );
+		const [ saves, setSaves ] = useState( 0 );
+		const list = useRef();
+		// What is on the screen now, for what runs later; and the requests, one after the other.
+		const now = useRef( { page, slots, version: 0, saved: '[]', conflict: false } );
+		const queue = useRef( Promise.resolve() );
+		const focus = useRef( null );
+		now.current.slots = slots;
+
+		const say = ( words ) => {
+			setProblem( '' );
+			setMessage( words );
+			wp.a11y.speak( words );
+		};
+
+		/** Takes over what WordPress has. @param whole also the slots */
+		const take = ( answer, whole ) => {
+			setState( ( before ) =>
+				before && ! whole
+					? {
+							...answer,
+							stories: { ...before.stories, ...answer.stories },
+							pictures: { ...before.pictures, ...answer.pictures },
+					  }
+					: answer
+			);
+			now.current.version = answer.version;
+			now.current.saved = JSON.stringify( answer.slots );
+			if ( whole ) {
+				now.current.slots = answer.slots;
+				setSlots( answer.slots );
+			}
+		};
+
+		/** Runs requests in their order. A failure is shown; what was changed stays on the screen. */
+		const inTurn = ( run ) => {
+			queue.current = queue.current.then( run ).catch( ( error ) => {
+				const current = error.data && error.data.current;
+				if ( error.code === 'newsroom_front_conflict' && current ) {
+					now.current.conflict = true;
+					setConflict( current );
+					wp.a11y.speak( error.message, 'assertive' );
+					return;
+				}
+				setMessage( '' );
+				setProblem( failed( error ) );
+				wp.a11y.speak( failed( error ), 'assertive' );
+			} );
+			return queue.current;
+		};
+
+		/** Saves the draft, if it has changed. @throws the error of the request */
+		const save = async ( over = false ) => {
+			const { slots: own, version, saved } = now.current;
+			if ( ! over && ( now.current.conflict || JSON.stringify( own ) === saved ) ) {
+				return;
+			}
+			const answer = await ask( now.current.page, '/draft', 'POST', { slots: own, version, over } );
+			take( answer, false );
+			// WordPress may have cleaned what was entered; what is on the screen counts as saved.
+			now.current.saved = JSON.stringify( own );
+			setSaves( ( count ) => count + 1 );
+			setMessage( __( 'Draft saved.', 'newsroom' ) );
+		};
+
+		useEffect( () => {
+			inTurn( async () => {
+				take( await ask( page ), true );
+				now.current.conflict = false;
+				setConflict( null );
+				setUndos( [] );
+				setMessage( '' );
+				setProblem( '' );
+			} );
+			now.current.page = page;
+		}, [ page ] );
+
+		useEffect( () => {
+			if ( JSON.stringify( slots ) === now.current.saved ) {
+				return undefined;
+			}
+			const timer = setTimeout( () => inTurn( save ), saveAfter );
+			const warn = ( event ) => event.preventDefault();
+			window.addEventListener( 'beforeunload', warn );
+			return () => {
+				clearTimeout( timer );
+				window.removeEventListener( 'beforeunload', warn );
+			};
+		}, [ slots, saves ] );
+
+		// A control that has moved with its slot keeps the focus.
+		useLayoutEffect( () => {
+			if ( ! focus.current || ! list.current ) {
+				return;
+			}
+			const { id, name } = focus.current;
+			focus.current = null;
+			const row = list.current.querySelector( `[data-slot="${ id }"]` );
+			const wanted = row && row.querySelector( `[data-control="${ name }"]` );
+			if ( wanted ) {
+				wanted.focus();
+			}
+		}, [ slots ] );
+
+		/** Changes the list so that it can be undone. */
+		const change = useCallback( ( next, details = {} ) => {
+			const before = now.current.slots;
+			setUndos( ( all ) => [ ...all.slice( 1 - mostUndone ), before ] );
+			setSlots( next );
+			setState( ( known ) => ( {
+				...known,
+				stories: { ...known.stories, ...details.stories },
+				pictures: { ...known.pictures, ...details.pictures },
+			} ) );
+		}, [] );
+
+		const titleOf = ( { headline, story } ) =>
+			headline || ( state.stories[ story ] || {} ).title || '';
+
+		const move = ( from, to, name ) => {
+			if ( to < 0 || to >= slots.length ) {
+				return;
+			}
+			focus.current = { id: slots[ from ].id, name };
+			change( moved( slots, from, to ) );
+			wp.a11y.speak(
+				sprintf(
+					/* translators: 1: headline, 2: place, 3: number of slots. */
+					__( '%1$s is now %2$d of %3$d.', 'newsroom' ),
+					titleOf( slots[ from ] ),
+					to + 1,
+					slots.length
+				)
+			);
+		};
+
+		const remove = ( at ) => {
+			const neighbor = slots[ at + 1 ] || slots[ at - 1 ];
+			focus.current = neighbor ? { id: neighbor.id, name: 'title' } : null;
+			change( ordered( slots.filter( ( _, each ) => each !== at ), slots ) );
+			/* translators: %s: headline. */
+			wp.a11y.speak( sprintf( __( '%s removed. Undo brings it back.', 'newsroom' ), titleOf( slots[ at ] ) ) );
+		};
+
+		const undo = () => {
+			if ( undos.length === 0 ) {
+				return;
+			}
+			setSlots( undos[ undos.length - 1 ] );
+			setUndos( undos.slice( 0, -1 ) );
+			wp.a11y.speak( __( 'Undone.', 'newsroom' ) );
+		};
+
+		const onKeyDown = ( event ) => {
+			const row = event.target.closest( '[data-slot]' );
+			const isText = event.target.closest( 'input, textarea' );
+			if ( ( event.ctrlKey || event.metaKey ) && event.key === 'z' && ! isText ) {
+				event.preventDefault();
+				undo();
+				return;
+			}
+			if ( ! row || ! list.current || ! list.current.contains( row ) ) {
+				return;
+			}
+			const at = slots.findIndex( ( { id } ) => id === row.dataset.slot );
+			const named = event.target.closest( '[data-control]' );
+			const name = named ? named.dataset.control : 'title';
+			const steps = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: slots.length - 1 };
+			if ( ! ( event.key in steps ) ) {
+				return;
+			}
+			if ( event.altKey ) {
+				event.preventDefault();
+				event.stopPropagation();
+				move( at, steps[ event.key ], name );
+			} else if ( named && name === 'title' ) {
+				const to = slots[ steps[ event.key ] ];
+				const next = to && list.current.querySelector( `[data-slot="${ to.id }"] [data-control="title"]` );
+				if ( next ) {
+					event.preventDefault();
+					next.focus();
+				}
+			}
+		};
+
+		/** Waits until the site has it, and says so. */
+		const follow = async ( post ) => {
+			for ( let look = 0; look < looks; look++ ) {
+				const { state: at, message: words } = await apiFetch( { path: `/newsroom/v1/delivery/${ post }` } );
+				if ( [ 'done', 'failed' ].includes( at ) || look === looks - 1 ) {
+					say( words );
+					return;
+				}
+				await new Promise( ( resolve ) => setTimeout( resolve, lookEvery ) );
+			}
+		};
+
+		const act = ( path, method, data, words ) =>
+			inTurn( async () => {
+				await save();
+				if ( now.current.conflict ) {
+					return;
+				}
+				const answer = await ask( now.current.page, path, method, { version: now.current.version, ...data } );
+				// Only what is restored replaces what is on the screen.
+				take( answer, path.startsWith( '/history' ) );
+				say( words );
+				if ( words === publishedWords || words === restoredWords ) {
+					await follow( answer.post );
+				}
+			} );
+
+		const publishedWords = __( 'Published.', 'newsroom' );
+		const restoredWords = __( 'Restored and published.', 'newsroom' );
+
+		const restore = ( row, publish ) => {
+			setUndos( ( all ) => [ ...all, now.current.slots ] );
+			act(
+				`/history/${ row }`,
+				'POST',
+				{ publish },
+				publish ? restoredWords : __( 'Restored as a draft.', 'newsroom' )
+			);
+		};
+
+		/** A window as wide as a phone or a desktop computer shows the draft as any reader would see it. */
+		const preview = ( name, width, height ) => {
+			// Before the request: a browser opens windows for a click alone.
+			const opened = window.open( '', `newsroom-front-${ name }`, `popup,width=${ width },height=${ height }` );
+			inTurn( async () => {
+				await save();
+				const { url } = await ask( now.current.page, '/preview', 'POST' );
+				if ( opened ) {
+					opened.location = url;
+					opened.focus();
+				} else {
+					window.location = url;
+				}
+			} );
+		};
+
+		const settle = ( mine ) => {
+			const theirs = conflict;
+			now.current.conflict = false;
+			setConflict( null );
+			if ( mine ) {
+				inTurn( () => save( true ) );
+				return;
+			}
+			setUndos( ( all ) => [ ...all, now.current.slots ] );
+			take( theirs, true );
+			say( __( 'This is your colleague’s version. Undo brings yours back.', 'newsroom' ) );
+		};
+
+		if ( ! state ) {
+			return problem
+				? el( Notice, { status: 'error', isDismissible: false }, problem )
+				: el( 'p', null, __( 'Loading…', 'newsroom' ) );
+		}
+		const button = ( variant, words, onClick, props = {} ) => el( Button, { variant, onClick, ...props }, words );
+		return el(
+			'div',
+			{ onKeyDownCapture: onKeyDown },
+			el( SelectControl, {
+				...control,
+				className: 'newsroom-front-page',
+				label: __( 'Page', 'newsroom' ),
+				value: page,
+				options: pages,
+				onChange: ( next ) => inTurn( save ).then( () => setPage( next ) ),
+			} ),
+			el( Notes, { state } ),
+			el(
+				'div',
+				{ className: 'newsroom-front-actions' },
+				button( 'primary', __( 'Publish', 'newsroom' ), () => act( '/publish', 'POST', {}, publishedWords ) ),
+				button( 'secondary', __( 'Preview on a phone', 'newsroom' ), () => preview( 'phone', 390, 844 ) ),
+				button( 'secondary', __( 'Preview on a desktop', 'newsroom' ), () => preview( 'desktop', 1280, 900 ) ),
+				button( 'secondary', __( 'Undo', 'newsroom' ), undo, {
+					disabled: undos.length === 0,
+					accessibleWhenDisabled: true,
+				} ),
+				button( 'secondary', __( 'History', 'newsroom' ), () => setHistory( ! isHistory ), {
+					'aria-expanded': isHistory,
+				} )
+			),
+			el( 'p', { className: 'newsroom-front-message' }, message ),
+			problem && el( Notice, { status: 'error', isDismissible: false }, problem ),
+			conflict &&
+				el(
+					Notice,
+					{ status: 'warning', isDismissible: false },
+					el(
+						'p',
+						null,
+						sprintf(
+							/* translators: 1: user, 2: time. */
+							__( '%1$s changed this front at %2$s. Yours isn’t saved, but it’s still here. What you replace stays in the history.', 'newsroom' ),
+							conflict.draft ? conflict.draft.by : '',
+							conflict.draft ? conflict.draft.when : ''
+						)
+					),
+					button( 'secondary', __( 'Show theirs', 'newsroom' ), () => settle( false ) ),
+					' ',
+					button( 'secondary', __( 'Keep mine', 'newsroom' ), () => settle( true ) )
+				),
+			el( 'h2', { id: 'newsroom-front-list' }, __( 'Stories', 'newsroom' ) ),
+			el(
+				'p',
+				{ className: 'description', id: 'newsroom-front-keys' },
+				__( 'Alt with an arrow moves a story; arrows go through the list. What isn’t placed fills itself.', 'newsroom' )
+			),
+			slots.length === 0 && el( 'p', null, __( 'Nothing is placed: the page fills itself.', 'newsroom' ) ),
+			el(
+				'ol',
+				{ ref: list, className: 'newsroom-front-slots', 'aria-labelledby': 'newsroom-front-list' },
+				slots.map( ( slot, at ) =>
+					el( Slot, {
+						key: slot.id,
+						slot,
+						at,
+						count: slots.length,
+						stories: state.stories,
+						pictures: state.pictures,
+						move: ( to, name ) => move( at, to, name ),
+						change: ( part, details ) =>
+							change(
+								now.current.slots.map( ( each ) => ( each.id === slot.id ? { ...each, ...part } : each ) ),
+								details
+							),
+						remove: () => remove( at ),
+					} )
+				)
+			),
+			el( Search, {
+				label: __( 'Find a story', 'newsroom' ),
+				has: ( id ) => now.current.slots.some( ( { story } ) => story === id ),
+				add: ( story, about ) =>
+					change( [ ...now.current.slots, newSlot( story, now.current.slots.length ? 'second' : 'lead' ) ], {
+						stories: { [ story ]: about },
+					} ),
+			} ),
+			el(
+				'fieldset',
+				{ className: 'newsroom-front-schedule' },
+				el( 'legend', null, __( 'Schedule', 'newsroom' ) ),
+				el( TextControl, {
+					...control,
+					type: 'datetime-local',
+					/* translators: %s: time zone. */
+					label: sprintf( __( 'Publish this draft at (%s)', 'newsroom' ), zone ),
+					value: time,
+					onChange: ( value ) => setTime( value.slice( 0, 16 ) ),
+				} ),
+				button( 'secondary', __( 'Schedule', 'newsroom' ), () => act( '/schedule', 'POST', { at: time }, __( 'Scheduled.', 'newsroom' ) ), {
+					disabled: time === '',
+				} ),
+				state.scheduled &&
+					button( 'tertiary', __( 'Don’t publish what is scheduled', 'newsroom' ), () =>
+						act( '/schedule', 'DELETE', {}, __( 'Nothing is scheduled any more.', 'newsroom' ) )
+					)
+			),
+			isHistory && el( History, { page, published: state.published && state.published.row, restore } )
+		);
+	}
+
+	wp.domReady( () => {
+		wp.element.createRoot( document.getElementById( 'newsroom-front' ) ).render( el( Front ) );
+	} );
+} )();

@@ -1,0 +1,361 @@
+<?php
+/**
+ * REST routes of the screen "Front", and the draft of a front for the site's preview.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'rest_api_init', 'newsroom_register_front_routes' );
+
+/** Fronts of one part of the history. */
+define( 'NEWSROOM_FRONT_HISTORY', 20 );
+
+/**
+ * Registers the routes.
+ */
+function newsroom_register_front_routes() {
+	$page    = '/front/(?P<page>home|section-[1-9]\d{0,14})';
+	$version = array(
+		'version' => array(
+			'type'     => 'integer',
+			'minimum'  => 0,
+			'required' => true,
+		),
+	);
+	$routes  = array(
+		array( $page, 'GET', 'newsroom_rest_front_state', array() ),
+		array( $page . '/draft', 'POST', 'newsroom_rest_save_front', $version + array( 'over' => array( 'type' => 'boolean' ) ) ),
+		array( $page . '/publish', 'POST', 'newsroom_rest_publish_front', $version ),
+		array( $page . '/schedule', 'POST', 'newsroom_rest_schedule_front', $version ),
+		array( $page . '/schedule', 'DELETE', 'newsroom_rest_unschedule_front', array() ),
+		array( $page . '/history', 'GET', 'newsroom_rest_front_history', array( 'skip' => array( 'type' => 'integer', 'minimum' => 0, 'default' => 0 ) ) ), // phpcs:ignore WordPress.Arrays
+		array( $page . '/history/(?P<row>\d{1,15})', 'GET', 'newsroom_rest_front_row', array() ),
+		array( $page . '/history/(?P<row>\d{1,15})', 'POST', 'newsroom_rest_restore_front', $version + array( 'publish' => array( 'type' => 'boolean' ) ) ),
+		array( $page . '/preview', 'POST', 'newsroom_rest_front_preview', array() ),
+	);
+	foreach ( $routes as list( $route, $method, $callback, $args ) ) {
+		register_rest_route(
+			'newsroom/v1',
+			$route,
+			array(
+				'methods'             => $method,
+				'callback'            => $callback,
+				'permission_callback' => 'newsroom_may_front',
+				'args'                => $args,
+			)
+		);
+	}
+	register_rest_route(
+		'newsroom/v1',
+		'/fronts/(?P<id>\d{1,15})/draft',
+		array(
+			'methods'             => 'GET',
+			'callback'            => 'newsroom_rest_front_draft',
+			'permission_callback' => 'newsroom_may_see_front_draft',
+		)
+	);
+}
+
+/**
+ * Whether the user may see drafts of fronts: editors, and the site for its previews.
+ *
+ * @return bool
+ */
+function newsroom_may_see_front_draft() {
+	return newsroom_may_front() || current_user_can( 'newsroom_read_restricted' );
+}
+
+/**
+ * The draft of a front in the form of the field `front`.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_front_draft( $request ) {
+	$post = get_post( (int) $request['id'] );
+	if ( ! $post || 'front' !== $post->post_type ) {
+		return new WP_Error( 'rest_post_invalid_id', __( 'There is no such front.', 'newsroom' ), array( 'status' => 404 ) );
+	}
+	$draft = newsroom_front_draft( $post->post_name );
+	return rest_ensure_response(
+		array(
+			'front' => array(
+				'slots' => newsroom_front_wire( $draft['slots'] ),
+				'next'  => null,
+			),
+		)
+	);
+}
+
+/**
+ * Name of a user.
+ *
+ * @param int $id User.
+ * @return string
+ */
+function newsroom_front_editor( $id ) {
+	$user = $id ? get_userdata( $id ) : false;
+	return $user ? $user->display_name : __( 'a former user', 'newsroom' );
+}
+
+/**
+ * A row for the screen: who and when.
+ *
+ * @param array|null $row Row.
+ * @return array|null
+ */
+function newsroom_front_note( $row ) {
+	return $row && $row['at'] ? array(
+		'row'   => $row['id'],
+		'state' => $row['state'],
+		'by'    => newsroom_front_editor( $row['user'] ),
+		'when'  => newsroom_alert_time( $row['at'] ),
+		'slots' => count( $row['slots'] ),
+	) : null;
+}
+
+/**
+ * What the screen shows of the stories and pictures of slots.
+ *
+ * @param array[] $slots Slots.
+ * @return array `stories`: title and state by id; `pictures`: addresses by id.
+ */
+function newsroom_front_details( $slots ) {
+	$ids = array_column( $slots, 'story' );
+	foreach ( $slots as $slot ) {
+		$ids = array_merge( $ids, array_column( $slot['related'], 'story' ) );
+	}
+	$ids = array_values( array_unique( array_filter( array_map( 'intval', $ids ) ) ) );
+	_prime_post_caches( $ids, false, false );
+	$stories  = array();
+	$pictures = array();
+	foreach ( $ids as $id ) {
+		$post           = get_post( $id );
+		$is_story       = $post && 'articles' === $post->post_type && 'trash' !== $post->post_status;
+		$stories[ $id ] = array(
+			'title' => $is_story ? newsroom_plain( $post->post_title ) : newsroom_front_title( $id ),
+			'state' => ! $is_story ? 'gone' : ( newsroom_is_visible( $post ) ? '' : ( 'future' === $post->post_status ? 'scheduled' : 'unpublished' ) ),
+		);
+	}
+	foreach ( array_filter( array_column( $slots, 'picture' ) ) as $id ) {
+		$pictures[ $id ] = (string) wp_get_attachment_image_url( $id, 'thumbnail' );
+	}
+	return array(
+		'stories'  => (object) $stories,
+		'pictures' => (object) $pictures,
+	);
+}
+
+/**
+ * Everything that the screen shows of a page.
+ *
+ * @param string $page Key.
+ * @return array|WP_Error
+ */
+function newsroom_front_state( $page ) {
+	$pages = newsroom_front_pages();
+	if ( ! isset( $pages[ $page ] ) ) {
+		return new WP_Error( 'newsroom_front_unknown', __( 'This page has no front.', 'newsroom' ), array( 'status' => 404 ) );
+	}
+	newsroom_publish_due_fronts();
+	$draft     = newsroom_front_draft( $page );
+	$published = newsroom_front_row( $page, 'published' );
+	$post      = newsroom_front_post( $page );
+	return array(
+		'page'      => $page,
+		'version'   => $draft['version'],
+		'slots'     => $draft['slots'],
+		'draft'     => newsroom_front_note( $draft ),
+		'changed'   => wp_json_encode( $draft['slots'] ) !== wp_json_encode( $published ? $published['slots'] : array() ),
+		'published' => newsroom_front_note( $published ),
+		'scheduled' => newsroom_front_note( newsroom_front_row( $page, 'scheduled' ) ),
+		'post'      => $post ? $post->ID : 0,
+	) + newsroom_front_details( $draft['slots'] );
+}
+
+/**
+ * The answer to a change: the state, with the status and words of an error.
+ *
+ * @param string       $page   Key.
+ * @param int|true|WP_Error $result What came of the change.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_front_answer( $page, $result = true ) {
+	if ( is_wp_error( $result ) && 'newsroom_front_conflict' === $result->get_error_code() ) {
+		$result->add_data( array( 'status' => 409 ) + array( 'current' => newsroom_front_state( $page ) ) );
+	}
+	return rest_ensure_response( is_wp_error( $result ) ? $result : newsroom_front_state( $page ) );
+}
+
+/**
+ * A page with its draft.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_front_state( $request ) {
+	return newsroom_front_answer( $request['page'] );
+}
+
+/**
+ * Saves a draft.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_save_front( $request ) {
+	$page  = $request['page'];
+	$slots = newsroom_clean_slots( $request['slots'] );
+	if ( is_wp_error( $slots ) || ! isset( newsroom_front_pages()[ $page ] ) ) {
+		return newsroom_front_answer( $page, $slots );
+	}
+	return newsroom_front_answer( $page, newsroom_save_front( $page, $slots, (int) $request['version'], ! empty( $request['over'] ) ) );
+}
+
+/**
+ * Publishes the draft.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_publish_front( $request ) {
+	$page = $request['page'];
+	$done = isset( newsroom_front_pages()[ $page ] ) ? newsroom_publish_front( $page, (int) $request['version'] ) : true;
+	return newsroom_front_answer( $page, $done );
+}
+
+/**
+ * Schedules the draft.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_schedule_front( $request ) {
+	$page  = $request['page'];
+	$local = newsroom_clean_local_time( $request['at'] );
+	if ( is_wp_error( $local ) || '' === $local ) {
+		return is_wp_error( $local ) ? $local : newsroom_front_refusal( __( 'Choose a date and a time.', 'newsroom' ) );
+	}
+	$at   = date_create_immutable( $local, wp_timezone() )->getTimestamp();
+	$done = isset( newsroom_front_pages()[ $page ] ) ? newsroom_schedule_front( $page, (int) $request['version'], $at ) : true;
+	return newsroom_front_answer( $page, $done );
+}
+
+/**
+ * Drops what is scheduled.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_unschedule_front( $request ) {
+	if ( newsroom_drop_scheduled_front( $request['page'] ) ) {
+		newsroom_announce_front( $request['page'] );
+	}
+	return newsroom_front_answer( $request['page'] );
+}
+
+/**
+ * Fronts that were published, and drafts that others have replaced, newest first.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response
+ */
+function newsroom_rest_front_history( $request ) {
+	global $wpdb;
+	$table = newsroom_front_table();
+	$rows  = $wpdb->get_results( $wpdb->prepare( "SELECT * FROM $table WHERE page = %s AND state IN ( 'published', 'kept' ) ORDER BY at DESC, id DESC LIMIT %d OFFSET %d", $request['page'], NEWSROOM_FRONT_HISTORY, $request['skip'] ) ); // phpcs:ignore WordPress.DB
+	$total = (int) $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM $table WHERE page = %s AND state IN ( 'published', 'kept' )", $request['page'] ) ); // phpcs:ignore WordPress.DB
+	$notes = array();
+	foreach ( $rows as $row ) {
+		$notes[] = newsroom_front_note( newsroom_front_of_row( $row ) );
+	}
+	return rest_ensure_response(
+		array(
+			'fronts' => $notes,
+			'total'  => $total,
+		)
+	);
+}
+
+/**
+ * A front of the history.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return array|WP_Error Row.
+ */
+function newsroom_front_of_history( $request ) {
+	global $wpdb;
+	$table = newsroom_front_table();
+	$row   = newsroom_front_of_row( $wpdb->get_row( $wpdb->prepare( "SELECT * FROM $table WHERE id = %d AND page = %s AND state IN ( 'published', 'kept' )", $request['row'], $request['page'] ) ) ); // phpcs:ignore WordPress.DB
+	return $row ? $row : new WP_Error( 'newsroom_front_unknown', __( 'This front isn’t in the history.', 'newsroom' ), array( 'status' => 404 ) );
+}
+
+/**
+ * A front of the history: its stories, and how it differs from what is published now.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_front_row( $request ) {
+	$row = newsroom_front_of_history( $request );
+	if ( is_wp_error( $row ) ) {
+		return $row;
+	}
+	$kinds = newsroom_front_kinds();
+	$lines = array();
+	foreach ( $row['slots'] as $slot ) {
+		$lines[] = $kinds[ $slot['kind'] ] . ': ' . newsroom_front_title( $slot['story'], $slot['headline'] );
+	}
+	return rest_ensure_response(
+		newsroom_front_note( $row ) + array(
+			'lines'       => $lines,
+			'differences' => newsroom_front_differences( newsroom_front_published( $request['page'] ), $row['slots'] ),
+		)
+	);
+}
+
+/**
+ * Makes a front of the history the draft, and publishes it where that is asked for. The draft before it is kept.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_restore_front( $request ) {
+	$page = $request['page'];
+	$row  = newsroom_front_of_history( $request );
+	if ( is_wp_error( $row ) ) {
+		return $row;
+	}
+	$draft = newsroom_front_draft( $page );
+	$saved = newsroom_save_front( $page, $row['slots'], (int) $request['version'] );
+	if ( ! is_wp_error( $saved ) ) {
+		newsroom_keep_front( $draft, $row['slots'] );
+	}
+	if ( ! is_wp_error( $saved ) && ! empty( $request['publish'] ) ) {
+		$saved = newsroom_publish_front( $page, $saved );
+	}
+	return newsroom_front_answer( $page, $saved );
+}
+
+/**
+ * A signed address at which the site shows the draft.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return WP_REST_Response|WP_Error
+ */
+function newsroom_rest_front_preview( $request ) {
+	$page = $request['page'];
+	if ( ! isset( newsroom_front_pages()[ $page ] ) ) {
+		return newsroom_front_answer( $page );
+	}
+	$post = newsroom_front_post( $page );
+	$url  = newsroom_signed_preview( $post ? $post : get_post( newsroom_announce_front( $page, 'draft' ) ) );
+	if ( '' === $url ) {
+		return new WP_Error( 'newsroom_front_preview', __( 'Previews are off: no site address is set under Settings → Newsroom.', 'newsroom' ), array( 'status' => 400 ) );
+	}
+	return rest_ensure_response( array( 'url' => $url ) );
+}

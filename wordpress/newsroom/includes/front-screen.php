@@ -1,0 +1,89 @@
+<?php
+/**
+ * The screen "Front": which stories lead the home page and the sections.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'admin_menu', 'newsroom_add_front_screen' );
+add_action( 'admin_enqueue_scripts', 'newsroom_front_assets' );
+
+/**
+ * Adds the screen.
+ */
+function newsroom_add_front_screen() {
+	if ( newsroom_may_front() ) {
+		add_menu_page( __( 'Front', 'newsroom' ), __( 'Front', 'newsroom' ), 'edit_posts', 'newsroom-front', 'newsroom_front_screen', 'dashicons-layout', 3 );
+	}
+}
+
+/**
+ * Scripts and styles of the screen.
+ *
+ * @param string $screen Screen.
+ */
+function newsroom_front_assets( $screen ) {
+	if ( 'toplevel_page_newsroom-front' !== $screen || ! newsroom_may_front() ) {
+		return;
+	}
+	wp_enqueue_media();
+	$parts = array(
+		'front-parts'   => array( 'wp-api-fetch', 'wp-components', 'wp-element', 'wp-i18n', 'wp-url' ),
+		'front-slot'    => array( 'newsroom-front-parts', 'media-editor' ),
+		'front-history' => array( 'newsroom-front-parts' ),
+		'front'         => array( 'newsroom-front-slot', 'newsroom-front-history', 'wp-a11y', 'wp-dom-ready' ),
+	);
+	foreach ( $parts as $part => $needs ) {
+		wp_enqueue_script( 'newsroom-' . $part, plugins_url( "assets/$part.js", NEWSROOM_FILE ), $needs, NEWSROOM_VERSION, true );
+		wp_set_script_translations( 'newsroom-' . $part, 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+	}
+	wp_enqueue_style( 'wp-components' );
+	wp_enqueue_style( 'newsroom-front', plugins_url( 'assets/front.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
+	$pages = array();
+	foreach ( newsroom_front_pages() as $key => $name ) {
+		$pages[] = array(
+			'value' => $key,
+			'label' => $name,
+		);
+	}
+	$kinds = array();
+	foreach ( newsroom_front_kinds() as $kind => $name ) {
+		$kinds[] = array(
+			'value' => $kind,
+			'label' => $name,
+		);
+	}
+	$given = isset( $_GET['front'] ) ? sanitize_key( wp_unslash( $_GET['front'] ) ) : ''; // phpcs:ignore WordPress.Security.NonceVerification -- only chooses what is shown.
+	wp_add_inline_script(
+		'newsroom-front-parts',
+		'window.newsroomFront = ' . wp_json_encode(
+			array(
+				'pages'    => $pages,
+				'kinds'    => $kinds,
+				'page'     => isset( newsroom_front_pages()[ $given ] ) ? $given : 'home',
+				'zone'     => wp_timezone_string(),
+				'headline' => NEWSROOM_FRONT_HEADLINE,
+			),
+			JSON_HEX_TAG
+		) . ';',
+		'before'
+	);
+}
+
+/**
+ * Prints the script's place.
+ */
+function newsroom_front_screen() {
+	if ( ! newsroom_may_front() ) {
+		return;
+	}
+	echo '<div class="wrap newsroom-front"><h1>' . esc_html__( 'Front', 'newsroom' ) . '</h1>';
+	if ( '' === newsroom_site_url() ) {
+		echo '<div class="notice notice-warning"><p>' . esc_html__( 'No site address is set under Settings → Newsroom.', 'newsroom' ) . '</p></div>';
+	}
+	echo '<div id="newsroom-front"></div><noscript><p>' . esc_html__( 'This screen needs JavaScript.', 'newsroom' ) . '</p></noscript></div>';
+}

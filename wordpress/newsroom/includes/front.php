@@ -1,0 +1,469 @@
+<?php
+/**
+ * Fronts: the stories that editors place on the home page and on sections, in an order. The table `newsroom_fronts` has a draft for each
+ * page, what is scheduled, and every front that was published, so that its history doesn't depend on WordPress's revisions. A post of the
+ * type `front` stands for each page, so that it travels to the site as every document does.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/** Days for which published fronts are kept. */
+define( 'NEWSROOM_FRONT_DAYS', 100 );
+
+add_action( 'init', 'newsroom_register_front', 6 );
+add_action( 'rest_api_init', 'newsroom_register_front_field' );
+add_action( 'newsroom_front_due', 'newsroom_publish_due_fronts' );
+// Also where an event of wp-cron was lost.
+add_action( 'newsroom_deliver', 'newsroom_publish_due_fronts', 5, 0 );
+
+/**
+ * Registers the post type. Posts come and go with the fronts alone: WordPress shows no screen of them.
+ */
+function newsroom_register_front() {
+	$editors = array_fill_keys( array( 'edit_posts', 'edit_others_posts', 'edit_published_posts', 'edit_private_posts', 'publish_posts', 'read_private_posts' ), 'edit_others_posts' );
+	$never   = array_fill_keys( array( 'create_posts', 'delete_posts', 'delete_others_posts', 'delete_published_posts', 'delete_private_posts' ), 'do_not_allow' );
+	newsroom_register_type(
+		'front',
+		array(
+			'labels'              => newsroom_type_labels( __( 'Fronts', 'newsroom' ), __( 'Front', 'newsroom' ) ),
+			'supports'            => array( 'title' ),
+			'public'              => false,
+			'publicly_queryable'  => false,
+			'exclude_from_search' => true,
+			'show_ui'             => false,
+			'rest_base'           => 'fronts',
+			'rewrite'             => false,
+			'capabilities'        => $editors + $never,
+		)
+	);
+}
+
+/**
+ * Whether the user may edit fronts: who may edit the stories of others.
+ *
+ * @return bool
+ */
+function newsroom_may_front() {
+	/**
+	 * Filters the capability that fronts take.
+	 *
+	 * @param string $capability Capability.
+	 */
+	return current_user_can( apply_filters( 'newsroom_front_capability', 'edit_others_posts' ) );
+}
+
+/**
+ * Name of the table.
+ *
+ * @return string
+ */
+function newsroom_front_table() {
+	global $wpdb;
+	return $wpdb->prefix . 'newsroom_fronts';
+}
+
+/**
+ * Creates or updates the table. `name` is unique: a page has one draft and one scheduled front. `at` is in Unix seconds: when it was
+ * saved, when it is due, when it was published.
+ */
+function newsroom_create_front_table() {
+	global $wpdb;
+	require_once ABSPATH . 'wp-admin/includes/upgrade.php';
+	$table = newsroom_front_table();
+	dbDelta(
+		"CREATE TABLE $table (
+			id bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+			name varchar(60) NOT NULL DEFAULT '',
+			page varchar(30) NOT NULL DEFAULT '',
+			state varchar(10) NOT NULL DEFAULT '',
+			version bigint(20) NOT NULL DEFAULT 0,
+			slots longtext NOT NULL,
+			user_id bigint(20) unsigned NOT NULL DEFAULT 0,
+			at bigint(20) NOT NULL DEFAULT 0,
+			PRIMARY KEY  (id),
+			UNIQUE KEY name (name),
+			KEY page_state (page,state,at)
+		) {$wpdb->get_charset_collate()};"
+	);
+}
+
+/**
+ * Pages that have a front: the home page, and the sections in the order of the navigation.
+ *
+ * @return array<string,string> Names by key.
+ */
+function newsroom_front_pages() {
+	$pages = array( 'home' => __( 'Home page', 'newsroom' ) );
+	$order = array();
+	$terms = get_terms(
+		array(
+			'taxonomy'   => 'category',
+			'hide_empty' => false,
+		)
+	);
+	foreach ( is_array( $terms ) ? $terms : array() as $term ) {
+		$settings = newsroom_section_settings( $term->term_id );
+		if ( null !== $settings['navigation_position'] ) {
+			$order[ $term->term_id ] = $settings['navigation_position'];
+		}
+	}
+	asort( $order );
+	foreach ( array_keys( $order ) as $id ) {
+		$pages[ 'section-' . $id ] = newsroom_section_settings( $id )['label'];
+	}
+	return $pages;
+}
+
+/**
+ * A row with its slots.
+ *
+ * @param object|null $row Row.
+ * @return array|null `id`, `page`, `state`, `version`, `slots`, `user`, `at`.
+ */
+function newsroom_front_of_row( $row ) {
+	if ( ! $row ) {
+		return null;
+	}
+	$slots = json_decode( $row->slots, true );
+	return array(
+		'id'      => (int) $row->id,
+		'page'    => $row->page,
+		'state'   => $row->state,
+		'version' => (int) $row->version,
+		'slots'   => is_array( $slots ) ? $slots : array(),
+		'user'    => (int) $row->user_id,
+		'at'      => (int) $row->at,
+	);
+}
+
+/**
+ * The newest row of a page in a state.
+ *
+ * @param string $page  Key.
+ * @param string $state `draft`, `scheduled` or `published`.
+ * @return array|null
+ */
+function newsroom_front_row( $page, $state ) {
+	global $wpdb;
+	$table = newsroom_front_table();
+	return newsroom_front_of_row( $wpdb->get_row( $wpdb->prepare( "SELECT * FROM $table WHERE page = %s AND state = %s ORDER BY at DESC, id DESC LIMIT 1", $page, $state ) ) ); // phpcs:ignore WordPress.DB
+}
+
+/**
+ * Slots of the published front of a page.
+ *
+ * @param string $page Key.
+ * @return array[]
+ */
+function newsroom_front_published( $page ) {
+	$row = newsroom_front_row( $page, 'published' );
+	return $row ? $row['slots'] : array();
+}
+
+/**
+ * The draft of a page; where there is none, what is published, in version 0.
+ *
+ * @param string $page Key.
+ * @return array
+ */
+function newsroom_front_draft( $page ) {
+	$row = newsroom_front_row( $page, 'draft' );
+	return $row ? $row : array(
+		'id'      => 0,
+		'page'    => $page,
+		'state'   => 'draft',
+		'version' => 0,
+		'slots'   => newsroom_front_published( $page ),
+		'user'    => 0,
+		'at'      => 0,
+	);
+}
+
+/**
+ * Writes a row.
+ *
+ * @param string $page    Key.
+ * @param string $state   State.
+ * @param array  $slots   Slots.
+ * @param int    $at      Unix seconds.
+ * @param int    $version Version of a draft.
+ * @param int    $user    User.
+ * @return bool Whether it was written; not where there is one of that name.
+ */
+function newsroom_insert_front( $page, $state, $slots, $at, $version = 0, $user = 0 ) {
+	global $wpdb;
+	$name  = in_array( $state, array( 'draft', 'scheduled' ), true ) ? "$state:$page" : wp_generate_uuid4();
+	$table = newsroom_front_table();
+	return 1 === (int) $wpdb->query( $wpdb->prepare( "INSERT IGNORE INTO $table (name, page, state, version, slots, user_id, at) VALUES (%s, %s, %s, %d, %s, %d, %d)", $name, $page, $state, $version, wp_json_encode( $slots ), $user ? $user : get_current_user_id(), $at ) ); // phpcs:ignore WordPress.DB
+}
+
+/**
+ * Saves the draft of a page, if it is still in the version that the editor has changed.
+ *
+ * @param string  $page    Key.
+ * @param array[] $slots   Slots, clean.
+ * @param int     $version Version that the editor has.
+ * @param bool    $over    Save it in place of a colleague's, which is kept in the history.
+ * @return int|WP_Error The new version; a conflict has the status 409.
+ */
+function newsroom_save_front( $page, $slots, $version, $over = false ) {
+	global $wpdb;
+	$table = newsroom_front_table();
+	$json  = wp_json_encode( $slots );
+	for ( $try = 0; $try < 3; $try++ ) {
+		$draft = newsroom_front_draft( $page );
+		if ( $over && $draft['version'] !== $version ) {
+			newsroom_keep_front( $draft, $slots );
+			$version = $draft['version'];
+		}
+		if ( $draft['version'] !== $version ) {
+			break;
+		}
+		if ( $draft['version'] > 0 && wp_json_encode( $draft['slots'] ) === $json ) {
+			return $version;
+		}
+		$saved = 0 === $version
+			? newsroom_insert_front( $page, 'draft', $slots, time(), 1 )
+			: 1 === (int) $wpdb->query( $wpdb->prepare( "UPDATE $table SET slots = %s, version = version + 1, user_id = %d, at = %d WHERE name = %s AND version = %d", $json, get_current_user_id(), time(), 'draft:' . $page, $version ) ); // phpcs:ignore WordPress.DB
+		if ( $saved ) {
+			return $version + 1;
+		}
+		if ( ! $over ) {
+			break;
+		}
+	}
+	return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front meanwhile.', 'newsroom' ), array( 'status' => 409 ) );
+}
+
+/**
+ * Keeps a draft in the history before another one takes its place.
+ *
+ * @param array   $draft Draft.
+ * @param array[] $slots What takes its place.
+ */
+function newsroom_keep_front( $draft, $slots ) {
+	$same = array( wp_json_encode( $slots ), wp_json_encode( newsroom_front_published( $draft['page'] ) ) );
+	if ( $draft['version'] > 0 && ! in_array( wp_json_encode( $draft['slots'] ), $same, true ) ) {
+		newsroom_insert_front( $draft['page'], 'kept', $draft['slots'], $draft['at'], 0, $draft['user'] );
+	}
+}
+
+/**
+ * Publishes the draft of a page.
+ *
+ * @param string $page    Key.
+ * @param int    $version Version that the editor has.
+ * @return int|WP_Error The new version of the draft.
+ */
+function newsroom_publish_front( $page, $version ) {
+	global $wpdb;
+	$table = newsroom_front_table();
+	// What was due before counts as published before.
+	newsroom_publish_due_fronts();
+	$draft = newsroom_front_draft( $page );
+	// A button that is pressed twice publishes once.
+	$taken = 0 === $version
+		? 0 === $draft['version'] && newsroom_insert_front( $page, 'draft', $draft['slots'], time(), 1 )
+		: 1 === (int) $wpdb->query( $wpdb->prepare( "UPDATE $table SET version = version + 1 WHERE name = %s AND version = %d", 'draft:' . $page, $version ) ); // phpcs:ignore WordPress.DB
+	if ( ! $taken || $draft['version'] !== $version ) {
+		return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front meanwhile.', 'newsroom' ), array( 'status' => 409 ) );
+	}
+	if ( ! newsroom_insert_front( $page, 'published', $draft['slots'], time() ) ) {
+		return new WP_Error( 'newsroom_front_failed', __( 'WordPress couldn’t write to its database. Try again.', 'newsroom' ), array( 'status' => 500 ) );
+	}
+	newsroom_prune_fronts( $page );
+	newsroom_announce_front( $page );
+	return $version + 1;
+}
+
+/**
+ * The post that stands for a page.
+ *
+ * @param string $page Key.
+ * @return WP_Post|null
+ */
+function newsroom_front_post( $page ) {
+	$found = get_posts(
+		array(
+			'post_type'   => 'front',
+			'name'        => $page,
+			'post_status' => array( 'publish', 'draft' ),
+			'numberposts' => 1,
+		)
+	);
+	return $found ? $found[0] : null;
+}
+
+/**
+ * Saves the post of a page, and so tells the site that its front has changed.
+ *
+ * @param string $page   Key.
+ * @param string $status `publish`, or `draft` for a page that only has a draft.
+ * @return int Post.
+ */
+function newsroom_announce_front( $page, $status = 'publish' ) {
+	$post  = newsroom_front_post( $page );
+	$pages = newsroom_front_pages();
+	$data  = array(
+		'post_type'   => 'front',
+		'post_name'   => $page,
+		'post_title'  => wp_slash( isset( $pages[ $page ] ) ? $pages[ $page ] : $page ),
+		'post_status' => $status,
+	);
+	return $post ? (int) wp_update_post( array( 'ID' => $post->ID ) + $data ) : (int) wp_insert_post( $data );
+}
+
+/**
+ * Schedules the draft of a page, in place of what was scheduled before.
+ *
+ * @param string $page    Key.
+ * @param int    $version Version that the editor has.
+ * @param int    $at      Unix seconds.
+ * @return true|WP_Error
+ */
+function newsroom_schedule_front( $page, $version, $at ) {
+	newsroom_publish_due_fronts();
+	$draft = newsroom_front_draft( $page );
+	if ( $draft['version'] !== $version ) {
+		return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front meanwhile.', 'newsroom' ), array( 'status' => 409 ) );
+	}
+	if ( $at <= time() ) {
+		return new WP_Error( 'newsroom_front_past', __( 'This time is past. Choose a later one, or publish now.', 'newsroom' ), array( 'status' => 400 ) );
+	}
+	newsroom_drop_scheduled_front( $page );
+	newsroom_insert_front( $page, 'scheduled', $draft['slots'], $at );
+	wp_schedule_single_event( $at, 'newsroom_front_due', array( $page ) );
+	newsroom_announce_front( $page );
+	return true;
+}
+
+/**
+ * Drops what is scheduled for a page.
+ *
+ * @param string $page Key.
+ * @return bool Whether anything was.
+ */
+function newsroom_drop_scheduled_front( $page ) {
+	global $wpdb;
+	wp_clear_scheduled_hook( 'newsroom_front_due', array( $page ) );
+	return (bool) $wpdb->delete( newsroom_front_table(), array( 'name' => 'scheduled:' . $page ) ); // phpcs:ignore WordPress.DB
+}
+
+/**
+ * Publishes what is due. The site has shown it since its time; here it becomes part of the history.
+ */
+function newsroom_publish_due_fronts() {
+	global $wpdb;
+	$table = newsroom_front_table();
+	$due   = $wpdb->get_results( $wpdb->prepare( "SELECT id, page FROM $table WHERE state = 'scheduled' AND at <= %d ORDER BY at", time() ) ); // phpcs:ignore WordPress.DB
+	foreach ( $due as $row ) {
+		$taken = $wpdb->query( $wpdb->prepare( "UPDATE $table SET state = 'published', name = %s WHERE id = %d AND state = 'scheduled'", wp_generate_uuid4(), $row->id ) ); // phpcs:ignore WordPress.DB
+		if ( $taken ) {
+			newsroom_prune_fronts( $row->page );
+			newsroom_announce_front( $row->page );
+		}
+	}
+}
+
+/**
+ * Deletes fronts that are older than the history goes back, except the one that was shown when it begins.
+ *
+ * @param string $page Key.
+ */
+function newsroom_prune_fronts( $page ) {
+	global $wpdb;
+	$table = newsroom_front_table();
+	$since = time() - NEWSROOM_FRONT_DAYS * DAY_IN_SECONDS;
+	$shown = (int) $wpdb->get_var( $wpdb->prepare( "SELECT id FROM $table WHERE page = %s AND state = 'published' AND at < %d ORDER BY at DESC, id DESC LIMIT 1", $page, $since ) ); // phpcs:ignore WordPress.DB
+	$wpdb->query( $wpdb->prepare( "DELETE FROM $table WHERE page = %s AND state IN ( 'published', 'kept' ) AND at < %d AND id <> %d", $page, $since, $shown ) ); // phpcs:ignore WordPress.DB
+}
+
+/**
+ * Registers the REST field `front`.
+ */
+function newsroom_register_front_field() {
+	register_rest_field(
+		'front',
+		'front',
+		array(
+			'get_callback' => 'newsroom_rest_front',
+			'schema'       => array(
+				'type'     => 'object',
+				'context'  => array( 'view', 'edit' ),
+				'readonly' => true,
+			),
+		)
+	);
+}
+
+/**
+ * `front`: what is published. What is scheduled is for the site alone.
+ *
+ * @param array $item Prepared post.
+ * @return array
+ */
+function newsroom_rest_front( $item ) {
+	$page = (string) get_post_field( 'post_name', $item['id'], 'raw' );
+	$next = user_can( newsroom_asker(), 'newsroom_read_restricted' ) ? newsroom_front_row( $page, 'scheduled' ) : null;
+	return array(
+		'slots' => newsroom_front_wire( newsroom_front_published( $page ) ),
+		'next'  => $next ? array(
+			'at'    => gmdate( 'Y-m-d\TH:i:s\Z', $next['at'] ),
+			'slots' => newsroom_front_wire( $next['slots'] ),
+		) : null,
+	);
+}
+
+/**
+ * Slots as the site receives them.
+ *
+ * @param array[] $slots Slots.
+ * @return array[]
+ */
+function newsroom_front_wire( $slots ) {
+	$wire = array();
+	foreach ( $slots as $slot ) {
+		$wire[] = array(
+			'kind'     => $slot['kind'],
+			'story'    => $slot['story'],
+			'headline' => $slot['headline'],
+			'picture'  => newsroom_picture( $slot['picture'] ),
+			'from'     => newsroom_front_instant( $slot['from'] ),
+			'until'    => newsroom_front_instant( $slot['until'] ),
+			'related'  => $slot['related'],
+		);
+	}
+	return $wire;
+}
+
+/**
+ * A time in WordPress's zone as an instant.
+ *
+ * @param string $local `2026-11-25T13:00`, or ''.
+ * @return string|null UTC.
+ */
+function newsroom_front_instant( $local ) {
+	$time = '' === $local ? false : date_create_immutable( $local, wp_timezone() );
+	return $time ? gmdate( 'Y-m-d\TH:i:s\Z', $time->getTimestamp() ) : null;
+}
+
+/**
+ * Notes that the fronts on which a picture stands have changed.
+ *
+ * @param int $picture Attachment.
+ */
+function newsroom_touch_fronts( $picture ) {
+	global $wpdb;
+	$table = newsroom_front_table();
+	$pages = $wpdb->get_col( $wpdb->prepare( "SELECT DISTINCT page FROM $table WHERE state = 'published' AND slots LIKE %s", '%"picture":' . (int) $picture . ',%' ) ); // phpcs:ignore WordPress.DB
+	foreach ( $pages as $page ) {
+		$post = newsroom_front_post( $page );
+		if ( $post ) {
+			newsroom_touch( $post->ID );
+		}
+	}
+}

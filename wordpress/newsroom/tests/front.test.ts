@@ -1,0 +1,447 @@
+/** Fronts: drafts of two editors, what is published and scheduled, the history, who may, and what the site is told. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver } from './receiver.ts';
+
+const receiver = new Receiver();
+let newsroom: Newsroom;
+let stories: number[] = [];
+let section = 0;
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+  const made = await newsroom.php(`
+    update_option( 'timezone_string', 'America/New_York' );
+    $section = get_terms( array( 'taxonomy' => 'category', 'slug' => 'politics', 'hide_empty' => false ) );
+    $ids = array();
+    foreach ( range( 1, 5 ) as $n ) { $ids[] = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => "Story $n", 'post_name' => "story-$n", 'post_status' => 'publish' ) ); }
+    return array( 'ids' => $ids, 'section' => $section[0]->term_id );
+  `);
+  stories = made.ids;
+  section = made.section;
+});
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+beforeEach(async () => {
+  await newsroom.php(`
+    global $wpdb;
+    $wpdb->query( 'DELETE FROM ' . newsroom_front_table() );
+    foreach ( get_posts( array( 'post_type' => 'front', 'post_status' => 'any', 'numberposts' => -1 ) ) as $post ) { wp_delete_post( $post->ID, true ); }
+    wp_unschedule_hook( 'newsroom_front_due' );
+    return 1;`);
+  await newsroom.php(
+    `global $wpdb; $wpdb->query( 'DELETE FROM ' . newsroom_table() ); delete_transient( 'newsroom_site_down' ); return 1;`,
+  );
+  receiver.clear();
+});
+
+type Part = Record<string, unknown>;
+const slot = (at: number, part: Part = {}): Part => ({
+  id: `slot-${at}`,
+  kind: 'second',
+  story: stories[at - 1],
+  headline: '',
+  picture: 0,
+  from: '',
+  until: '',
+  related: [],
+  ...part,
+});
+const call = (path: string, body?: unknown, options: CallOptions = {}) =>
+  newsroom.rest(`/newsroom/v1/front/${path}`, {
+    as: 'admin',
+    method: body === undefined ? 'GET' : 'POST',
+    body,
+    ...options,
+  });
+const save = (slots: unknown, version: number, part: Part = {}, page = 'home') =>
+  call(`${page}/draft`, { slots, version, ...part });
+const publish = (version: number, page = 'home') => call(`${page}/publish`, { version });
+const wire = async (as: CallOptions['as'] = 'site') => {
+  const { json } = await newsroom.rest('/wp/v2/fronts', { as });
+  return json;
+};
+const shownStories = async (as?: CallOptions['as']) =>
+  (await wire(as))[0]?.front.slots.map(({ story }: { story: number }) => story) ?? null;
+const told = () => receiver.deliveries.map(({ body }) => [body.event, body.type, body.slug]);
+const history = async () => (await call('home/history')).json.fronts as { row: number; state: string; slots: number }[];
+
+it('a draft is no one’s until it is published; then the site has it by one webhook', async () => {
+  const saved = await save([slot(2, { kind: 'lead', headline: 'For <b>this</b> place' }), slot(1)], 0);
+  expect(saved.status).toBe(200);
+  expect(saved.json).toMatchObject({
+    version: 1,
+    changed: true,
+    published: null,
+    slots: [{ headline: 'For this place' }, {}],
+  });
+  expect([await wire(), told()]).toEqual([[], []]);
+  const published = await publish(1);
+  expect(published.json).toMatchObject({ version: 2, changed: false, published: { by: 'The Editor', slots: 2 } });
+  await expect.poll(told).toEqual([['publish', 'fronts', 'home']]);
+  expect(await wire()).toMatchObject([
+    {
+      slug: 'home',
+      front: {
+        next: null,
+        slots: [
+          {
+            kind: 'lead',
+            story: stories[1],
+            headline: 'For this place',
+            picture: null,
+            from: null,
+            until: null,
+            related: [],
+          },
+          { kind: 'second', story: stories[0], headline: '' },
+        ],
+      },
+    },
+  ]);
+  await save([slot(3)], 2);
+  expect([await shownStories(), (await publish(3)).status, await shownStories()]).toEqual([
+    [stories[1], stories[0]],
+    200,
+    [stories[2]],
+  ]);
+  await expect.poll(() => told().at(-1)).toEqual(['update', 'fronts', 'home']);
+});
+
+it('home and each section have a front of their own; other pages have none', async () => {
+  await save([slot(1)], 0, {}, `section-${section}`);
+  await publish(1, `section-${section}`);
+  expect((await wire()).map(({ slug }: { slug: string }) => slug)).toEqual([`section-${section}`]);
+  expect((await call('home')).json).toMatchObject({ version: 0, slots: [] });
+  for (const page of ['section-999999', 'about', 'section-0', 'home%27'])
+    expect((await save([slot(1)], 0, {}, page)).status, page).toBe(404);
+  expect((await publish(0, 'section-999999')).status).toBe(404);
+});
+
+it('the second of two editors is told, and nothing is lost', async () => {
+  await save([slot(1)], 0);
+  expect((await save([slot(2)], 1)).json.version).toBe(2);
+  const late = await save([slot(3)], 1);
+  expect([late.status, late.json.code]).toEqual([409, 'newsroom_front_conflict']);
+  expect(late.json.data.current).toMatchObject({
+    version: 2,
+    slots: [{ story: stories[1] }],
+    draft: { by: 'The Editor' },
+  });
+  expect([(await publish(1)).status, await wire()]).toEqual([409, []]);
+  const mine = await save([slot(3)], 1, { over: true });
+  expect(mine.json).toMatchObject({ version: 3, slots: [{ story: stories[2] }] });
+  expect(await history()).toMatchObject([{ state: 'kept', slots: 1 }]);
+  // At the same moment one of them is first.
+  const both = await Promise.all([save([slot(4)], 3), save([slot(5)], 3)]);
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+});
+
+it('a button that is pressed twice publishes once, and saving the same again changes nothing', async () => {
+  await save([slot(1)], 0);
+  expect((await save([slot(1)], 1)).json.version).toBe(1);
+  const both = await Promise.all([publish(1), publish(1)]);
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect((await history()).length).toBe(1);
+  // Another process may have been faster with the answer than with the webhook.
+  await expect.poll(told).toHaveLength(1);
+});
+
+it('a front is published at its time in the newspaper’s zone; the site alone knows of it before', async () => {
+  await save([slot(1)], 0);
+  await publish(1);
+  await save([slot(2)], 2);
+  const { local, utc } = await newsroom.php(
+    `$at = new DateTimeImmutable( '+90 minutes', wp_timezone() ); return array( 'local' => $at->format( 'Y-m-d\\TH:i' ), 'utc' => gmdate( 'Y-m-d\\TH:i:00\\Z', $at->getTimestamp() ) );`,
+  );
+  expect((await call('home/schedule', { version: 3, at: local })).json.scheduled).toMatchObject({ slots: 1 });
+  expect((await wire())[0].front).toMatchObject({ next: { at: utc, slots: [{ story: stories[1] }] } });
+  for (const as of [undefined, 'reporter'] as const)
+    expect((await newsroom.rest('/wp/v2/fronts', { as })).json[0].front.next).toBeNull();
+  // A draft that changes afterwards changes nothing of it.
+  await save([slot(5)], 3);
+  await newsroom.php(
+    `global $wpdb; $wpdb->query( 'UPDATE ' . newsroom_front_table() . " SET at = at - 7200 WHERE state = 'scheduled'" ); do_action( 'newsroom_front_due' ); return 1;`,
+  );
+  expect([await shownStories(), (await wire())[0].front.next]).toEqual([[stories[0]], null]);
+  // What was published after its time stays on top of it.
+  expect((await history()).map(({ state }) => state)).toEqual(['published', 'published']);
+});
+
+it('what is due is published by wp-cron, and what was published later stays', async () => {
+  await save([slot(1)], 0);
+  await publish(1);
+  await save([slot(2)], 2);
+  await newsroom.php(`$made = newsroom_schedule_front( 'home', 3, time() + 60 ); return true === $made;`);
+  await newsroom.php(
+    `global $wpdb; $wpdb->query( 'UPDATE ' . newsroom_front_table() . " SET at = at - 59 WHERE state = 'scheduled'" ); $wpdb->query( 'UPDATE ' . newsroom_front_table() . " SET at = at - 600 WHERE state = 'published'" ); return wp_next_scheduled( 'newsroom_front_due', array( 'home' ) ) > 0;`,
+  );
+  await expect
+    .poll(
+      async () =>
+        (await newsroom.php(
+          `do_action( 'newsroom_front_due', 'home' ); return newsroom_front_row( 'home', 'scheduled' );`,
+        )) === null,
+    )
+    .toBe(true);
+  expect(await shownStories()).toEqual([stories[1]]);
+  expect((await call('home')).json.published).toMatchObject({ by: 'The Editor' });
+  await save([slot(3)], 3);
+  await publish(4);
+  expect(await shownStories()).toEqual([stories[2]]);
+});
+
+it('refuses a time that is past or none, and drops what is scheduled', async () => {
+  await save([slot(1)], 0);
+  for (const at of ['2020-01-01T00:00', 'tomorrow', '', '2030-02-30T10:00', '2030-01-01T10:00:00Z'])
+    expect((await call('home/schedule', { version: 1, at })).status, at).toBe(400);
+  expect((await call('home/schedule', { version: 7, at: '2099-01-01T10:00' })).status).toBe(409);
+  expect((await call('home/schedule', { version: 1, at: '2099-01-01T10:00' })).status).toBe(200);
+  expect((await call('home/schedule', { version: 1, at: '2099-01-02T10:00' })).status).toBe(200);
+  expect(
+    await newsroom.php(
+      `return count( array_filter( _get_cron_array(), function ( $hooks ) { return isset( $hooks['newsroom_front_due'] ); } ) );`,
+    ),
+  ).toBe(1);
+  expect((await call('home/schedule', undefined, { method: 'DELETE' })).json.scheduled).toBeNull();
+  expect((await wire())[0].front.next).toBeNull();
+});
+
+it('times of slots are those of the newspaper’s zone, also when the clocks change', async () => {
+  await save(
+    [slot(1, { from: '2026-07-01T06:00', until: '2026-12-01T06:00' }), slot(2, { from: '2027-03-14T02:30' })],
+    0,
+  );
+  await publish(1);
+  expect((await wire())[0].front.slots).toMatchObject([
+    { from: '2026-07-01T10:00:00Z', until: '2026-12-01T11:00:00Z' },
+    { from: '2027-03-14T07:30:00Z' },
+  ]);
+});
+
+it('the history has every front with its words, and brings each back, as a draft or at once', async () => {
+  await save([slot(1, { kind: 'lead' }), slot(2), slot(3)], 0);
+  await publish(1);
+  await save([slot(3, { kind: 'lead', headline: 'New words' }), slot(1), slot(4)], 2);
+  await publish(3);
+  await save([slot(5)], 4);
+  const [, first] = await history();
+  const { json } = await call(`home/history/${first?.row}`);
+  expect(json.lines).toEqual(['Lead: Story 1', 'Second: Story 2', 'Second: Story 3']);
+  expect(json.differences).toEqual([
+    '“Story 4” was removed.',
+    '“Story 1” was: Second; it is now: Lead.',
+    '“Story 2” was added (Second, place 2).',
+    '“Story 3” moved from 1 to 3.',
+    '“Story 3” was: Lead; it is now: Second.',
+    'The headline “New words” is now “Story 3”.',
+  ]);
+  const restored = await call(`home/history/${first?.row}`, { version: 5 });
+  expect(restored.json).toMatchObject({ version: 6, changed: true, slots: [{ story: stories[0] }, {}, {}] });
+  expect(await shownStories()).toEqual([stories[2], stories[0], stories[3]]);
+  // The draft before it is in the history, too.
+  expect((await history()).map(({ state }) => state)).toEqual(expect.arrayContaining(['kept']));
+  expect((await call(`home/history/${first?.row}`, { version: 6, publish: true })).status).toBe(200);
+  expect(await shownStories()).toEqual([stories[0], stories[1], stories[2]]);
+  expect((await call(`home/history/${first?.row}`, { version: 1 })).status).toBe(409);
+  expect([
+    (await call('home/history/999999')).status,
+    (await call(`section-${section}/history/${first?.row}`)).status,
+  ]).toEqual([404, 404]);
+});
+
+it('every front of the past 90 days can be restored, however many there are, whatever WordPress keeps of revisions', async () => {
+  const oldest = await newsroom.php(
+    `global $wpdb;
+    $slots = newsroom_clean_slots( $input );
+    $wpdb->query( 'BEGIN' );
+    for ( $hour = 0; $hour < 2400; $hour++ ) { newsroom_insert_front( 'home', 'published', array( array( 'headline' => "Hour $hour" ) + $slots[0] ), time() - $hour * HOUR_IN_SECONDS ); }
+    newsroom_insert_front( 'home', 'published', array( array( 'headline' => 'Shown when the history begins' ) + $slots[0] ), time() - 140 * DAY_IN_SECONDS );
+    newsroom_insert_front( 'home', 'published', array( array( 'headline' => 'Older' ) + $slots[0] ), time() - 200 * DAY_IN_SECONDS );
+    $wpdb->query( 'COMMIT' );
+    return 1;`,
+    [slot(1)],
+  );
+  expect(oldest).toBe(1);
+  await save([slot(2)], 0);
+  await publish(1);
+  const { total, rows } = await newsroom.php(
+    `global $wpdb; $table = newsroom_front_table(); return array( 'total' => (int) $wpdb->get_var( "SELECT COUNT(*) FROM $table WHERE state = 'published'" ), 'rows' => $wpdb->get_col( "SELECT id FROM $table WHERE state = 'published' ORDER BY at LIMIT 2" ) );`,
+  );
+  expect(total).toBeGreaterThanOrEqual(2400);
+  const first = await call(`home/history/${rows[0]}`);
+  expect(first.json.lines).toEqual(['Second: Shown when the history begins']);
+  const past = await call('home/history?skip=2000');
+  expect([past.status, past.json.fronts.length]).toEqual([200, 20]);
+  expect((await call(`home/history/${rows[1]}`, { version: 2, publish: true })).status).toBe(200);
+  expect((await wire())[0].front.slots[0].headline).toMatch(/^Hour 239\d$/);
+});
+
+it('a story that is gone stays in its slot until an editor removes it', async () => {
+  await save([slot(1), slot(2, { story: 987654 })], 0);
+  const state = (await call('home')).json;
+  expect(state.stories[987654]).toEqual({ title: 'Story 987654, which is gone', state: 'gone' });
+  expect(state.stories[stories[0] ?? 0]).toEqual({ title: 'Story 1', state: '' });
+  await publish(1);
+  expect(await shownStories()).toEqual([stories[0], 987654]);
+});
+
+describe('refused in words', () => {
+  it.each([
+    ['no list', 'x', 'list of slots'],
+    ['a list that is an object', { a: 1 }, 'list of slots'],
+    ['a slot without a story', [{ kind: 'lead' }], 'a kind and a story'],
+    ['a story that is text', [{ kind: 'lead', story: '1' }], 'a kind and a story'],
+    ['an unknown kind', [{ kind: 'banner', story: 1 }], 'a kind and a story'],
+    ['a headline that is too long', [{ kind: 'lead', story: 1, headline: 'x'.repeat(201) }], '200 characters'],
+    ['a time that is none', [{ kind: 'lead', story: 1, from: 'now' }], 'date and a time'],
+    [
+      'an end before its beginning',
+      [{ kind: 'lead', story: 1, from: '2026-11-25T10:00', until: '2026-11-25T09:00' }],
+      'ends before it begins',
+    ],
+    [
+      'a script as an address',
+      [{ kind: 'package', story: 1, related: [{ url: 'javascript:alert(1)', title: 'x' }] }],
+      'web address',
+    ],
+    [
+      'data as an address',
+      [{ kind: 'package', story: 1, related: [{ url: 'data:text/html,x', title: 'x' }] }],
+      'web address',
+    ],
+    [
+      'an address of no scheme',
+      [{ kind: 'package', story: 1, related: [{ url: '//evil.example', title: 'x' }] }],
+      'web address',
+    ],
+    [
+      'an address without words',
+      [{ kind: 'package', story: 1, related: [{ url: 'https://a.example' }] }],
+      'needs words',
+    ],
+  ])('%s', async (_what, slots, words) => {
+    const { status, json } = await save(slots, 0);
+    expect([status, json.message]).toEqual([400, expect.stringContaining(words)]);
+    expect((await call('home')).json.version).toBe(0);
+  });
+
+  it('a thousand slots, and a hundred related headlines', async () => {
+    const many = Array.from({ length: 1000 }, () => slot(1));
+    expect((await save(many, 0)).json.message).toContain('60 slots');
+    const related = Array.from({ length: 100 }, () => ({ story: stories[0], url: '', title: '' }));
+    expect((await save([slot(1, { kind: 'package', related })], 0)).json.message).toContain('12 related');
+  });
+});
+
+it('words and ids are plain, whatever comes', async () => {
+  let version = 0;
+  for (const payload of xssPayloads.filter((each) => each.isWellFormed()).slice(0, 12)) {
+    const words = `A ${payload} B`.slice(0, 190);
+    const { json, status } = await save(
+      [
+        slot(1, {
+          id: payload,
+          kind: 'package',
+          headline: words,
+          picture: 999999,
+          related: [{ story: stories[1], title: words }],
+        }),
+      ],
+      version,
+    );
+    expect(status).toBe(200);
+    version = json.version;
+    const [made] = json.slots;
+    expect(made.id).toMatch(/^[\w-]{1,40}$/);
+    expect(made.picture).toBe(0);
+    for (const text of [made.headline, made.related[0].title]) expect(text).not.toMatch(/[\n\r]/);
+  }
+});
+
+describe('rights', () => {
+  const calls = [
+    ['GET', 'home'],
+    ['POST', 'home/draft'],
+    ['POST', 'home/publish'],
+    ['POST', 'home/schedule'],
+    ['DELETE', 'home/schedule'],
+    ['GET', 'home/history'],
+    ['GET', 'home/history/1'],
+    ['POST', 'home/history/1'],
+    ['POST', 'home/preview'],
+  ] as const;
+
+  it.each(['reporter', 'site', undefined] as const)('%s may do nothing of it', async (as) => {
+    for (const [method, path] of calls) {
+      const body = method === 'POST' ? { version: 0, slots: [], at: '2099-01-01T10:00' } : undefined;
+      const { status } = await call(path, body, { as, method });
+      expect([401, 403], `${method} ${path}`).toContain(status);
+    }
+    expect((await wire('admin')).length).toBe(0);
+  });
+
+  it('no one creates, renames or deletes the posts behind fronts', async () => {
+    await save([slot(1)], 0);
+    await publish(1);
+    const [{ id }] = await wire();
+    for (const as of ['reporter', 'site', undefined] as const) {
+      const made = await newsroom.rest('/wp/v2/fronts', {
+        as,
+        method: 'POST',
+        body: { title: 'x', slug: 'home', status: 'publish' },
+      });
+      expect([401, 403]).toContain(made.status);
+      expect([401, 403]).toContain((await newsroom.rest(`/wp/v2/fronts/${id}`, { as, method: 'DELETE' })).status);
+    }
+    expect((await newsroom.rest('/wp/v2/fronts', { as: 'admin', method: 'POST', body: { title: 'x' } })).status).toBe(
+      403,
+    );
+    expect((await newsroom.rest(`/wp/v2/fronts/${id}?force=true`, { as: 'admin', method: 'DELETE' })).status).toBe(403);
+  });
+
+  it('a wrong nonce writes nothing', async () => {
+    const login = await fetch(`${newsroom.url}/wp-login.php`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
+      body: new URLSearchParams({ log: newsroom.adminUser, pwd: newsroom.adminPassword, testcookie: '1' }),
+    });
+    const cookie = login.headers
+      .getSetCookie()
+      .map((each) => each.split(';')[0])
+      .join('; ');
+    for (const nonce of ['wrong', '']) {
+      const { status } = await newsroom.get('/wp-json/newsroom/v1/front/home/draft', {
+        method: 'POST',
+        headers: { cookie, 'content-type': 'application/json', ...(nonce && { 'x-wp-nonce': nonce }) },
+        body: JSON.stringify({ version: 0, slots: [slot(1)] }),
+      });
+      expect([401, 403]).toContain(status);
+    }
+    expect((await call('home')).json.version).toBe(0);
+  });
+});
+
+it('a preview is a signed address of the site, whose credentials may read the draft', async () => {
+  await save([slot(4)], 0);
+  const { url } = (await call('home/preview', {})).json;
+  const { pathname, searchParams } = new URL(url);
+  expect([url.startsWith(receiver.url), pathname, searchParams.get('type')]).toEqual([true, '/preview', 'fronts']);
+  const id = searchParams.get('id');
+  expect((await newsroom.rest(`/wp/v2/fronts/${id}`, { as: 'site' })).json).toMatchObject({
+    slug: 'home',
+    status: 'draft',
+  });
+  expect((await newsroom.rest(`/newsroom/v1/fronts/${id}/draft`, { as: 'site' })).json.front.slots).toMatchObject([
+    { story: stories[3] },
+  ]);
+  for (const as of ['reporter', undefined] as const)
+    expect([401, 403]).toContain((await newsroom.rest(`/newsroom/v1/fronts/${id}/draft`, { as })).status);
+  expect((await newsroom.rest(`/newsroom/v1/fronts/${stories[0]}/draft`, { as: 'site' })).status).toBe(404);
+  expect(told()).toEqual([]);
+});
