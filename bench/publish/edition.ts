@@ -13,6 +13,7 @@ export type Edit =
     }
   | { readonly kind: 'author'; readonly id: number; readonly name: string }
   | { readonly kind: 'top'; readonly ids: readonly number[]; readonly excerpt: string }
+  | { readonly kind: 'front'; readonly ids: readonly number[]; readonly headline: string }
   | { readonly kind: 'new'; readonly id: number; readonly title: string }
   | { readonly kind: 'withdrawal'; readonly id: number };
 
@@ -20,6 +21,8 @@ export type Json = Record<string, unknown>;
 
 /** Id of the page that holds the editors' choice for the front page. */
 export const topStoriesId = 900;
+/** Id of the front of the home page. */
+export const frontId = 901;
 
 const began = '2026-01-01T00:00:00';
 const rendered = (text: string) => ({ rendered: text, protected: false });
@@ -40,6 +43,7 @@ interface State {
   readonly changed: Map<number, Change>;
   readonly names: Map<number, { name: string; modified: string }>;
   top: { ids: number[]; excerpt: string; modified: string };
+  front: { ids: number[]; headline: string; modified: string };
   clock: number;
 }
 
@@ -50,6 +54,7 @@ export function createEdition(articles: number) {
     changed: new Map(),
     names: new Map(),
     top: { ids: [...live].slice(-6).reverse(), excerpt: mark('t1', 0), modified: began },
+    front: { ids: [], headline: '', modified: began },
     clock: Date.parse(`${began}Z`),
   };
   return {
@@ -63,6 +68,7 @@ export function createEdition(articles: number) {
       return post(id, `author-${id}`, name, modified);
     },
     authorIds: (): number[] => Array.from({ length: authorCount }, (_, index) => index + 1),
+    front: (id: number): Json | null => (id === frontId ? frontOf(state) : null),
     page: (id: number): Json | null => (id === topStoriesId ? topStories(state) : null),
   };
 }
@@ -84,6 +90,7 @@ function apply(state: State, edit: Edit): void {
   const modified = new Date(state.clock).toISOString().slice(0, 19);
   if (edit.kind === 'author') state.names.set(edit.id, { name: edit.name, modified });
   else if (edit.kind === 'top') state.top = { ids: [...edit.ids], excerpt: edit.excerpt, modified };
+  else if (edit.kind === 'front') state.front = { ids: [...edit.ids], headline: edit.headline, modified };
   else if (edit.kind === 'withdrawal') state.live.delete(edit.id);
   else {
     const { kind, id, ...part } = edit;
@@ -118,5 +125,19 @@ const topStories = ({ top }: State): Json => ({
     breaking: false,
     featured_excerpt: top.excerpt,
     bulleted_featured_excerpt: false,
+  },
+});
+
+/** The first story leads, with a headline for its place; the last one is a package. */
+const frontOf = ({ front: { ids, headline, modified } }: State): Json => ({
+  ...post(frontId, 'home', 'Home page', modified),
+  front: {
+    next: null,
+    slots: ids.map((story, at) => ({
+      kind: at === 0 ? 'lead' : at === ids.length - 1 ? 'package' : 'second',
+      story,
+      headline: at === 0 ? headline : '',
+      related: at === ids.length - 1 ? ids.slice(0, 2).map((id) => ({ story: id - 1, url: '', title: '' })) : [],
+    })),
   },
 });

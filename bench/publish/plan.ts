@@ -1,7 +1,7 @@
 /** The kinds of edit: the editors' change, the webhook that reports it, and the tags that the site must find itself. */
 import { article, firstId, random, sectionSlugs } from '../content/synthetic.ts';
 import { mark } from '../support/marks.ts';
-import { authorName, type Edit, topStoriesId } from './edition.ts';
+import { authorName, type Edit, frontId, topStoriesId } from './edition.ts';
 
 export const kinds = [
   'body only',
@@ -11,6 +11,7 @@ export const kinds = [
   'top stories reordered',
   'new article',
   'withdrawal',
+  'front',
 ] as const;
 export type Kind = (typeof kinds)[number];
 
@@ -65,6 +66,7 @@ const planOf: Readonly<Record<Kind, (state: State) => Plan>> = {
   'top stories reordered': ofTopStories,
   'new article': ofNewArticle,
   withdrawal: ofWithdrawal,
+  front: ofFront,
 };
 
 function any<T>({ next }: State, list: readonly T[]): T {
@@ -182,5 +184,21 @@ function ofWithdrawal(state: State): Plan {
     sure: [path(id)],
     what: `h${id}`,
     version: never,
+  };
+}
+
+/** Ten slots of the home page in another order. */
+function ofFront(state: State): Plan {
+  const what = 'f1';
+  const version = raise(state, what);
+  const ids = Array.from({ length: 10 }, () => firstId + any(state, state.free.slice(0, 60)));
+  return {
+    edit: { kind: 'front', ids: [...new Set(ids)], headline: `The morning’s news: ${mark(what, version)}` },
+    hook: hook('fronts', frontId, 'home'),
+    tags: ['front:home'],
+    gone: null,
+    sure: ['/'],
+    what,
+    version,
   };
 }

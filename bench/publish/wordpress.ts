@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { parseKey } from '../../tests/fixtures/wordpress.ts';
 import { sectionSlugs } from '../content/synthetic.ts';
 import { serve } from '../support/processes.ts';
-import { createEdition, type Edit, type Json, topStoriesId } from './edition.ts';
+import { createEdition, type Edit, frontId, type Json, topStoriesId } from './edition.ts';
 
 const count = Number(process.argv[2]);
 if (!Number.isSafeInteger(count) || count < 1) throw new Error('usage: node bench/publish/wordpress.ts <articles>');
@@ -16,6 +16,7 @@ const edition = createEdition(count);
 const collections: Record<string, { ids: () => number[]; one: (id: number, base: string) => Json | null }> = {
   articles: { ids: edition.ids, one: edition.article },
   authors: { ids: edition.authorIds, one: edition.author },
+  fronts: { ids: () => [frontId], one: edition.front },
   pages: { ids: () => [topStoriesId], one: edition.page },
 };
 
