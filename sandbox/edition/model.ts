@@ -65,6 +65,17 @@ export interface TopStories {
   readonly excerpt: string;
 }
 
+/** What editors have placed on a section, by slugs of articles. */
+export interface Front {
+  readonly section: string;
+  readonly slots: readonly {
+    readonly kind: 'lead' | 'second' | 'package';
+    readonly story: string;
+    readonly headline?: string;
+    readonly related?: readonly { readonly story?: string; readonly url?: string; readonly title?: string }[];
+  }[];
+}
+
 /**
  * Which documents WordPress begins with: `demo` is a newspaper as readers know one; `tests` has the awkward posts (`awkward.ts`) as well;
  * `none` leaves WordPress empty.
@@ -76,6 +87,7 @@ export interface Edition {
   readonly documents: readonly Document[];
   readonly comments: readonly Comment[];
   readonly topStories: TopStories;
+  readonly fronts: readonly Front[];
   /** Path and words of each link in the footer. */
   readonly footer: readonly { readonly title: string; readonly path: string }[];
 }

@@ -7,7 +7,7 @@ import { crosswordPage } from './crosswords/page.ts';
 import { type Puzzle, puzzles } from './crosswords/puzzle.ts';
 import { type Text, flagIn, listIn, numberIn, parseText, required } from './front-matter.ts';
 import { awkward } from './awkward.ts';
-import type { AwkwardPost, Comment, Document, Edition, EditionKind, TopStories } from './model.ts';
+import type { AwkwardPost, Comment, Document, Edition, EditionKind, Front, TopStories } from './model.ts';
 import { sections } from './sections.ts';
 
 interface Author {
@@ -84,6 +84,7 @@ export function readEdition(wordpress: string, kind: Exclude<EditionKind, 'none'
     documents,
     comments: json<Comment[]>('comments.json') ?? [],
     topStories: topStoriesOf(texts),
+    fronts: json<Front[]>('fronts.json') ?? [],
     footer: [
       { title: 'About The Sun', path: '/about' },
       { title: 'RSS Feeds', path: '/about#rss-feeds' },

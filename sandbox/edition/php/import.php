@@ -2,7 +2,7 @@
 /**
  * Writes the demo edition in one transaction.
  *
- * $input: documents, comments, topStories, footer, now (unix seconds). See edition/model.ts.
+ * $input: documents, comments, topStories, fronts, footer, now (unix seconds). See edition/model.ts.
  */
 
 global $wpdb;
@@ -221,6 +221,21 @@ try {
 	update_post_meta( $id, 'newsroom_breaking', $top['breaking'] ? '1' : '0' );
 	update_post_meta( $id, 'newsroom_bulleted', $top['bulleted'] ? '1' : '0' );
 	update_post_meta( $id, 'newsroom_featured_excerpt', wp_slash( $top['excerpt'] ) );
+
+	foreach ( $input['fronts'] as $front ) {
+		$slots = array();
+		foreach ( $front['slots'] as $slot ) {
+			$slot['story'] = $ids[ 'articles/' . $slot['story'] ];
+			foreach ( isset( $slot['related'] ) ? $slot['related'] : array() as $at => $link ) {
+				$slot['related'][ $at ]['story'] = isset( $link['story'] ) ? $ids[ 'articles/' . $link['story'] ] : 0;
+			}
+			$slots[] = $slot;
+		}
+		$page  = 'section-' . $sections[ $front['section'] ];
+		$slots = sandbox_must( newsroom_clean_slots( $slots ), $page );
+		sandbox_must( newsroom_insert_front( $page, 'published', $slots, $now ), $page );
+		sandbox_must( newsroom_announce_front( $page ), $page );
+	}
 
 	foreach ( $input['comments'] as $comment ) {
 		if ( empty( $ids[ 'articles/' . $comment['article'] ] ) ) {
