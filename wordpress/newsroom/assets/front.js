@@ -165,10 +165,12 @@
 			}
 		}, [ slots ] );
 
+		/** Lets the editor come back to these slots. */
+		const remember = useCallback( ( before ) => setUndos( ( all ) => [ ...all.slice( 1 - mostUndone ), before ] ), [] );
+
 		/** Changes the list so that it can be undone. */
 		const change = useCallback( ( next, details = {} ) => {
-			const before = now.current.slots;
-			setUndos( ( all ) => [ ...all.slice( 1 - mostUndone ), before ] );
+			remember( now.current.slots );
 			setSlots( next );
 			setState( ( known ) => ( {
 				...known,
@@ -264,9 +266,10 @@
 				if ( now.current.conflict ) {
 					return;
 				}
+				const before = now.current.slots;
 				const answer = await ask( now.current.page, path, method, { version: now.current.version, ...data } );
-				// Only what is restored replaces what is on the screen.
-				take( answer, path.startsWith( '/history' ) );
+				// What was changed during the request stays on the screen, except where a front is restored.
+				take( answer, path.startsWith( '/history' ) || now.current.slots === before );
 				say( words );
 				if ( words === publishedWords || words === restoredWords ) {
 					await follow( answer.post );
@@ -277,13 +280,19 @@
 		const restoredWords = __( 'Restored and published.', 'newsroom' );
 
 		const restore = ( row, publish ) => {
-			setUndos( ( all ) => [ ...all, now.current.slots ] );
+			remember( now.current.slots );
 			act(
 				`/history/${ row }`,
 				'POST',
 				{ publish },
 				publish ? restoredWords : __( 'Restored as a draft.', 'newsroom' )
-			);
+			).then( () => {
+				// The button is gone.
+				const title = list.current && list.current.querySelector( '[data-control="title"]' );
+				if ( title ) {
+					title.focus();
+				}
+			} );
 		};
 
 		/** A window as wide as a phone or a desktop computer shows the draft as any reader would see it. */
@@ -310,7 +319,7 @@
 				inTurn( () => save( true ) );
 				return;
 			}
-			setUndos( ( all ) => [ ...all, now.current.slots ] );
+			remember( now.current.slots );
 			take( theirs, true );
 			say( __( 'This is your colleague’s version. Undo brings yours back.', 'newsroom' ) );
 		};
@@ -320,6 +329,7 @@
 				? el( Notice, { status: 'error', isDismissible: false }, problem )
 				: el( 'p', null, __( 'Loading…', 'newsroom' ) );
 		}
+		const isSaved = JSON.stringify( slots ) === now.current.saved;
 		const button = ( variant, words, onClick, props = {} ) => el( Button, { variant, onClick, ...props }, words );
 		return el(
 			'div',
@@ -347,7 +357,7 @@
 					'aria-expanded': isHistory,
 				} )
 			),
-			el( 'p', { className: 'newsroom-front-message' }, message ),
+			el( 'p', { className: 'newsroom-front-message' }, isSaved || conflict ? message : __( 'Saving…', 'newsroom' ) ),
 			problem && el( Notice, { status: 'error', isDismissible: false }, problem ),
 			conflict &&
 				el(

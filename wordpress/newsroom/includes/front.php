@@ -30,7 +30,8 @@ function newsroom_register_front() {
 		'front',
 		array(
 			'labels'              => newsroom_type_labels( __( 'Fronts', 'newsroom' ), __( 'Front', 'newsroom' ) ),
-			'supports'            => array( 'title' ),
+			// The editor for the field `content` alone, which says of every document whether it has a password.
+			'supports'            => array( 'title', 'editor' ),
 			'public'              => false,
 			'publicly_queryable'  => false,
 			'exclude_from_search' => true,

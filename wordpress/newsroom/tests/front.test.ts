@@ -86,6 +86,8 @@ it('a draft is no one’s until it is published; then the site has it by one web
   expect(await wire()).toMatchObject([
     {
       slug: 'home',
+      status: 'publish',
+      content: { rendered: '', protected: false },
       front: {
         next: null,
         slots: [
