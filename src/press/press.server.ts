@@ -10,7 +10,7 @@ import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
 import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
 import { createEncoder } from './cache/compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './cache/dictionary.server.ts';
-import type { Insertion } from './cache/insertions.server.ts';
+import type { Choices, Insertion } from './cache/insertions.server.ts';
 import { createLru, type Lru } from './cache/lru.ts';
 import { createPageCache, type PageCache } from './cache/page-cache.server.ts';
 import type { PageShare } from './scheduler/page-share.ts';
@@ -47,6 +47,8 @@ export interface PressOptions {
   readonly headersOf?: HeadersOf;
   /** The shared dictionary of pages (default: none). */
   readonly dictionary?: PageDictionary | null;
+  /** The forms of pages with choices (default: as they are). */
+  readonly choices?: Choices;
   readonly log: Logger;
   /** Wall clock, epoch milliseconds. */
   readonly now?: () => number;
@@ -124,11 +126,12 @@ export interface Press {
   /** Shows an insertion on every page that has a place for it, from the return on; `null` ends it. */
   insert(insertion: Insertion | null): void;
   /**
-   * A page as readers get it: with the insertion, if there is one.
+   * A page as a reader gets it: with the insertion, if there is one, and in the form that the reader's cookie chooses, if it has several.
    *
+   * @param cookie the header `Cookie`
    * @returns a promise while it is being compressed: look the page up again when it resolves
    */
-  shown(page: CachedPage): CachedPage | Promise<void>;
+  shown(page: CachedPage, cookie?: string): CachedPage | Promise<void>;
   /** The change is recorded when this returns; the promise resolves when every page is fresh. */
   invalidate(tags: Iterable<string>, how?: Invalidation): Promise<Invalidated>;
   /** Renders pages by key, whatever their tags. */
@@ -258,13 +261,14 @@ function createState(given: PressOptions, encode: ReturnType<typeof createEncode
   changes.reach(store.latest());
   const lru = createLru(memoryBytes);
   const unwrittenBytes = Math.max(memoryBytes / 2, 1024 * 1024);
-  const { dictionary, onReplaced } = given;
+  const { dictionary, choices, onReplaced } = given;
   const cache = createPageCache({
     store,
     lru,
     changes,
     headersOf,
     encode,
+    choices,
     dictionary,
     log,
     now,

@@ -8,7 +8,7 @@ import { createTagChanges } from './cache/cache-state.ts';
 import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
 import type { Encode } from './cache/compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './cache/dictionary.server.ts';
-import type { Insertion } from './cache/insertions.server.ts';
+import type { Choices, Insertion } from './cache/insertions.server.ts';
 import { createLru } from './cache/lru.ts';
 import { createPageCache } from './cache/page-cache.server.ts';
 import { openStore, type PageStore } from './store/page-store.server.ts';
@@ -21,8 +21,9 @@ export interface SharedStoreOptions {
   readonly memoryBytes: number;
   readonly headersOf: HeadersOf;
   readonly dictionary: PageDictionary | null;
-  /** Compresses pages with an insertion. */
+  /** Compresses what is shown in the place of stored pages. */
   readonly encode: Encode;
+  readonly choices?: Choices;
   readonly log: Logger;
   /** Takes the reads of pages since the last call; they decide which page is rendered first. */
   readonly addReads: PageStore['addReads'];
@@ -40,7 +41,7 @@ export interface SharedStorePages {
   /** See `Press.insert`. */
   insert(insertion: Insertion | null): void;
   /** See `Press.shown`. */
-  shown(page: CachedPage): CachedPage | Promise<void>;
+  shown(page: CachedPage, cookie: string | undefined): CachedPage | Promise<void>;
   /** Forgets pages that were replaced. */
   forget(names: readonly string[]): void;
   /** Hands over the reads. */
@@ -60,6 +61,7 @@ export function openSharedStore(options: SharedStoreOptions): SharedStorePages {
     changes: createTagChanges(null),
     headersOf,
     encode: options.encode,
+    choices: options.choices,
     dictionary,
     log,
     now: Date.now,

@@ -73,6 +73,18 @@ export interface Byline<Person extends AuthorRef = AuthorRef> {
   readonly agency: Agency | null;
 }
 
+/** Headlines of a story for its cards, beside its own, and pictures for them (lib/headline-tests). */
+export interface HeadlineTest {
+  /** Of this test: another one for other headlines. */
+  readonly id: string;
+  /** `won`: the test is over, and every card shows the one headline in `others`. */
+  readonly state: 'running' | 'won';
+  /** UTC. */
+  readonly started: string;
+  /** The headlines beside the story's own, plain text; `image` is `null` where the story's own picture stays. */
+  readonly others: readonly { readonly title: string; readonly image: Picture | null }[];
+}
+
 /** What a list shows of an article. */
 export interface Card {
   readonly id: number;
@@ -91,6 +103,8 @@ export interface Card {
   readonly access: AccessLevel;
   /** Estimated reading time, whole minutes, at least 1. */
   readonly minutes: number;
+  /** Only lists of stories show its headlines; everything else shows the story's own. */
+  readonly test?: HeadlineTest | undefined;
 }
 
 export const correctionKinds = ['correction', 'clarification'] as const;
@@ -437,6 +451,8 @@ export interface ContentReader {
   livePlace(entry: LiveEntry): number;
   /** Fingerprint of all entries of a story, see {@link LiveStory}. Tags: `live:…`. */
   liveState(story: number): string;
+  /** The stories whose headlines are being tested. Notes no tags: no page shows them. */
+  testedStories(): readonly Card[];
   /** The stories that are live now. Notes no tags: no page shows them. */
   liveStories(): readonly LiveStory[];
   author(slug: string): Author | null;
@@ -512,6 +528,8 @@ export const tag = {
   entry: (id: number): string => `entry:${id}`,
   /** The notes on all stories. */
   corrections: 'corrections',
+  /** Pages with a story whose headline is being tested: the press serves them in several forms. It is never changed. */
+  headlineTests: 'headline-tests',
   /** The alert on every page. No page carries it: the press puts the banner into stored pages. */
   alert: 'alert',
   /** A series itself: title, text, picture. */

@@ -1,5 +1,6 @@
 /** A page in memory: header lists, and the bytes of each requested encoding, ready to send. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { tag } from '../../lib/content/model.ts';
 import { PoolBusy } from '../../lib/workers/pool.server.ts';
 import type { KeptBody } from '../fast-path/fast-path.ts';
 import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';
@@ -51,17 +52,22 @@ export interface CachedPage {
   /** Compressed with the shared dictionary, from the first request for it on. */
   dcb: WithDictionary | undefined;
   dcz: WithDictionary | undefined;
-  /** The page with the insertion that was last shown on it. */
-  inserted: WithInsertion | undefined;
-  /** For a page with an insertion: the page without it, which is in the LRU. */
+  /** Whether it has places that readers see in different forms (insertions.server.ts). */
+  readonly hasChoices: boolean;
+  /** What readers get in its place while there is an insertion, or of a page with choices: one for each group of readers. */
+  shown: ShownPage | ShownPage[] | undefined;
+  /** For what is shown in a page's place: that page, which is in the LRU. */
   readonly counted: CachedPage | undefined;
 }
 
-export interface WithInsertion {
-  /** The insertion (insertions.server.ts). */
-  readonly of: object;
-  /** `null`: the page has no place for it; a promise: it is being compressed. */
-  readonly page: CachedPage | Promise<void> | null;
+/** What is shown in the place of a page. */
+export interface ShownPage {
+  /** The insertion in it (insertions.server.ts); `null`: none. */
+  readonly of: object | null;
+  /** The forms of its places; the same for groups that get the same bytes. */
+  readonly forms: string;
+  /** `null`: the page as it is; a promise: it is being compressed. */
+  page: CachedPage | Promise<void> | null;
 }
 
 /** `null`: the page isn't sent that way; a promise: it is being compressed, and a reader should wait no longer than for this promise. */
@@ -84,7 +90,7 @@ function share(value: string): { readonly value: string; readonly cost: number }
  * Creates the in-memory form of a page.
  *
  * @param bodies those of its bytes that are known
- * @param counted the page that this is with an insertion
+ * @param counted the page in whose place this is shown
  */
 export function createCachedPage(
   page: StoredPage,
@@ -107,7 +113,8 @@ export function createCachedPage(
     encoded: { br: undefined, gzip: undefined, identity: undefined },
     dcb: undefined,
     dcz: undefined,
-    inserted: undefined,
+    hasChoices: page.tags.includes(tag.headlineTests),
+    shown: undefined,
     counted,
   };
   cached.bytes = overhead + cost(page.tags) + page.key.length * 3;

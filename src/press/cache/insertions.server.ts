@@ -1,11 +1,12 @@
 /**
- * An insertion: a few bytes that every page shows for some time, such as an alert. Pages are neither rendered nor stored again for it. At
- * the first request after it began, the stored bytes of a page are decompressed, the insertion is put in, and the result is compressed in
- * the compression thread and kept beside the page in memory. Without an insertion a page costs one comparison.
+ * What readers get in the place of a stored page, without a render: the page with an insertion, which is a few bytes that every page shows
+ * for some time, such as an alert; and pages with choices, which have places that groups of readers see in different forms, such as a
+ * headline that is being tested. At the first request that needs one, the stored bytes of the page are decompressed and changed, and the
+ * result is compressed in the compression thread and kept beside the page in memory. A page without either costs two comparisons.
  */
 import type { Logger } from '../../lib/logging.ts';
 import type { Encoding, StoredPage } from '../store/stored-page.ts';
-import { type CachedPage, createCachedPage, type HeadersOf } from './cached-page.ts';
+import { type CachedPage, createCachedPage, type HeadersOf, type ShownPage } from './cached-page.ts';
 import { decode, type Encode, type Encoded, encodeNothing } from './compressor.server.ts';
 
 /** What goes into pages, and where. */
@@ -18,20 +19,40 @@ export interface Insertion {
   policy(rendered: string | undefined): string | undefined;
 }
 
+/** The forms of pages with choices. */
+export interface Choices {
+  /** Number of groups of readers. */
+  readonly groups: number;
+  /** The group of a reader, from 0; `null`: none, as for a reader who takes part in nothing. */
+  groupOf(cookie: string | undefined): number | null;
+  /**
+   * The page as one group sees it.
+   *
+   * @returns its bytes, and a name that is the same for groups that see the same, `''` for what readers without a group see; `null` for a page that
+   * has no such place
+   */
+  choose(body: Buffer, group: number | null): { readonly body: Buffer; readonly forms: string } | null;
+}
+
+/** The cache policy of bytes that are not for every reader. */
+export const forOneReader = 'private, max-age=0, must-revalidate';
+
 export interface Insertions {
   /** Replaces the insertion. From the return on, {@link Insertions.shown} gives no page with the one before. @param next `null`: none */
   set(next: Insertion | null): void;
   /**
-   * What readers get for a page.
+   * What a reader gets for a page.
    *
+   * @param cookie the header `Cookie`
    * @returns a promise while the page is being compressed: call it again when it resolves
    */
-  shown(page: CachedPage): CachedPage | Promise<void>;
+  shown(page: CachedPage, cookie?: string): CachedPage | Promise<void>;
 }
 
 export interface InsertionsOptions {
   readonly encode: Encode;
   readonly headersOf: HeadersOf;
+  readonly choices?: Choices | undefined;
   /** Bytes of a stored page; `undefined` when this rendering is no longer stored. */
   readonly load: (page: StoredPage, encoding: Encoding) => Buffer | undefined;
   /** Runs `change`, which may change the page's `bytes`, within the budget of the memory. */
@@ -42,76 +63,144 @@ export interface InsertionsOptions {
 }
 
 export function createInsertions(options: InsertionsOptions): Insertions {
+  const { choices } = options;
   let current: Insertion | null = null;
   return {
     set(next) {
       current = next;
       for (const page of options.pages()) forget(options, page);
     },
-    shown(page) {
-      if (current === null) return page;
-      const known = page.inserted;
+    shown(page, cookie) {
+      const chosen = page.hasChoices ? choices : undefined;
+      if (current === null && chosen === undefined) return page;
+      const group = chosen?.groupOf(cookie) ?? null;
+      const known = Array.isArray(page.shown) ? page.shown[group === null ? 0 : group + 1] : page.shown;
       if (known?.of === current) return known.page ?? page;
-      return start(options, page, current);
+      return start(options, page, { insertion: current, choices: chosen, group });
     },
   };
 }
 
+/** Whether a page is kept in the place of another. */
+export const keeps = ({ shown }: CachedPage, page: CachedPage): boolean =>
+  Array.isArray(shown) ? shown.some((each) => each?.page === page) : shown?.page === page;
+
+/** What stands in the place of a page, each once. */
+const kept = ({ shown }: CachedPage): readonly ShownPage[] =>
+  // The list has gaps where a group hasn't asked.
+  Array.isArray(shown) ? [...new Set(shown.filter((each) => each !== undefined))] : shown ? [shown] : [];
+
 function forget({ resize }: InsertionsOptions, page: CachedPage): void {
-  const before = page.inserted;
-  if (before === undefined) return;
+  if (page.shown === undefined) return;
   resize(page, () => {
-    if (before.page && !(before.page instanceof Promise)) page.bytes -= before.page.bytes;
-    page.inserted = undefined;
+    for (const { page: own } of kept(page)) if (own && !(own instanceof Promise)) page.bytes -= own.bytes;
+    page.shown = undefined;
   });
 }
 
-function start(options: InsertionsOptions, page: CachedPage, insertion: Insertion): CachedPage | Promise<void> {
-  forget(options, page);
+/** What a reader is to see. */
+interface Wanted {
+  readonly insertion: Insertion | null;
+  readonly choices: Choices | undefined;
+  readonly group: number | null;
+}
+
+function start(options: InsertionsOptions, page: CachedPage, wanted: Wanted): CachedPage | Promise<void> {
+  const { insertion, choices, group } = wanted;
+  // What is kept has another insertion.
+  if (kept(page).some(({ of }) => of !== insertion)) forget(options, page);
   const stored = page.page;
-  if (!stored.headers['content-type']?.startsWith('text/html') || !insertion.takes(stored)) {
-    page.inserted = { of: insertion, page: null };
-    return page;
-  }
+  const isHtml = stored.headers['content-type']?.startsWith('text/html') === true;
+  const insert = isHtml && insertion?.takes(stored) === true ? insertion : null;
+  if (!isHtml || (insert === null && choices === undefined)) return note(page, wanted, '', null);
   const body = bodyOf(options, page);
   // This rendering is no longer stored: the look-up for its bytes finds that out.
   if (body === undefined) return page;
-  const whole = insertion.into(body);
-  if (whole === null) {
-    page.inserted = { of: insertion, page: null };
-    return page;
+  const chosen = choices?.choose(body, group) ?? null;
+  const forms = chosen?.forms ?? '';
+  const same = choices && kept(page).find((each) => each.forms === forms);
+  if (same) {
+    place(page, group, same);
+    return same.page ?? page;
   }
+  const whole = insert?.into(chosen?.body ?? body) ?? chosen?.body ?? null;
+  if (whole === null) return note(page, wanted, forms, null);
+  const show = (encoded: Encoded): CachedPage => withBytes(options, page, { forms, policyOf: insert, encoded });
   // Pages that aren't stored, such as those of addresses that don't exist, aren't compressed either: anyone can request any number of them.
-  if (stored.etags.gzip === undefined) return keep(options, page, insertion, encodeNothing(whole));
+  if (stored.etags.gzip === undefined) return keep(options, page, wanted, forms, show(encodeNothing(whole)));
   const pending: Promise<void> = options
-    .encode(whole, stored.headers['content-type'])
+    .encode(whole, stored.headers['content-type'] ?? '')
     .then((encoded) => {
-      if (page.inserted?.page === pending) keep(options, page, insertion, encoded);
+      if (entry.page === pending) settle(options, page, entry, show(encoded));
     })
     .catch((error: unknown) => {
-      options.log.error({ err: error, page: stored.key }, 'A page could not be compressed with its insertion');
-      if (page.inserted?.page === pending) page.inserted = { of: insertion, page: null };
+      options.log.error({ err: error, page: stored.key }, 'A page could not be compressed as its readers see it');
+      if (entry.page === pending) entry.page = null;
     });
-  page.inserted = { of: insertion, page: pending };
+  const entry: ShownPage = { of: insertion, forms, page: pending };
+  place(page, choices ? group : undefined, entry);
   return pending;
 }
 
-/** Keeps a page with its insertion beside the page. */
-function keep(
-  { resize, headersOf }: InsertionsOptions,
+/** @param group `undefined` for a page without choices */
+function place(page: CachedPage, group: number | null | undefined, entry: ShownPage): void {
+  if (group === undefined) {
+    page.shown = entry;
+    return;
+  }
+  if (!Array.isArray(page.shown)) page.shown = [];
+  page.shown[group === null ? 0 : group + 1] = entry;
+}
+
+function note(
   page: CachedPage,
-  insertion: Insertion,
-  { bodies, etags }: Encoded,
+  { insertion, choices, group }: Wanted,
+  forms: string,
+  own: CachedPage | null,
 ): CachedPage {
-  const stored = page.page;
-  const policy = insertion.policy(stored.headers['content-security-policy']);
-  const headers = { ...stored.headers, ...(policy !== undefined && { 'content-security-policy': policy }) };
-  const own = createCachedPage({ ...stored, etags, headers }, headersOf, bodies, page.epoch, page);
-  resize(page, () => {
+  place(page, choices ? group : undefined, { of: insertion, forms, page: own });
+  return own ?? page;
+}
+
+/** Keeps what is shown beside the page. */
+function keep(
+  options: InsertionsOptions,
+  page: CachedPage,
+  wanted: Wanted,
+  forms: string,
+  own: CachedPage,
+): CachedPage {
+  options.resize(page, () => {
     page.bytes += own.bytes;
-    page.inserted = { of: insertion, page: own };
+    note(page, wanted, forms, own);
   });
   return own;
+}
+
+/** The same, for a page that was being compressed. Nothing is kept of one that was forgotten meanwhile. */
+function settle(options: InsertionsOptions, page: CachedPage, entry: ShownPage, own: CachedPage): void {
+  if (!kept(page).includes(entry)) return;
+  options.resize(page, () => {
+    page.bytes += own.bytes;
+    entry.page = own;
+  });
+}
+
+/** The page with other bytes. */
+function withBytes(
+  { headersOf }: InsertionsOptions,
+  page: CachedPage,
+  { forms, policyOf, encoded }: { forms: string; policyOf: Insertion | null; encoded: Encoded },
+): CachedPage {
+  const stored = page.page;
+  const policy = policyOf?.policy(stored.headers['content-security-policy']);
+  const headers = {
+    ...stored.headers,
+    ...(policy !== undefined && { 'content-security-policy': policy }),
+    // A shared cache may keep only what readers without a group see.
+    ...(forms !== '' && { 'cache-control': forOneReader }),
+  };
+  return createCachedPage({ ...stored, etags: encoded.etags, headers }, headersOf, encoded.bodies, page.epoch, page);
 }
 
 /** The uncompressed body. */

@@ -36,7 +36,7 @@ import {
 } from './cached-page.ts';
 import type { Encode } from './compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './dictionary.server.ts';
-import { createInsertions, type Insertions } from './insertions.server.ts';
+import { type Choices, createInsertions, type Insertions, keeps } from './insertions.server.ts';
 import { applyChange, catchUp, isInOrder } from './invalidation.ts';
 import type { Lru } from './lru.ts';
 
@@ -45,8 +45,10 @@ export interface PageCacheOptions {
   readonly lru: Lru;
   readonly changes: TagChanges;
   readonly headersOf: HeadersOf;
-  /** Compresses pages with an insertion. */
+  /** Compresses what is shown in the place of stored pages. */
   readonly encode: Encode;
+  /** The forms of pages with choices (default: as they are). */
+  readonly choices?: Choices | undefined;
   /** The shared dictionary of pages (default: none). */
   readonly dictionary?: PageDictionary | null | undefined;
   readonly log: Logger;
@@ -143,6 +145,7 @@ export function createPageCache(options: PageCacheOptions): PageCache {
     },
     insertions: createInsertions({
       encode: options.encode,
+      choices: options.choices,
       headersOf,
       load: loadFrom(state),
       resize: (page, change) => lru.resize(nameOf(page.page.key, page.page.variant), page, change),
@@ -162,7 +165,7 @@ export function createPageCache(options: PageCacheOptions): PageCache {
   };
 }
 
-/** Counts the bytes by which a page grows; those of a page with an insertion count for the page in the LRU. */
+/** Counts the bytes by which a page grows; those of what is shown in a page's place count for the page in the LRU. */
 function resize<T>(state: CacheState, cached: CachedPage, change: () => T): T {
   const { counted } = cached;
   const name = nameOf(cached.page.key, cached.page.variant);
@@ -170,7 +173,7 @@ function resize<T>(state: CacheState, cached: CachedPage, change: () => T): T {
   return state.lru.resize(name, counted, () => {
     const before = cached.bytes;
     const result = change();
-    if (counted.inserted?.page === cached) counted.bytes += cached.bytes - before;
+    if (keeps(counted, cached)) counted.bytes += cached.bytes - before;
     return result;
   });
 }

@@ -43,7 +43,7 @@ function sendIfCached(state: ServerState, exchange: Exchange, mayWait: boolean):
   const { pages } = state.options;
   if (!pages || (method !== 'GET' && method !== 'HEAD')) return false;
   const found = cachedPageAt(state, pages, method, url, headers);
-  const page = found && pages.press.shown(found);
+  const page = found && pages.press.shown(found, headers.cookie);
   if (page instanceof Promise) return mayWait ? page : false;
   return page !== undefined && sendCached(state, pages, page, exchange, 'hit', mayWait);
 }
@@ -53,7 +53,7 @@ export function serveFromCache(state: ServerState, pages: StoredPages): ServeFro
   const { counts } = state;
   return ({ target, headers }) => {
     const found = cachedPageAt(state, pages, 'GET', target, headers);
-    const page = found && pages.press.shown(found);
+    const page = found && pages.press.shown(found, headers.cookie);
     // The HTTP server waits for it.
     if (page instanceof Promise) return null;
     const response = page ? responseFromCache(page, headers, pages.press) : null;
@@ -152,7 +152,7 @@ export async function answerWithPage(
     if (page.status === 404 && options.copy?.isUncertain(key)) return sendNotCopied(state, exchange);
     // The client may have closed the connection meanwhile.
     if (outgoing.destroyed) return;
-    const shown = press.shown(page);
+    const shown = press.shown(page, cookie);
     if (shown instanceof Promise) {
       await shown;
       continue;

@@ -25,6 +25,7 @@ import type { SecurityHeaders } from '../http/security-headers.ts';
 import type { SharedDictionary } from '../http/shared-dictionary.ts';
 import { routeOf } from '../tracing/routes.ts';
 import { formerAddress } from './former-addresses.ts';
+import { headlineChoices } from './headline-choices.ts';
 import { isOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 import { pageHeaders, pressRender } from './render-page.ts';
 
@@ -159,6 +160,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
     ),
     headersOf: pageHeaders(security, config, dictionary?.link),
     dictionary,
+    choices: headlineChoices,
     log,
     everything,
     share: options.shareOf?.(build),

@@ -2,6 +2,7 @@
 import { cdnHeaders } from '../../lib/cdn/model.ts';
 import type { ContentReader, WalledLevel } from '../../lib/content/model.ts';
 import type { HeadersOf } from '../../press/cache/cached-page.ts';
+import { forOneReader } from '../../press/cache/insertions.server.ts';
 import type { Render } from '../../press/scheduler/render.server.ts';
 import type { Config } from '../config/config.ts';
 import { missingPath, type Rendered, type RenderPage, renderWhole } from '../http/page-renderer.ts';
@@ -101,8 +102,10 @@ export function pageHeaders(
     const type = page.headers['content-type'] ?? '';
     const html = type.startsWith('text/html');
     const policy = page.headers['content-security-policy'];
-    // Bytes that need the dictionary are for one browser, too: a shared cache that ignores `Vary` would send them to the others.
-    const personal = page.variant === 'full' || withDictionary === true;
+    // Bytes that need the dictionary are for one browser, too: a shared cache that ignores `Vary` would send them to the others. A form for
+    // one group of readers says so itself.
+    const personal =
+      page.variant === 'full' || withDictionary === true || page.headers['cache-control'] === forOneReader;
     return {
       'cache-control': freshAlways,
       ...page.headers,
@@ -113,7 +116,7 @@ export function pageHeaders(
       ...security.always,
       'content-security-policy': html ? security.page(policy ?? null) : (policy ?? security.other),
       // The whole text of a paid article is for the browser that requested it, never for a shared cache.
-      ...(personal && { 'cache-control': 'private, max-age=0, must-revalidate' }),
+      ...(personal && { 'cache-control': forOneReader }),
       ...(personal && config.cdnHeaders && { 'CDN-Cache-Control': 'no-store' }),
       ...(!personal &&
         config.cdnHeaders &&

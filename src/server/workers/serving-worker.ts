@@ -27,6 +27,7 @@ import { createLiveStreams, type LiveStreams } from '../live/live-streams.ts';
 import { createLog } from '../logging.ts';
 import { createMetrics, type Metrics } from '../operators/metrics.ts';
 import { alertInsertion } from '../press/alert-insertion.ts';
+import { headlineChoices } from '../press/headline-choices.ts';
 import { pageKeys, readRedirects } from '../press/page-keys.ts';
 import { pageHeaders } from '../press/render-page.ts';
 import { createForwarder, type Forwarder, WriterUnavailable } from './forward.ts';
@@ -189,6 +190,7 @@ function open(state: State, opening: Opening): void {
       headersOf: pageHeaders(securityHeaders(config), config, dictionary?.link),
       dictionary,
       encode: encoder.encode,
+      choices: headlineChoices,
       log,
       addReads(reads) {
         const counted = [...reads.values()].map(({ ref, count }) => [nameOf(ref.key, ref.variant), count] as const);
@@ -227,7 +229,7 @@ function createServer(
         peek: (key, variant) => usable()?.peek(key, variant),
         peekFull: (page) => usable()?.peekFull(page),
         encoded: (page, wanted) => usable()?.encoded(page, wanted),
-        shown: (page) => state.pages?.shown(page) ?? page,
+        shown: (page, cookie) => state.pages?.shown(page, cookie) ?? page,
         withDictionary: (page, available, coding) => usable()?.withDictionary(page, available, coding) ?? null,
         variantFor: (access, level) => state.pages?.variantFor(access, level) ?? 'public',
         get: async () => onlyTheWriter(),

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { groupCookie, groupIn, groups, headlineFor, mayTakePart } from './model.ts';
+
+describe('the group in a cookie', () => {
+  it('is one of twelve', () => {
+    for (let group = 0; group < groups; group++) {
+      expect(groupIn(`a=b; headline-group=${group}`)).toBe(group);
+      expect(groupIn(`headline-group=${group};a=b`)).toBe(group);
+      expect(groupIn(groupCookie(group, true).split(';')[0])).toBe(group);
+    }
+  });
+
+  it.each([
+    '',
+    'headline-group=',
+    'headline-group=12',
+    'headline-group=-1',
+    'headline-group=01',
+    'headline-group=1.5',
+    'headline-group=7x',
+    'headline-group=0x1',
+    'headline-group=1e1',
+    `headline-group=${'9'.repeat(5000)}`,
+    'headline-group=__proto__',
+    'my-headline-group=3',
+    'headline-groups=3',
+    'headline-group==3',
+    'headline-group="3"',
+    'HEADLINE-GROUP=3',
+  ])('is none in %j', (cookies) => {
+    expect(groupIn(cookies)).toBeNull();
+  });
+
+  it('is not that of another cookie with a longer name', () => {
+    expect(groupIn('my-headline-group=3; headline-group=4')).toBe(4);
+    expect(groupIn(undefined)).toBeNull();
+  });
+
+  it('is sent to this site alone, to no script, for no longer than a test', () => {
+    expect(groupCookie(7, true)).toBe('headline-group=7; Path=/; Max-Age=1209600; SameSite=Lax; HttpOnly; Secure');
+    expect(groupCookie(null, false)).toBe('headline-group=; Path=/; Max-Age=0; SameSite=Lax; HttpOnly');
+  });
+});
+
+describe('who may take part', () => {
+  it('is who has allowed measurement', () => {
+    expect(mayTakePart('', false, 'consent')).toBe(false);
+    expect(mayTakePart('privacy-choices=1', false, 'consent')).toBe(false);
+    expect(mayTakePart('privacy-choices=1.advertising', false, 'consent')).toBe(false);
+    expect(mayTakePart('privacy-choices=1.measurement', false, 'consent')).toBe(true);
+    expect(mayTakePart('privacy-choices=1.measurement', true, 'consent')).toBe(true);
+    expect(mayTakePart('privacy-choices=0.measurement', false, 'consent')).toBe(false);
+  });
+
+  it('is who has not refused it, where the newspaper says so', () => {
+    expect(mayTakePart('', false, 'all')).toBe(true);
+    expect(mayTakePart('privacy-choices=1', false, 'all')).toBe(false);
+    expect(mayTakePart('privacy-choices=1.measurement', false, 'all')).toBe(true);
+  });
+});
+
+describe('the headline of a group', () => {
+  const ids = Array.from({ length: 200 }, (_, at) => ((at + 1) * 0x9e3779b1).toString(16).padStart(16, '0').slice(-16));
+  const all = Array.from({ length: groups }, (_, group) => group);
+
+  it.each([2, 3, 4])('is one of %i, each for as many groups as any other', (headlines) => {
+    for (const id of ids) {
+      const seen = new Array<number>(headlines).fill(0);
+      for (const group of all) {
+        const headline = headlineFor(id, headlines, group);
+        seen[headline] = (seen[headline] ?? 0) + 1;
+      }
+      expect(seen).toEqual(new Array(headlines).fill(groups / headlines));
+      expect(all.map((group) => headlineFor(id, headlines, group))).toEqual(
+        all.map((group) => headlineFor(id, headlines, group)),
+      );
+    }
+  });
+
+  it('is shared out in another way by each test', () => {
+    const orders = new Set(ids.map((id) => all.map((group) => headlineFor(id, 2, group)).join('')));
+    expect(orders.size).toBeGreaterThan(100);
+    // Each group sees each headline in about half of the tests.
+    for (const group of all) {
+      const second = ids.filter((id) => headlineFor(id, 2, group) === 1).length;
+      expect(second).toBeGreaterThan(60);
+      expect(second).toBeLessThan(140);
+    }
+  });
+});

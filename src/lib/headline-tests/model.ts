@@ -1,0 +1,90 @@
+/**
+ * Headline tests: a story's card has two to four headlines, each for a share of the readers, until one proves better. Readers who take part
+ * have a cookie with the number of their group:
+ *
+ *     headline-group=7
+ *
+ * Twelve groups can be shared out evenly among two, three and four headlines, and are too few to tell readers apart.
+ */
+import { readConsent } from '../consent/model.ts';
+import type { HeadlineTest } from '../content/model.ts';
+
+/** Groups of readers. */
+export const groups = 12;
+export const groupCookieName = 'headline-group';
+/** How long a test may run, in days; then the story keeps its own headline. */
+export const longestDays = 14;
+/** As long as a test: a reader sees one headline during a test, and isn't in the same group forever. */
+const groupMaxAge = longestDays * 24 * 60 * 60;
+
+/**
+ * Which readers may take part: those who have allowed measurement, or all but those who have refused it, where the law lets a newspaper
+ * do so.
+ */
+export type Participation = 'consent' | 'all';
+
+const opening = `${groupCookieName}=`;
+
+/** The group in a header `Cookie`; `null`: none, or not one of ours. */
+export function groupIn(cookies: string | undefined): number | null {
+  if (cookies === undefined) return null;
+  let at = cookies.indexOf(opening);
+  // Not the end of another cookie's name.
+  while (at > 0 && cookies[at - 1] !== ' ' && cookies[at - 1] !== ';') at = cookies.indexOf(opening, at + 1);
+  if (at < 0) return null;
+  const end = cookies.indexOf(';', at);
+  const value = cookies.slice(at + opening.length, end < 0 ? undefined : end).trim();
+  return /^(?:\d|1[01])$/.test(value) ? Number(value) : null;
+}
+
+/** Whether a reader may take part. @param gpc whether the browser sends Global Privacy Control */
+export function mayTakePart(cookies: string, gpc: boolean, participation: Participation): boolean {
+  const { status, measurement } = readConsent(cookies, gpc);
+  return measurement || (participation === 'all' && status === 'unasked');
+}
+
+/** A whole `Set-Cookie` value. @param group `null` removes the cookie */
+export function groupCookie(group: number | null, secure: boolean): string {
+  const life = group === null ? 'Max-Age=0' : `Max-Age=${groupMaxAge}`;
+  return `${opening}${group ?? ''}; Path=/; ${life}; SameSite=Lax; HttpOnly${secure ? '; Secure' : ''}`;
+}
+
+/** Form of a test's id. */
+export const testIdForm = /^[0-9a-f]{16}$/;
+/** Most headlines, the story's own among them. */
+export const mostHeadlines = 4;
+
+/** The order in which a test deals its headlines to the groups, which is another for each test: two tests don't divide readers in the same way. */
+function orderOf(id: string): readonly number[] {
+  let state = Number.parseInt(id.slice(0, 8), 16) ^ Number.parseInt(id.slice(8), 16);
+  // Mulberry32.
+  const random = (below: number): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+  const order = Array.from({ length: groups }, (_, at) => at);
+  for (let at = groups - 1; at > 0; at--) {
+    const other = random(at + 1);
+    [order[at], order[other]] = [order[other] ?? 0, order[at] ?? 0];
+  }
+  return order;
+}
+
+const orders = new Map<string, readonly number[]>();
+const mostOrders = 1000;
+
+/** The headline that a group sees: 0 is the story's own. Each is seen by as many groups as any other. */
+export function headlineFor(id: string, headlines: number, group: number): number {
+  let order = orders.get(id);
+  if (!order) {
+    if (orders.size >= mostOrders) orders.clear();
+    order = orderOf(id);
+    orders.set(id, order);
+  }
+  return (order[group] ?? 0) % headlines;
+}
+
+/** Number of headlines of a test. */
+export const headlinesOf = ({ others }: HeadlineTest): number => others.length + 1;

@@ -1,0 +1,190 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { silent } from '../../lib/logging.ts';
+import type { Rendering } from '../scheduler/render.server.ts';
+import { html, press, type TestPress, tempDir, textOf } from '../testing.ts';
+import type { CachedPage } from './cached-page.ts';
+import { createPageDictionary } from './dictionary.server.ts';
+import type { Choices, Insertion } from './insertions.server.ts';
+
+const filler = '<p>Some words of a story that goes on for a while.</p>'.repeat(60);
+const page = (words: string): string => `<body><a>Skip</a><h1>${words}</h1>${filler}</body>`;
+
+/** Twelve groups; even ones see the own form. */
+const choices: Choices = {
+  groups: 12,
+  groupOf: (cookie) => (cookie === undefined ? null : Number(cookie)),
+  choose(body, group) {
+    chosen++;
+    const text = body.toString();
+    if (!text.includes('{own|other}')) return null;
+    const other = group !== null && group % 2 === 1;
+    return { body: Buffer.from(text.replaceAll('{own|other}', other ? 'OTHER' : 'OWN')), forms: other ? 'x:1' : '' };
+  },
+};
+const banner = (words: string): Insertion => ({
+  takes: ({ key }) => key !== '/offline',
+  into: (body) => Buffer.from(body.toString().replace('</a>', `</a>${words}`)),
+  policy: (rendered) => rendered,
+});
+
+let folder: ReturnType<typeof tempDir>;
+let bench: TestPress;
+let chosen: number;
+let renders: number;
+let words: string;
+let tags: string[];
+
+beforeEach(() => {
+  folder = tempDir();
+  [chosen, renders, words, tags] = [0, 0, '{own|other}', ['headline-tests', 'card:1']];
+  bench = press(folder.dir, {
+    choices,
+    render: async (key): Promise<Rendering> => {
+      renders++;
+      return key === '/plain' ? { ...html(page('plain')), tags: [] } : { ...html(page(words)), tags };
+    },
+  });
+});
+afterEach(async () => {
+  await bench.close();
+  folder.remove();
+});
+
+async function shown(key: string, group: number | null): Promise<CachedPage> {
+  for (;;) {
+    const found = bench.press.shown(await bench.press.get(key, 'public'), group === null ? undefined : String(group));
+    if (!(found instanceof Promise)) return found;
+    await found;
+  }
+}
+const read = async (group: number | null, key = '/a') => textOf(bench.press, await shown(key, group));
+const bodyIn = (found: CachedPage, encoding: 'br' | 'gzip'): Buffer => {
+  const body = bench.press.encoded(found, [encoding])?.body;
+  if (!body) throw new Error(`There is no ${encoding}.`);
+  return body;
+};
+const header = (found: CachedPage, name: string): string | undefined => {
+  const { headers = [] } = bench.press.encoded(found, ['gzip']) ?? {};
+  return headers[headers.indexOf(name) + 1];
+};
+
+it('a page without choices is the very same, whoever asks, and nothing is looked at', async () => {
+  const stored = await bench.press.get('/plain', 'public');
+  for (const group of [null, 0, 11]) expect(bench.press.shown(stored, String(group))).toBe(stored);
+  expect([chosen, stored.bytes]).toEqual([0, stored.bytes]);
+});
+
+it('each group sees its form, in every encoding, after one render', async () => {
+  for (let group = 0; group < 12; group++) {
+    const found = await shown('/a', group);
+    const expected = page(group % 2 === 1 ? 'OTHER' : 'OWN');
+    expect(textOf(bench.press, found)).toBe(expected);
+    expect(gunzipSync(bodyIn(found, 'gzip')).toString()).toBe(expected);
+    expect(brotliDecompressSync(bodyIn(found, 'br')).toString()).toBe(expected);
+  }
+  expect(await read(null)).toBe(page('OWN'));
+  expect(renders).toBe(1);
+});
+
+it('groups that see the same share one copy with one ETag, and others have another', async () => {
+  const [own, other] = [await shown('/a', null), await shown('/a', 1)];
+  for (const group of [0, 2, 10]) expect(await shown('/a', group)).toBe(own);
+  for (const group of [3, 11]) expect(await shown('/a', group)).toBe(other);
+  expect(own.page.etags.gzip).not.toBe(other.page.etags.gzip);
+  // A shared cache may keep what readers without a group see, and nothing else.
+  expect(header(own, 'cache-control')).not.toBe('private, max-age=0, must-revalidate');
+  expect(header(other, 'cache-control')).toBe('private, max-age=0, must-revalidate');
+});
+
+it('is compressed once for each form, however many readers ask', async () => {
+  const stored = await bench.press.get('/a', 'public');
+  const first = bench.press.shown(stored, '1');
+  expect(first).toBeInstanceOf(Promise);
+  expect(bench.press.shown(stored, '1')).toBe(first);
+  expect(bench.press.shown(stored, '3')).toBe(first);
+  await first;
+  expect(bench.press.shown(stored, '5')).toBe(bench.press.shown(stored, '1'));
+});
+
+it('shows an insertion with each form, and the very same pages after it', async () => {
+  const before = await read(1);
+  bench.press.insert(banner('NEWS'));
+  expect(await read(1)).toBe(before.replace('</a>', '</a>NEWS'));
+  expect(await read(0)).toBe(page('OWN').replace('</a>', '</a>NEWS'));
+  bench.press.insert(banner('MORE'));
+  expect(await read(1)).toContain('MORE');
+  bench.press.insert(null);
+  expect([await read(1), await read(null)]).toEqual([before, page('OWN')]);
+});
+
+it('follows its page, and its end', async () => {
+  expect(await read(1)).toContain('OTHER');
+  words = 'both {own|other}';
+  await bench.press.invalidate(['card:1']);
+  expect(await read(1)).toContain('both OTHER');
+  [words, tags] = ['over', ['card:1']];
+  await bench.press.invalidate(['card:1']);
+  const stored = await bench.press.get('/a', 'public');
+  expect(bench.press.shown(stored, '1')).toBe(stored);
+  expect(await read(1)).toContain('over');
+});
+
+it('a tagged page without a place stays as it is', async () => {
+  words = 'nothing to choose';
+  const stored = await bench.press.get('/a', 'public');
+  for (const group of [null, 1, 2]) expect(await shown('/a', group)).toBe(stored);
+});
+
+it('counts its copies within the budget of the memory, and gives them back', async () => {
+  const stored = await bench.press.get('/a', 'public');
+  await read(null);
+  bench.press.encoded(stored, ['gzip']);
+  const { bytes } = stored;
+  const memory = () => bench.press.stats().memory.bytes;
+  const before = memory();
+  for (let group = 0; group < 12; group++) await read(group);
+  const grown = stored.bytes - bytes;
+  expect(grown).toBeGreaterThan(0);
+  expect(memory() - before).toBe(grown);
+  bench.press.insert(banner('NEWS'));
+  bench.press.insert(null);
+  expect(stored.bytes).toBeLessThan(bytes);
+});
+
+it('works with the shared dictionary', async () => {
+  await bench.close();
+  const dictionaryWords = Buffer.from(filler);
+  const dictionary = createPageDictionary(dictionaryWords, silent, 60_000);
+  bench = press(folder.dir, { choices, dictionary, render: async () => ({ ...html(page(words)), tags }) });
+  try {
+    const found = await shown('/a', 1);
+    for (;;) {
+      const small = bench.press.withDictionary(found, dictionary.available, 'dcz');
+      if (small === null) throw new Error('It is not sent with the dictionary.');
+      if (small instanceof Promise) {
+        await small;
+        continue;
+      }
+      const options = { dictionary: dictionaryWords };
+      // The magic number and the dictionary's hash stand before the compressed bytes.
+      expect(zstdDecompressSync(small.body.subarray(40), options).toString()).toBe(page('OTHER'));
+      return;
+    }
+  } finally {
+    await dictionary.close();
+  }
+});
+
+it('ten thousand readers of all groups wait for at most one in a hundred', async () => {
+  const stored = await bench.press.get('/a', 'public');
+  let waits = 0;
+  for (let at = 0; at < 10_000; at++) {
+    const group = at % 13;
+    const found = bench.press.shown(stored, group === 12 ? undefined : String(group));
+    if (!(found instanceof Promise)) continue;
+    waits++;
+    await found;
+  }
+  expect(waits).toBeLessThanOrEqual(2);
+});
