@@ -5,6 +5,7 @@ import type {
   Author,
   Correction,
   DocumentType,
+  HeadlineTest,
   LiveCoverage,
   Picture,
   PodcastDetails,
@@ -37,6 +38,8 @@ export interface DocumentFacts {
   readonly sound?: SoundFacts;
   /** Series only. */
   readonly podcast?: PodcastDetails;
+  /** Omitted unless headlines are being tested, or cards show another one than the story. */
+  readonly test?: HeadlineTest;
   /** Omitted for a story that was never covered live. */
   readonly live?: LiveCoverage;
   /** Entries of live stories only: id of the story. */

@@ -156,6 +156,7 @@ async function documentOf(
       ...(post.front && {
         front: await frontOf(sanitizer, post.front, context, (image) => pictureOf(sanitizer, image, base, context)),
       }),
+      ...(await testOf(sanitizer, post, base, context)),
     },
     ...(sound && { sound }),
     bodyHtml: shaped.html,
@@ -205,6 +206,28 @@ function roleOf(sanitizer: Sanitizer, post: WirePost): Pick<DocumentFacts, 'role
   const role = truncateAtWord(sanitizer.line(post.role ?? ''), longestLine);
   return role === '' ? {} : { role };
 }
+/** Longest headline of a test, characters. The plugin allows the same. */
+const longestHeadline = 200;
+
+/** A test of which a headline is empty is no test: its numbers would be those of others. */
+async function testOf(
+  sanitizer: Sanitizer,
+  post: WirePost,
+  base: string,
+  context: IngestContext,
+): Promise<Pick<DocumentFacts, 'test'>> {
+  const given = post.headline_test;
+  if (!given) return {};
+  const { id, state, started } = given;
+  const others = await Promise.all(
+    given.others.map(async ({ headline, image }) => ({
+      title: truncateAtWord(sanitizer.line(headline), longestHeadline),
+      image: await pictureOf(sanitizer, image, base, context),
+    })),
+  );
+  return others.some(({ title }) => title === '') ? {} : { test: { id, state, started, others } };
+}
+
 /** What stands for an empty title; an entry of a live story needs none. */
 const untitled = (type: DocumentType, { slug }: WirePost): string =>
   type === 'authors' ? canonicalSlug(slug) : type === 'live-entries' ? '' : 'Untitled';

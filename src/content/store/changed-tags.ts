@@ -18,7 +18,7 @@ export interface DocumentVersion {
   readonly modified: string;
   readonly facts: string;
   readonly bodyHash: string;
-  /** The part of `facts` that a card shows: access level, reading time and byline. */
+  /** The part of `facts` that a card shows: access level, reading time, byline and headline test. */
   readonly cardFacts: string;
   /** The notes in `facts`, as JSON; `''` when there are none. */
   readonly corrections: string;

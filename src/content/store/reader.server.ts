@@ -38,6 +38,7 @@ import { type CommentFilter, readComment, readComments } from './comments.server
 import type { ContentStore } from './content-store.server.ts';
 import { readCorrectedSince } from './corrections.server.ts';
 import { readFront } from './front.server.ts';
+import { testedStories } from './headline-tests.server.ts';
 import { listIds, listTotal, neighborIds, pageBounds } from './lists.server.ts';
 import { liveReads } from './live.server.ts';
 import { storedTopStories } from './navigation.server.ts';
@@ -89,6 +90,7 @@ export function createReader(store: ContentStore, thread: SearchThread | null = 
     front: (key, slots) => readFront({ store, tags, card: (id) => card(read, id) }, key, slots),
     corrections: (filter) => corrections(read, filter),
     correctedSince: (since) => correctedSince(read, since),
+    testedStories: () => testedStories(store),
     alert: () => readAlert(store, tags),
     ...soundReads(soundContext(read)),
     ...liveReads(read, (html) => links(read, html)),
@@ -122,6 +124,7 @@ function noteCard(read: ReadState, row: Row): Card {
   const card = cardOf(read.store, row);
   read.tags.add(tag.card(card.id));
   read.tags.add(tag.navigation);
+  if (card.test?.state === 'running') read.tags.add(tag.headlineTests);
   // An author whose document is missing changes the page, too, when it comes.
   for (const id of creditedIn(row)) read.tags.add(tag.byline(id));
   return card;

@@ -8,6 +8,7 @@ import type {
   Card,
   Comment,
   Crossword,
+  HeadlineTest,
   Picture,
   Podcast,
   PodcastDetails,
@@ -104,6 +105,7 @@ interface ArticleFacts {
   access?: AccessLevel;
   minutes?: number;
   byline?: BylineFacts;
+  test?: HeadlineTest;
 }
 
 export function cardOf(store: ContentStore, row: Row): Card {
@@ -120,6 +122,7 @@ export function cardOf(store: ContentStore, row: Row): Card {
       sections.of(terms).map(({ slug }) => slug),
     ),
     minutes: facts.minutes ?? 1,
+    ...(facts.test && { test: facts.test }),
   };
 }
 

@@ -11,6 +11,7 @@ import { withPublicText } from './access.server.ts';
 import { bylineNames } from './bylines.server.ts';
 import { type DocumentVersion, peopleOf, podcastIn, tagsOfDocument } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
+import { testedListsOf } from './headline-tests.server.ts';
 import { changedNeighborIds } from './lists.server.ts';
 import { liveListsOf, writeLiveState } from './live.server.ts';
 import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
@@ -49,8 +50,8 @@ const correctionsIn = ({ corrections }: DocumentFacts): string => (corrections ?
 
 const soundIn = ({ sound }: DocumentFacts): string => (sound ? JSON.stringify(sound) : '');
 
-const cardFacts = ({ access, minutes, byline }: DocumentFacts): string =>
-  JSON.stringify([access ?? null, minutes ?? null, byline ?? null]);
+const cardFacts = ({ access, minutes, byline, test }: DocumentFacts): string =>
+  JSON.stringify([access ?? null, minutes ?? null, byline ?? null, ...(test ? [test] : [])]);
 
 const othersIn = (authorId: number | null, { byline }: DocumentFacts): number[] =>
   byline ? [...byline.authors, ...byline.contributors].filter((id) => id !== authorId) : [];
@@ -123,6 +124,7 @@ function listsOf(version: DocumentVersion): string[] {
   const podcast = podcastIn(version);
   if (podcast !== null) lists.push(`${type}:podcast:${podcast}`);
   lists.push(...liveListsOf(version));
+  lists.push(...testedListsOf(version));
   return [...lists, ...peopleOf(version).map((id) => `${type}:author:${id}`)];
 }
 

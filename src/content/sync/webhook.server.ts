@@ -205,7 +205,7 @@ async function refreshNamed({ store, applier, refresh }: WebhookOptions, hook: H
   if (hook.type === 'categories') return refresh.sections(tries);
   if (hook.type === 'menus') return refresh.menus(tries);
   if (hook.type === 'alerts') return refresh.alert(tries);
-  if (hook.type === 'site' || hook.id === 0) return nothingApplied;
+  if (hook.type === 'site' || hook.type === 'headline-tests' || hook.id === 0) return nothingApplied;
   const applied = await refresh.document(hook.type, hook.id, tries);
   // The content store may not know the document's former slug.
   if (!hook.previous_slug || hook.type === 'comments') return applied;

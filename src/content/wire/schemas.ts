@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { type AccessLevel, accessLevels, correctionKinds, type LiveCoverage } from '../../lib/content/model.ts';
+import { mostHeadlines, testIdForm } from '../../lib/headline-tests/model.ts';
 import {
   count,
   flag,
@@ -239,6 +240,33 @@ const live = reading('null, or live coverage with state, started and ended', (va
   return state ? { value: { state, started: instantOf(value.started), ended: instantOf(value.ended) } } : null;
 });
 
+export interface WireTest {
+  readonly id: string;
+  readonly state: 'running' | 'won';
+  readonly started: string;
+  /** Beside the story's own headline; of a test that was won, the winner. */
+  readonly others: readonly { readonly headline: string; readonly image: WireImage | null }[];
+}
+
+/** Headlines beside the story's own. */
+const mostOthers = mostHeadlines - 1;
+
+const testOf = (value: unknown): WireTest | null => {
+  if (!isObject(value) || typeof value.id !== 'string' || !testIdForm.test(value.id)) return null;
+  const state = (['running', 'won'] as const).find((known) => known === value.state);
+  const started = instantOf(value.started);
+  const others = members(value.others).map((each) => {
+    const headline = isObject(each) ? textIn(each.headline) : null;
+    return headline === null ? null : { headline, image: imageOf((each as { image?: unknown }).image)?.value ?? null };
+  });
+  const known = others.filter((other) => other !== null);
+  const fits = known.length === others.length && known.length > 0 && known.length <= mostOthers;
+  return state && started !== null && fits ? { id: value.id, state, started, others: known } : null;
+};
+
+/** Older plugins have no `headline_test`. One that can't be read is left out: a story isn't held back for it. */
+const headlineTest = z.unknown().transform(testOf);
+
 export const article = z.object({
   ...post,
   ...filed,
@@ -250,6 +278,7 @@ export const article = z.object({
   corrections: corrections.optional(),
   sound: sound.optional(),
   live: live.optional(),
+  headline_test: headlineTest.optional(),
 });
 
 /** An entry of a live story. */
@@ -411,6 +440,8 @@ export const webhook = z.object({
     'categories',
     'menus',
     'alerts',
+    // A question of the plugin, never a change.
+    'headline-tests',
     'comments',
     'site',
   ]),
