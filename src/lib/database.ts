@@ -11,6 +11,7 @@ import type { AccountsTables } from './accounts/tables.ts';
 import type { AlertTables } from './alerts/tables.ts';
 import type { BillingTables } from './billing/tables.ts';
 import type { CommentsTables } from './comments/tables.ts';
+import type { HeadlineTestTables } from './headline-tests/tables.ts';
 import type { JobsTables } from './jobs/tables.ts';
 import type { PopularityTables } from './most-read/model.ts';
 import type { NewsletterTables } from './newsletters/tables.ts';
@@ -33,6 +34,7 @@ export interface AccountsDatabase
     BillingTables,
     AccessTables,
     AlertTables,
+    HeadlineTestTables,
     NewsletterTables,
     PopularityTables,
     SupportTables,

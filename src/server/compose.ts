@@ -18,6 +18,12 @@ import { createExternalCheck, createMailDomainCheck } from '../lib/email-verific
 import type { EmailVerification } from '../lib/email-verification/model.ts';
 import { createEmailVerification } from '../lib/email-verification/verification.server.ts';
 import { createGeo, type Geo } from '../lib/geo/geo.server.ts';
+import type { Participation } from '../lib/headline-tests/model.ts';
+import {
+  createHeadlineTests,
+  type HeadlineTests,
+  type RunningHeadlineTests,
+} from '../lib/headline-tests/service.server.ts';
 import { createLimiter, type Limiter } from '../lib/http/limiter.server.ts';
 import { createImages, type Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
@@ -27,6 +33,7 @@ import { createMostRead, type RunningMostRead } from '../lib/most-read/most-read
 import { openAlgolia } from '../lib/search/algolia.server.ts';
 import type { Search } from '../lib/search/model.ts';
 import { createSearch } from '../lib/search/search.server.ts';
+import { purposesAsked } from '../lib/third-party/settings.ts';
 import type { Ticker } from '../lib/ticker/model.ts';
 import { openTicker, type RunningTicker } from '../lib/ticker/ticker.server.ts';
 import { inSpan } from '../lib/tracing.ts';
@@ -63,6 +70,8 @@ export interface Services extends OptionalReaderServices {
   readonly search: Search;
   /** The most read stories. */
   readonly mostRead: MostRead;
+  /** Headlines that are tested on readers. */
+  readonly headlineTests: HeadlineTests;
   /** The market ticker; `null` without a provider (`features.ticker`). */
   readonly ticker: Ticker | null;
   /** Encrypts values for a browser to store and not to read, such as the address of a pending sign-in. */
@@ -188,6 +197,13 @@ export async function compose(
     file: join(dataDir, 'most-read.json'),
     onChange: (tags) => publish(tags, 'holder'),
   });
+  const headlineTests = createHeadlineTests({
+    database,
+    tested: () => content.reader().testedStories(),
+    participation: participationOf(config),
+    secure: config.siteUrl.startsWith('https:'),
+    log,
+  });
   const ticker = openTicker(config.ticker, {
     rules: publication.ticker,
     log,
@@ -214,14 +230,21 @@ export async function compose(
     limiter,
     search: contentSide.search,
     mostRead,
+    headlineTests,
     ticker,
     sealer: createSealer({ secrets: accessKeysOf(config).map(({ secret }) => secret) }),
     log,
     features,
   };
   const { pictures } = contentSide;
-  const running = { readers, cluster, mostRead, ticker, pictures, alerts };
+  const running = { readers, cluster, mostRead, headlineTests, ticker, pictures, alerts };
   return compositionOf({ config, services, database, changes, publish, ...running });
+}
+
+/** Without a question for consent to measurement, a reader can't give it. */
+function participationOf({ headlineTests, thirdParties }: Config): Participation | 'off' {
+  if (headlineTests === 'all') return 'all';
+  return purposesAsked(thirdParties, ['measurement']).length > 0 ? 'consent' : 'off';
 }
 
 /** The content, and what follows its changes: search and pictures. Its changes are published to the feed of all changes. */
@@ -301,12 +324,13 @@ const withoutAccounts: OptionalReaderServices = {
 interface Built extends Pick<Composition, 'config' | 'services' | 'database' | 'changes' | 'publish' | 'cluster'> {
   readonly readers: Readers | null;
   readonly mostRead: RunningMostRead;
+  readonly headlineTests: RunningHeadlineTests;
   readonly ticker: RunningTicker | null;
   readonly pictures: PicturePrefetch;
   readonly alerts: RunningAlerts;
 }
 
-function compositionOf({ readers, mostRead, ticker, pictures, alerts, ...built }: Built): Composition {
+function compositionOf({ readers, mostRead, headlineTests, ticker, pictures, alerts, ...built }: Built): Composition {
   const { config, services, database, cluster } = built;
   const { content, search, images } = services;
   return {
@@ -318,6 +342,7 @@ function compositionOf({ readers, mostRead, ticker, pictures, alerts, ...built }
     start() {
       readers?.start();
       mostRead.start();
+      headlineTests.start();
       ticker?.start();
       if (!config.wordpress) return;
       content.start();
@@ -332,6 +357,7 @@ function compositionOf({ readers, mostRead, ticker, pictures, alerts, ...built }
       await cluster?.stop();
       await search.stop();
       await mostRead.stop();
+      await headlineTests.stop();
       ticker?.stop();
       await content.stop();
       await images.close();

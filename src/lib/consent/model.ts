@@ -103,7 +103,7 @@ export const purposeTexts: Readonly<Record<OptionalPurpose, { name: string; shor
   measurement: {
     name: 'Measurement',
     short: 'Which stories are read, and by what kind of reader.',
-    long: 'We learn which stories are read, and whether by subscribers or by passers-by. It helps us decide what to publish. We never share your name and address.',
+    long: 'We learn which stories are read, and whether by subscribers or by passers-by. It helps us decide what to publish, and which of two headlines to keep. We never share your name and address.',
   },
   marketing: {
     name: 'Marketing',

@@ -13,7 +13,8 @@ import { plainText, postedForm, redirectGet } from '../../lib/http/form.server.t
 import { returnPath } from '../../lib/http/origin.ts';
 
 export const POST: APIRoute = async (context) => {
-  const { siteUrl } = context.locals.config;
+  const { config, services } = context.locals;
+  const { siteUrl } = config;
   const gpc = context.request.headers.get('sec-gpc') === '1';
   const answer = await postedForm(context, {}, async (form) => {
     const granted = grantedByForm(form.get(consentFields.choice), form.getAll(consentFields.purpose), gpc);
@@ -21,7 +22,12 @@ export const POST: APIRoute = async (context) => {
     const back = returnPath(form.get(consentFields.returnTo), siteUrl);
     const secure = siteUrl.startsWith('https:') ? '; Secure' : '';
     const cookie = `${consentCookieName}=${consentValue(granted, gpc)}; Path=/; Max-Age=${consentMaxAge}; SameSite=Lax${secure}`;
-    return { to: back === privacyPage ? `${privacyPage}?saved` : back, cookies: [cookie] };
+    const others = context.request.headers.get('cookie') ?? '';
+    // What was just chosen decides, and not what the browser still sends.
+    const kept = others.split(/; */).filter((each) => !each.startsWith(`${consentCookieName}=`));
+    const cookies = [`${consentCookieName}=${consentValue(granted, gpc)}`, ...kept].join('; ');
+    const group = services.headlineTests.cookiesFor({ cookies, gpc });
+    return { to: back === privacyPage ? `${privacyPage}?saved` : back, cookies: [cookie, ...group] };
   });
   return answer instanceof Response ? answer : plainText(answer.status, answer.problem);
 };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { PushSettings } from '../../lib/alerts/onesignal.server.ts';
 import type { ConsentPlatform } from '../../lib/consent/platform.ts';
+import type { Participation } from '../../lib/headline-tests/model.ts';
 import { type ThirdParties, usualAddresses } from '../../lib/third-party/settings.ts';
 import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
 import type { BucketSettings } from '../cluster/bucket.ts';
@@ -238,6 +239,8 @@ export interface ThirdPartyConfig {
   readonly consentPlatform: ConsentPlatform | null;
   /** Notifications of breaking news through OneSignal; `null`: the site sends none. */
   readonly push: PushSettings | null;
+  /** Which readers may take part in tests of headlines. */
+  readonly headlineTests: Participation;
 }
 
 const oneSignalApi = 'https://api.onesignal.com';
@@ -287,6 +290,9 @@ export const thirdPartyFields = {
   ADS_WITHOUT_CONSENT: z
     .enum(['house', 'limited'], { error: (issue) => `is ${JSON.stringify(issue.input)}; give house or limited` })
     .default('house'),
+  HEADLINE_TESTS: z
+    .enum(['consent', 'all'], { error: (issue) => `is ${JSON.stringify(issue.input)}; give consent or all` })
+    .default('consent'),
 };
 
 type Values = z.infer<z.ZodObject<typeof thirdPartyFields>>;
@@ -297,6 +303,7 @@ export function thirdPartiesOf(values: Values): ThirdPartyConfig {
   const { GROWSURF_CAMPAIGN: campaign, CALENDLY_URL: url, GPT_NETWORK: network } = values;
   const platform = values.CONSENT_PLATFORM_URL;
   return {
+    headlineTests: values.HEADLINE_TESTS,
     push: appId && key ? { appId, key, url: api, segment } : null,
     consentPlatform: platform ? { scriptUrl: platform, hosts: values.CONSENT_PLATFORM_HOSTS } : null,
     thirdParties: {

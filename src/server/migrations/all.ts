@@ -4,6 +4,7 @@ import { access, accounts, operatorSessions } from './accounts.ts';
 import { alerts } from './alerts.ts';
 import { billing, cancellations } from './billing.ts';
 import { cluster } from './cluster.ts';
+import { headlineTests } from './headline-tests.ts';
 import { jobs, stripeJobs } from './jobs.ts';
 import { letters, mail } from './mail.ts';
 import { comments, corrections, library, podcastFeeds, popularity, recentReadings } from './reading.ts';
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   alerts,
   podcastFeeds,
   recentReadings,
+  headlineTests,
 ];

@@ -20,7 +20,11 @@ export const POST = jsonRoute(z.unknown(), async ({ caller, context }) => {
   const counted = await locals.services.mostRead.count(id, caller.address);
   if (counted === 'unknown') return refuse(404, failed);
   if (counted === 'limited') return refuse(429, failed, { retryAfter: 3600 });
+  const { headers } = context.request;
+  const reader = { cookies: headers.get('cookie') ?? '', gpc: headers.get('sec-gpc') === '1' };
+  const { headlineTests } = locals.services;
+  if (counted === 'counted') headlineTests.count(id, reader);
   // The response doesn't reveal whether it counted, so that a flood learns nothing.
-  return { status: 200, body: { ok: true } };
+  return { status: 200, body: { ok: true }, cookies: headlineTests.cookiesFor(reader) };
 });
 export const ALL = allowOnly('POST');

@@ -1,0 +1,206 @@
+/** Headline tests on both engines: who is counted, ends, restarts, several processes. */
+import { describe, expect, it } from 'vitest';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import type { Card, HeadlineTest } from '../content/model.ts';
+import { type Database, DatabaseUnavailable } from '../database.ts';
+import { silent } from '../logging.ts';
+import { groupIn, groups, headlineFor, longestDays } from './model.ts';
+import { createHeadlineTests, type HeadlineTestsOptions } from './service.server.ts';
+
+const start = Date.UTC(2026, 10, 25, 12);
+const id = '00000000000000a1';
+const testOf = (part: Partial<HeadlineTest> = {}): HeadlineTest => ({
+  id,
+  state: 'running',
+  started: new Date(start).toISOString(),
+  others: [{ title: 'Second', image: null }],
+  ...part,
+});
+const cardOf = (story: number, test: HeadlineTest): Card => ({ id: story, test }) as unknown as Card;
+
+/** Groups that see a headline. */
+const seeing = (headline: number, test = id, headlines = 2): number[] =>
+  Array.from({ length: groups }, (_, group) => group).filter(
+    (group) => headlineFor(test, headlines, group) === headline,
+  );
+const reader = (group: number | null, choices = '1.measurement') => ({
+  cookies: [`privacy-choices=${choices}`, ...(group === null ? [] : [`headline-group=${group}`])].join('; '),
+  gpc: false,
+});
+
+onBothEngines('headline tests', (engines) => {
+  async function open(given: Partial<HeadlineTestsOptions> & { readonly tests?: [number, HeadlineTest][] } = {}) {
+    const database = given.database ?? (await engines.open());
+    const clock = { now: start };
+    const tests = given.tests ?? [[1, testOf()]];
+    const service = createHeadlineTests({
+      database,
+      participation: 'consent',
+      secure: false,
+      log: silent,
+      now: () => clock.now,
+      tested: () => tests.map(([story, test]) => cardOf(story, test)),
+      ...given,
+    });
+    const read = async (headline: number, times = 1) => {
+      for (let at = 0; at < times; at++) service.count(1, reader(seeing(headline)[at % 6] ?? 0));
+      await service.turn();
+    };
+    return { service, clock, read, database, tests };
+  }
+
+  describe('counting', () => {
+    it('counts readings under the headline of the reader’s group', async () => {
+      const { service, read } = await open();
+      await read(0, 3);
+      await read(1, 5);
+      expect(await service.report(1, id)).toEqual({
+        readers: 'consent',
+        state: 'running',
+        winner: null,
+        readings: [3, 5],
+        certainty: [0, expect.any(Number)],
+        ended: null,
+      });
+    });
+
+    it('counts no one who has no group, may not take part, or reads another story', async () => {
+      const { service } = await open();
+      service.count(1, reader(null));
+      service.count(1, reader(3, '1'));
+      service.count(1, reader(3, '1.advertising'));
+      service.count(1, { cookies: 'headline-group=3', gpc: false });
+      service.count(1, { cookies: 'privacy-choices=1.measurement; headline-group=12', gpc: false });
+      service.count(2, reader(3));
+      await service.turn();
+      expect((await service.report(1, id))?.readings).toEqual([0, 0]);
+    });
+
+    it('is off where no reader is asked for consent', async () => {
+      const { service } = await open({ participation: 'off' });
+      service.count(1, reader(3));
+      await service.turn();
+      expect(await service.report(1, id)).toMatchObject({ readers: 'off', readings: [0, 0] });
+      expect(service.cookiesFor(reader(null))).toEqual([]);
+    });
+
+    it('loses nothing while the database is away', async () => {
+      const database = await engines.open();
+      let away = true;
+      const { service, read } = await open({
+        database: {
+          get db() {
+            if (away) throw new DatabaseUnavailable('away');
+            return database.db;
+          },
+        },
+      });
+      await read(1, 2);
+      await read(1, 3);
+      away = false;
+      await read(0, 1);
+      expect((await service.report(1, id))?.readings).toEqual([1, 5]);
+    });
+
+    it('adds up what several processes count, and what one counted before a restart', async () => {
+      const database = await engines.open();
+      const [one, other] = [await open({ database }), await open({ database })];
+      await Promise.all([one.read(0, 40), other.read(0, 30), one.read(1, 20), other.read(1, 10)]);
+      await one.service.stop();
+      const again = await open({ database });
+      await again.read(1);
+      expect((await again.service.report(1, id))?.readings).toEqual([70, 31]);
+    });
+  });
+
+  describe('groups', () => {
+    it('are given while a test runs to a reader who may take part and has none', async () => {
+      const { service } = await open({ random: () => 0.999 });
+      expect(service.cookiesFor(reader(null))).toEqual([expect.stringMatching(/^headline-group=11; /)]);
+      expect(service.cookiesFor(reader(4))).toEqual([]);
+      expect(service.cookiesFor({ cookies: '', gpc: false })).toEqual([]);
+      expect(
+        service.cookiesFor({ cookies: 'privacy-choices=1.measurement; headline-group=99', gpc: false }),
+      ).toHaveLength(1);
+    });
+
+    it('are taken back from a reader who may not take part any more', async () => {
+      const { service } = await open();
+      expect(service.cookiesFor(reader(4, '1'))).toEqual([expect.stringContaining('Max-Age=0')]);
+    });
+
+    it('are not given while nothing is tested', async () => {
+      const { service } = await open({ tests: [] });
+      expect(service.cookiesFor(reader(null))).toEqual([]);
+    });
+
+    it('are all as likely', async () => {
+      const { service } = await open();
+      const seen = new Set<number | null>();
+      for (let at = 0; at < 2000; at++) seen.add(groupIn(service.cookiesFor(reader(null))[0]?.split(';')[0]));
+      expect([...seen].sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: groups }, (_, at) => at));
+    });
+  });
+
+  describe('the end', () => {
+    it('comes when a headline is proven better, and never changes', async () => {
+      const { service, read } = await open();
+      await read(0, 100);
+      await read(1, 200);
+      const report = await service.report(1, id);
+      expect(report).toMatchObject({ state: 'won', winner: 1, readings: [100, 200], ended: '2026-11-25T12:00:00Z' });
+      await read(0, 500);
+      expect(await service.report(1, id)).toEqual(report);
+    });
+
+    it('comes for the story’s own headline, too', async () => {
+      const { service, read } = await open();
+      await read(1, 100);
+      await read(0, 200);
+      expect(await service.report(1, id)).toMatchObject({ state: 'won', winner: 0 });
+    });
+
+    it('comes without a winner after the longest time', async () => {
+      const { service, read, clock } = await open();
+      for (let at = 0; at < 310; at++) service.count(1, reader(seeing(1)[0] ?? 0));
+      await read(0, 300);
+      clock.now += longestDays * 86_400_000 + 1;
+      await read(1);
+      expect(await service.report(1, id)).toMatchObject({ state: 'undecided', winner: null, readings: [300, 311] });
+    });
+
+    it('is one in several processes that find it at the same time', async () => {
+      const database = await engines.open();
+      const [one, other] = [await open({ database }), await open({ database })];
+      for (let at = 0; at < 300; at++) {
+        one.service.count(1, reader(seeing(at % 3 === 0 ? 0 : 1)[0] ?? 0));
+        other.service.count(1, reader(seeing(at % 3 === 0 ? 0 : 1)[1] ?? 0));
+      }
+      await Promise.all([one.service.turn(), other.service.turn()]);
+      await Promise.all([one.service.turn(), other.service.turn()]);
+      const ends = await (database as Database).db.selectFrom('headline_ends').selectAll().execute();
+      expect(ends).toHaveLength(1);
+      expect(await one.service.report(1, id)).toEqual(await other.service.report(1, id));
+    });
+
+    it('is reported after the story has stopped being tested, and nothing is of a test that never was', async () => {
+      const { service, read, tests } = await open();
+      await read(0, 100);
+      await read(1, 200);
+      tests.length = 0;
+      expect(await service.report(1, id)).toMatchObject({ state: 'won', winner: 1 });
+      expect(await service.report(1, '00000000000000ff')).toBeNull();
+      expect(await service.report(2, '00000000000000ff')).toBeNull();
+    });
+
+    it('forgets counts that no one has added to for two months', async () => {
+      const { service, read, clock, database } = await open();
+      await read(0, 100);
+      await read(1, 200);
+      clock.now += 61 * 86_400_000;
+      await service.turn();
+      const left = await (database as Database).db.selectFrom('headline_readings').selectAll().execute();
+      expect(left).toEqual([]);
+    });
+  });
+});
