@@ -37,6 +37,7 @@ const commands = {
   'bench:checkout': '../bench/checkout.ts',
   'bench:cluster': '../bench/cluster.ts',
   'bench:content': '../bench/content.ts',
+  'bench:headlines': '../bench/headlines.ts',
   'bench:live': '../bench/live.ts',
   'bench:pages': '../bench/pages.ts',
   'bench:publish': '../bench/publish.ts',
