@@ -38,6 +38,9 @@ $newsroom_parts = array(
 	'live-screen',   // The screen on which entries are written.
 	'panels',        // What the panels of the block editor share.
 	'corrections',   // Corrections and clarifications of an article.
+	'headline-tests', // Several headlines for the cards of an article.
+	'headline-test-check', // What the site says of a test, and its end.
+	'headline-test-editor', // The panel, the box and the column of tests.
 	'bylines',       // Authors, contributors and agency of an article.
 	'byline-sources', // What other plugins hold of them.
 	'byline-editor', // The panel and the box of the byline.

@@ -22,6 +22,7 @@ function newsroom_uninstall_site() {
 	}
 	delete_transient( 'newsroom_site_down' );
 	wp_unschedule_hook( 'newsroom_deliver' );
+	wp_unschedule_hook( 'newsroom_headline_tests' );
 	newsroom_remove_role();
 	wp_unschedule_hook( 'newsroom_front_due' );
 	foreach ( array( 'newsroom_deliveries', 'newsroom_fronts' ) as $newsroom_table ) {

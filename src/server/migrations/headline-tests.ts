@@ -3,7 +3,7 @@ import type { Migration } from '../database/migrate.ts';
 
 /** Readings by headline, and how tests ended. Nothing here identifies a reader. */
 export const headlineTests: Migration = {
-  name: '0018-headline-tests',
+  name: '0019-headline-tests',
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
       .createTable('headline_readings')

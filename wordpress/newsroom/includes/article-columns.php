@@ -1,6 +1,6 @@
 <?php
 /**
- * The list of articles: columns for the byline and for who may read an article, each with a filter.
+ * The list of articles: columns for the byline and for who may read an article, each with a filter, and for tests of headlines.
  *
  * @package Newsroom
  */
@@ -29,6 +29,7 @@ function newsroom_article_columns( $columns ) {
 		if ( 'title' === $key ) {
 			$all['newsroom_byline'] = __( 'Byline', 'newsroom' );
 			$all['newsroom_access'] = __( 'Who may read it', 'newsroom' );
+			$all['newsroom_test']   = __( 'Test', 'newsroom' );
 		}
 	}
 	return $all;
@@ -76,6 +77,8 @@ function newsroom_article_column( $column, $id ) {
 		printf( '<a href="%1$s">%2$s</a>', esc_url( newsroom_filtered_list( 'newsroom_access', $level ) ), esc_html( $levels[ $level ] ) );
 	} elseif ( 'newsroom_byline' === $column ) {
 		newsroom_byline_cell( $id );
+	} elseif ( 'newsroom_test' === $column ) {
+		newsroom_headline_test_cell( $id );
 	}
 }
 

@@ -19,7 +19,7 @@ add_action( 'init', 'newsroom_register_meta', 11 );
  */
 function newsroom_meta_keys() {
 	return array(
-		'articles'   => array_merge( newsroom_byline_keys(), array( 'newsroom_access', 'newsroom_corrections', 'newsroom_live' ), newsroom_episode_keys() ),
+		'articles'   => array_merge( newsroom_byline_keys(), array( 'newsroom_access', 'newsroom_corrections', 'newsroom_headline_test', 'newsroom_live' ), newsroom_episode_keys() ),
 		'live-entry' => array( 'newsroom_story', 'newsroom_author', 'newsroom_pinned', 'newsroom_key_event' ),
 		'video'      => array( 'newsroom_author', 'newsroom_video_url' ),
 		'crosswords' => array( 'newsroom_author', 'newsroom_iframe' ),
@@ -49,6 +49,7 @@ function newsroom_meta_definitions() {
 		'newsroom_pinned'           => array( 'boolean', false, 'newsroom_sanitize_flag' ),
 		'newsroom_key_event'        => array( 'boolean', false, 'newsroom_sanitize_flag' ),
 		'newsroom_corrections'      => array( 'array', array(), 'newsroom_sanitize_corrections' ),
+		'newsroom_headline_test'    => array( 'object', newsroom_no_headline_test(), 'newsroom_sanitize_headline_test' ),
 		'newsroom_authors'          => array( 'array', array(), 'newsroom_sanitize_people' ),
 		'newsroom_contributors'     => array( 'array', array(), 'newsroom_sanitize_people' ),
 		'newsroom_agency'           => array( 'string', '', 'newsroom_sanitize_line' ),
@@ -87,7 +88,7 @@ function newsroom_register_meta() {
 					'sanitize_callback' => $sanitize,
 					'auth_callback'     => 'newsroom_may_edit_meta',
 					'show_in_rest'      => newsroom_meta_in_rest( $key, $kind ),
-					// Corrections, bylines and sound are edited with the text: an autosave keeps them, and an earlier version brings them back.
+					// Corrections, headlines, bylines and sound are edited with the text: an autosave keeps them, and an earlier version brings them back.
 					'revisions_enabled' => 'articles' === $type && 'newsroom_access' !== $key,
 				)
 			);
@@ -106,6 +107,8 @@ function newsroom_meta_in_rest( $key, $kind ) {
 	switch ( $key ) {
 		case 'newsroom_corrections':
 			return array( 'schema' => newsroom_corrections_schema() );
+		case 'newsroom_headline_test':
+			return array( 'schema' => newsroom_headline_test_schema() );
 		case 'newsroom_authors':
 		case 'newsroom_contributors':
 			return array( 'schema' => newsroom_people_schema() );

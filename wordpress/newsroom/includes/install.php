@@ -33,6 +33,7 @@ function newsroom_activate() {
  */
 function newsroom_deactivate() {
 	wp_unschedule_hook( 'newsroom_deliver' );
+	wp_unschedule_hook( 'newsroom_headline_tests' );
 	flush_rewrite_rules();
 }
 

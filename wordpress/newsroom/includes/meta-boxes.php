@@ -174,7 +174,11 @@ function newsroom_save_boxes( $id, $post ) {
 		$definition = newsroom_meta_definitions()[ $key ];
 		// Cleaned by the callback of each key's registration (includes/fields.php).
 		$value = isset( $_POST[ $key ] ) ? wp_unslash( $_POST[ $key ] ) : ( 'array' === $definition[0] ? array() : '0' ); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
-		$how   = 'newsroom_corrections' === $key ? 'newsroom_posted_corrections' : $definition[2];
+		$posted = array(
+			'newsroom_corrections'   => 'newsroom_posted_corrections',
+			'newsroom_headline_test' => 'newsroom_posted_headline_test',
+		);
+		$how    = isset( $posted[ $key ] ) ? $posted[ $key ] : $definition[2];
 		update_post_meta( $id, $key, wp_slash( call_user_func( $how, $value ) ) );
 		if ( 'newsroom_authors' === $key ) {
 			$authors = newsroom_own_people( $id, $key );

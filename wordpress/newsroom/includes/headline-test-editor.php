@@ -1,0 +1,144 @@
+<?php
+/**
+ * Headline tests in the editors: a panel of the block editor, which changes the article's meta, or a box of the classic editor; and the column of
+ * the list of articles.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'enqueue_block_editor_assets', 'newsroom_headline_test_panel' );
+add_action( 'add_meta_boxes_articles', 'newsroom_headline_test_box_added' );
+
+/**
+ * Words that the panel and the box share.
+ *
+ * @return array<string,string>
+ */
+function newsroom_headline_test_words() {
+	return array(
+		'title' => __( 'Headline test', 'newsroom' ),
+		'help'  => __( 'Readers see one of up to four headlines on the front page, in sections and in lists. The test ends by itself when one brings clearly more readers. The story’s page, feeds and search keep the story’s own headline (A).', 'newsroom' ),
+		'story' => __( 'Make the winner the story’s headline', 'newsroom' ),
+		'cards' => __( 'If this is off, only cards and lists show the winner.', 'newsroom' ),
+		/* translators: %d: number of characters. */
+		'long'  => sprintf( __( 'This headline is too long. %d characters are the most.', 'newsroom' ), NEWSROOM_LONGEST_HEADLINE ),
+		/* translators: %d: number of characters. */
+		'lock'  => sprintf( __( 'The story can’t be saved: a headline under “Headline test” is too long. Shorten it to %d characters.', 'newsroom' ), NEWSROOM_LONGEST_HEADLINE ),
+	);
+}
+
+/**
+ * Loads the panel of the block editor, for articles alone.
+ */
+function newsroom_headline_test_panel() {
+	$screen = get_current_screen();
+	if ( ! $screen || 'articles' !== $screen->post_type ) {
+		return;
+	}
+	wp_enqueue_script( 'newsroom-headline-test', plugins_url( 'assets/headline-test.js', NEWSROOM_FILE ), array( 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-components', 'wp-data', 'wp-editor', 'wp-element', 'wp-html-entities', 'wp-i18n', 'wp-notices', 'wp-plugins' ), NEWSROOM_VERSION, true );
+	wp_set_script_translations( 'newsroom-headline-test', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+	wp_add_inline_script(
+		'newsroom-headline-test',
+		'window.newsroomHeadlineTest = ' . wp_json_encode(
+			array(
+				'words'   => newsroom_headline_test_words(),
+				'none'    => newsroom_no_headline_test(),
+				'most'    => NEWSROOM_MOST_HEADLINES,
+				'longest' => NEWSROOM_LONGEST_HEADLINE,
+			),
+			JSON_HEX_TAG
+		) . ';',
+		'before'
+	);
+}
+
+/**
+ * Adds the box of the classic editor; the block editor has the panel instead.
+ */
+function newsroom_headline_test_box_added() {
+	$words = newsroom_headline_test_words();
+	add_meta_box( 'newsroom-headline-test', $words['title'], 'newsroom_headline_test_box', 'articles', 'normal', 'default', array( '__back_compat_meta_box' => true ) );
+}
+
+/**
+ * Prints the box.
+ *
+ * @param WP_Post $post Article.
+ */
+function newsroom_headline_test_box( $post ) {
+	$words  = newsroom_headline_test_words();
+	$report = newsroom_check_headline_test( $post->ID );
+	$test   = newsroom_headline_test_of( $post->ID );
+	$name   = 'newsroom_headline_test';
+	printf( '<p class="description">%s</p>', esc_html( $words['help'] ) );
+	$message = newsroom_headline_test_message( $test, $report );
+	if ( '' !== $message ) {
+		printf( '<p><strong>%s</strong></p>', esc_html( $message ) );
+	}
+	foreach ( array( 'started', 'ended', 'winner', 'reason', 'own' ) as $field ) {
+		printf( '<input type="hidden" name="%1$s[%2$s]" value="%3$s">', esc_attr( $name ), esc_attr( $field ), esc_attr( $test[ $field ] ) );
+	}
+	$readings = $report ? $report['readings'] : $test['readings'];
+	foreach ( $test['readings'] as $count ) {
+		printf( '<input type="hidden" name="%1$s[readings][]" value="%2$d">', esc_attr( $name ), (int) $count );
+	}
+	for ( $at = 0; $at < NEWSROOM_MOST_HEADLINES; $at++ ) {
+		$variant = isset( $test['variants'][ $at ] ) ? $test['variants'][ $at ] : array(
+			'headline' => '',
+			'image'    => 0,
+		);
+		/* translators: %s: letter of a headline. */
+		$label = sprintf( __( 'Headline %s', 'newsroom' ), newsroom_headline_letter( $at + 1 ) );
+		if ( isset( $readings[ $at + 1 ] ) ) {
+			/* translators: 1: letter of a headline, 2: number of readings. */
+			$label = sprintf( __( 'Headline %1$s (%2$s readings)', 'newsroom' ), newsroom_headline_letter( $at + 1 ), number_format_i18n( $readings[ $at + 1 ] ) );
+		}
+		printf( '<p><label>%1$s<br><input type="text" class="widefat" maxlength="%2$d" name="%3$s[variants][%4$d][headline]" value="%5$s"></label></p>', esc_html( $label ), (int) NEWSROOM_LONGEST_HEADLINE, esc_attr( $name ), (int) $at, esc_attr( $variant['headline'] ) );
+		printf( '<input type="hidden" name="%1$s[variants][%2$d][image]" value="%3$d">', esc_attr( $name ), (int) $at, (int) $variant['image'] );
+	}
+	printf( '<p><input type="hidden" name="%1$s[story]" value="0"><label><input type="checkbox" name="%1$s[story]" value="1"%2$s> %3$s</label> <span class="description">%4$s</span></p>', esc_attr( $name ), checked( $test['story'], true, false ), esc_html( $words['story'] ), esc_html( $words['cards'] ) );
+	$states = array(
+		'off'     => __( 'No test', 'newsroom' ),
+		'running' => __( 'Run the test', 'newsroom' ),
+		'ended'   => __( 'The test is over', 'newsroom' ),
+	);
+	printf( '<p><label>%1$s <select name="%2$s[state]">', esc_html__( 'Test', 'newsroom' ), esc_attr( $name ) );
+	foreach ( $states as $state => $label ) {
+		printf( '<option value="%1$s"%2$s>%3$s</option>', esc_attr( $state ), selected( $test['state'], $state, false ), esc_html( $label ) );
+	}
+	echo '</select></label></p>';
+}
+
+/**
+ * The test as the box posts it. A test that is started once more begins anew.
+ *
+ * @param mixed $posted Posted fields.
+ * @return array
+ */
+function newsroom_posted_headline_test( $posted ) {
+	if ( is_array( $posted ) && isset( $posted['state'] ) && 'running' === $posted['state'] && ! empty( $posted['ended'] ) ) {
+		$posted['started'] = '';
+	}
+	return newsroom_sanitize_headline_test( $posted );
+}
+
+/**
+ * Prints the cell of an article.
+ *
+ * @param int $id Article.
+ */
+function newsroom_headline_test_cell( $id ) {
+	$test = newsroom_headline_test_of( $id );
+	if ( 'off' === $test['state'] ) {
+		echo '<span aria-hidden="true">—</span><span class="screen-reader-text">' . esc_html__( 'No test', 'newsroom' ) . '</span>';
+	} elseif ( 'running' === $test['state'] ) {
+		/* translators: %s: a duration such as "3 hours". */
+		printf( '<strong>%1$s</strong><br><span class="description">%2$s</span>', esc_html__( 'Running', 'newsroom' ), esc_html( sprintf( __( 'For %s', 'newsroom' ), human_time_diff( (int) strtotime( $test['started'] ) ) ) ) );
+	} else {
+		echo esc_html( newsroom_headline_test_message( $test, null ) );
+	}
+}

@@ -1,0 +1,298 @@
+<?php
+/**
+ * Headline tests: a story's cards show two to four headlines, each to a share of the readers, until the site finds that one is better. The
+ * field `newsroom_headline_test` has all of it; the first headline is the story's own.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+/** Most headlines beside the story's own. */
+define( 'NEWSROOM_MOST_HEADLINES', 3 );
+/** Most characters of a headline. */
+define( 'NEWSROOM_LONGEST_HEADLINE', 200 );
+
+add_action( 'rest_api_init', 'newsroom_register_headline_test' );
+add_action( 'transition_post_status', 'newsroom_headline_test_published', 10, 3 );
+
+/**
+ * A story without a test.
+ *
+ * @return array
+ */
+function newsroom_no_headline_test() {
+	return array(
+		'state'    => 'off',
+		'variants' => array(),
+		'story'    => true,
+		'started'  => '',
+		'ended'    => '',
+		'winner'   => -1,
+		'reason'   => '',
+		'own'      => '',
+		'readings' => array(),
+	);
+}
+
+/**
+ * Schema of a test in REST. A headline that is too long is refused and not cut.
+ *
+ * @return array
+ */
+function newsroom_headline_test_schema() {
+	return array(
+		'type'                 => 'object',
+		'properties'           => array(
+			// `off`, `running` or `ended`.
+			'state'    => array(
+				'type' => 'string',
+				'enum' => array( 'off', 'running', 'ended' ),
+			),
+			'variants' => array(
+				'type'     => 'array',
+				'maxItems' => NEWSROOM_MOST_HEADLINES,
+				'items'    => array(
+					'type'                 => 'object',
+					'properties'           => array(
+						'headline' => array(
+							'type'      => 'string',
+							'maxLength' => NEWSROOM_LONGEST_HEADLINE,
+						),
+						'image'    => array( 'type' => 'integer' ),
+					),
+					'additionalProperties' => false,
+				),
+			),
+			// Whether the headline that wins becomes the story's own.
+			'story'    => array( 'type' => 'boolean' ),
+			'started'  => array( 'type' => 'string' ),
+			'ended'    => array( 'type' => 'string' ),
+			// Number of the headline that won, 0 for the story's own, -1 for none.
+			'winner'   => array( 'type' => 'integer' ),
+			// Who ended it: `site`, `time` or `editor`.
+			'reason'   => array( 'type' => 'string' ),
+			// The story's own headline during the test.
+			'own'      => array(
+				'type'      => 'string',
+				'maxLength' => 1000,
+			),
+			// Readings of each headline, the story's own first.
+			'readings' => array(
+				'type'     => 'array',
+				'maxItems' => NEWSROOM_MOST_HEADLINES + 1,
+				'items'    => array( 'type' => 'integer' ),
+			),
+		),
+		'additionalProperties' => false,
+	);
+}
+
+/**
+ * Cleans a test. A headline that is empty or was given before is left out; a test that runs without a time has begun now. It is registered with the
+ * meta and holds for every way of saving.
+ *
+ * @param mixed $value Test.
+ * @return array
+ */
+function newsroom_sanitize_headline_test( $value ) {
+	$value = is_object( $value ) ? (array) $value : $value;
+	$test  = newsroom_no_headline_test();
+	if ( ! is_array( $value ) ) {
+		return $test;
+	}
+	$test['variants'] = newsroom_clean_headlines( isset( $value['variants'] ) ? $value['variants'] : array() );
+	$test['story']    = ! isset( $value['story'] ) || '1' === newsroom_sanitize_flag( $value['story'] );
+	$state            = isset( $value['state'] ) ? $value['state'] : 'off';
+	if ( ! $test['variants'] || ! in_array( $state, array( 'running', 'ended' ), true ) ) {
+		return $test;
+	}
+	$started         = newsroom_sanitize_note_date( isset( $value['started'] ) ? $value['started'] : '' );
+	$now             = gmdate( 'Y-m-d\TH:i:s\Z' );
+	$test['state']   = $state;
+	$test['started'] = '' === $started || $started > $now ? $now : $started;
+	if ( 'running' === $state ) {
+		return $test;
+	}
+	$ended            = newsroom_sanitize_note_date( isset( $value['ended'] ) ? $value['ended'] : '' );
+	$winner           = isset( $value['winner'] ) && is_numeric( $value['winner'] ) ? (int) $value['winner'] : -1;
+	$test['ended']    = '' === $ended ? $now : $ended;
+	$test['winner']   = $winner >= 0 && $winner <= count( $test['variants'] ) ? $winner : -1;
+	$test['reason']   = isset( $value['reason'] ) && in_array( $value['reason'], array( 'site', 'time' ), true ) ? $value['reason'] : 'editor';
+	$test['own']      = newsroom_headline( isset( $value['own'] ) ? $value['own'] : '' );
+	$test['readings'] = newsroom_clean_readings( isset( $value['readings'] ) ? $value['readings'] : array(), count( $test['variants'] ) + 1 );
+	return $test;
+}
+
+/**
+ * Cleans the headlines beside the story's own.
+ *
+ * @param mixed $given List of arrays with headline and image.
+ * @return array[]
+ */
+function newsroom_clean_headlines( $given ) {
+	$variants = array();
+	foreach ( array_slice( is_array( $given ) ? array_values( $given ) : array(), 0, 10 * NEWSROOM_MOST_HEADLINES ) as $each ) {
+		$each     = is_object( $each ) ? (array) $each : $each;
+		$headline = is_array( $each ) && isset( $each['headline'] ) ? newsroom_headline( $each['headline'] ) : '';
+		if ( '' === $headline ) {
+			continue;
+		}
+		$variant = array(
+			'headline' => $headline,
+			'image'    => isset( $each['image'] ) && is_numeric( $each['image'] ) ? absint( $each['image'] ) : 0,
+		);
+		if ( ! in_array( $variant, $variants, true ) ) {
+			$variants[] = $variant;
+		}
+	}
+	return array_slice( $variants, 0, NEWSROOM_MOST_HEADLINES );
+}
+
+/**
+ * One line of plain text, of the length that a headline may have.
+ *
+ * @param mixed $text What was entered.
+ * @return string
+ */
+function newsroom_headline( $text ) {
+	return is_scalar( $text ) ? mb_substr( newsroom_alert_line( $text ), 0, NEWSROOM_LONGEST_HEADLINE, 'UTF-8' ) : '';
+}
+
+/**
+ * Counts of readings.
+ *
+ * @param mixed $given List of numbers.
+ * @param int   $most  Number of headlines.
+ * @return int[]
+ */
+function newsroom_clean_readings( $given, $most ) {
+	return array_map( 'absint', array_filter( array_slice( is_array( $given ) ? array_values( $given ) : array(), 0, $most ), 'is_numeric' ) );
+}
+
+/**
+ * The test of a story.
+ *
+ * @param int $id Article.
+ * @return array
+ */
+function newsroom_headline_test_of( $id ) {
+	return newsroom_sanitize_headline_test( get_post_meta( $id, 'newsroom_headline_test', true ) );
+}
+
+/**
+ * Id of a test: another one for other headlines, and for each start. The site counts under it.
+ *
+ * @param int   $id   Article.
+ * @param array $test Test.
+ * @return string 16 hexadecimal digits.
+ */
+function newsroom_headline_test_id( $id, $test ) {
+	return substr( hash( 'sha256', $id . ' ' . $test['started'] . ' ' . wp_json_encode( $test['variants'] ) ), 0, 16 );
+}
+
+/**
+ * Registers the REST field `headline_test`.
+ */
+function newsroom_register_headline_test() {
+	register_rest_field(
+		'articles',
+		'headline_test',
+		array(
+			'get_callback' => 'newsroom_rest_headline_test',
+			'schema'       => array(
+				'type'     => array( 'object', 'null' ),
+				'context'  => array( 'view', 'edit', 'embed' ),
+				'readonly' => true,
+			),
+		)
+	);
+}
+
+/**
+ * The test of a story as the site receives it: while it runs, and afterwards where cards show another headline than the story.
+ *
+ * @param array $item Prepared document.
+ * @return array|null
+ */
+function newsroom_rest_headline_test( $item ) {
+	$test = newsroom_headline_test_of( $item['id'] );
+	$won  = 'ended' === $test['state'] && $test['winner'] > 0 && ! $test['story'];
+	if ( 'running' !== $test['state'] && ! $won ) {
+		return null;
+	}
+	$others = $won ? array( $test['variants'][ $test['winner'] - 1 ] ) : $test['variants'];
+	return array(
+		'id'      => newsroom_headline_test_id( $item['id'], $test ),
+		'state'   => $won ? 'won' : 'running',
+		'started' => $test['started'],
+		'others'  => array_map(
+			static function ( $variant ) {
+				return array(
+					'headline' => $variant['headline'],
+					'image'    => newsroom_picture( $variant['image'] ),
+				);
+			},
+			$others
+		),
+	);
+}
+
+/**
+ * Ends a test, in one change of the story. Nothing happens when it has ended already, or when the headlines are others now.
+ *
+ * @param int    $id       Article.
+ * @param string $test_id  Id of the test.
+ * @param int    $winner   Number of the headline that won, 0 for the story's own, -1 for none.
+ * @param int[]  $readings Readings of each headline.
+ * @param string $ended    When, as the site says.
+ * @return bool Whether the story was changed.
+ */
+function newsroom_end_headline_test( $id, $test_id, $winner, $readings, $ended ) {
+	// Another process may have ended it since this one began.
+	wp_cache_delete( $id, 'post_meta' );
+	$test = newsroom_headline_test_of( $id );
+	if ( 'running' !== $test['state'] || newsroom_headline_test_id( $id, $test ) !== $test_id ) {
+		return false;
+	}
+	$test['state']    = 'ended';
+	$test['ended']    = $ended;
+	$test['winner']   = $winner;
+	$test['reason']   = $winner < 0 ? 'time' : 'site';
+	$test['own']      = newsroom_plain( get_post_field( 'post_title', $id, 'raw' ) );
+	$test['readings'] = $readings;
+	$change           = array(
+		'ID'         => $id,
+		'meta_input' => array( 'newsroom_headline_test' => $test ),
+	);
+	if ( $winner > 0 && $test['story'] && isset( $test['variants'][ $winner - 1 ] ) ) {
+		$variant = $test['variants'][ $winner - 1 ];
+		// A title is markup.
+		$change['post_title'] = htmlspecialchars( $variant['headline'], ENT_NOQUOTES, 'UTF-8' );
+		if ( $variant['image'] && wp_attachment_is_image( $variant['image'] ) ) {
+			$change['meta_input']['_thumbnail_id'] = $variant['image'];
+		}
+	}
+	$saved = wp_update_post( wp_slash( $change ), true );
+	return ! is_wp_error( $saved ) && $saved > 0;
+}
+
+/**
+ * A test that was started on a draft begins when readers can see the story.
+ *
+ * @param string  $now    Status.
+ * @param string  $before Status before.
+ * @param WP_Post $post   Post.
+ */
+function newsroom_headline_test_published( $now, $before, $post ) {
+	if ( 'publish' !== $now || 'publish' === $before || 'articles' !== $post->post_type ) {
+		return;
+	}
+	$test = newsroom_headline_test_of( $post->ID );
+	if ( 'running' === $test['state'] ) {
+		$test['started'] = '';
+		update_post_meta( $post->ID, 'newsroom_headline_test', wp_slash( $test ) );
+	}
+}

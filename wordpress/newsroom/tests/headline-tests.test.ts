@@ -1,0 +1,353 @@
+/** Headline tests of an article: over REST, in the classic editor's box, on the wire, in the list, and how they end. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver } from './receiver.ts';
+
+const receiver = new Receiver();
+let newsroom: Newsroom;
+let article = 0;
+
+const reports: Record<string, object> = {};
+/** Ids of the tests that the site was asked about. */
+const asked = () =>
+  receiver.deliveries.filter(({ path }) => path.includes('/headline-tests/')).map(({ body }) => body.slug);
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+});
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+beforeEach(async () => {
+  await receiver.open();
+  for (const name of Object.keys(reports)) delete reports[name];
+  receiver.reply = ({ path, body }) => {
+    if (!path.includes('/headline-tests/')) return { status: 200, body: { ok: true, refreshed: [], ms: 7 } };
+    const report = reports[body.id];
+    return report ? { status: 200, body: { ok: true, ...report } } : { status: 404, body: { ok: false } };
+  };
+  article = await newsroom.php(
+    `delete_transient( 'newsroom_site_down' ); wp_unschedule_hook( 'newsroom_headline_tests' ); foreach ( newsroom_tested_stories() as $id ) { delete_post_meta( $id, 'newsroom_headline_test' ); } return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Own & only', 'post_status' => 'publish' ) );`,
+  );
+  receiver.clear();
+});
+
+const variant = (headline: string, image = 0) => ({ headline, image });
+const save = (test: unknown, as: CallOptions['as'] | null = 'admin', more: object = {}) =>
+  newsroom.rest(`/wp/v2/articles/${article}`, {
+    as: as ?? undefined,
+    method: 'POST',
+    body: { ...more, meta: { newsroom_headline_test: test } },
+  });
+const running = (variants: object[] = [variant('Second')], part: object = {}) =>
+  save({ state: 'running', variants, ...part });
+const shown = async () => (await newsroom.rest(`/wp/v2/articles/${article}`)).json;
+const field = () => newsroom.php(`wp_cache_flush(); return newsroom_headline_test_of( $input );`, article);
+const check = () => newsroom.php(`newsroom_check_headline_tests(); return 1;`);
+const report = (part: object) => {
+  reports[article] = {
+    readers: 'consent',
+    state: 'running',
+    winner: null,
+    readings: [100, 200],
+    certainty: [0, 0.5],
+    ended: null,
+    ...part,
+  };
+};
+const won = (winner: number) => report({ state: 'won', winner, ended: '2026-11-25T13:00:00Z' });
+
+describe('on the wire', () => {
+  it('is nothing until it is started, then its headlines, and nothing when it is stopped', async () => {
+    expect((await shown()).headline_test).toBeNull();
+    await save({ state: 'off', variants: [variant('Second')] });
+    expect((await shown()).headline_test).toBeNull();
+    const saved = await running([variant('Second'), variant('Third')]);
+    expect(saved.status, saved.text).toBe(200);
+    const { headline_test: test, title } = await shown();
+    expect(test).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{16}$/),
+      state: 'running',
+      started: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      others: [
+        { headline: 'Second', image: null },
+        { headline: 'Third', image: null },
+      ],
+    });
+    expect(title.rendered).toContain('Own');
+    await save({ ...(await field()), state: 'ended' });
+    expect((await shown()).headline_test).toBeNull();
+    expect(await field()).toMatchObject({ state: 'ended', reason: 'editor', winner: -1 });
+  });
+
+  it('is another test when its headlines change, and the same when the story does', async () => {
+    await running();
+    const { id } = (await shown()).headline_test;
+    await newsroom.rest(`/wp/v2/articles/${article}`, {
+      as: 'admin',
+      method: 'POST',
+      body: { title: 'Own, corrected' },
+    });
+    expect((await shown()).headline_test.id).toBe(id);
+    await save({ ...(await field()), variants: [variant('Second!')] });
+    expect((await shown()).headline_test.id).not.toBe(id);
+  });
+
+  it('tells the site when it starts and when it stops', async () => {
+    for (const state of ['running', 'off']) {
+      receiver.clear();
+      await save({ state, variants: [variant('Second')] });
+      await receiver.find(({ id, event }) => id === article && event === 'update');
+    }
+  });
+
+  it('of a draft begins when the story is published', async () => {
+    await newsroom.rest(`/wp/v2/articles/${article}`, { as: 'admin', method: 'POST', body: { status: 'draft' } });
+    await save({ state: 'running', variants: [variant('Second')], started: '2020-01-01T00:00:00Z' });
+    await newsroom.rest(`/wp/v2/articles/${article}`, { as: 'admin', method: 'POST', body: { status: 'publish' } });
+    const { started } = (await shown()).headline_test;
+    expect(Math.abs(Date.parse(started) - Date.now())).toBeLessThan(120_000);
+  });
+});
+
+describe('refused or cleaned', () => {
+  it.each([
+    ['a headline that is too long', { variants: [variant('x'.repeat(201))] }, '200 characters'],
+    ['four beside the story’s own', { variants: ['a', 'b', 'c', 'd'].map((each) => variant(each)) }, 'at most 3 items'],
+    ['another state', { state: 'paused' }, 'is not one of'],
+    ['what is no list', { variants: 'x' }, 'is not of type'],
+    ['another field', { id: 'x' }, 'is not a valid property'],
+    ['what is no test', 'x', 'is not of type'],
+  ])('%s, in words', async (_what, part, words) => {
+    const { status, text } = await save(typeof part === 'string' ? part : { state: 'running', variants: [], ...part });
+    expect([status, text]).toEqual([400, expect.stringContaining(words)]);
+  });
+
+  it('empty headlines and repeated ones are left out, and a test of none doesn’t run', async () => {
+    await running([variant('  '), variant('Second'), variant('Second')]);
+    expect((await shown()).headline_test.others).toEqual([{ headline: 'Second', image: null }]);
+    await running([variant(' <em> </em>')]);
+    expect((await shown()).headline_test).toBeNull();
+  });
+
+  it('headlines are plain text, whatever is entered', async () => {
+    const payloads = xssPayloads.filter((payload) => payload.isWellFormed() && payload.length < 150);
+    for (let at = 0; at < payloads.length; at += 3) {
+      const saved = await running(payloads.slice(at, at + 3).map((payload) => variant(`A ${payload} B`)));
+      expect(saved.status, saved.text).toBe(200);
+      for (const { headline } of (await shown()).headline_test?.others ?? []) {
+        expect(headline).not.toMatch(/[\r\n\t]/);
+        expect(headline.length).toBeLessThanOrEqual(200);
+      }
+    }
+  });
+
+  it('it is changed only by users who may edit the story', async () => {
+    await running();
+    for (const as of ['reporter', 'site', null] as const) {
+      expect([401, 403], String(as)).toContain((await save({ state: 'off' }, as)).status);
+      const question = { as: as ?? undefined };
+      expect([401, 403]).toContain((await newsroom.rest(`/newsroom/v1/headline-test/${article}`, question)).status);
+    }
+    expect((await shown()).headline_test.state).toBe('running');
+  });
+
+  it('meta that something else wrote is cleaned on its way out', async () => {
+    await newsroom.php(
+      `global $wpdb; update_post_meta( $input, 'newsroom_headline_test', array( 'variants' => array() ) ); $wpdb->update( $wpdb->postmeta, array( 'meta_value' => serialize( array( 'state' => 'running', 'started' => 'yesterday', 'winner' => array(), 'readings' => 'x', 'variants' => array( 'junk', array( 'headline' => array() ), (object) array( 'headline' => '<b onclick="x">Odd</b><script>alert(1)</script>', 'image' => 'x' ) ) ) ) ), array( 'post_id' => $input, 'meta_key' => 'newsroom_headline_test' ) ); wp_cache_flush(); return 1;`,
+      article,
+    );
+    expect((await shown()).headline_test).toMatchObject({
+      state: 'running',
+      others: [{ headline: 'Odd', image: null }],
+    });
+  });
+});
+
+describe('undo', () => {
+  it('an autosave starts nothing, and an earlier version brings its headlines back', async () => {
+    await save({ state: 'off', variants: [variant('First version')] });
+    await newsroom.rest(`/wp/v2/articles/${article}/autosaves`, {
+      as: 'admin',
+      method: 'POST',
+      body: { content: 'New', meta: { newsroom_headline_test: { state: 'running', variants: [variant('Draft')] } } },
+    });
+    expect((await shown()).headline_test).toBeNull();
+    await save({ state: 'off', variants: [variant('Second version')] }, 'admin', { content: 'Newer' });
+    const restored = await newsroom.php(
+      `foreach ( wp_get_post_revisions( $input ) as $version ) { $test = get_post_meta( $version->ID, 'newsroom_headline_test', true ); if ( ! wp_is_post_autosave( $version ) && ! empty( $test['variants'] ) && 'First version' === $test['variants'][0]['headline'] ) { return (bool) wp_restore_post_revision( $version->ID ); } } return false;`,
+      article,
+    );
+    expect(restored).toBe(true);
+    expect((await field()).variants).toEqual([variant('First version')]);
+  });
+});
+
+describe('the end', () => {
+  it('the site is asked by a signed request, with the story and the test', async () => {
+    await running();
+    const { id } = (await shown()).headline_test;
+    report({});
+    receiver.clear();
+    await check();
+    const [question] = receiver.deliveries.filter(({ path }) => path.includes('/headline-tests/'));
+    expect(question).toMatchObject({
+      path: 'POST /api/v1/headline-tests/report',
+      signature: expect.stringMatching(/^sha256=[0-9a-f]{64}$/),
+      body: { type: 'headline-tests', id: article, slug: id },
+    });
+    expect(await field()).toMatchObject({ state: 'running' });
+  });
+
+  it('the winner becomes the story’s headline in one change, once, however often the site is asked', async () => {
+    receiver.clear();
+    await running([variant('Tom & Jerry’s 5 < 6')]);
+    won(1);
+    await receiver.find(({ id, event }) => id === article && event === 'update');
+    receiver.clear();
+    await check();
+    const { title, headline_test: test } = await shown();
+    expect([title.rendered, test]).toEqual(['Tom &amp; Jerry’s 5 &lt; 6', null]);
+    expect(await field()).toMatchObject({
+      state: 'ended',
+      winner: 1,
+      reason: 'site',
+      own: 'Own & only',
+      readings: [100, 200],
+      ended: '2026-11-25T13:00:00Z',
+    });
+    const versions = () => newsroom.php(`return count( wp_get_post_revisions( $input ) );`, article);
+    const before = await versions();
+    await check();
+    await check();
+    expect(await versions()).toBe(before);
+    const told = receiver.deliveries.filter(({ body }) => body.id === article && body.event === 'update');
+    expect(told.length).toBeLessThanOrEqual(1);
+  });
+
+  it('the story’s own headline stays where it won, and where there is no winner', async () => {
+    for (const [part, reason] of [
+      [{ state: 'won', winner: 0 }, 'site'],
+      [{ state: 'undecided', winner: null }, 'time'],
+    ] as const) {
+      await running();
+      report({ ...part, ended: '2026-11-25T13:00:00Z' });
+      await check();
+      expect((await shown()).title.rendered).toBe('Own &#038; only');
+      expect(await field()).toMatchObject({ state: 'ended', winner: part.winner ?? -1, reason });
+      await save({ state: 'off', variants: [] });
+    }
+  });
+
+  it('only cards show the winner where the editor says so', async () => {
+    await running([variant('Second'), variant('Third')], { story: false });
+    won(2);
+    await check();
+    const { title, headline_test: test } = await shown();
+    expect(title.rendered).toBe('Own &#038; only');
+    expect(test).toMatchObject({ state: 'won', others: [{ headline: 'Third', image: null }] });
+  });
+
+  it('an answer about other headlines, or nonsense, ends nothing', async () => {
+    await running();
+    const old = (await shown()).headline_test.id;
+    await save({ ...(await field()), variants: [variant('Another')] });
+    const ended = await newsroom.php(
+      `return newsroom_end_headline_test( $input[0], $input[1], 1, array( 1, 2 ), '2026-11-25T13:00:00Z' );`,
+      [article, old],
+    );
+    expect(ended).toBe(false);
+    for (const part of [{ state: 'won', winner: 7 }, { state: 'x' }, { readings: 'x' }, { state: null }]) {
+      await save({ ...(await field()), state: 'running', variants: [variant('Another')] });
+      report({ ended: '2026-11-25T13:00:00Z', ...part });
+      await check();
+      expect((await shown()).title.rendered).toBe('Own &#038; only');
+    }
+  });
+
+  it('waits for a site that is down, and for one that doesn’t know the test yet', async () => {
+    await running();
+    await check();
+    expect(await field()).toMatchObject({ state: 'running' });
+    await receiver.close();
+    await check();
+    expect(await field()).toMatchObject({ state: 'running' });
+  });
+
+  it('is planned while a test runs, and not after', async () => {
+    const planned = () =>
+      newsroom.php(
+        `$found = 0; foreach ( (array) _get_cron_array() as $hooks ) { $found += is_array( $hooks ) && isset( $hooks['newsroom_headline_tests'] ) ? 1 : 0; } return $found;`,
+      );
+    expect(await planned()).toBe(0);
+    await running();
+    await running();
+    expect(await planned()).toBe(1);
+    won(1);
+    await newsroom.php(`wp_unschedule_hook( 'newsroom_headline_tests' ); newsroom_check_headline_tests(); return 1;`);
+    expect(await planned()).toBe(0);
+  });
+});
+
+describe('editors read', () => {
+  const read = async () => (await newsroom.rest(`/newsroom/v1/headline-test/${article}`, { as: 'admin' })).json;
+  const cell = () =>
+    newsroom.php(`ob_start(); newsroom_article_column( 'newsroom_test', $input ); return ob_get_clean();`, article);
+
+  it('how a test stands, beside the story and in the list', async () => {
+    expect(await cell()).toContain('No test');
+    await running();
+    expect(await read()).toMatchObject({ report: null, message: 'Running. The site has no numbers yet.' });
+    report({ readings: [10, 20], certainty: [0, 0.4] });
+    expect(await read()).toMatchObject({
+      report: { readings: [10, 20], certainty: [0, 0.4] },
+      message: 'Running. No winner yet.',
+    });
+    expect(await cell()).toContain('Running');
+    report({ readers: 'off' });
+    expect((await read()).message).toContain('HEADLINE_TESTS');
+    won(1);
+    expect(await read()).toMatchObject({ test: { state: 'ended', winner: 1 }, message: 'B won on November 25, 2026.' });
+    expect(await cell()).toBe('B won on November 25, 2026.');
+    expect(asked().length).toBeGreaterThan(0);
+  });
+
+  it('the column is in the list of articles', async () => {
+    const columns = await newsroom.php(`return newsroom_article_columns( array( 'title' => 'Title' ) );`);
+    expect(columns).toMatchObject({ newsroom_test: 'Test' });
+  });
+});
+
+describe('in the classic editor', () => {
+  const box = () =>
+    newsroom.php(`ob_start(); newsroom_headline_test_box( get_post( $input ) ); return ob_get_clean();`, article);
+  const post = (test: unknown) =>
+    newsroom.php(
+      `$_POST = wp_slash( array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ), 'newsroom_headline_test' => $input[1] ) ); newsroom_save_boxes( $input[0], get_post( $input[0] ) ); return 1;`,
+      [article, test],
+    );
+
+  it('a test is written, started and stopped, and its words stay as they were', async () => {
+    await post({
+      state: 'running',
+      story: '0',
+      variants: [{ headline: 'It’s "so" & not < so', image: '0' }, { headline: '' }],
+    });
+    expect(await field()).toMatchObject({
+      state: 'running',
+      story: false,
+      variants: [variant('It’s "so" & not < so')],
+    });
+    const html = await box();
+    expect(html).toContain('value="It’s &quot;so&quot; &amp; not &lt; so"');
+    expect(html).toContain('<option value="running" selected');
+    await post({ ...(await field()), state: 'ended', story: '0' });
+    expect(await field()).toMatchObject({ state: 'ended', reason: 'editor' });
+    const { started } = await field();
+    await post({ ...(await field()), state: 'running', started: '2020-01-01T00:00:00Z', story: '0' });
+    expect(Date.parse((await field()).started)).toBeGreaterThanOrEqual(Date.parse(started));
+  });
+});
