@@ -159,6 +159,7 @@ describe('settings of the sandbox', () => {
       EMAIL_VERIFIER_URL: 'http://127.0.0.1:6/v2/verify',
       STRIPE_API_URL: 'http://127.0.0.1:7',
       STRIPE_JS_URL: 'http://127.0.0.1:7/stripe.js',
+      HEADLINE_TESTS: 'all',
     });
     // A mail server of the publisher's own keeps its own sender; the rest is not touched by it.
     const own = sandboxEnvironment(access, { SMTP_URL: 'smtps://mail.example.com', GOOGLE_CLIENT_ID: 'own' });

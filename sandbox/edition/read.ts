@@ -147,6 +147,7 @@ function articleOf(text: Text & { readonly slug: string }): Document {
       newsroom_access: access,
       ...(agency && { newsroom_agency: agency }),
       ...(text.fields.live && { newsroom_live: text.fields.live }),
+      ...testOf(text),
       ...episodeMetaOf(text),
     },
   };
@@ -175,6 +176,13 @@ function correctionsOf(text: Text): Document['corrections'] {
   const hours = numberIn(text, 'corrected');
   if (hours === undefined) throw new Error(`${text.source}: "corrected" is missing`);
   return [{ kind: 'correction', text: correction, hours }];
+}
+
+/** `headline` is another headline of a story: a test of both runs from the import on. */
+function testOf(text: Text): Document['meta'] {
+  const { headline } = text.fields;
+  if (!headline) return {};
+  return { newsroom_headline_test: { state: 'running', variants: [{ headline, image: 0 }] } };
 }
 
 /** `sound` is the seconds of a story's recording, `series` the slug of its series. */
