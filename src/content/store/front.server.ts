@@ -55,7 +55,13 @@ export function readFront(context: FrontContext, key: string, slots?: readonly F
   return (slots ?? storedSlots(context.store, key)).flatMap(({ kind, story, headline, picture, related }): Placed[] => {
     const card = context.card(story);
     if (!card) return [];
-    const own = { ...card, title: headline || card.title, image: picture ?? card.image };
+    const own = {
+      ...card,
+      title: headline || card.title,
+      image: picture ?? card.image,
+      // An editor has chosen the words or the picture for this place; a test would show others.
+      ...((headline !== '' || picture !== null) && { test: undefined }),
+    };
     return [{ kind, card: own, related: related.flatMap((link) => placedLink(context, link) ?? []) }];
   });
 }

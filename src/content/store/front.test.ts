@@ -69,6 +69,22 @@ it('has its stories in the editors’ order, with the headline and picture for t
   expect([stories('section-3'), stories('constructor')]).toEqual([[], []]);
 });
 
+it('shows what editors chose for a place, and not a test of headlines', () => {
+  const test = {
+    id: '0123456789abcdef',
+    state: 'running' as const,
+    started: '2026-11-25T12:00:00Z',
+    others: [{ title: 'Another', image: null }],
+  };
+  for (const id of [1, 2, 3]) story(id, { facts: { access: 'default', words: 9, minutes: 1, test } });
+  put([slot(1, { headline: 'For this place' }), slot(2, { picture: fixturePicture('other') }), slot(3)]);
+  expect(
+    createReader(store)
+      .front(homeFront)
+      .map(({ card }) => card.test?.id),
+  ).toEqual([undefined, undefined, test.id]);
+});
+
 it('leaves the place of a story that isn’t published, and the page changes when it comes', () => {
   put([slot(1), slot(77), slot(2)]);
   expect(stories()).toEqual([1, 2]);
