@@ -85,6 +85,7 @@ $newsroom_parts = array(
 	'reading-now',   // What is read now: asks the site.
 	'reading-screen', // What is read now: the widget and the screen.
 	'front',         // Fronts: drafts, what is published, what is scheduled.
+	'front-wire',    // Fronts as the site receives them.
 	'front-slots',   // Slots of a front, and how two fronts differ.
 	'front-routes',  // Routes of the screen.
 	'front-screen',  // The screen "Front".

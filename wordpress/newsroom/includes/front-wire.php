@@ -1,0 +1,98 @@
+<?php
+/**
+ * Fronts as the site receives them.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'rest_api_init', 'newsroom_register_front_field' );
+
+/**
+ * Registers the REST field `front`.
+ */
+function newsroom_register_front_field() {
+	register_rest_field(
+		'front',
+		'front',
+		array(
+			'get_callback' => 'newsroom_rest_front',
+			'schema'       => array(
+				'type'     => 'object',
+				'context'  => array( 'view', 'edit' ),
+				'readonly' => true,
+			),
+		)
+	);
+}
+
+/**
+ * `front`: what is published. What is scheduled is for the site alone.
+ *
+ * @param array $item Prepared post.
+ * @return array
+ */
+function newsroom_rest_front( $item ) {
+	$page = (string) get_post_field( 'post_name', $item['id'], 'raw' );
+	$next = user_can( newsroom_asker(), 'newsroom_read_restricted' ) ? newsroom_front_row( $page, 'scheduled' ) : null;
+	return array(
+		'slots' => newsroom_front_wire( newsroom_front_published( $page ) ),
+		'next'  => $next ? array(
+			'at'    => gmdate( 'Y-m-d\TH:i:s\Z', $next['at'] ),
+			'slots' => newsroom_front_wire( $next['slots'] ),
+		) : null,
+	);
+}
+
+/**
+ * Slots as the site receives them.
+ *
+ * @param array[] $slots Slots.
+ * @return array[]
+ */
+function newsroom_front_wire( $slots ) {
+	$wire = array();
+	foreach ( $slots as $slot ) {
+		$wire[] = array(
+			'kind'     => $slot['kind'],
+			'story'    => $slot['story'],
+			'headline' => $slot['headline'],
+			'picture'  => newsroom_picture( $slot['picture'] ),
+			'from'     => newsroom_front_instant( $slot['from'] ),
+			'until'    => newsroom_front_instant( $slot['until'] ),
+			'related'  => $slot['related'],
+		);
+	}
+	return $wire;
+}
+
+/**
+ * A time in WordPress's zone as an instant.
+ *
+ * @param string $local `2026-11-25T13:00`, or ''.
+ * @return string|null UTC.
+ */
+function newsroom_front_instant( $local ) {
+	$time = '' === $local ? false : date_create_immutable( $local, wp_timezone() );
+	return $time ? gmdate( 'Y-m-d\TH:i:s\Z', $time->getTimestamp() ) : null;
+}
+
+/**
+ * Notes that the fronts on which a picture stands have changed.
+ *
+ * @param int $picture Attachment.
+ */
+function newsroom_touch_fronts( $picture ) {
+	global $wpdb;
+	$table = newsroom_front_table();
+	$pages = $wpdb->get_col( $wpdb->prepare( "SELECT DISTINCT page FROM $table WHERE state = 'published' AND slots LIKE %s", '%"picture":' . (int) $picture . ',%' ) ); // phpcs:ignore WordPress.DB
+	foreach ( $pages as $page ) {
+		$post = newsroom_front_post( $page );
+		if ( $post ) {
+			newsroom_touch( $post->ID );
+		}
+	}
+}
