@@ -17,6 +17,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 function newsroom_version_parts() {
 	return array(
 		'title'       => __( 'Headline', 'newsroom' ),
+		'headlines'   => __( 'Headline test', 'newsroom' ),
 		'excerpt'     => __( 'Summary', 'newsroom' ),
 		'byline'      => __( 'Byline', 'newsroom' ),
 		'content'     => __( 'Text', 'newsroom' ),
@@ -50,6 +51,7 @@ function newsroom_version_values( $story ) {
 	$byline = $take( newsroom_byline_keys() );
 	return array(
 		'title'       => $story['title'],
+		'headlines'   => $take( array( 'newsroom_headline_test' ) ),
 		'excerpt'     => $story['excerpt'],
 		'byline'      => array( $story['authors'], $story['contributors'], array_intersect_key( $byline, array_flip( array( 'newsroom_agency', 'newsroom_agency_url' ) ) ) ),
 		'content'     => $story['content'],
@@ -203,6 +205,8 @@ function newsroom_part_lines( $held, $part ) {
 	switch ( $part ) {
 		case 'content':
 			return newsroom_text_lines( $story['content'] );
+		case 'headlines':
+			return isset( $meta['newsroom_headline_test'] ) ? array_column( $meta['newsroom_headline_test']['variants'], 'headline' ) : array();
 		case 'byline':
 			return newsroom_byline_lines( $story, $names );
 		case 'picture':

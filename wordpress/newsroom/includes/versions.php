@@ -160,6 +160,7 @@ function newsroom_typed_meta( $kind, $value ) {
 		case 'boolean':
 			return (bool) $value;
 		case 'array':
+		case 'object':
 			return is_array( $value ) ? $value : array();
 		default:
 			return is_scalar( $value ) ? (string) $value : '';

@@ -376,6 +376,21 @@ describe('restored', () => {
     expect((await words())[0]).toBe('Headline, Byline, 3 paragraphs, Who may read it, Corrections');
   });
 
+  it('leaves a headline test as it is, which versions show', async () => {
+    const saved = await save({
+      meta: { newsroom_headline_test: { state: 'running', variants: [{ headline: 'A <b>Bridge</b>', image: 0 }] } },
+    });
+    expect(saved.status, saved.text).toBe(200);
+    expect((await words())[0]).toBe('Headline test');
+    const [to, from] = await versions();
+    const given = await newsroom.php(
+      `return newsroom_version_attributes( get_post( $input[0] ), newsroom_version_content( newsroom_version( $input[0], $input[1] ) ) );`,
+      [article, from?.id],
+    );
+    expect(Object.keys(given.meta)).not.toContain('newsroom_headline_test');
+    expect(await screen({ from: from?.id, to: to?.id })).toMatch(/<h3>Headline test<\/h3>.*A .*Bridge/s);
+  });
+
   it('fills the form of the classic editor, and leaves what is stored', async () => {
     await save({ title: 'Rewritten', meta: { newsroom_access: 'subscriber' } });
     const old = (await versions()).at(-1);
