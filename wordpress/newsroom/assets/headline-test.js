@@ -18,11 +18,9 @@
 	const { useDispatch, useSelect } = wp.data;
 	const { decodeEntities } = wp.htmlEntities;
 	const { __, _n, sprintf } = wp.i18n;
+	const { registerPanel, useSavingLock } = window.newsroomPanels;
 	const { words, none, most, longest } = window.newsroomHeadlineTest;
 	const key = 'newsroom_headline_test';
-	const Panel =
-		wp.editor.PluginDocumentSettingPanel ||
-		wp.editPost.PluginDocumentSettingPanel;
 
 	const letterOf = ( number ) => 'ABCD'[ number ];
 	const isTooLong = ( { headline } ) =>
@@ -40,26 +38,7 @@
 			( select ) => testIn( select ).variants.some( isTooLong ),
 			[]
 		);
-		const { lockPostSaving, unlockPostSaving } =
-			useDispatch( 'core/editor' );
-		const { createErrorNotice, removeNotice } =
-			useDispatch( 'core/notices' );
-		useEffect( () => {
-			if ( ! tooLong ) {
-				return;
-			}
-			lockPostSaving( key );
-			// The message beside the field is read out already.
-			createErrorNotice( words.lock, {
-				id: key,
-				isDismissible: false,
-				speak: false,
-			} );
-			return () => {
-				unlockPostSaving( key );
-				removeNotice( key );
-			};
-		}, [ tooLong ] );
+		useSavingLock( tooLong, key, words.lock );
 		return null;
 	}
 
@@ -482,17 +461,10 @@
 		);
 	}
 
-	wp.plugins.registerPlugin( 'newsroom-headline-test', {
-		render: () =>
-			el(
-				Fragment,
-				null,
-				el( Lock ),
-				el(
-					Panel,
-					{ name: 'newsroom-headline-test', title: words.title },
-					el( HeadlineTest )
-				)
-			),
+	registerPanel( {
+		name: 'newsroom-headline-test',
+		title: words.title,
+		Inside: HeadlineTest,
+		Beside: Lock,
 	} );
 } )();

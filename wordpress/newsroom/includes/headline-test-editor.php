@@ -39,7 +39,7 @@ function newsroom_headline_test_panel() {
 	if ( ! $screen || 'articles' !== $screen->post_type ) {
 		return;
 	}
-	wp_enqueue_script( 'newsroom-headline-test', plugins_url( 'assets/headline-test.js', NEWSROOM_FILE ), array( 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-components', 'wp-data', 'wp-editor', 'wp-element', 'wp-html-entities', 'wp-i18n', 'wp-notices', 'wp-plugins' ), NEWSROOM_VERSION, true );
+	wp_enqueue_script( 'newsroom-headline-test', plugins_url( 'assets/headline-test.js', NEWSROOM_FILE ), array( 'newsroom-panels', 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-components', 'wp-data', 'wp-element', 'wp-html-entities', 'wp-i18n' ), NEWSROOM_VERSION, true );
 	wp_set_script_translations( 'newsroom-headline-test', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
 	wp_add_inline_script(
 		'newsroom-headline-test',
