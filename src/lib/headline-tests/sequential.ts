@@ -3,7 +3,7 @@
  * as often as anyone likes: the share of tests of equal headlines that ever name a winner stays below {@link mistakes}.
  *
  * Readers are shared out at random and evenly. If two headlines are equally good, each reading by a reader of one of both is the toss of a fair
- * coin, whoever reads, whenever, and however many readers a page has. Against that stands a mixture of all other coins, weighted by a symmetric
+ * coin, at any time and however many readers a page has. Against that stands a mixture of all other coins, weighted by a symmetric
  * beta distribution. The ratio of both likelihoods is a martingale while the coin is fair, and so exceeds 1/α at any time at all
  * with a probability of α at most (Ville's inequality; Robbins 1970; Johari and others, "Always Valid Inference", 2022). Each
  * headline is compared with the story's own, and α is divided by the number of these comparisons.

@@ -69,7 +69,7 @@ const header = (found: CachedPage, name: string): string | undefined => {
   return headers[headers.indexOf(name) + 1];
 };
 
-it('a page without choices is the very same, whoever asks, and nothing is looked at', async () => {
+it('a page without choices is the very same for every reader, and nothing is looked at', async () => {
   const stored = await bench.press.get('/plain', 'public');
   for (const group of [null, 0, 11]) expect(bench.press.shown(stored, String(group))).toBe(stored);
   expect([chosen, stored.bytes]).toEqual([0, stored.bytes]);
