@@ -1,7 +1,7 @@
 /** Previews: a draft as it will look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
 import { levelOf } from '../lib/access/model.ts';
 import type { Article, Author, DocumentType, Podcast } from '../lib/content/model.ts';
-import { sectionOfFront, slotsAt } from '../lib/front/model.ts';
+import { sectionOfFront, slotsAt } from '../lib/fronts/model.ts';
 import type { IngestedDocument } from './ingest/document.ts';
 import type { Ingester } from './ingest/ingester.server.ts';
 import type { PreviewAnswer, PreviewDocument } from './service.ts';

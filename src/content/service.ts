@@ -1,6 +1,6 @@
 /** The content service as the composition root and routes see it; `content.server.ts` creates one. */
 import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from '../lib/content/model.ts';
-import type { FrontSlot } from '../lib/front/model.ts';
+import type { FrontSlot } from '../lib/fronts/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { AheadName, EntryAhead } from './store/ahead.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';

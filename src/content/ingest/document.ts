@@ -11,7 +11,7 @@ import type {
   PodcastDetails,
   Sound,
 } from '../../lib/content/model.ts';
-import type { FrontPlan } from '../../lib/front/model.ts';
+import type { FrontPlan } from '../../lib/fronts/model.ts';
 
 /** Who made a story, each list in the editors' order. No one is in both. */
 export interface BylineFacts {

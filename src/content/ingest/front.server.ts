@@ -1,6 +1,6 @@
 /** A front from WordPress's answer: its words are plain text, its links lead somewhere, its pictures have a size. */
 import type { Picture } from '../../lib/content/model.ts';
-import type { FrontPlan, FrontSlot, RelatedLink } from '../../lib/front/model.ts';
+import type { FrontPlan, FrontSlot, RelatedLink } from '../../lib/fronts/model.ts';
 import { truncateAtWord } from '../../lib/text.ts';
 import type { WirePlan, WireRelated, WireSlot } from '../wire/front.ts';
 import type { WireImage } from '../wire/schemas.ts';

@@ -11,7 +11,7 @@ import {
   type PlacedLink,
   slotsAt,
   turnsOf,
-} from '../../lib/front/model.ts';
+} from '../../lib/fronts/model.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
 import type { ContentEntry } from './entries.server.ts';

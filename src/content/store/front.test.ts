@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fixtureDocument, fixturePicture } from '../../../tests/fixtures/content.ts';
-import { type FrontPlan, type FrontSlot, homeFront } from '../../lib/front/model.ts';
+import { type FrontPlan, type FrontSlot, homeFront } from '../../lib/fronts/model.ts';
 import { silent } from '../../lib/logging.ts';
 import { type ContentStore, openContentStore } from './content-store.server.ts';
 import { applyEntries } from './entries.server.ts';

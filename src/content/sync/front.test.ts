@@ -9,7 +9,7 @@ import {
   wirePost,
   wireSection,
 } from '../../../tests/fixtures/wordpress.ts';
-import { homeFront } from '../../lib/front/model.ts';
+import { homeFront } from '../../lib/fronts/model.ts';
 import { silent } from '../../lib/logging.ts';
 import { openContent } from '../content.server.ts';
 import type { Content, ContentChange } from '../service.ts';

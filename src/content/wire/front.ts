@@ -1,6 +1,6 @@
 /** A front as WordPress sends it (docs/content-api.md). A slot that can't be read is left out: a page isn't held back for it. */
 import { z } from 'zod';
-import { sectionOfFront, slotKinds } from '../../lib/front/model.ts';
+import { sectionOfFront, slotKinds } from '../../lib/fronts/model.ts';
 import { image, post } from './schemas.ts';
 import { id, idOf, instant, instantOf, isNone, isObject, members, reading, text } from './values.ts';
 

@@ -7,7 +7,7 @@
  */
 
 import type { Alert } from '../alerts/model.ts';
-import type { FrontSlot, Placed } from '../front/model.ts';
+import type { FrontSlot, Placed } from '../fronts/model.ts';
 
 /** A picture with what it needs to take its place without moving anything. */
 export interface Picture {
@@ -421,7 +421,7 @@ export interface ContentReader {
   /**
    * The stories that editors have placed on a page, in their order. Tags: `front:…`, and one per card.
    *
-   * @param key of its front (`lib/front/model.ts`)
+   * @param key of its front (`lib/fronts/model.ts`)
    * @param slots shown instead of the published ones, in a preview
    */
   front(key: string, slots?: readonly FrontSlot[]): readonly Placed[];

@@ -12,6 +12,7 @@ interface Answer {
 /** What a question is about. */
 interface Subject {
   readonly type: unknown;
+  readonly id: unknown;
   readonly slug: unknown;
 }
 
@@ -26,9 +27,9 @@ export function newsroomRoute(
     if (rawBody.byteLength > limit) return json(413, { ok: false, error: 'The body is longer than 4 kB.' });
     const refused = content.verify({ headers: Object.fromEntries(request.headers), rawBody });
     if (refused) return json(refused.status, refused.body);
-    const { type, slug } = Object(parseJson(new TextDecoder().decode(rawBody))) as Subject;
+    const { type, id, slug } = Object(parseJson(new TextDecoder().decode(rawBody))) as Subject;
     try {
-      const { status, body } = await answer({ type, slug }, locals.services);
+      const { status, body } = await answer({ type, id, slug }, locals.services);
       return json(status, body);
     } catch (error) {
       log.error({ err: error, url: url.pathname }, 'A question of the newsroom failed');

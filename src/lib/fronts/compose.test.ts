@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Card, TopStories } from '../content/model.ts';
-import { leadStory } from '../fronts/front-page.ts';
 import { composeHome, composeSection } from './compose.ts';
+import { leadStory } from './front-page.ts';
 import { type FrontPlan, type FrontSlot, type Placed, sectionOfFront, slotsAt, turnsOf } from './model.ts';
 
 const card = (id: number, part: Partial<Card> = {}): Card => ({

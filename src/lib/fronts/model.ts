@@ -1,6 +1,6 @@
 /**
  * What editors have placed on the home page or on a section's: stories in an order, some with a headline and picture for that place, some for a
- * time. `lib/front/compose.ts` turns it into what the page shows. All instants are UTC, `YYYY-MM-DDTHH:MM:SSZ`, so that text order is time order.
+ * time. `lib/fronts/compose.ts` turns it into what the page shows. All instants are UTC, `YYYY-MM-DDTHH:MM:SSZ`, so that text order is time order.
  */
 import type { Card, Picture } from '../content/model.ts';
 
