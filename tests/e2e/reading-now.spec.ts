@@ -57,6 +57,9 @@ test('a reader opens a story, and the editor sees it on the dashboard and on the
   await expect(row(widget)).toBeVisible({ timeout: 60_000 });
   await expect(row(widget)).toContainText('1');
   await expect(row(widget)).toContainText('up by 1');
+  // A story of two lines beside it, and another one below: links must not be too close to each other.
+  await read(await (await newDevice()).newPage(), '/article/crack-closes-mississippi-bridge');
+  await expect(widget.getByRole('row', { name: /Mississippi/ })).toBeVisible({ timeout: 60_000 });
   expect(await violationsOn(page, '#newsroom-reading')).toEqual([]);
 
   // Another period by keyboard; the link keeps the focus.
