@@ -70,7 +70,7 @@ export async function launchSandbox(options: LaunchOptions): Promise<SandboxProc
     process.execPath,
     [
       path.join(import.meta.dirname, 'main.ts'),
-      ...['--data', data, '--port', String(port), '--mailbox-port', '0', '--site-url', siteUrl],
+      ...['--data', data, '--port', String(port), '--mailbox-port', '0', '--stripe-port', '0', '--site-url', siteUrl],
       ...['--edition', edition],
     ],
     { stdio: ['pipe', 'pipe', 'inherit'] },
