@@ -86,7 +86,7 @@ async function startCaddy(folder: string, tls: Certificate, behind: Target): Pro
 	auto_https disable_redirects
 	storage file_system ${root}
 	log {
-		level ERROR
+		output discard
 	}
 }
 https://127.0.0.1:${port} {
