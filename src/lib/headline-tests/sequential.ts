@@ -1,6 +1,6 @@
 /**
- * The sequential test: whether the counts so far prove a headline better than the story's own. It may be asked after every reading, and
- * as often as anyone likes: the share of tests of equal headlines that ever name a winner stays below {@link mistakes}.
+ * The sequential test: whether the counts so far prove a headline better than the story's own. It may be asked after every reading,
+ * as often as editors like: the share of tests of equal headlines that ever name a winner stays below {@link mistakes}.
  *
  * Readers are shared out at random and evenly. If two headlines are equally good, each reading by a reader of one of both is the toss of a fair
  * coin, at any time and however many readers a page has. Against that stands a mixture of all other coins, weighted by a symmetric

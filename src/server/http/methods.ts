@@ -53,8 +53,8 @@ export const methodRules: readonly MethodRule[] = [
   { path: /^\/-\/csp-reports$/, methods: ['OPTIONS', 'POST'] },
   // What browsers measure.
   { path: /^\/-\/vitals$/, methods: ['POST'] },
-  // The plugin's webhooks, and its questions about an alert and a test of headlines.
-  { path: /^\/api\/v1\/(?:revalidate|(?:alerts|headline-tests)\/report)$/, methods: ['POST'] },
+  // The plugin's webhooks, and its questions: newsroom-route.server.ts.
+  { path: /^\/api\/v1\/(?:revalidate|(?:alerts|headline-tests)\/report|articles\/popular\/now)$/, methods: ['POST'] },
   { path: callPaths, methods: callMethods },
 ];
 

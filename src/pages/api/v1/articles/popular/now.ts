@@ -1,9 +1,7 @@
 /** What is read now, for the newsroom (docs/content-api.md, "Reading now"). The plugin signs the question as it signs a webhook. */
 import { newsroomRoute } from '../../../../../lib/http/newsroom-route.server.ts';
-import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const POST = newsroomRoute(async ({ type }, { mostRead }) => {
   if (type !== 'site') return { status: 422, body: { ok: false, error: 'The question isn’t about the site.' } };
   return { status: 200, body: { ok: true, ...(await mostRead.now()) } };
 });
-export const ALL = allowOnly('POST');
