@@ -7,6 +7,7 @@ import { plainText, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import type { IngestedDocument } from '../ingest/document.ts';
 import { rewordStory } from '../search/index.server.ts';
+import { forgetCards } from './cards.server.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { sectionTable } from './rows.server.ts';
 
@@ -82,7 +83,9 @@ export function updateRestrictedSections(store: ContentStore): void {
         const opening = plainText(String(row.opening));
         const excerpt = publicExcerpt(String(row.excerpt), opening, body);
         rewordStory(store, Number(row.id), { body: opening, standfirst: excerpt });
-        if (excerpt !== row.excerpt) write.run(excerpt, Number(row.id));
+        if (excerpt === row.excerpt) continue;
+        write.run(excerpt, Number(row.id));
+        forgetCards(store, { type: 'articles', id: Number(row.id) });
       }
     }
     store.setMeta(key, JSON.stringify(levels));

@@ -34,6 +34,7 @@ import { canonicalSlug } from '../wire/values.ts';
 import { readAlert } from './alert.server.ts';
 import { resolveLinks } from './body-links.ts';
 import { isCredited } from './bylines.server.ts';
+import { readCard } from './cards.server.ts';
 import { type CommentFilter, readComment, readComments } from './comments.server.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { readCorrectedSince } from './corrections.server.ts';
@@ -120,21 +121,16 @@ function find(read: ReadState, type: DocumentType, slug: string): Row | null {
 const links = (read: ReadState, html: string): string =>
   resolveLinks(html, read.store, (own) => void read.tags.add(own));
 
-function noteCard(read: ReadState, row: Row): Card {
-  const card = cardOf(read.store, row);
-  read.tags.add(tag.card(card.id));
-  read.tags.add(tag.navigation);
-  if (card.test?.state === 'running') read.tags.add(tag.headlineTests);
-  // An author whose document is missing changes the page, too, when it comes.
-  for (const id of creditedIn(row)) read.tags.add(tag.byline(id));
-  return card;
-}
-
 /** An id without a published article still tags the page, which changes when the article appears. */
 function card(read: ReadState, id: number): Card | null {
-  const row = read.store.prepare(byId).get(id, 'articles') as Row | undefined;
-  if (!row) read.tags.add(tag.card(id));
-  return row ? noteCard(read, row) : null;
+  read.tags.add(tag.card(id));
+  const stored = readCard(read.store, id);
+  if (!stored) return null;
+  read.tags.add(tag.navigation);
+  if (stored.card.test?.state === 'running') read.tags.add(tag.headlineTests);
+  // An author whose document is missing changes the page, too, when it comes.
+  for (const credited of stored.credited) read.tags.add(tag.byline(credited));
+  return stored.card;
 }
 
 const cards = (read: ReadState, ids: readonly number[]): Card[] => ids.flatMap((id) => card(read, id) ?? []);

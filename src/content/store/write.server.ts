@@ -9,6 +9,7 @@ import { indexStory, markForReindex, unindexStory } from '../search/index.server
 import { canonicalSlug } from '../wire/values.ts';
 import { withPublicText } from './access.server.ts';
 import { bylineNames } from './bylines.server.ts';
+import { forgetCards } from './cards.server.ts';
 import { type DocumentVersion, peopleOf, podcastIn, tagsOfDocument } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { testedListsOf } from './headline-tests.server.ts';
@@ -178,6 +179,7 @@ const insertDocument = `INSERT INTO documents
   fetched = excluded.fetched, fetched_clock = excluded.fetched_clock, body_hash = excluded.body_hash`;
 
 function writeDocument(store: ContentStore, version: DocumentVersion, partial: boolean, fetched: Fetched): void {
+  forgetCards(store, version);
   store
     .prepare(insertDocument)
     .run(
@@ -328,6 +330,7 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
     writeCorrections(store, before, null);
     writeSound(store, before, null);
     writeLiveState(store, before, null);
+    forgetCards(store, before);
     store.prepare('DELETE FROM documents WHERE id = ?').run(id);
     store.prepare('DELETE FROM bodies WHERE id = ?').run(id);
     // Comments stay in the store, unseen, in case the article comes back.
