@@ -12,16 +12,18 @@ const zone = publication.timeZone;
 /** The dates of a story stand on dozens of pages, and each costs as much as the rest of its card. */
 const known = new Map<string, string>();
 
-function format(instant: string | number, pattern: string): string {
-  const key = `${instant} ${pattern}`;
+function remembered(key: string, make: () => string): string {
   let text = known.get(key);
   if (text === undefined) {
-    text = formatDate(toZonedTime(instant, zone), pattern);
+    text = make();
     if (known.size >= 5000) known.clear();
     known.set(key, text);
   }
   return text;
 }
+
+const format = (instant: string | number, pattern: string): string =>
+  remembered(`${instant} ${pattern}`, () => formatDate(toZonedTime(instant, zone), pattern));
 
 /** "Saturday, November 21, 2026": the day in the masthead. */
 export const mastheadDay = (instant: string | number): string => format(instant, 'EEEE, MMMM d, yyyy');
@@ -37,7 +39,10 @@ export function dateAndTime(instant: string | number): string {
 
 /** ISO 8601 with the paper's own offset, e.g. `2026-11-21T09:05:00-05:00`; what JSON-LD and feeds carry. */
 export const isoInZone = (instant: string | number): string =>
-  `${format(instant, "yyyy-MM-dd'T'HH:mm:ss")}${offsetOf(instant)}`;
+  remembered(
+    `${instant} iso`,
+    () => `${formatDate(toZonedTime(instant, zone), "yyyy-MM-dd'T'HH:mm:ss")}${offsetOf(instant)}`,
+  );
 
 /** `-05:00`, or `Z` for UTC. */
 function offsetOf(instant: string | number): string {
