@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Browser, chromium } from '@playwright/test';
 import { ensureSandbox } from '../sandbox/setup.mjs';
-import { ensureBrowser } from '../scripts/browser.ts';
+import { browserVariable, ensureBrowser } from '../scripts/browser.ts';
 import { Stop } from '../scripts/setup/explain.mjs';
 import { root } from '../scripts/setup/places.mjs';
 import { step } from '../scripts/setup/steps.mjs';
@@ -81,7 +81,10 @@ export async function run(args: readonly string[]): Promise<number> {
 
 /** Measures with a browser of its own, and ends the world. @param measure how many bounds are missed */
 async function withBrowser(world: World, measure: (browser: Browser) => Promise<number>): Promise<number> {
-  const { path, args } = await ensureBrowser(process.env);
+  const found = await ensureBrowser(process.env);
+  // The browser that prerenders is started by a module of the tests.
+  process.env[browserVariable] = JSON.stringify(found);
+  const { path, args } = found;
   const browser = await chromium.launch({ ...(path !== null && { executablePath: path }), args: [...args] });
   try {
     return (await measure(browser)) === 0 ? 0 : 1;

@@ -51,9 +51,12 @@ export interface Tab {
   prerendered(url: string): Promise<void>;
 }
 
+/** Commands of the browser's protocol that each page of a tab gets first, e.g. a slow network. */
+export type Commands = readonly (readonly [method: string, parameters: object])[];
+
 export interface PrerenderingBrowser {
   /** A tab with cookies of its own. @param headers sent with each request of its pages */
-  open(headers: Readonly<Record<string, string>>): Promise<Tab>;
+  open(headers: Readonly<Record<string, string>>, commands?: Commands): Promise<Tab>;
   close(): Promise<void>;
 }
 
@@ -141,7 +144,7 @@ export async function startPrerenderingBrowser(): Promise<PrerenderingBrowser> {
     for (const listener of listeners) listener(event);
   });
   return {
-    open: (headers) => openTab(send, headers, (listener) => listeners.add(listener)),
+    open: (headers, commands = []) => openTab(send, headers, commands, (listener) => listeners.add(listener)),
     async close() {
       end();
       const ended = once(child, 'exit');
@@ -155,6 +158,7 @@ export async function startPrerenderingBrowser(): Promise<PrerenderingBrowser> {
 async function openTab(
   send: Send,
   headers: Readonly<Record<string, string>>,
+  commands: Commands,
   listen: (listener: (event: Message) => void) => void,
 ): Promise<Tab> {
   const { browserContextId } = await send('Target.createBrowserContext');
@@ -170,6 +174,7 @@ async function openTab(
       send('Network.setExtraHTTPHeaders', { headers }, session),
       send('Page.enable', {}, session),
       send('Preload.enable', {}, session),
+      ...commands.map(([method, parameters]) => send(method, parameters, session)),
     ]);
   };
   listen(({ method, sessionId, params }) => {
