@@ -1,5 +1,5 @@
 /** The nodes of a bench: processes with a data folder each, on one PostgreSQL and one WordPress in the bench's own process. */
-import { type Paper, startPaper, story, until } from '../../tests/fixtures/paper.ts';
+import { operatorToken, type Paper, startPaper, story, until } from '../../tests/fixtures/paper.ts';
 import { type Cluster, startPostgres } from '../../tests/world/postgres.ts';
 import { type CountedCdn, startCdn } from './cdn.ts';
 
@@ -58,11 +58,13 @@ export async function startNodes(size: number, articles: number): Promise<Nodes>
 const fillMs = 1_200_000;
 
 /**
- * WordPress has had no request for two seconds: after its copy of the archive a node polls once and compares some pages of ids, and the
- * next poll comes an hour later. What comes afterwards is a request of the edit or the node that is measured.
+ * The node is in step with WordPress, and has requested nothing for two seconds: after its copy of the archive it polls once and compares some
+ * pages of ids, and the next poll comes an hour later. What comes afterwards is a request of the edit or the node that is measured.
  */
 async function quiet(paper: Paper): Promise<void> {
   const { requests } = paper.wordpress;
+  const headers = { authorization: `Bearer ${operatorToken}` };
+  await until(async () => (await paper.ask('/-/press', { headers })).text.includes('In step'), paper.output, fillMs);
   let [seen, since] = [-1, 0];
   await until(
     async () => {

@@ -143,8 +143,8 @@ describe('shared pages', () => {
     bodies: { br: Buffer.from(`br ${text}`), gzip: Buffer.from(`gzip ${text}`) },
   });
 
-  async function nodes(count: number, renderMs?: number) {
-    const { db, log } = await shop();
+  async function nodes(count: number, renderMs?: number, answerMs = 20_000) {
+    const { db, log, session } = await shop();
     let revision = 0;
     /** Revisions of nodes that haven't read the log to its end, by their place. */
     const behind = new Map<number, number>();
@@ -158,13 +158,13 @@ describe('shared pages', () => {
         revision: () => behind.get(at) ?? revision,
         everything: 'site',
         renderMs,
-        answerMs: 20_000,
+        answerMs,
       }),
     );
     const append = async (...tags: string[]): Promise<void> => {
       revision = await (log as ContentLog).append(tags.map(changed), null);
     };
-    return { made: made as [SharedPages, SharedPages, ...SharedPages[]], append, behind };
+    return { made: made as [SharedPages, SharedPages, ...SharedPages[]], append, behind, session };
   }
 
   it('are rendered by one node and taken by the others, byte for byte', async () => {
@@ -204,6 +204,22 @@ describe('shared pages', () => {
     await expect.poll(async () => (await made[1].take(ref)).shared).toBeNull();
     // The second node says nothing any more.
     expect((await made[2]?.take(ref))?.shared).toBeNull();
+  });
+
+  it('are given back when PostgreSQL grants them to a node that renders alone by then', async () => {
+    const { made, session } = await nodes(1, undefined, 50);
+    const [busy, other] = [await session(), await session()];
+    const count = async (query: string): Promise<number> =>
+      (await other.query(`select count(*)::int as n ${query}`)).rows[0].n;
+    const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+    await busy.query('begin');
+    await busy.query('lock table shared_pages in access exclusive mode');
+    expect((await made[0].take(ref)).shared).toBeNull();
+    expect(made[0].stats().alone).toBe(1);
+    await expect.poll(() => count(`${others} and wait_event_type = 'Lock'`)).toBe(1);
+    await busy.query('commit');
+    await expect.poll(() => count(`${others} and state = 'active'`)).toBe(0);
+    await expect.poll(() => count('from shared_pages')).toBe(0);
   });
 
   it('are rendered once although the log moves on meanwhile, unless the page has changed again', async () => {

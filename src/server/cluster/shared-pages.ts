@@ -106,7 +106,7 @@ async function take(state: State, ref: PageRef): Promise<ShareTicket> {
     for (;;) {
       const revision = state.revision();
       const woken = wakeOf(state, ref);
-      const row = await within(state, claim(state, ref, revision));
+      const row = await claimInTime(state, ref, revision);
       if (row.got) return { shared: null, give: (rendered) => void give(state, ref, revision, rendered) };
       const isNewer = Number(row.revision) > revision;
       if (row.valid && row.page !== null && !isNewer) {
@@ -160,6 +160,20 @@ async function within<T>({ answerMs }: State, query: Promise<T>): Promise<T> {
     return await Promise.race([query, late.promise]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** A claim that comes too late is given back, so that the other nodes don't wait for a page that this one renders by itself. */
+async function claimInTime(state: State, ref: PageRef, revision: number): Promise<Row> {
+  const claiming = claim(state, ref, revision);
+  try {
+    return await within(state, claiming);
+  } catch (error) {
+    claiming.then(
+      ({ got }) => got && give(state, ref, revision, null),
+      () => {},
+    );
+    throw error;
   }
 }
 
