@@ -9,7 +9,7 @@ declare namespace App {
   /** What `server/main.ts` (or, in `astro dev`, `middleware.ts`) hands to every route. */
   interface Locals {
     /** Reader over the content store; records the tags of what the page shows. */
-    content: import('./lib/content/model.ts').ContentReader;
+    content: import('./lib/content/reader.ts').ContentReader;
     /** Which rendering of an access-controlled article is wanted. `full` only after the front checked the reader. */
     variant: 'public' | 'full';
     /**

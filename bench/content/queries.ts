@@ -1,7 +1,7 @@
 /** How long the content store takes for what pages ask of it. */
 import { openContentStore } from '../../src/content/store/content-store.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
-import type { ContentReader } from '../../src/lib/content/model.ts';
+import type { ContentReader } from '../../src/lib/content/reader.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { authorCount, firstId, random, sectionSlugs, word } from './synthetic.ts';
 

@@ -1,5 +1,6 @@
 /** The content service as the composition root and routes see it; `content.server.ts` creates one. */
-import type { Article, ContentReader, Crossword, DocumentType, StaticPage, Video } from '../lib/content/model.ts';
+import type { Article, Crossword, DocumentType, StaticPage, Video } from '../lib/content/model.ts';
+import type { ContentReader } from '../lib/content/reader.ts';
 import type { FrontSlot } from '../lib/fronts/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { AheadName, EntryAhead } from './store/ahead.server.ts';

@@ -11,7 +11,7 @@ import { tenantSessions } from '../lib/accounts/zephr.server.ts';
 import { createPush } from '../lib/alerts/onesignal.server.ts';
 import { type Alerts, createAlerts, type RunningAlerts } from '../lib/alerts/service.server.ts';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
-import { tag } from '../lib/content/model.ts';
+import { tag } from '../lib/content/tags.ts';
 import { createHmacs, createSealer, type Sealer } from '../lib/crypto.server.ts';
 import type { Database } from '../lib/database.ts';
 import { createExternalCheck, createMailDomainCheck } from '../lib/email-verification/external.server.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openTenant, type Tenant } from '../lib/accounts/zephr.server.ts';
 import { type Cdn, openCdn } from '../lib/cdn/cdn.server.ts';
-import { tag } from '../lib/content/model.ts';
+import { tag } from '../lib/content/tags.ts';
 import { type CspReports, createCspReports } from '../lib/csp-reports/collector.server.ts';
 import { type IndexNow, keyFile, openIndexNow } from '../lib/indexnow/indexnow.server.ts';
 import { createVitals, type VitalsCollector } from '../lib/vitals/collector.server.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { ContentReader } from '../lib/content/model.ts';
+import type { ContentReader } from '../lib/content/reader.ts';
 import { imageUrl } from '../lib/images/url.ts';
 import { silent } from '../lib/logging.ts';
 import { createPicturePrefetch, newestPictures } from './picture-prefetch.ts';

@@ -3,7 +3,8 @@
  * WordPress is down. Older pictures are fetched on demand, because all of them would be the whole media library.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { ContentReader, Picture } from '../lib/content/model.ts';
+import type { Picture } from '../lib/content/model.ts';
+import type { ContentReader } from '../lib/content/reader.ts';
 import { imagePath } from '../lib/images/url.ts';
 import type { Logger } from '../lib/logging.ts';
 

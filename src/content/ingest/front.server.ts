@@ -3,7 +3,7 @@ import type { Picture } from '../../lib/content/model.ts';
 import type { FrontPlan, FrontSlot, RelatedLink } from '../../lib/fronts/model.ts';
 import { truncateAtWord } from '../../lib/text.ts';
 import type { WirePlan, WireRelated, WireSlot } from '../wire/front.ts';
-import type { WireImage } from '../wire/schemas.ts';
+import type { WireImage } from '../wire/post.ts';
 import { type Addresses, linkTarget } from './addresses.ts';
 import { cleanLine, type Sanitizer } from './sanitize.server.ts';
 

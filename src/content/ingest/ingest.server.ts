@@ -7,6 +7,7 @@ import type { Author, Correction, DocumentType, Picture } from '../../lib/conten
 import { countWords, readingMinutes, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import { front } from '../wire/front.ts';
+import type { WireAuthor, WireImage } from '../wire/post.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, instantOf, type Rejection, rejectionOf } from '../wire/values.ts';
 import { allowedFrame, firstWebAddress, webAddress, youtubeId } from './addresses.ts';
@@ -192,7 +193,7 @@ async function bylineOf(
   );
   const isAlone = authors.length <= 1 && contributors.length === 0 && agency === null;
   const embedded = others.filter((author) => author !== null);
-  const idsOf = (people: readonly wire.WireAuthor[]): number[] => people.map(({ id }) => id);
+  const idsOf = (people: readonly WireAuthor[]): number[] => people.map(({ id }) => id);
   if (isAlone) return { people: { authorId: authors[0]?.id ?? null, author: first }, facts: {} };
   // Without authors, the first one is a contributor.
   const [author, rest] = authors.length > 0 ? [first, embedded] : [null, first ? [first, ...embedded] : embedded];
@@ -289,7 +290,7 @@ function factsOf(
 
 async function authorOf(
   sanitizer: Sanitizer,
-  author: wire.WireAuthor,
+  author: WireAuthor,
   base: string,
   context: IngestContext,
 ): Promise<Author | null> {
@@ -307,7 +308,7 @@ async function authorOf(
 /** A picture with known dimensions; `null` if the image path can't serve it. */
 async function pictureOf(
   sanitizer: Sanitizer,
-  image: wire.WireImage | null,
+  image: WireImage | null,
   base: string,
   context: IngestContext,
 ): Promise<Picture | null> {

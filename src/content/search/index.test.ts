@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
-import type { SearchFilter } from '../../lib/content/model.ts';
+import type { SearchFilter } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
 import type { IngestedDocument } from '../ingest/document.ts';
 import { type ContentStore, openContentStore } from '../store/content-store.server.ts';

@@ -1,6 +1,6 @@
 /** The alert that WordPress has published, as the content store keeps it. */
 import { type Alert, isRunning } from '../../lib/alerts/model.ts';
-import { tag } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import type { ContentEntry } from './entries.server.ts';
 

@@ -2,7 +2,8 @@
  * Links in stored bodies to WordPress's own addresses. Ingest stores both the site's address and WordPress's. When a page is rendered,
  * the link leads to the document on the site, to WordPress if that is public, or becomes plain text.
  */
-import { type DocumentType, tag } from '../../lib/content/model.ts';
+import type { DocumentType } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import { fixedPages } from '../../lib/http/fixed-pages.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { ContentStore } from './content-store.server.ts';

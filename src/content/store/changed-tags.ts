@@ -1,5 +1,6 @@
 /** The smallest set of tags that a change of a document or of the sections affects (docs/decisions/0002). */
-import { type DocumentType, tag } from '../../lib/content/model.ts';
+import type { DocumentType } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import type { IngestedSection, SoundFacts } from '../ingest/document.ts';
 
 /** The fields of a version that pages show. Images and facts are compared as JSON. */

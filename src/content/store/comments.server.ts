@@ -1,5 +1,7 @@
 /** Comments as pages read them: top-level comments with their newest replies, or the replies to one. */
-import { type Comment, type CommentOrder, type Slice, tag } from '../../lib/content/model.ts';
+import type { Comment } from '../../lib/content/model.ts';
+import type { CommentOrder, Slice } from '../../lib/content/reader.ts';
+import { tag } from '../../lib/content/tags.ts';
 import type { IngestedComment } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { pageBounds } from './lists.server.ts';

@@ -3,7 +3,8 @@
  * clock of who reads: a page is then the same whichever node renders it, and whenever. The time that has come is an entry like any other
  * (`content/sync/front-clock.server.ts`).
  */
-import { type Card, tag } from '../../lib/content/model.ts';
+import type { Card } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import {
   type FrontPlan,
   type FrontSlot,

@@ -3,14 +3,9 @@
  * other list; here is which lists there are, and the fingerprint by which open pages know whether they have everything.
  */
 import { createHash } from 'node:crypto';
-import {
-  type ContentReader,
-  type LiveCoverage,
-  type LiveEntry,
-  type LiveList,
-  type LiveStory,
-  tag,
-} from '../../lib/content/model.ts';
+import type { LiveCoverage, LiveEntry, LiveStory } from '../../lib/content/model.ts';
+import type { ContentReader, LiveList } from '../../lib/content/reader.ts';
+import { tag } from '../../lib/content/tags.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
 import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';

@@ -1,5 +1,6 @@
 /** Writes everything that isn't a document: the editors' selection for the front page, sections, menus. */
-import { type MenuItem, type Section, tag } from '../../lib/content/model.ts';
+import type { MenuItem, Section } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import { publication, type SectionConfig } from '../../publication.ts';
 import type { IngestedSection, TopStoriesChoice } from '../ingest/document.ts';
 import { canonicalSlug } from '../wire/values.ts';

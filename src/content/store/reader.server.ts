@@ -2,30 +2,32 @@
  * The content store's interface for pages. Every read walks an index for just the requested page; totals are stored counts. A reader
  * belongs to one request and records the tags of what it returned (docs/decisions/0002).
  */
-import {
-  type Article,
-  type ArticleFilter,
-  type Author,
-  type Card,
-  type Comment,
-  type ContentReader,
-  type CorrectedStory,
-  type Correction,
-  type Crossword,
-  type DocumentType,
-  type Fate,
-  type FeaturedStory,
-  type FoundArticles,
-  type LiveCoverage,
-  type MenuItem,
-  type SearchFilter,
-  type Section,
-  type Slice,
-  type StaticPage,
-  type TopStories,
-  tag,
-  type Video,
+import type {
+  Article,
+  Author,
+  Card,
+  Comment,
+  CorrectedStory,
+  Correction,
+  Crossword,
+  DocumentType,
+  FeaturedStory,
+  LiveCoverage,
+  MenuItem,
+  Section,
+  StaticPage,
+  TopStories,
+  Video,
 } from '../../lib/content/model.ts';
+import type {
+  ArticleFilter,
+  ContentReader,
+  Fate,
+  FoundArticles,
+  SearchFilter,
+  Slice,
+} from '../../lib/content/reader.ts';
+import { tag } from '../../lib/content/tags.ts';
 import type { SoundFacts } from '../ingest/document.ts';
 import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../search/search.server.ts';
 import type { SearchThread } from '../search/search-thread.server.ts';

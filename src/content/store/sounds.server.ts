@@ -1,14 +1,7 @@
 /** Reads series, and the audio files of stories: the sound, and the players of a text. */
-import {
-  type Card,
-  type ContentReader,
-  type Episode,
-  type Podcast,
-  type Slice,
-  type Sound,
-  type StoryAudio,
-  tag,
-} from '../../lib/content/model.ts';
+import type { Card, Episode, Podcast, Sound, StoryAudio } from '../../lib/content/model.ts';
+import type { ContentReader, Slice } from '../../lib/content/reader.ts';
+import { tag } from '../../lib/content/tags.ts';
 import { audioAddresses } from '../../lib/sound/model.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { listIds, listTotal } from './lists.server.ts';

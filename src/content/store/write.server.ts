@@ -3,7 +3,8 @@
  * they belong together.
  */
 import { createHash } from 'node:crypto';
-import { type Author, type Correction, type DocumentType, type Sound, tag } from '../../lib/content/model.ts';
+import type { Author, Correction, DocumentType, Sound } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
 import { indexStory, markForReindex, unindexStory } from '../search/index.server.ts';
 import { canonicalSlug } from '../wire/values.ts';

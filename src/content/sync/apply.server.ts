@@ -4,7 +4,8 @@
  * In a cluster the entries go into the content log first, and this node applies them as every other node does.
  */
 import { randomUUID } from 'node:crypto';
-import { type DocumentType, tag } from '../../lib/content/model.ts';
+import type { DocumentType } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';

@@ -1,5 +1,5 @@
 /** The whole sync: one back-fill, then polls and walks for as long as the process runs; it recovers from any failure. */
-import { tag } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import { backOff, createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from '../service.ts';
 import { backfillCursor, documentTypes, isCopied } from '../store/content-store.server.ts';

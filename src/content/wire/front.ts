@@ -1,7 +1,7 @@
 /** A front as WordPress sends it (docs/content-api.md). A slot that can't be read is left out: a page isn't held back for it. */
 import { z } from 'zod';
 import { sectionOfFront, slotKinds } from '../../lib/fronts/model.ts';
-import { image, post } from './schemas.ts';
+import { image, post } from './post.ts';
 import { id, idOf, instant, instantOf, isNone, isObject, members, reading, text } from './values.ts';
 
 /** Most slots of a front, and headlines of a package. The plugin allows the same; this is for what comes from elsewhere. */

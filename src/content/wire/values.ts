@@ -75,6 +75,10 @@ export const text = reading('a text', (value) => {
 /** Required text. */
 export const requiredText = z.string({ error: 'expected a text' });
 
+export const slugText = requiredText
+  .min(1, { error: 'expected a slug' })
+  .max(400, { error: 'expected a slug of at most 400 characters' });
+
 /** `{rendered}`, a bare text, or none. */
 export const rendered = reading('{"rendered": text}', (value) => {
   if (isNone(value)) return { value: { rendered: '', protected: false } };
@@ -109,6 +113,9 @@ export const instant = reading('a UTC date and time', (value) => {
   const result = instantOf(value);
   return result === null ? null : { value: result };
 });
+
+/** A text that says something, or `null`. */
+export const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 /** Members of a list, of an object with numbered keys (PHP lists with gaps), or the single value itself. */
 export function members(value: unknown): unknown[] {

@@ -1,7 +1,8 @@
 /** The access service as routes see it, and the access level of an article: the editors' choice, else the rule for its sections. */
 import { publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
-import { type AccessLevel, type ContentReader, strictness, type WalledLevel } from '../content/model.ts';
+import { type AccessLevel, strictness, type WalledLevel } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import type { PersonalData } from '../personal-data.ts';
 import type { View } from './answers.ts';
 import type { Subject } from './decide.ts';

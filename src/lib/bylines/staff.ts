@@ -1,5 +1,6 @@
 /** The staff page: every author, by last name, with the section of the newest story. */
-import type { Author, Card, ContentReader } from '../content/model.ts';
+import type { Author, Card } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { byLastName } from './model.ts';
 
 export interface Writer {

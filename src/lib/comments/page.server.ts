@@ -5,7 +5,8 @@
 import type { AstroGlobal } from 'astro';
 import { requireReader } from '../accounts/routes.server.ts';
 import type { Session } from '../accounts/service.ts';
-import type { Article, Comment, ContentReader } from '../content/model.ts';
+import type { Article, Comment } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { type Next, plainText, postedForm } from '../http/form.server.ts';
 import { callerOf } from '../http/routes.server.ts';
 import { commentFormPath, commentNumber } from './model.ts';

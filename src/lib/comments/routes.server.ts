@@ -3,7 +3,7 @@ import type { APIRoute } from 'astro';
 import { z } from 'zod';
 import { unconfirmed } from '../accounts/model.ts';
 import type { Session } from '../accounts/service.ts';
-import type { ContentReader } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { type Answer, refuse, tooManyTries } from '../http/answer.ts';
 import { type Call, signedInRoute } from '../http/routes.server.ts';
 import { commentRefused, draftPattern, type EditBody, type PostBody } from './schema.ts';

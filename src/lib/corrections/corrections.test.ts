@@ -1,6 +1,7 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
-import type { Card, ContentReader, CorrectedStory, Correction } from '../content/model.ts';
+import type { Card, CorrectedStory, Correction } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { answerCorrectionsFeed } from './feed.ts';
 import { byDay, namedNote, noteText, toldNext } from './model.ts';
 

@@ -1,7 +1,8 @@
 /** The feed of corrections and clarifications. Their texts are never paid, and stand in it whole. */
 import { createHash } from 'node:crypto';
 import { publication } from '../../publication.ts';
-import type { ContentReader, CorrectedStory } from '../content/model.ts';
+import type { CorrectedStory } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { type FeedListing, feedOf } from '../feeds/build.ts';
 import { type FeedDocument, type FeedItem, feedForms, textAnswer, writeFeed } from '../feeds/write.ts';
 import { correctionsPath, correctionWords, noteText } from './model.ts';

@@ -1,7 +1,8 @@
 /** The feeds of the newspaper, its sections and its authors. */
 import { publication } from '../../publication.ts';
 import { authorPath, type Credit, contributorCredits, creditsOf } from '../bylines/model.ts';
-import type { Author, Card, ContentReader, Section } from '../content/model.ts';
+import type { Author, Card, Section } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { imageUrl } from '../images/url.ts';
 import { type FeedDocument, type FeedItem, type FeedPerson, feedForms, textAnswer, writeFeed } from './write.ts';
 

@@ -1,6 +1,7 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it, test } from 'vitest';
-import type { Author, Card, ContentReader, Section } from '../content/model.ts';
+import type { Author, Card, Section } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { answerFeed, buildFeed } from './build.ts';
 import { adsTxt, newsSitemap, robotsTxt, securityTxt, sitemap, sitemapIndex } from './sitemap.ts';
 

@@ -1,6 +1,7 @@
 /** Files for robots: sitemaps (sitemaps.org), Google's news sitemap, robots.txt, ads.txt and security.txt. */
 import { publication } from '../../publication.ts';
-import type { Card, ContentReader } from '../content/model.ts';
+import type { Card } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { isoInZone } from '../dates.ts';
 import { pathsOf } from '../http/fixed-pages.ts';
 import { podcastPath, podcastsPath } from '../sound/model.ts';

@@ -2,7 +2,8 @@
 
 import { publication } from '../../publication.ts';
 import { isFree } from '../article/model.ts';
-import type { Article, Card, ContentReader, LiveEntry } from '../content/model.ts';
+import type { Article, Card, LiveEntry } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { type Paging, pageCount, pageHref } from '../paging.ts';
 import { entryAnchor } from './schema.ts';
 

@@ -1,5 +1,6 @@
 /** The most read articles: the service as routes and pages see it, its parameters, what the browser has counted, and the table. */
-import type { Card, ContentReader } from '../content/model.ts';
+import type { Card } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { parseJson } from '../text.ts';
 
 export interface TopQuery {

@@ -5,7 +5,9 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { type Card, type ContentReader, tag } from '../content/model.ts';
+import type { Card } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
+import { tag } from '../content/tags.ts';
 import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
 import { type RepeatedTask, repeat } from '../jobs/tasks.ts';

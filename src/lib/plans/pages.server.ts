@@ -6,7 +6,7 @@ import { unconfirmed } from '../accounts/model.ts';
 import type { Session } from '../accounts/service.ts';
 import type { QuoteAnswer, SwitchAnswer } from '../billing/schema.ts';
 import type { Billed, Billing } from '../billing/service.ts';
-import { tag } from '../content/model.ts';
+import { tag } from '../content/tags.ts';
 import { type FormRefusal, type Next, postedForm } from '../http/form.server.ts';
 import { readFields } from '../http/form-fields.ts';
 import { common } from '../http/messages.ts';

@@ -1,7 +1,8 @@
 /** Saved articles and the reading history: the service as routes see it, a page of a list, the bodies of the calls, messages and tables. */
 import { z } from 'zod';
 import { cardsAnswer } from '../cards/wire.ts';
-import type { Card, ContentReader, Correction, CorrectionMark } from '../content/model.ts';
+import type { Card, Correction, CorrectionMark } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import type { PersonalData } from '../personal-data.ts';
 
 export interface SavedStoriesRules {

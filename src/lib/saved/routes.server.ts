@@ -3,7 +3,7 @@ import type { APIContext, APIRoute } from 'astro';
 import type { z } from 'zod';
 import type { Session } from '../accounts/service.ts';
 import { articleCardOf } from '../cards/wire.ts';
-import type { ContentReader } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { type Answer, refuse, signInFirst, tooManyRequests, unavailable } from '../http/answer.ts';
 import { accountRoute, type Call } from '../http/routes.server.ts';
 import { type Kept, type SavedAnswer, type SavedStories, savedMessages, savedPage } from './model.ts';

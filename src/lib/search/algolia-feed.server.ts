@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BatchWriteParams } from 'algoliasearch';
 import { publication } from '../../publication.ts';
-import type { ContentReader } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { postJson } from '../http/post.server.ts';
 import { createDeliveryQueue, type DeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';

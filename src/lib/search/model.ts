@@ -1,6 +1,6 @@
 /** The search as routes see it (`search.server.ts`), a hosted engine as the search sees it, and the response (spec section 3, "Search hit"). */
 import { z } from 'zod';
-import type { ContentReader, SearchFilter, SearchHit } from '../content/model.ts';
+import type { ContentReader, SearchFilter, SearchHit } from '../content/reader.ts';
 
 export interface Found {
   readonly items: readonly SearchHit[];

@@ -2,7 +2,7 @@
 import { fromZonedTime } from 'date-fns-tz/fromZonedTime';
 import { publication } from '../../publication.ts';
 import { shortByline } from '../bylines/model.ts';
-import type { ContentReader, SearchHit } from '../content/model.ts';
+import type { ContentReader, SearchHit } from '../content/reader.ts';
 import { leadStory } from '../fronts/front-page.ts';
 import { snippetOf, snippetParts } from '../text.ts';
 import { searchMessages } from './messages.ts';

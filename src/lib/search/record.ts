@@ -1,7 +1,8 @@
 /** An article as a record of a hosted engine. */
 import { isWalled } from '../access/model.ts';
 import { bylineText } from '../bylines/model.ts';
-import type { Article, ContentReader, Picture } from '../content/model.ts';
+import type { Article, Picture } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { imageUrl } from '../images/url.ts';
 import { cutToBytes, plainText } from '../text.ts';
 

@@ -3,7 +3,7 @@
  * content store, so that withdrawn articles are never shown.
  */
 import { isWalled } from '../access/model.ts';
-import type { ContentReader, SearchFilter } from '../content/model.ts';
+import type { ContentReader, SearchFilter } from '../content/reader.ts';
 import type { Logger } from '../logging.ts';
 import type { HostedEngine, Search } from './model.ts';
 

@@ -2,7 +2,8 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
-import type { AccessLevel, Card, ContentReader, Episode, Podcast, Sound } from '../content/model.ts';
+import type { AccessLevel, Card, Episode, Podcast, Sound } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { chaptersJson, episodeFile } from './documents.ts';
 import { endedFeed, episodeGuid, type FileAddresses, podcastGuid, privateFeed, publicFeed, uuid5 } from './feed.ts';
 

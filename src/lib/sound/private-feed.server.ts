@@ -1,7 +1,8 @@
 /** What is answered at the address of a private feed, and what its page does. */
 import type { APIContext } from 'astro';
 import type { Session } from '../accounts/service.ts';
-import type { ContentReader, Podcast } from '../content/model.ts';
+import type { Podcast } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { endedFeed, type FileAddresses, privateFeed } from './feed.ts';
 import { soundPath } from './model.ts';
 import { type PrivateFeedAction, privateFeedFields, privateFeedMessages, privateFeedPath } from './schema.ts';

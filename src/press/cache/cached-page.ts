@@ -1,6 +1,6 @@
 /** A page in memory: header lists, and the bytes of each requested encoding, ready to send. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { tag } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import { PoolBusy } from '../../lib/workers/pool.server.ts';
 import type { KeptBody } from '../fast-path/fast-path.ts';
 import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';

@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Content, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
 import type { ContentEntry } from '../../content/store/entries.server.ts';
-import { tag } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { inSpan } from '../../lib/tracing.ts';

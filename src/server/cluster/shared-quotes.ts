@@ -1,6 +1,6 @@
 /** The market prices of a cluster: the node that syncs with WordPress requests them, and all nodes get them through the content log. */
 import type { Content } from '../../content/service.ts';
-import { tag } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import type { SharedQuotes } from '../../lib/ticker/ticker.server.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterLog } from './cluster-log.ts';

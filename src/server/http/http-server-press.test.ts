@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { answerWith } from '../../../tests/fixtures/answer.ts';
-import type { ContentReader } from '../../lib/content/model.ts';
+import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
 import { noThirdParties } from '../../lib/third-party/settings.ts';
 import { createAccessCookie } from '../../press/delivery/access-cookie.ts';

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerWith } from '../../../tests/fixtures/answer.ts';
-import type { ContentReader } from '../../lib/content/model.ts';
+import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
 import { noThirdParties } from '../../lib/third-party/settings.ts';
 import { createAccessCookie } from '../../press/delivery/access-cookie.ts';

@@ -4,7 +4,8 @@
  */
 import type { ContentChange } from '../../content/service.ts';
 import { isFree } from '../../lib/article/model.ts';
-import type { ContentReader, LiveStory } from '../../lib/content/model.ts';
+import type { LiveStory } from '../../lib/content/model.ts';
+import type { ContentReader } from '../../lib/content/reader.ts';
 import { streamEvents } from '../../lib/live/schema.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Variant } from '../../press/store/stored-page.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Alert } from '../../lib/alerts/model.ts';
-import type { ContentReader } from '../../lib/content/model.ts';
+import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
 import type { CachedPage } from '../../press/cache/cached-page.ts';
 import type { Insertion } from '../../press/cache/insertions.server.ts';

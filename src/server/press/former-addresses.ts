@@ -2,7 +2,7 @@
  * Addresses of an ordinary WordPress whose posts became articles. WordPress gives the former paths of a document among its former slugs
  * (docs/content-api.md); the content store keeps both alike.
  */
-import type { ContentReader } from '../../lib/content/model.ts';
+import type { ContentReader } from '../../lib/content/reader.ts';
 
 /** What WordPress appends to a post's path: further pages of the text or of its comments, a feed, an AMP page. */
 const appended = /\/(?:amp|embed|feed|trackback|comment-page-\d+|page\/\d+|\d+)$/;

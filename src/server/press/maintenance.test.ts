@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { ContentReader } from '../../lib/content/model.ts';
+import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
 import type { CachedPage } from '../../press/cache/cached-page.ts';
 import { type MaintenanceOptions, startMaintenance } from './maintenance.ts';

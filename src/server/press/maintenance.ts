@@ -2,7 +2,7 @@
  * The press's background tasks: the warm-up of the important pages as soon as there is an edition, the new date in the masthead at New
  * York's midnight, and the removal of earlier builds' pages.
  */
-import type { ContentReader } from '../../lib/content/model.ts';
+import type { ContentReader } from '../../lib/content/reader.ts';
 import { dayInZone } from '../../lib/day-in-zone.ts';
 import { repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';

@@ -2,7 +2,7 @@ import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ContentReader } from '../../lib/content/model.ts';
+import type { ContentReader } from '../../lib/content/reader.ts';
 import { fixedPages } from '../../lib/http/fixed-pages.ts';
 import { textPages } from '../../lib/static/builtin.ts';
 import { isBelow } from '../commands/prerender.ts';

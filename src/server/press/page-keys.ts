@@ -1,6 +1,6 @@
 /** The addresses of the site: which have a stored page, which are redirected, which are never stored. */
 import { readFileSync } from 'node:fs';
-import type { ContentReader } from '../../lib/content/model.ts';
+import type { ContentReader } from '../../lib/content/reader.ts';
 import { articlesPerSitemap } from '../../lib/feeds/write.ts';
 import { fixedPages, pathsOf } from '../../lib/http/fixed-pages.ts';
 import { pageHref } from '../../lib/paging.ts';

@@ -1,6 +1,7 @@
 /** The press's render function, and the headers of its pages. */
 import { cdnHeaders } from '../../lib/cdn/model.ts';
-import type { ContentReader, WalledLevel } from '../../lib/content/model.ts';
+import type { WalledLevel } from '../../lib/content/model.ts';
+import type { ContentReader } from '../../lib/content/reader.ts';
 import type { HeadersOf } from '../../press/cache/cached-page.ts';
 import { forOneReader } from '../../press/cache/insertions.server.ts';
 import type { Render } from '../../press/scheduler/render.server.ts';
