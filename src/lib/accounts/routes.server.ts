@@ -258,22 +258,21 @@ export const mailLink = (
 /** The part of `Astro` that the page guards (spec section 6) use. A page with a guard is personal and never cached. */
 type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response'>;
 
-const personal = 'private, no-store';
-
 /** Lets signed-in users through; redirects all others. @param to where to; the sign-in page unless given, which leads back here */
 export async function requireReader(page: Page, to?: string): Promise<Session | Response> {
   const { session, cookies, away } = await known(page);
   // While the database is unavailable, the sign-in page says so, and a retry leads back here.
-  if (!session) return lead(to ?? signInPage(away ? 'off' : null, page.url.pathname + page.url.search), cookies);
+  if (!session)
+    return seeOther({ to: to ?? signInPage(away ? 'off' : null, page.url.pathname + page.url.search), cookies });
   pass(page, cookies);
   return session;
 }
 
-/** Lets anonymous readers through; redirects signed-in users. @param to where to; what the parameter `return` names unless given */
-export async function requireAnonymous(page: Page, to?: string): Promise<Response | null> {
+/** Lets anonymous readers through; redirects signed-in users to what the parameter `return` names. */
+export async function requireAnonymous(page: Page): Promise<Response | null> {
   const { session, cookies } = await known(page);
   if (session) {
-    return lead(to ?? returnPath(page.url.searchParams.get('return'), page.locals.config.siteUrl), cookies);
+    return seeOther({ to: returnPath(page.url.searchParams.get('return'), page.locals.config.siteUrl), cookies });
   }
   pass(page, cookies);
   return null;
@@ -299,14 +298,8 @@ async function known({ request, locals, url }: Page) {
 }
 
 function pass({ response }: Page, cookies: readonly string[]): void {
-  response.headers.set('Cache-Control', personal);
+  response.headers.set('Cache-Control', 'private, no-store');
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
-}
-
-function lead(to: string, cookies: readonly string[]): Response {
-  const headers = new Headers({ Location: to, 'Cache-Control': personal });
-  for (const cookie of cookies) headers.append('Set-Cookie', cookie);
-  return new Response(null, { status: 303, headers });
 }
 
 /** The ways to sign in on this site: the same for every reader, so that pages can be cached. */

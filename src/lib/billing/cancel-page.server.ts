@@ -47,7 +47,7 @@ export const postCancelStep = (
   billing: Billing,
   reader: Session,
 ): Promise<Response | Refusal | FormRefusal> =>
-  postedForm(page, { cacheControl: 'private, no-store' }, async (form): Promise<Next | Refusal> => {
+  postedForm(page, {}, async (form): Promise<Next | Refusal> => {
     switch (form.get('step')) {
       case cancelSteps.why: {
         const values = readFields(cancelFields, (name) => form.get(name));

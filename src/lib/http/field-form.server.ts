@@ -158,15 +158,11 @@ export async function fieldFormPage<Name extends string>(
   }
   if (isJson(page.request)) return await fieldFormRoute(form)(page as AstroGlobal & APIContext);
   let stamp: string | null = null;
-  const answer = await postedForm(
-    page,
-    { limit, cacheControl: 'private, no-store' },
-    async (posted): Promise<Next | Refused<Name>> => {
-      stamp = posted.get(hiddenFields.stamp) || null;
-      const outcome = await submit(form, page, (name) => posted.get(name));
-      return outcome.ok ? { to: `${form.page}?state=sent` } : outcome;
-    },
-  );
+  const answer = await postedForm(page, { limit }, async (posted): Promise<Next | Refused<Name>> => {
+    stamp = posted.get(hiddenFields.stamp) || null;
+    const outcome = await submit(form, page, (name) => posted.get(name));
+    return outcome.ok ? { to: `${form.page}?state=sent` } : outcome;
+  });
   if (answer instanceof Response) return answer;
   page.response.status = answer.status;
   if (!('values' in answer)) return { values: {}, errors: undefined, problem: messages.failed, sent: false, stamp };

@@ -29,8 +29,6 @@ const isNext = (result: object): result is Next => 'to' in result;
 interface FormRules {
   /** Longest body, bytes. */
   readonly limit?: number;
-  /** `Cache-Control` of the redirect. */
-  readonly cacheControl?: string;
 }
 
 /**
@@ -41,7 +39,7 @@ interface FormRules {
  */
 export async function postedForm<Result extends object>(
   { request, locals, url }: Pick<APIContext, 'request' | 'locals' | 'url'>,
-  { limit, cacheControl }: FormRules,
+  { limit }: FormRules,
   handle: (form: URLSearchParams) => Promise<Result>,
 ): Promise<Response | Exclude<Result, Next> | FormRefusal> {
   const { siteUrl } = locals.config;
@@ -55,7 +53,7 @@ export async function postedForm<Result extends object>(
   if (!form) return { status: 415, problem: 'This address takes a form.' };
   try {
     const result = await handle(form);
-    return isNext(result) ? seeOther(result, cacheControl) : (result as Exclude<Result, Next>);
+    return isNext(result) ? seeOther(result) : (result as Exclude<Result, Next>);
   } catch (error) {
     locals.services.log.error({ err: error, url: url.pathname }, "A form couldn't be handled");
     return { status: 503, problem: 'Something went wrong. Please try again.' };
@@ -63,8 +61,8 @@ export async function postedForm<Result extends object>(
 }
 
 /** 303 to a path, never cached. */
-export function seeOther({ to, cookies = [] }: Next, cacheControl = 'no-store'): Response {
-  const headers = new Headers({ Location: to, 'Cache-Control': cacheControl });
+export function seeOther({ to, cookies = [] }: Next): Response {
+  const headers = new Headers({ Location: to, 'Cache-Control': 'private, no-store' });
   for (const cookie of cookies) headers.append('Set-Cookie', cookie);
   return new Response(null, { status: 303, headers });
 }

@@ -23,7 +23,6 @@ import {
 } from './schema.ts';
 
 type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url'>;
-const uncached = { cacheControl: 'private, no-store' };
 
 /** Why an address was not saved. */
 export interface ShippingRefusal {
@@ -38,7 +37,7 @@ export interface ShippingRefusal {
 
 /** Saves the posted address. @returns the redirect, or why the form is shown again */
 export const postShipping = (page: Page, billing: Billing, reader: Session): Promise<Response | ShippingRefusal> =>
-  postedForm(page, uncached, async (form): Promise<Next | ShippingRefusal> => {
+  postedForm(page, {}, async (form): Promise<Next | ShippingRefusal> => {
     const values = readFields(shippingFields, (name) => form.get(name));
     const checked = checkShipping(values);
     if (!checked.ok) return { status: 422, values, errors: checked.errors };
@@ -82,7 +81,7 @@ export async function switchPage(
 ): Promise<SwitchView | Response> {
   let refused: SwitchRefusal | FormRefusal | null = null;
   if (page.request.method === 'POST') {
-    const posted = await postedForm(page, uncached, async (form): Promise<Next | SwitchRefusal> => {
+    const posted = await postedForm(page, {}, async (form): Promise<Next | SwitchRefusal> => {
       const answer = await billing.switchPlan(reader, { planId, ...readSwitch((name) => form.get(name)) });
       if (answer.ok && answer.value.clientSecret === null) return { to: '/dashboard/account?state=switched#plan' };
       return refusalOf(answer);

@@ -4,7 +4,7 @@
  */
 import type { APIRoute } from 'astro';
 import { accountForm, saveLater, signInPage } from '../../lib/accounts/routes.server.ts';
-import { withQuery } from '../../lib/http/form.server.ts';
+import { seeOther, withQuery } from '../../lib/http/form.server.ts';
 import type { SavedStories } from '../../lib/saved/model.ts';
 import { articleIdOf, isPublished } from '../../lib/saved/routes.server.ts';
 
@@ -35,19 +35,19 @@ export const GET: APIRoute = async ({ request, locals }) => {
   const header = request.headers.get('cookie');
   const { accounts, savedStories, log } = locals.services;
   const wish = saveLater(locals);
-  const headers = new Headers({ Location: savedTab, 'Cache-Control': 'private, no-store' });
+  let cookies: readonly string[] = [];
   try {
-    const { session, cookies } = (await accounts?.session(header)) ?? { session: null, cookies: [] };
-    for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+    const known = await accounts?.session(header);
+    cookies = known?.cookies ?? [];
+    if (!known?.session) return seeOther({ to: signInPage(null, here), cookies });
     const articleId = wish.read(header);
-    if (!session) headers.set('Location', signInPage(null, here));
-    else if (articleId !== null && savedStories && isPublished(locals.content, articleId)) {
-      headers.set('Location', await save(savedStories, session.userId, articleId));
-      headers.append('Set-Cookie', wish.clear);
+    if (articleId !== null && savedStories && isPublished(locals.content, articleId)) {
+      const to = await save(savedStories, known.session.userId, articleId);
+      return seeOther({ to, cookies: [...cookies, wish.clear] });
     }
   } catch (error) {
     // The dashboard shows the error; the cookie stays.
     log.error({ err: error }, 'A story could not be saved after a sign-in');
   }
-  return new Response(null, { status: 303, headers });
+  return seeOther({ to: savedTab, cookies });
 };
