@@ -34,38 +34,9 @@ export interface LimitSet {
   readonly overall?: Limit;
 }
 
-export type LimitName =
-  | 'exists'
-  | 'verify'
-  | 'link'
-  | 'code'
-  | 'confirmation'
-  | 'guess'
-  | 'create'
-  | 'register'
-  | 'social'
-  | 'quote'
-  | 'setup'
-  | 'subscribe'
-  | 'coupon'
-  | 'card'
-  | 'support'
-  | 'comment'
-  | 'report'
-  | 'search'
-  | 'reading'
-  | 'saved'
-  | 'sound'
-  | 'feed'
-  | 'operator'
-  | 'csp'
-  | 'vitals';
-
-export type Limits = Readonly<Record<LimitName, LimitSet>>;
-
 const minutes = (count: number): number => count * 60;
 
-export const defaultLimits: Limits = {
+const limits = {
   /** Checks whether an address belongs to a reader. */
   exists: {
     address: { most: 120, seconds: minutes(10) },
@@ -216,7 +187,12 @@ export const defaultLimits: Limits = {
     address: { most: 60, seconds: 60 },
     overall: { most: 6000, seconds: 60 },
   },
-};
+} satisfies Record<string, LimitSet>;
+
+export type LimitName = keyof typeof limits;
+export type Limits = Readonly<Record<LimitName, LimitSet>>;
+
+export const defaultLimits: Limits = limits;
 
 const scopes = ['address', 'email', 'overall'] as const;
 const longestWindow = 7 * 24 * 60 * 60;
