@@ -2,7 +2,7 @@
  * The shipping address (spec section 2, "Account dashboard", and section 4): the saved address with a button that shows the form, and
  * back after saving. The server renders either; without JavaScript the form is posted to its page.
  */
-import { type FormEvent, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
+import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { unconfirmed } from '../../lib/accounts/model.ts';
 import { saveShipping } from '../../lib/billing/client.ts';
 import type { Shipping as Address } from '../../lib/billing/schema.ts';
@@ -162,7 +162,7 @@ function useShippingForm({ focused, onSaved, ...first }: Omit<FormProps, 'values
   }
 
   /** Removes the error of a field that is being corrected. */
-  function clearError({ target }: FormEvent<HTMLFormElement>) {
+  function clearError({ target }: SyntheticEvent<HTMLFormElement>) {
     const { name } = target as HTMLInputElement;
     if (name in errors) setErrors({ ...errors, [name]: undefined });
   }

@@ -7,15 +7,16 @@ import { type MouseEvent, useState } from 'react';
 import type { Paging } from '../../lib/paging.ts';
 import styles from './LoadMore.module.css';
 
+/** Id of the list that further items are added to. */
+const listId = 'stories';
+
 interface Props {
   paging: Paging;
-  /** Id of the list that further items are added to. */
-  list: string;
   /** Name of the items: "stories". */
   noun?: string;
 }
 
-export default function LoadMore({ paging, list, noun = 'stories' }: Props) {
+export default function LoadMore({ paging, noun = 'stories' }: Props) {
   const [next, setNext] = useState(paging.next);
   const [busy, setBusy] = useState(false);
   const [added, setAdded] = useState('');
@@ -26,8 +27,8 @@ export default function LoadMore({ paging, list, noun = 'stories' }: Props) {
     if (busy) return;
     setBusy(true);
     try {
-      const page = await fetchPage(next, list);
-      const count = append(list, page.items);
+      const page = await fetchPage(next);
+      const count = append(page.items);
       history.replaceState(history.state, '', next);
       setAdded(`${count} more ${noun} loaded.`);
       setNext(page.next);
@@ -40,7 +41,7 @@ export default function LoadMore({ paging, list, noun = 'stories' }: Props) {
   return (
     <>
       {(next !== null || paging.previous !== null) && (
-        <nav className={styles.pages} aria-label="Pages" data-load-more={list}>
+        <nav className={styles.pages} aria-label="Pages" data-load-more={listId}>
           {paging.previous && (
             <a className={styles.previous} href={paging.previous} rel="prev">
               <Arrow /> Newer {noun}
@@ -73,19 +74,19 @@ const Arrow = () => (
 );
 
 /** The items of a list on another page, and the address of the page after that one. */
-async function fetchPage(address: string, list: string): Promise<{ items: Element[]; next: string | null }> {
+async function fetchPage(address: string): Promise<{ items: Element[]; next: string | null }> {
   const response = await fetch(address, { headers: { Accept: 'text/html' } });
   if (!response.ok) throw new Error(`${address} answered ${response.status}`);
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-  const items = [...(page.getElementById(list)?.children ?? [])];
-  if (items.length === 0) throw new Error(`${address} has no list ${list}`);
-  const next = page.querySelector(`[data-load-more="${list}"] a[rel="next"]`)?.getAttribute('href') ?? null;
+  const items = [...(page.getElementById(listId)?.children ?? [])];
+  if (items.length === 0) throw new Error(`${address} has no list ${listId}`);
+  const next = page.querySelector('[data-load-more] a[rel="next"]')?.getAttribute('href') ?? null;
   return { items, next };
 }
 
 /** Appends items, moves the focus to the first of them, and returns their number. */
-function append(id: string, items: readonly Element[]): number {
-  const list = document.getElementById(id);
+function append(items: readonly Element[]): number {
+  const list = document.getElementById(listId);
   const [first] = items;
   const last = list?.lastElementChild;
   // A page of /latest may start with the last day of the list, whose heading is already there.

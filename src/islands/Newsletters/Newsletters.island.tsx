@@ -1,7 +1,7 @@
 /** Signing up for newsletters with an email address. The server renders a form that posts by itself; once hydrated, it submits in place. */
 import { useStore } from '@nanostores/react';
 import { atom, type ReadableAtom } from 'nanostores';
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import type * as client from '../../lib/accounts/client.ts';
 import * as calls from '../../lib/accounts/client.ts';
 import { formActions, formFields } from '../../lib/accounts/model.ts';
@@ -20,43 +20,28 @@ interface Props {
   shape: 'bar' | 'sheet';
   returnTo: string;
   providers?: readonly Provider[];
-  label?: string;
-  submit?: string;
-  email?: string | undefined;
+  /** What the server found wrong, a sentence. */
   problem?: string | undefined;
 }
 
-export default function Newsletters(props: Props) {
-  const {
-    shape,
-    returnTo,
-    providers = [],
-    label = signUpMessages.label,
-    submit = signUpMessages.subscribe,
-    email = '',
-    problem,
-  } = props;
-  const [flow] = useState(() => createNewsletterFlow(calls, { email, error: problem ?? null }));
+export default function Newsletters({ shape, returnTo, providers = [], problem }: Props) {
+  const [flow] = useState(() => createNewsletterFlow(calls, { error: problem ?? null }));
   const state = useStore(flow.$state);
-  const scripted = useScripted();
   const bar = shape === 'bar';
   // A provider signs the reader in, and styles hide this form from signed-in readers.
   const signIn = useFlow({ redirect: returnTo, onSignedIn: () => {} });
   const social = useStore(signIn.$state);
   const choose = useSocialWindow(signIn, returnTo);
 
-  if (state.step === 'done' || social.step === 'sent') return <Subscribed inline={bar} />;
+  if (state.step === 'done' || social.step === 'sent') return <Subscribed bar={bar} />;
   return (
     <div className={bar ? styles.bar : styles.sheet}>
       <NewsletterForm
         email={state.email}
-        error={state.error ?? social.error?.text ?? null}
         busy={state.busy}
-        label={label}
-        submit={submit}
+        error={state.error ?? social.error?.text ?? null}
         returnTo={returnTo}
-        inline={bar}
-        scripted={scripted}
+        bar={bar}
         onSubmit={flow.submit}
       />
       <SocialButtons
@@ -70,38 +55,29 @@ export default function Newsletters(props: Props) {
   );
 }
 
-export interface NewsletterFormProps {
-  email: string;
-  error: string | null;
-  busy: boolean;
-  label: string;
-  submit: string;
+interface NewsletterFormProps extends Pick<NewsletterState, 'email' | 'error' | 'busy'> {
   returnTo: string;
   /** In one line, with the label only for assistive technology. */
-  inline?: boolean;
-  scripted: boolean;
-  /** Further fields above the address. */
-  children?: ReactNode;
+  bar: boolean;
   onSubmit(email: string): void;
 }
 
-export function NewsletterForm(props: NewsletterFormProps) {
-  const { email, error, busy, label, submit, returnTo, inline = false, scripted, children, onSubmit } = props;
+function NewsletterForm({ email, error, busy, returnTo, bar, onSubmit }: NewsletterFormProps) {
   const id = useId();
-  const { input, submit: send, take } = useEmailField(error, onSubmit);
+  const scripted = useScripted();
+  const { input, submit, take } = useEmailField(error, onSubmit);
 
   return (
     <form
-      className={inline ? styles.inline : styles.form}
+      className={bar ? styles.inline : styles.form}
       method="post"
       action={formActions.newsletter}
       noValidate={scripted}
       aria-busy={busy}
-      onSubmit={send}
+      onSubmit={submit}
     >
-      {children}
-      <label className={inline ? 'visually-hidden' : styles.label} htmlFor={`${id}-email`}>
-        {label}
+      <label className={bar ? 'visually-hidden' : styles.label} htmlFor={`${id}-email`}>
+        {signUpMessages.label}
       </label>
       <div className={styles.row}>
         <EmailField
@@ -111,10 +87,10 @@ export function NewsletterForm(props: NewsletterFormProps) {
           email={email}
           busy={busy}
           wrong={error !== null}
-          placeholder={inline ? signUpMessages.label : undefined}
+          placeholder={bar ? signUpMessages.label : undefined}
         />
         <button className="button" type="submit" aria-disabled={busy}>
-          {busy ? signUpMessages.busy : submit}
+          {busy ? signUpMessages.busy : bar ? signUpMessages.subscribe : signUpMessages.signUp}
         </button>
       </div>
       <Notice id={`${id}-error`} text={error} onSuggestion={take} plain={!scripted} />
@@ -123,16 +99,16 @@ export function NewsletterForm(props: NewsletterFormProps) {
   );
 }
 
-/** @param focused whether the thanks take the focus, because the focused form has disappeared */
-export function Subscribed({ inline = false, focused = true }: { inline?: boolean; focused?: boolean }) {
+/** The thanks take the focus, because the focused form has disappeared. */
+function Subscribed({ bar }: { bar: boolean }) {
   const thanked = useRef<HTMLParagraphElement>(null);
-  useEffect(() => $gaveAddress.set(true), []);
   useEffect(() => {
-    if (focused) thanked.current?.focus();
-  }, [focused]);
+    $gaveAddress.set(true);
+    thanked.current?.focus();
+  }, []);
 
   return (
-    <div className={inline ? styles.doneInline : styles.done} role="status" data-subscribed="">
+    <div className={bar ? styles.doneInline : styles.done} role="status" data-subscribed="">
       <p className={styles.thanks} ref={thanked} tabIndex={-1}>
         {signUpMessages.thanks}
       </p>

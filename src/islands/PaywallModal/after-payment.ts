@@ -96,19 +96,19 @@ const scripted = '[data-ad-slot], [data-gift], script, template';
 export const isCut = (page: Document = document): boolean => page.querySelector(cut) !== null;
 
 /** Whether this page is an article with a paywall. */
-export const hasPaywall = (page: Document = document): boolean => isCut(page) || page.querySelector(overlay) !== null;
+export const hasPaywall = (): boolean => isCut() || document.querySelector(overlay) !== null;
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** @returns a function that shows the whole article; `null` if it could not be loaded */
-export async function fetchArticle(page: Document = document): Promise<(() => void) | null> {
-  const wall = page.querySelector<HTMLElement>(overlay);
-  if (wall && !isCut(page)) return () => uncover(wall, page);
+export async function fetchArticle(): Promise<(() => void) | null> {
+  const wall = document.querySelector<HTMLElement>(overlay);
+  if (wall && !isCut()) return () => uncover(wall);
   for (const pause of pauses) {
     await wait(pause);
-    const full = await fetchFull(page.location.pathname + page.location.search);
-    const opening = page.querySelector<HTMLElement>(cut);
-    if (full && opening) return () => put(opening, full, page);
+    const full = await fetchFull(location.pathname + location.search);
+    const opening = document.querySelector<HTMLElement>(cut);
+    if (full && opening) return () => put(opening, full);
   }
   return null;
 }
@@ -136,30 +136,30 @@ async function fetchFull(path: string): Promise<Element[] | null> {
 /** Comments are not replaced, because their scripts hold on to them. */
 const isAfterText = (part: Element): boolean => part.matches('.comments, [data-comments], #comments');
 
-function put(opening: HTMLElement, full: readonly Element[], page: Document): void {
-  const top = page.defaultView?.scrollY ?? 0;
+function put(opening: HTMLElement, full: readonly Element[]): void {
+  const top = scrollY;
   const read = opening.textContent?.length ?? 0;
   const old: Element[] = [];
   for (let part: Element | null = opening; part && !isAfterText(part); part = part.nextElementSibling) old.push(part);
-  const fresh = full.map((part) => page.importNode(part, true) as HTMLElement);
+  const fresh = full.map((part) => document.importNode(part, true) as HTMLElement);
   opening.before(...fresh);
   for (const part of old) part.remove();
   const first = fresh.find((part) => part.matches('.prose'));
   const next = first && blockAfter(first, read);
-  const note = noteFor(page);
+  const note = noteFor();
   if (next) next.before(note);
   else first?.before(note);
   // Keyboard and screen reader users continue where the excerpt ended.
   focusBlock(next ?? first);
-  page.defaultView?.scrollTo({ top, behavior: 'instant' });
+  scrollTo({ top, behavior: 'instant' });
 }
 
 /** Removes the overlay and adds a note where the reader is. */
-function uncover(wall: HTMLElement, page: Document): void {
+function uncover(wall: HTMLElement): void {
   wall.hidden = true;
-  const blocks = [...page.querySelectorAll<HTMLElement>('.story .body > .prose > *')];
+  const blocks = [...document.querySelectorAll<HTMLElement>('.story .body > .prose > *')];
   const here = blocks.find((block) => block.getBoundingClientRect().top > 0) ?? blocks[0];
-  here?.before(noteFor(page));
+  here?.before(noteFor());
   focusBlock(here);
 }
 
@@ -182,12 +182,12 @@ function blockAfter(prose: HTMLElement, read: number): HTMLElement | null {
 }
 
 /** A note that welcomes the subscriber and links to /thankyou. */
-function noteFor(page: Document): HTMLElement {
-  const note = page.createElement('p');
+function noteFor(): HTMLElement {
+  const note = document.createElement('p');
   note.className = styles.joined ?? '';
   note.setAttribute('role', 'status');
   note.dataset.joined = '';
-  const link = page.createElement('a');
+  const link = document.createElement('a');
   link.href = '/thankyou';
   link.textContent = messages.seeMore;
   note.append(`${messages.welcome} `, link);

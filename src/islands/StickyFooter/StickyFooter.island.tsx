@@ -19,7 +19,7 @@ export default function StickyFooter({ returnTo, providers }: Props) {
         <span className={styles.motto}>{publication.motto}.</span>
         <span className={styles.promise}>Free in your inbox, every day.</span>
       </p>
-      <Newsletters shape="bar" returnTo={returnTo} providers={providers} label="Email address" submit="Subscribe" />
+      <Newsletters shape="bar" returnTo={returnTo} providers={providers} />
       <p className={styles.legal}>
         By continuing you agree to our <a href="/privacy-policy">privacy policy</a> and{' '}
         <a href="/privacy-policy#Terms-of-use">terms of use</a>.

@@ -2,7 +2,7 @@
  * A form whose fields are declared with lib/http/form-fields.ts. Without JavaScript it posts to its page; hydrated, it submits in place:
  * a message replaces a form that was sent, and after a failure the form keeps its values.
  */
-import { type FormEvent, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
+import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
 import { ask } from '../../lib/http/ask.ts';
 import {
   checkFields,
@@ -134,7 +134,7 @@ function useSubmit<Name extends string>(props: Props<Name>) {
   }
 
   /** A field that is being corrected loses its error. */
-  function correct({ target, currentTarget }: FormEvent<HTMLFormElement>) {
+  function correct({ target, currentTarget }: SyntheticEvent<HTMLFormElement>) {
     const data = new FormData(currentTarget);
     onTyped?.(
       Object.fromEntries(fieldNames(fields).map((each) => [each, String(data.get(each) ?? '')])) as Values<Name>,

@@ -50,6 +50,7 @@ export const signUpMessages = {
   nextStep: 'Please check your inbox for a one-click verification link',
   label: 'Email address',
   subscribe: 'Subscribe',
+  signUp: 'Sign up',
   busy: 'One moment…',
   open: (provider: string): string => `Open ${provider}`,
 } as const;
