@@ -10,7 +10,7 @@ declare namespace App {
   interface Locals {
     /** Reader over the content store; records the tags of what the page shows. */
     content: import('./lib/content/reader.ts').ContentReader;
-    /** Which rendering of an access-controlled article is wanted. `full` only after the front checked the reader. */
+    /** Which rendering of an access-controlled article is wanted. `full` only after the reader's access was checked. */
     variant: 'public' | 'full';
     /**
      * Called by a page whose full variant is for readers of this level; the press then keeps both variants. The same in both.
@@ -18,7 +18,7 @@ declare namespace App {
     markAccess(level: import('./lib/content/model.ts').AccessLevel): void;
     /** What `/-/press` shows; only for its own requests, and only where an operators' token is set. */
     operators?: import('./server/operators/operators.ts').OperatorsView;
-    /** Where the request comes from, as the front knows it; not in `astro dev`, and not when the press renders. */
+    /** Where the request comes from, as the HTTP server has found out; not in `astro dev`, and not when the press renders. */
     client?: import('./lib/accounts/service.ts').Caller;
     /** Parsed settings, see `server/config/config.ts`. */
     config: import('./server/config/config.ts').Config;

@@ -93,8 +93,8 @@ export function webAddress(address: string, base?: string): URL | null {
 }
 
 /** Address for a frame, if its host is one of `frameHosts`; plain http is allowed for localhost alone. */
-export function allowedFrame(address: string, frameHosts: readonly string[], base?: string): string | null {
-  const url = webAddress(address, base);
+export function allowedFrame(address: string, frameHosts: readonly string[]): string | null {
+  const url = webAddress(address);
   if (!url || !(frameHosts.includes(url.host) || frameHosts.includes(url.hostname))) return null;
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) url.protocol = 'https:';
   return url.href;

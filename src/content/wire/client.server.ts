@@ -17,8 +17,6 @@ export interface ClientOptions {
   readonly lastAt?: number;
   /** Timeout for the head of a response, milliseconds, 20,000 by default. */
   readonly answerMs?: number;
-  /** Timeout for the whole response, milliseconds, 60,000 by default. */
-  readonly totalMs?: number;
   /** Concurrent requests, 4 by default. */
   readonly concurrency?: number;
   /** Largest response in bytes, 64 MiB by default. */
@@ -110,9 +108,11 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Timeout for the whole response, milliseconds. */
+const totalMs = 60_000;
+
 const defaults = {
   answerMs: 20_000,
-  totalMs: 60_000,
   maxBytes: 64 * 1024 * 1024,
   concurrency: 4,
   backOffMs: 500,
@@ -208,7 +208,7 @@ async function attempt(wp: ClientState, target: string, at: number, signal?: Abo
     stop.abort();
   };
   const head = setTimeout(() => expire(`no answer within ${wp.answerMs} ms`), wp.answerMs);
-  const whole = setTimeout(() => expire(`answer not complete within ${wp.totalMs} ms`), wp.totalMs);
+  const whole = setTimeout(() => expire(`answer not complete within ${totalMs} ms`), totalMs);
   const passOn = (): void => stop.abort();
   signal?.addEventListener('abort', passOn, { once: true });
   try {

@@ -1,12 +1,14 @@
 /** The decorative grid on a crossword's card, always the same for the same puzzle. */
 
+/** Cells along one side, odd. */
+const size = 9;
+
 /**
  * Black squares of a grid with the half-turn symmetry of American crosswords, row by row.
  *
  * @param seed the puzzle's id
- * @param size cells along one side, odd
  */
-export function gridMotif(seed: number, size = 9): boolean[][] {
+export function gridMotif(seed: number): boolean[][] {
   const grid = Array.from({ length: size }, () => Array.from({ length: size }, () => false));
   const set = (row: number, column: number) => {
     const line = grid[row];

@@ -90,7 +90,7 @@ export function openTransport({ smtp, from, replyTo }: MailSettings, connections
 }
 
 /** Connection settings: with TLS whenever a password is sent to another machine. */
-const connectionOf = (smtp: SmtpSettings) => ({
+export const connectionOf = (smtp: SmtpSettings) => ({
   host: smtp.host,
   port: smtp.port,
   secure: smtp.secure,

@@ -200,7 +200,7 @@ function ranked(state: State, most: number, section: string | undefined): number
   const newest = options.reader().articles({ limit: most, ...(section !== undefined && { section }) }).items;
   // More candidates than places, because newer articles may come before them.
   const candidates = new Map([...pick(state, 2 * most, section), ...newest].map((card) => [card.id, card]));
-  const scores = new Map(highest.map(({ article, heat }) => [article, heat]));
+  const scores = new Map(highest.map(({ article, score }) => [article, score]));
   const at = state.now();
   return [...candidates.values()]
     .map(({ id, date }) => {

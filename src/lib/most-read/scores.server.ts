@@ -18,12 +18,9 @@ export function together(a: number, b: number): number {
   return difference > 64 ? larger : larger + Math.log2(1 + 2 ** -difference);
 }
 
-/** How many readings made now have the same score. */
-export const readingsNow = (heat: number, now: number, halfLife: number): number => 2 ** (heat - now / halfLife);
-
 export interface Ranked {
   readonly article: number;
-  readonly heat: number;
+  readonly score: number;
 }
 
 export interface Scores {
@@ -91,7 +88,7 @@ export function openScores({ db, transaction }: Pick<Database, 'db' | 'transacti
         .orderBy('article_id', 'desc')
         .limit(limit)
         .execute();
-      return rows.map(({ article_id, heat }) => ({ article: Number(article_id), heat }));
+      return rows.map(({ article_id, heat }) => ({ article: Number(article_id), score: heat }));
     },
     async tidy(now) {
       await transaction(async (tx) => {

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { openScores, readingsNow, scoreOf, together } from './scores.server.ts';
+import { openScores, scoreOf, together } from './scores.server.ts';
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 10, 21);
+
+/** How many readings made now have the same score. */
+const readingsNow = (heat: number, at: number, halfLife: number): number => 2 ** (heat - at / halfLife);
 
 describe('heat', () => {
   it('loses half of a reading’s weight in each half-life', () => {
@@ -45,9 +48,9 @@ onBothEngines('the scores of popularity', (engines) => {
     await scores.add(new Map([[2, 1]]), now - 2000 * day);
     const highest = await scores.highest(10);
     expect(highest.map(({ article }) => article)).toEqual([2, 1, 3]);
-    expect(highest[1]?.heat).toBeCloseTo(together(scoreOf(8, now, day), scoreOf(1, now + day, day)), 9);
-    expect(readingsNow(highest[1]?.heat ?? 0, now + day, day)).toBeCloseTo(5, 6);
-    expect(highest[0]?.heat).toBeCloseTo(scoreOf(1, now + 2000 * day, day), 9);
+    expect(highest[1]?.score).toBeCloseTo(together(scoreOf(8, now, day), scoreOf(1, now + day, day)), 9);
+    expect(readingsNow(highest[1]?.score ?? 0, now + day, day)).toBeCloseTo(5, 6);
+    expect(highest[0]?.score).toBeCloseTo(scoreOf(1, now + 2000 * day, day), 9);
   });
 
   it('loses nothing when many processes add at the same time', async () => {
@@ -79,8 +82,8 @@ onBothEngines('the scores of popularity', (engines) => {
     const [only, ...more] = await slower.highest(10);
     // What lies a hundred days back was worth nothing already.
     expect(more).toEqual([]);
-    expect(readingsNow(only?.heat ?? 0, now, 7 * day)).toBeCloseTo(6, 6);
+    expect(readingsNow(only?.score ?? 0, now, 7 * day)).toBeCloseTo(6, 6);
     await slower.tidy(now + 7 * day);
-    expect(readingsNow((await slower.highest(1))[0]?.heat ?? 0, now + 7 * day, 7 * day)).toBeCloseTo(3, 6);
+    expect(readingsNow((await slower.highest(1))[0]?.score ?? 0, now + 7 * day, 7 * day)).toBeCloseTo(3, 6);
   });
 });

@@ -8,16 +8,17 @@ export interface BucketAssetsOptions {
   readonly now?: () => number;
   /** See {@link keptForMs}. */
   readonly keptMs?: number;
-  /** Milliseconds that one request (default 5000) and all of `give` (default 60,000) may take. */
+  /** Timeout for one request, milliseconds; 5000 by default. */
   readonly requestMs?: number;
-  readonly giveMs?: number;
 }
 
+/** Longest time that `give` may take, milliseconds. */
+const giveMs = 60_000;
 /** Requests at a time of `give`. */
 const lines = 8;
 
 export function createBucketAssets(options: BucketAssetsOptions): AssetStore {
-  const { settings, now = Date.now, keptMs = keptForMs, requestMs = 5000, giveMs = 60_000 } = options;
+  const { settings, now = Date.now, keptMs = keptForMs, requestMs = 5000 } = options;
   const bucket = openBucket(settings, requestMs);
   return {
     mostQuestions: 16,

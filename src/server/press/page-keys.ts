@@ -235,12 +235,12 @@ export function* articleKeys(reader: () => ContentReader, since?: string): Gener
 }
 
 /** Every address of the site: fronts, articles, then further pages of lists, comments, authors, films, games, series, sitemaps. */
-export function* allKeys(reader: () => ContentReader, since?: string): Generator<string> {
+export function* allKeys(reader: () => ContentReader): Generator<string> {
   const content = reader();
   const { pageSizes } = publication;
   yield* frontKeys(content);
   yield* standing;
-  yield* articleKeys(reader, since);
+  yield* articleKeys(reader);
   for (const section of content.sections()) {
     const { total } = content.articles({ section: section.slug, limit: 1 });
     const path = `/section/${section.slug}`;

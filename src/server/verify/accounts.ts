@@ -4,7 +4,7 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js';
 import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/social-providers.server.ts';
 import { askVerifier, type ExternalSettings, problemOf } from '../../lib/email-verification/external.server.ts';
 import { isLoopback } from '../../lib/http/network.ts';
-import { type MailSettings, openTransport, type SmtpSettings } from '../../lib/mail/smtp.server.ts';
+import { connectionOf, type MailSettings, openTransport, type SmtpSettings } from '../../lib/mail/smtp.server.ts';
 import { type Check, CheckFailure, checkOf, fields, type Reply, reason, request } from './checks.ts';
 
 /** Google's own addresses, from its discovery document. */
@@ -199,20 +199,12 @@ export function mailCheck(mail: MailSettings | null, mailTo: string | null): Che
   ]);
 }
 
-/** Connects as the mail transport does: with a log-in over the network, the connection must be encrypted first. */
+/** Connects as the mail transport does. */
 async function withConnection(
   smtp: SmtpSettings,
   work: (smtp: SmtpSettings, connection: SMTPConnection) => Promise<string>,
 ): Promise<string> {
-  const connection = new SMTPConnection({
-    host: smtp.host,
-    port: smtp.port,
-    secure: smtp.secure,
-    requireTLS: smtp.auth !== null && !isLoopback(smtp.host),
-    connectionTimeout: patienceMs,
-    greetingTimeout: patienceMs,
-    socketTimeout: patienceMs,
-  });
+  const connection = new SMTPConnection(connectionOf(smtp));
   try {
     await new Promise<void>((resolve, reject) => {
       connection.once('error', (error: Error) => reject(connectionFailure(error, smtp)));
