@@ -184,7 +184,7 @@ export async function compose(
     if (cluster) cluster.publish(tags, by);
     else void changes.publish({ tags, withdrawn: [] });
   };
-  const onPrices = (): void => publish(new Set(['prices']), 'any');
+  const onPrices = (): void => publish(new Set([tag.prices]), 'any');
   const authors = (): string[] => authorNames(content);
   const readers = await openReaders(config, { database, verification: emailVerification, log, onPrices, authors });
   const limiter = createLimiter(database, createHmacs(accountsSecret(config)), config.accounts.limits, Date.now, log);

@@ -1,0 +1,394 @@
+/**
+ * Opens the site over its services: press, publishing, live streams, operators' page and HTTP server, each created after its
+ * dependencies.
+ */
+import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openTenant, type Tenant } from '../lib/accounts/zephr.server.ts';
+import { openCdn } from '../lib/cdn/cdn.server.ts';
+import { tag } from '../lib/content/tags.ts';
+import { createCspReports } from '../lib/csp-reports/collector.server.ts';
+import type { LimitName } from '../lib/http/limits.ts';
+import { keyFile, openIndexNow } from '../lib/indexnow/indexnow.server.ts';
+import { createVitals } from '../lib/vitals/collector.server.ts';
+import { keepCheckpointed } from '../lib/workers/checkpoints.server.ts';
+import { openEarlierAssets } from '../press/store/earlier-assets.server.ts';
+import { type Composition, contentFile } from './compose.ts';
+import type { Config } from './config/config.ts';
+import { accessCookieName } from './data-dir.ts';
+import { renewAccess } from './http/cached-pages.ts';
+import { clientAddressOf } from './http/client-address.ts';
+import { createCopyGate } from './http/copy-gate.ts';
+import { createCrawlers, systemDns } from './http/crawlers.ts';
+import { createHttpServer, createServerCounts } from './http/http-server.ts';
+import { listen } from './http/listen.ts';
+import type { RenderPage } from './http/page-renderer.ts';
+import { requestIdHeader, requestIds } from './http/request-id.ts';
+import { type SecurityHeaders, securityHeaders } from './http/security-headers.ts';
+import type { HttpServerOptions, OperatorRoutes } from './http/server-options.ts';
+import { openSharedDictionary } from './http/shared-dictionary.ts';
+import { shutDown } from './http/shutdown.ts';
+import { earlierFiles, openStatics, type Statics } from './http/static-files.ts';
+import { createLiveFeed } from './live/live-feed.ts';
+import { createLiveStreams, type LiveStreams } from './live/live-streams.ts';
+import { createMetrics, metricSources } from './operators/metrics.ts';
+import { createOperators } from './operators/operators.ts';
+import { type AlertBanner, createAlertBanner } from './press/alert-banner.ts';
+import { startMaintenance } from './press/maintenance.ts';
+import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
+import { createPublishing, markPurges } from './press/publishing.ts';
+import { pressRender } from './press/render-page.ts';
+import type { Tracing } from './tracing/tracing.ts';
+import { forwardedAddress, forwardedId, innerSocket, listenInside } from './workers/inner-socket.ts';
+import type { WriterLink } from './workers/writer-link.ts';
+
+/** A site whose server may get connections from elsewhere. */
+export interface Writer extends Site {
+  readonly server: Server;
+}
+
+export interface Site {
+  /** Port that the site listens on. */
+  readonly port: number;
+  /** Finishes requests in flight, then stops; may be called more than once. */
+  stop(): Promise<void>;
+}
+
+/** Where `npm run build` puts the pages. */
+export const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+
+/** Milliseconds that a start waits for the changes of the cluster. */
+const catchUpMs = 5000;
+
+/** They close everything that was opened, in this order. */
+export type Closers = (() => unknown)[];
+
+export async function closeAll(closers: Closers): Promise<void> {
+  for (const close of closers) await close();
+}
+
+/** What a start has before the site is opened. */
+export interface SiteStart {
+  readonly app: Composition;
+  readonly render: RenderPage;
+  /** To the serving workers; `null`: there are none. */
+  readonly link: WriterLink | null;
+  /** Called in this order when the site stops, or its start fails. What is opened here is added. */
+  readonly closers: Closers;
+  readonly tracing: Tracing | null;
+}
+
+/** Opens everything, and listens. */
+export async function openSite(start: SiteStart): Promise<Writer> {
+  const { app, render, link, closers, tracing } = start;
+  const { config, services, cluster } = app;
+  const { content, log } = services;
+  const pages = openPages(start);
+  const { site, build } = pages;
+  const { press } = site;
+  const outlets = openOutlets(start, pages);
+  const { streams } = outlets;
+  const banner = openBanner(start, site);
+  followChanges(start, site, outlets, banner);
+  const live = followLive(app, render, streams, link);
+  const assets = await openEarlierAssets({
+    dir: join(config.dataDir, 'assets'),
+    build: buildName(`${dist}client`),
+    source: `${dist}client/_assets`,
+    log,
+  });
+  // Before the first page that names them.
+  const shared = cluster?.shareAssets(`${dist}client/_assets`);
+  await shared?.offer();
+  const tenant = openAccountTenant(config, app);
+  const editionReady = brieflyRemembered(() => services.features.content.on && content.reader().edition().ready);
+  const earlier = earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) });
+  const server = openServer(start, pages, outlets, { editionReady, tenant, earlier, insertion: banner.current });
+  const socket = link && innerSocket(config.dataDir);
+  link?.onReads(site.addReads);
+  live.start();
+  link?.open(() => ({
+    live: live.stories(),
+    socket: socket ?? '',
+    file: site.file,
+    build: press.stats().build,
+    isReady: editionReady(),
+    isStored: press.stored,
+    banner: banner.html(),
+  }));
+  // Content that was withdrawn just before a crash must be gone before the first reader.
+  content.replay();
+  // And what was withdrawn while this node was away.
+  await cluster?.catchUp(catchUpMs);
+  await banner.update();
+  const port = await listenTo(server, config, socket);
+  if (!link) log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
+  app.start();
+  const { reader } = content;
+  const publish = (tags: ReadonlySet<string>): void => app.publish(tags, 'holder');
+  const { earlierKeys } = site;
+  const maintenance = startMaintenance({ press, publish, assets, log, editionReady, reader, earlierKeys });
+  closers.push(() => Promise.all([outlets.closeCdn(), outlets.indexNow.close(), tenant?.close()]));
+  // Last: what the others still do is recorded, too.
+  closers.push(() => tracing?.stop());
+  return stoppable(server, port, async () => {
+    log.info({}, 'Stopping');
+    maintenance.stop();
+    streams.close();
+    if (!(await shutDown(server))) log.warn({}, "Connections that didn't end in time were closed");
+    await closeAll(closers);
+  });
+}
+
+interface Pages {
+  readonly site: SitePress;
+  readonly statics: Statics;
+  readonly security: SecurityHeaders;
+  readonly build: string;
+}
+
+/** Opens the press over this build's pages and files. */
+function openPages({ app, render, link, closers }: SiteStart): Pages {
+  const { config, services, cluster } = app;
+  const { log } = services;
+  const security = securityHeaders(config);
+  const build = buildName(`${dist}server`);
+  forgetOtherSites(config);
+  const shareOf = cluster ? (name: string) => cluster.shareOf(name) : undefined;
+  const statics = openStatics(`${dist}client`);
+  const dictionary = openSharedDictionary(statics, config, log);
+  closers.push(async () => dictionary?.close());
+  const onReplaced = link?.replaced;
+  const site = openSitePress({ config, app, render, security, dictionary, build, log, shareOf, onReplaced });
+  closers.push(site.close);
+  closers.push(keepCheckpointed([join(config.dataDir, contentFile), site.file], log).stop);
+  return { site, statics, security, build };
+}
+
+/** Opens what tells other services of new pages, what browsers report to, and the metrics of it all. */
+function openOutlets({ app, link }: SiteStart, { site, security }: Pages) {
+  const { config, services } = app;
+  const { log } = services;
+  const { siteUrl } = config;
+  const cdn = openCdn(config.cdn, log);
+  const closeCdn = markPurges(cdn, config.dataDir);
+  const indexNow = openIndexNow(config.indexNow && { ...config.indexNow, siteUrl }, log);
+  const admitted = (limit: LimitName) => async (address: string) =>
+    (await services.limiter.count(limit, { address }))?.retryAfter ?? null;
+  const cspReports = createCspReports({ siteUrl, admit: admitted('csp') });
+  const vitals = createVitals({ siteUrl, admit: admitted('vitals'), note: (report) => metrics.measured(report) });
+  const counts = createServerCounts();
+  const streams = createLiveStreams({ pages: site, always: security.always, most: config.liveConnections });
+  const metrics = createMetrics(
+    metricSources(app, {
+      press: site.press,
+      counts,
+      live: streams.stats,
+      cdn,
+      indexNow,
+      cspReports,
+      vitals: vitals.stats,
+      others: link?.metrics,
+    }),
+    log,
+  );
+  site.onRender(metrics.rendered);
+  return { cdn, closeCdn, indexNow, cspReports, vitals, counts, streams, metrics };
+}
+
+type Outlets = ReturnType<typeof openOutlets>;
+
+/** Opens the banner of breaking news, which the press puts into stored pages. */
+function openBanner({ app, link, closers }: SiteStart, { press }: SitePress): AlertBanner {
+  const { content, log } = app.services;
+  const onEnd = (): void => app.publish(new Set([tag.alert]), 'holder');
+  const banner = createAlertBanner({ press, reader: content.reader, tell: link?.banner, onEnd, log });
+  closers.unshift(banner.stop);
+  return banner;
+}
+
+/** Publishes every change of what pages show. */
+function followChanges({ app, link }: SiteStart, site: SitePress, outlets: Outlets, banner: AlertBanner): void {
+  const { services, cluster } = app;
+  const { press } = site;
+  const publishing = createPublishing({
+    press,
+    prioritize: site.prioritize,
+    cdn: outlets.cdn,
+    indexNow: outlets.indexNow,
+    reader: services.content.reader,
+    log: services.log,
+    published: outlets.metrics.published,
+    told: link?.told,
+    updateAlert: banner.update,
+    freshEverywhere: cluster ? () => cluster.freshEverywhere() : undefined,
+  });
+  site.onFresh(publishing.fresh);
+  app.changes.follow({ changed: publishing.changed, durable: () => press.durable });
+}
+
+type ServerParts = Pick<HttpServerOptions, 'tenant' | 'earlier' | 'insertion'> & {
+  readonly editionReady: () => boolean;
+};
+
+/** Creates the HTTP server; it doesn't listen yet. */
+function openServer(start: SiteStart, pages: Pages, outlets: Outlets, { editionReady, ...parts }: ServerParts): Server {
+  const { app, render, link, tracing } = start;
+  const { site, statics, security } = pages;
+  const { counts, streams, metrics } = outlets;
+  const clients = clientsOf(app.config, link !== null);
+  return createHttpServer({
+    ...siteRoutes(app, site, editionReady),
+    ...clients,
+    ...parts,
+    statics,
+    security,
+    render,
+    operators: openOperators(app, site, outlets, security, clients.clientAddress),
+    counts,
+    streams,
+    answered: metrics.answered,
+    spans: tracing?.request,
+  });
+}
+
+/** Sends changes of live stories to open pages, here and in serving workers. */
+function followLive(
+  { changes, config, locals, services }: Composition,
+  render: RenderPage,
+  streams: LiveStreams,
+  link: WriterLink | null,
+) {
+  const draw = pressRender(render, config.siteUrl, locals);
+  const live = createLiveFeed({
+    reader: services.content.reader,
+    async render(entry, variant) {
+      const { status, body } = await draw(`/fragments/live/${entry}`, variant);
+      return status === 200 ? Buffer.from(body).toString() : '';
+    },
+    sink: {
+      stories(stories) {
+        streams.stories(stories);
+        link?.live.stories(stories);
+      },
+      send(story, events) {
+        streams.send(story, events);
+        link?.live.send(story, events);
+      },
+    },
+    log: services.log,
+  });
+  changes.follow({ changed: live.changed });
+  return live;
+}
+
+/** The part of the server's options that comes from the settings and the services. */
+function siteRoutes(
+  { config, services, locals, readers, cluster }: Composition,
+  site: SitePress,
+  editionReady: () => boolean,
+) {
+  const { content, features, sessions, log } = services;
+  const indexNowKey = config.indexNow && keyFile(config.indexNow.key);
+  return {
+    siteUrl: config.siteUrl,
+    pages: { press: site.press, keyOf: site.keyOf, access: site.access, passes: site.passes },
+    renewAccess: sessions ? renewAccess(sessions, site.access, log) : undefined,
+    crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, dns: systemDns, log }) : undefined,
+    texts: new Map(indexNowKey ? [[indexNowKey.path, indexNowKey.body]] : []),
+    locals,
+    editionReady,
+    copy: createCopyGate(content),
+    missesChanges: cluster ? () => !cluster.node.hears : undefined,
+    readiness: () => {
+      const sync = content.status();
+      const node = cluster?.stats() ?? null;
+      return { complete: sync.complete, features, sync, readers: readers(), cluster: node };
+    },
+    traced: config.logLevel === 'debug',
+    log,
+  } satisfies Partial<HttpServerOptions>;
+}
+
+/** Who sent a request: what the connection and trusted proxies say, or a serving worker that has passed it on. */
+function clientsOf({ trustedProxies }: Config, hasServingWorkers: boolean) {
+  const clientAddress = clientAddressOf(trustedProxies);
+  const requestId = requestIds(trustedProxies);
+  return hasServingWorkers
+    ? { clientAddress: forwardedAddress(clientAddress), requestId: forwardedId(requestIdHeader, requestId) }
+    : { clientAddress, requestId };
+}
+
+/** `undefined` without an operator token. */
+function openOperators(
+  { config, services, database }: Composition,
+  { press, keyOf }: SitePress,
+  { cdn, indexNow, metrics, counts, cspReports, vitals }: Outlets,
+  { always }: SecurityHeaders,
+  clientAddress: (incoming: IncomingMessage) => string,
+): OperatorRoutes | undefined {
+  if (config.operatorToken === null) return undefined;
+  return createOperators({
+    cdn,
+    indexNow,
+    metrics,
+    vitals,
+    always,
+    clientAddress,
+    database,
+    limiter: services.limiter,
+    token: config.operatorToken,
+    siteUrl: config.siteUrl,
+    press,
+    keyOf,
+    content: services.content,
+    front: () => counts,
+    reports: cspReports,
+    log: services.log,
+  });
+}
+
+/** The Zephr tenant that has the accounts, if one is configured. */
+function openAccountTenant(config: Config, { services }: Composition): Tenant | undefined {
+  if (config.zephrUrl === null || !services.features.accounts.on) return undefined;
+  const { zephrUrl: url, zephr: settings, siteUrl } = config;
+  return openTenant({ url, settings, siteUrl, accessCookie: accessCookieName, log: services.log });
+}
+
+/** @param socket of this process, where a supervisor has the port. @returns the port, 0 where this process doesn't have it */
+async function listenTo(server: Server, config: Config, socket: string | null): Promise<number> {
+  if (socket !== null) {
+    await listenInside(server, socket);
+    return 0;
+  }
+  await listen(server, config);
+  return (server.address() as AddressInfo).port;
+}
+
+function stoppable(server: Server, port: number, stop: () => Promise<void>): Writer {
+  let stopping: Promise<void> | undefined;
+  return {
+    server,
+    port,
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+/** Checks at most every half second; a query of the content store for each request would cost more than the response. */
+function brieflyRemembered(ask: () => boolean): () => boolean {
+  let known = false;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const clock = performance.now();
+    if (clock - askedAt > 500 || !known) {
+      known = ask();
+      askedAt = clock;
+    }
+    return known;
+  };
+}
