@@ -171,7 +171,7 @@ export const publication = {
 
   /** Who may read what (docs/decisions/0012). An article that says `free`, `registered` or `subscriber` itself is that. */
   access: {
-    /** Levels of sections for their articles that say nothing; of several the strictest counts. None: metered. */
+    /** Levels of sections, for their articles without a level of their own; of several the strictest counts. None: metered. */
     sections: {} as Readonly<Record<string, 'free' | 'registered' | 'subscriber'>>,
     /**
      * Different articles without a level of their own that may be read within `days`. What is over is asked for, not withheld: the

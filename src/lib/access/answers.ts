@@ -34,7 +34,7 @@ export const ruleFor = ({ entitlements, subject, gift, meter }: Omit<View, 'path
     promotion: entitlements.promotion !== null,
     timed: entitlements.timed !== null,
     gift,
-    // Counted just now is counted: it does not change what the rule was.
+    // An article that was counted by this decision still has the rule from before the count.
     meter: meter.state,
   });
 
@@ -77,7 +77,7 @@ export const featureValue = (view: View, sdkFeatureSlug: string): DecisionEngine
 
 const hour = 60 * 60 * 1000;
 
-function timeTrial({ startedAt, endsAt }: Trial, now: number, used: boolean): AccessDetails['timeTrials'][string] {
+function timeTrial({ startedAt, endsAt }: Trial, now: number): AccessDetails['timeTrials'][string] {
   const began = startedAt ?? now;
   return {
     reportInDataLayer: false,
@@ -87,7 +87,8 @@ function timeTrial({ startedAt, endsAt }: Trial, now: number, used: boolean): Ac
     entryTime: `${new Date(began).toISOString()}[UTC]`,
     trackerHits: 0,
     timeRemainingInTrial: Math.max(0, Math.ceil((endsAt - now) / hour)),
-    activeInDecision: used,
+    // Also on a page that didn't need it: a trial is a state of the reader (spec section 6, "Trialing").
+    activeInDecision: true,
   };
 }
 
@@ -122,17 +123,16 @@ export function accessDetails(view: View): AccessDetails {
       : {},
     trialTrackingDetails: [],
     trials: {},
-    // They run whether or not this page needed them: a trial is a reader's state (spec section 6, "Trialing").
     timeTrials: {
-      ...(entitlements.promotion && { promotion: timeTrial(entitlements.promotion, now, true) }),
-      ...(entitlements.timed && { registration: timeTrial(entitlements.timed, now, true) }),
+      ...(entitlements.promotion && { promotion: timeTrial(entitlements.promotion, now) }),
+      ...(entitlements.timed && { registration: timeTrial(entitlements.timed, now) }),
     },
     testGroups: {},
     activeProducts: entitlements.products.map((product) => productSlugs[product]),
   };
 }
 
-/** Pages of this site bring their own components: no feature has a result to put in their place. */
+/** This site's pages have their own components, so no feature returns markup. */
 export const featureDecisions = (view: View): FeatureDecisionsAnswer => ({
   featureResults: {},
   resources: { uiComponents: {} },

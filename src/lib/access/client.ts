@@ -23,7 +23,7 @@ export interface GiftAnswer {
 /** GET /api/v1/gifts: 200; 401 and 403 as above. */
 export type GiftsLeft = Pick<GiftAnswer, 'left' | 'most'>;
 
-/** A decision by the name of its feature (answers.ts lists them); `null` when there is none to be had. */
+/** A decision by the name of its feature (answers.ts lists them); `null` when the call failed. */
 export async function decision(sdkFeatureSlug: string, path: string): Promise<string | null> {
   const answer = await ask<{ outputValue?: unknown } | null>('/zephr/decision-engine', {
     body: { sdkFeatureSlug, path },

@@ -31,7 +31,7 @@ export interface Facts {
   readonly meter: MeterState;
 }
 
-/** What the table is asked with: {@link Facts} in three words. */
+/** The keys of the table, made from {@link Facts}. */
 export interface Situation {
   readonly subject: Subject;
   readonly reader: Reader;
@@ -53,7 +53,7 @@ export interface Outcome {
 
 export interface Rule {
   readonly name: string;
-  /** What is left out may be anything. */
+  /** An omitted key matches every value. */
   readonly when: { readonly [part in keyof Situation]?: readonly Situation[part][] };
   readonly outcome: Outcome;
 }

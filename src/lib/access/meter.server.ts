@@ -1,4 +1,4 @@
-/** The meter of registered readers, kept with their account, so that it is one on all their devices. */
+/** The meter of registered readers, kept with their account, so that all their devices share it. */
 import type { Database } from '../database.ts';
 import type { MeterState } from './decide.ts';
 
@@ -51,7 +51,7 @@ export function createMeter(database: Database, rules: MeterRules, now: () => nu
       const seen = await look(database.db, userId, articleId);
       if (!count || articleId === null || seen.state !== 'left') return { ...seen, total, counted: false };
       return database.transaction(async (tx) => {
-        // Two tabs may have come this far together.
+        // Two tabs may get here at the same time.
         const again = await look(tx, userId, articleId);
         if (again.state !== 'left') return { ...again, total, counted: false };
         await tx

@@ -40,7 +40,7 @@ export interface SignIn {
 /** A link or a code that is to be mailed. */
 export interface Delivery {
   readonly email: string;
-  /** What it is good for. */
+  /** What it may be used for. */
   readonly action: NonNullable<DeliveryBody['action']>;
   /** Path within the site to come back to. */
   readonly redirect: string;
@@ -48,7 +48,7 @@ export interface Delivery {
 
 const identifiers = (email: string): IdentifiersBody => ({ identifiers: { email_address: email } });
 
-/** Turns a 404 into the `false` that it means; every other refusal stays one. */
+/** A 404 is the answer `false`; other refusals stay refusals. */
 function known<T>(answer: Answer<T>): Answer<boolean> {
   if (answer.ok) return { ...answer, value: true };
   return answer.status === 404 ? { ok: true, status: 404, value: false } : answer;
@@ -58,7 +58,7 @@ function known<T>(answer: Answer<T>): Answer<boolean> {
 export const userExists = async (email: string): Promise<Answer<boolean>> =>
   known(await ask('/zephr/media/user/info', { body: identifiers(email) }));
 
-/** Whether an address can have mail: syntax, domain, disposable hosts, slips of the finger. */
+/** Whether an address can receive mail: its syntax and domain, disposable hosts, likely typing errors. */
 export const verifyEmail = (email: string): Promise<Answer<VerificationAnswer>> =>
   ask('/api/verification', { body: { email } satisfies EmailBody });
 
@@ -89,7 +89,7 @@ export const checkCode = (email: string, code: string): Promise<Answer<MessageAn
  * @returns `null` where there are no codes
  */
 export const codeKey = (): string | null => {
-  // On the server, where a screen is drawn in its first state, nothing depends on it.
+  // The server draws the first state of a screen, which doesn't depend on it.
   const said = typeof document === 'undefined' ? undefined : document.documentElement.dataset.codes;
   return said === undefined ? codeKeys[0] : said || null;
 };

@@ -138,7 +138,7 @@ const pruneLimits = (db: Queries, now: number) =>
   db
     .deleteFrom('limits')
     .where('key', 'in', db.selectFrom('limits').select('key').where('until', '<=', now).limit(step))
-    // Checked again, because the same counter may have started anew meanwhile.
+    // Checked again: the counter may have begun a new window meanwhile.
     .where('until', '<=', now)
     .executeTakeFirst();
 

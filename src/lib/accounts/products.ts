@@ -19,11 +19,11 @@ export const payingKinds = ['subscriber', ...products] as const;
 export const visitorKinds = ['registered', ...payingKinds] as const;
 export type VisitorKind = (typeof visitorKinds)[number];
 
-/** The product with a name on the wire; `undefined` for what is none of ours. */
+/** The product with a name on the wire; `undefined` for unknown names. */
 export const productOf = (slug: string): Product | undefined =>
   products.find((product) => productSlugs[product] === slug);
 
-/** Rank of a product by its name on the wire, from 0 for the lowest tier; -1 for what is none of ours. */
+/** Rank of a product by its name on the wire, from 0 for the lowest tier; -1 for unknown names. */
 export const tierRank = (slug: string): number => products.findIndex((product) => productSlugs[product] === slug);
 
 const except = (kind: Product): string => payingKinds.filter((each) => each !== kind).join(' ');

@@ -19,7 +19,7 @@ import {
 
 /** Longest email address that is parsed; RFC 5321 allows 254. */
 const address = z.string().trim().min(3).max(320);
-/** Where to come back to: a path, or a whole address under this site. What else comes is taken for `/` later. */
+/** Where to come back to: a path, or a whole address under this site. Anything else counts as `/`. */
 const target = z.string().max(2048);
 const scalar = z.union([z.string().max(4000), z.number(), z.boolean()]);
 /** One level of scalars (vendors.md 1.6); nested values are refused. `null` is what a form's empty field becomes, and means the same as an empty text. */
@@ -92,7 +92,7 @@ export const logoutBody = z.looseObject({
 });
 export type LogoutBody = z.input<typeof logoutBody>;
 
-/** POST /blaize/forget-me. With an address the account is deleted only if it is this one's. */
+/** POST /blaize/forget-me. With an address, the account is deleted only if the address is its own. */
 export const forgetBody = z.looseObject({ email: z.string().max(320).optional() });
 export type ForgetBody = z.infer<typeof forgetBody>;
 
@@ -119,7 +119,7 @@ export const decisionEngineBody = z.looseObject({
 });
 export type DecisionEngineBody = z.infer<typeof decisionEngineBody>;
 
-/** An answer that has nothing to say but that it is done. */
+/** The answer of a call that returns nothing else. */
 export interface MessageAnswer {
   readonly message: string;
 }

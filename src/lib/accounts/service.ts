@@ -12,14 +12,14 @@ export const tokenExchangeKey = 'token_exchange';
 
 /** Where a call comes from: for limits, the audit trail and the reader's list of sessions. */
 export interface Caller {
-  /** Network address as the front knows it. */
+  /** Network address, behind proxies the one that they report. */
   readonly address: string;
   readonly userAgent: string | null;
   /** The request's `Cookie` header: the session that a browser had ends when it signs in. */
   readonly cookies?: string | null;
 }
 
-/** What a link or a code was asked for; it is good for nothing else. */
+/** What a link or a code was requested for; it can't be used for anything else. */
 export type Purpose = 'login' | 'register' | 'completeRegistration';
 
 export type Provider = (typeof providers)[number];
@@ -158,7 +158,7 @@ export interface Accounts {
    * that the browser's are not right.
    */
   accessCookies(session: Session): Promise<readonly string[]>;
-  /** Cookies that make a browser forget everything. */
+  /** Cookies that remove all others of the accounts from a browser. */
   readonly farewell: readonly string[];
   logout(session: Session, where: 'EVERYWHERE' | 'OTHER_DEVICES' | 'THIS_DEVICE'): Promise<readonly string[]>;
   sessions(session: Session): Promise<readonly SessionSummary[]>;

@@ -1,4 +1,4 @@
-/** The account calls that a page makes before a touch; apart from the others, so that a page loads no more than these. */
+/** The account calls that a page makes before a reader touches it. They have a module of their own because every page loads it. */
 import { readStored } from '../browser-storage.ts';
 import { type Answer, ask } from '../http/ask.ts';
 import type {

@@ -71,7 +71,7 @@ export interface LimitsTable {
   key: string;
   /** Start of the window that is counted. */
   since: number;
-  /** When the row says nothing any more. */
+  /** End of the window; the row can be deleted then. */
   until: number;
   count: number;
 }

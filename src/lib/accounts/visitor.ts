@@ -20,7 +20,7 @@ export function readVisitor(cookies: string): VisitorKind | null {
 
 /**
  * Script of the document's head: marks `<html>` before the first paint, so that nothing moves afterwards. Its text is fixed,
- * for the policy of a page names it by its hash.
+ * because the security policy of a page names its hash.
  */
 export const visitorScript = `{const d=document.documentElement.dataset,m=/${form}/.exec(document.cookie);if(m)d.visitor=m[1];else delete d.visitor}`;
 

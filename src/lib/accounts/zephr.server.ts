@@ -1,7 +1,7 @@
 /**
  * A publisher with a Zephr tenant of their own: `/blaize/*` and `/zephr/*` are passed to it as they are, and its answers back, so
- * that pages and islands notice nothing (vendors.md section 1). Bodies go through unread, and nothing is tried twice. Beside the
- * tenant's cookies go the two that are this site's own business: the visitor hint, and the end of the access cookie.
+ * that pages and islands are the same with and without one (vendors.md section 1). Bodies are passed on unread, and no request is tried
+ * twice. Two cookies of this site's own are added to the tenant's: the visitor hint, and the end of the access cookie.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -102,7 +102,7 @@ async function pass(
   if (Number(incoming.headers['content-length'] ?? 0) > longest) return say(outgoing, 413, tenantMessages.tooLong);
   const path = tenantPath(target, options.settings);
   if (path === null) {
-    // Our screens go on without an answer, and signing in itself says what is right.
+    // The sign-in screens continue without an answer: the sign-in itself finds errors.
     incoming.resume();
     return say(outgoing, 200, 'The tenant is not asked.');
   }
@@ -224,7 +224,7 @@ function isOver(line: string): boolean {
 
 class TooLong extends Error {}
 
-/** A stream that fails wraps what it failed with. */
+/** A failed stream wraps the original error. */
 const isTooLong = (error: unknown): boolean =>
   error instanceof TooLong || (error instanceof Error && error.cause instanceof TooLong);
 
@@ -260,7 +260,7 @@ function say(outgoing: ServerResponse, status: number, message: string): void {
     'content-type': 'application/json',
     'cache-control': 'no-store',
     ...(status >= 500 && { 'retry-after': '10' }),
-    // What was not read of the request would be taken for the next one.
+    // The server would parse the unread rest of the body as the next request.
     ...(status === 413 && { connection: 'close' }),
   });
   outgoing.end(JSON.stringify({ message }));

@@ -1,4 +1,4 @@
-/** The CDN in front of the site, as the press sees it: tags go in, the CDN forgets the pages that carry them. */
+/** Purges the CDN in front of the site by tag: it removes the pages that carry the tags. */
 import { type PostResult, postJson } from '../http/post.server.ts';
 import { createDeliveryQueue, type DeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
@@ -27,10 +27,10 @@ export interface PurgeOptions {
 
 export interface Cdn {
   /**
-   * Has the CDN forget every page that carries one of the tags. Returns at once; equal tags within 250 ms are one.
+   * Has the CDN remove every page that carries one of the tags. Returns at once; equal tags within 250 ms are one.
    *
-   * To be called only AFTER the new pages are stored (or the withdrawal is in force): the CDN asks for a page again within
-   * milliseconds, and what it gets then it keeps.
+   * To be called only AFTER the new pages are stored (or the withdrawal is in force): the CDN requests a page again within
+   * milliseconds, and stores the response.
    */
   purge(tags: Iterable<string>, options?: PurgeOptions): void;
   /** Resolves when nothing waits; while the vendor is down or refuses us, it does not. */
@@ -90,7 +90,7 @@ export function openCdn(settings: CdnSettings | null, log: Logger, tuning: CdnTu
       limit: tuning.limit ?? 10_000,
       // Every page carries this tag, so nothing that waited is missed.
       overflow: () => [everything],
-      // A page that the CDN has not forgotten stays wrong for as long as its lifetime: there is no giving up.
+      // A page that isn't purged stays outdated for its whole lifetime, so a purge is never given up.
       tries: Number.POSITIVE_INFINITY,
       backOffMs: tuning.backOffMs ?? [500, 60_000],
       misconfiguredMs: tuning.misconfiguredMs ?? 300_000,

@@ -158,7 +158,7 @@ const longest = 4096;
 /**
  * Reads one report, in the form of `report-uri` (`csp-report`) or of the Reporting API (`body`).
  *
- * @param siteUrl origin of the site; reports about other pages are none of ours
+ * @param siteUrl origin of the site; reports about other pages are left out
  * @returns `null` when there is nothing to note
  */
 export function readReport(

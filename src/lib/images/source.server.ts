@@ -247,7 +247,7 @@ export interface Refusals {
   waitOf(client: string): number;
 }
 
-/** Milliseconds for which a refusal is believed: a missing file may come, a file that is no picture seldom becomes one. */
+/** Milliseconds for which a refusal is remembered: a missing file may be uploaded soon, a file that isn't a picture rarely becomes one. */
 const missingMs = 60_000;
 const unfitMs = 300_000;
 const awayMs = 5000;

@@ -99,7 +99,7 @@ export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tun
       });
       if (!result.answered) return { kind: 'failed', message: result.message };
       const { status, retryAfterMs } = result;
-      // The body says nothing: 200 is taken, 202 is taken while the key is still being checked.
+      // Only the status counts: 200 is accepted, 202 is accepted while the key is still being checked.
       if (status === 200 || status === 202) return { kind: 'accepted' };
       const message = `answered ${status}`;
       if (status === 403) {

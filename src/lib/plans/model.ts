@@ -90,7 +90,7 @@ const texts: Readonly<Record<Product, Omit<Tier, 'id'>>> = {
 /** From the lowest to the highest. */
 export const tiers: readonly Tier[] = products.map((product) => ({ id: productSlugs[product], ...texts[product] }));
 
-/** The tier with a name on the wire; `undefined` for what is none of ours. */
+/** The tier with a name on the wire; `undefined` for unknown names. */
 export const findTier = (slug: string): Tier | undefined => tiers.find(({ id }) => id === slug);
 
 /** Benefits side by side; `from` is the lowest tier with it, `null`: every reader has it. */

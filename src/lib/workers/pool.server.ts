@@ -1,5 +1,5 @@
 /**
- * Worker pool: runs tasks in threads, so that the main thread goes on rendering and answering. A lost thread is replaced; where
+ * Worker pool: runs tasks in threads, so that the main thread continues to render and answer. A lost thread is replaced; where
  * threads can't start at all, tasks run in the calling thread.
  *
  * Why not `piscina`: tasks ask the main thread back while they run (`onCall`), a task that was in a lost thread is tried again by
@@ -134,7 +134,7 @@ function fill<Task, Result>(pool: Pool<Task, Result>, thread: Thread<Task, Resul
   }
 }
 
-/** A task that was in a lost thread gets a thread to itself, so that it takes no other task down with it. */
+/** A task that was in a lost thread gets a thread to itself, so that no other task is lost with it. */
 function hasRoom<Task, Result>(
   pool: Pool<Task, Result>,
   thread: Thread<Task, Result>,

@@ -371,7 +371,7 @@ async function answerWebhook(state: State, { from, id, headers, body }: WebhookM
   const answer: AnswerMessage = {
     to: from,
     id,
-    // The holder before this one may have handled it: its answer got lost, the change did not.
+    // The holder before this one may have handled it: then only its answer was lost.
     status: status === 409 ? 200 : status,
     body: shortened(rest.body as Record<string, unknown>),
     revision,

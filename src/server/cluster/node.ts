@@ -105,7 +105,7 @@ interface State extends Required<NodeOptions> {
   readAt: number;
   /** Monotonic time at which this node was last at the end of the log. */
   caughtUpAt: number;
-  /** The same as PostgreSQL knows it: a node that hears is one of those that `everywhere` waits for. */
+  /** The same in PostgreSQL: `everywhere` waits for nodes that receive messages. */
   heardAt: number;
   /** Monotonic times: of the last report, and since when `everywhere` has waited for this node without a break. */
   reportedAt: number;

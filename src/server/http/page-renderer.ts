@@ -52,7 +52,7 @@ export async function loadPages(entry: string): Promise<RenderPage> {
     const answer = await dispatch(handler, request, payload, locals, clientAddress);
     if (answer) return answer;
     if (bare) return { status: 404, headers: new Headers(), body: Buffer.alloc(0) };
-    // Without a route the handler calls `next` and forgets the locals, which the 404 page needs for its header.
+    // Without a route the handler calls `next` without the locals, which the 404 page needs for its header.
     const missing = new Request(new URL(missingPath, request.url));
     return (await dispatch(handler, missing, undefined, locals, clientAddress)) ?? notFound();
   };

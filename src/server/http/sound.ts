@@ -17,7 +17,7 @@ const address = /^\/sound\/([1-9]\d{0,15})\/(?:(\d{1,3})(?:\.[a-z\d]{2,5})?|(cha
 
 /** Files that are passed on at once: each holds a connection to WordPress while a reader listens. */
 const mostOpen = 200;
-/** A player that is paused stops reading; it asks for the rest when it goes on. */
+/** A player that is paused stops reading; it requests the rest when it continues. */
 const idleMs = 60_000;
 const patienceMs = 15_000;
 

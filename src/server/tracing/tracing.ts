@@ -90,7 +90,7 @@ async function openExporter({ protocol, url, headers, timeoutMs, compressed }: T
       ? await import('@opentelemetry/exporter-trace-otlp-http')
       : await import('@opentelemetry/exporter-trace-otlp-proto');
   type Options = NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>;
-  // A type of its own for two words, in a package that is none of ours.
+  // The type is in a package that the site doesn't install; it has only these two values.
   const compression = (compressed ? 'gzip' : 'none') as NonNullable<Options['compression']>;
   return new OTLPTraceExporter({ url, headers, timeoutMillis: timeoutMs, compression });
 }

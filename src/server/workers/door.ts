@@ -52,7 +52,7 @@ const checkEveryMs = 500;
 export function createDoor({ onUnresponsive, patienceMs = 10_000 }: DoorOptions): Door {
   const state: State = { workers: [], given: new Map(), waiting: [], silent: new Map(), number: 0, next: 0 };
   const server = createServer({ pauseOnConnect: true }, (socket) => {
-    // The supervisor reads nothing, and has no opinion on how a connection ends.
+    // The supervisor reads nothing from a connection and leaves its end to the worker.
     socket.on('error', () => {});
     give(state, socket);
   });

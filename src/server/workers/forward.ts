@@ -13,7 +13,7 @@ import {
 import { setTimeout as wait } from 'node:timers/promises';
 import { requestIdHeader } from '../http/request-id.ts';
 
-/** Header with the client's address; believed on a worker's own socket alone. */
+/** Header with the client's address; trusted on a worker's own socket only. */
 export const clientHeader = 'x-client-address';
 
 /** Headers of one connection, which are not passed on (RFC 9110, section 7.6.1). */

@@ -57,7 +57,7 @@ interface State {
 }
 
 export interface ServingWorker {
-  /** Resolves once it has heard of the writer. */
+  /** Resolves when the first message of the writer has arrived. */
   readonly server: Promise<HttpServer>;
   receive(message: ToServing): void;
   stop(): Promise<void>;

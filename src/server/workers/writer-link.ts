@@ -144,7 +144,7 @@ async function metrics(state: State): Promise<readonly (readonly object[])[]> {
     found.set(worker, given);
     if (found.size >= workers.size) resolve();
   });
-  // Answering it counts as having heard what was said before.
+  // An answer confirms all messages before it, too.
   send({ to: 'all', message: { kind: 'measure', number } });
   await promise;
   clearTimeout(timer);
