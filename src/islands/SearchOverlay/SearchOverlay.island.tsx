@@ -10,7 +10,7 @@ import { askSearch, askSuggestions, searchPage } from '../../lib/search/client.t
 import { searchMessages } from '../../lib/search/messages.ts';
 import { publication } from '../../publication.ts';
 import { $ui, closeSearch, setSearchInput } from '../../stores/ui.ts';
-import { giveBack, holdPage } from '../shared/Dialog.tsx';
+import { useModal } from '../shared/Dialog.tsx';
 import { createSearchFlow, type SearchFlow } from './flow.ts';
 import { Grid, Hits } from './Results.tsx';
 import styles from './SearchOverlay.module.css';
@@ -40,7 +40,14 @@ export function mount(): void {
 function SearchDialog({ flow, onClose }: { flow: SearchFlow; onClose(): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  useSheet(dialog, field, flow);
+  useModal(dialog);
+  useLayoutEffect(() => {
+    const input = field.current;
+    input?.focus();
+    flow.open();
+    input?.setSelectionRange(input.value.length, input.value.length);
+    return flow.clear;
+  }, [flow]);
 
   return (
     <dialog
@@ -64,30 +71,6 @@ function SearchDialog({ flow, onClose }: { flow: SearchFlow; onClose(): void }) 
       </div>
     </dialog>
   );
-}
-
-/** Opens the sheet with the focus in its field, and puts the page back when it closes. */
-function useSheet(
-  dialog: RefObject<HTMLDialogElement | null>,
-  field: RefObject<HTMLInputElement | null>,
-  flow: SearchFlow,
-): void {
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    if (!element) return;
-    const opener = document.activeElement;
-    const release = holdPage();
-    if (!element.open) element.showModal();
-    field.current?.focus();
-    flow.open();
-    field.current?.setSelectionRange(field.current.value.length, field.current.value.length);
-    return () => {
-      element.close();
-      release();
-      giveBack(opener);
-      flow.clear();
-    };
-  }, [dialog, field, flow]);
 }
 
 /** Arrow keys, Home and End move between the field and the results. */

@@ -90,7 +90,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
 }
 
 /** Shows the dialog as a modal for as long as it is rendered, and puts the focus back when it goes. */
-function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
+export function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
   // A layout effect runs before the effects of the content, which may move the focus.
   useLayoutEffect(() => {
     const element = dialog.current;
@@ -125,7 +125,7 @@ function useAside(dialog: RefObject<HTMLDialogElement | null>, aside: boolean): 
 }
 
 /** Stops the page behind from scrolling and keeps the space of its scroll bar, so that nothing moves. */
-export function holdPage(): () => void {
+function holdPage(): () => void {
   const { style, clientWidth } = document.documentElement;
   const before = { overflow: style.overflow, padding: style.paddingInlineEnd };
   style.paddingInlineEnd = `${Math.max(0, window.innerWidth - clientWidth)}px`;
@@ -137,7 +137,7 @@ export function holdPage(): () => void {
 }
 
 /** Returns the focus. If the opener is gone or hidden (Sign In becomes a menu), the menu or the content gets it. */
-export function giveBack(opener: Element | null): void {
+function giveBack(opener: Element | null): void {
   if (opener instanceof HTMLElement && opener !== document.body) opener.focus();
   // An element that was removed or is hidden can't take the focus.
   if (document.activeElement !== null && document.activeElement !== document.body) return;
