@@ -10,6 +10,7 @@ import { profileFields } from '../../src/lib/accounts/profile.ts';
 import { cancelFields, cancelPath, cancelSteps } from '../../src/lib/billing/schema.ts';
 import { commentFields } from '../../src/lib/comments/schema.ts';
 import { consentFields } from '../../src/lib/consent/model.ts';
+import { pathsOf } from '../../src/lib/http/fixed-pages.ts';
 import { fieldNames } from '../../src/lib/http/form-fields.ts';
 import { mailFields } from '../../src/lib/newsletters/schema.ts';
 import { shippingFields } from '../../src/lib/plans/schema.ts';
@@ -274,6 +275,8 @@ describe('a script', () => {
       ['/contact', { ...support, email, name: script, message: script }],
       ['/account/comment', { ...everyField(Object.values(commentFields), script), [commentFields.article]: '1' }],
     ];
+    const posted = new Set(forms.map(([path]) => path));
+    expect(pathsOf('takesForm').filter((path) => !posted.has(path))).toEqual([]);
     const found: string[] = [];
     const look = (what: string, html: string): void =>
       void found.push(...armed(html).map((each) => `${what}: ${each}`));
