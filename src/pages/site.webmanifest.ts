@@ -1,4 +1,4 @@
-/** The web app manifest, made from the publication so that a second paper needs no second file. */
+/** The web app manifest, made from the publication so that another newspaper needs no other file. */
 import type { APIRoute } from 'astro';
 import { textAnswer } from '../lib/feeds/write.ts';
 import { publication } from '../publication.ts';

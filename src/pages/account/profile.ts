@@ -1,4 +1,4 @@
-/** The profile form's other end (spec sections 5 and 7). */
+/** Handles the profile form (spec sections 5 and 7). */
 
 import { readProfileForm } from '../../lib/accounts/profile.ts';
 import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';

@@ -1,4 +1,4 @@
-/** Mails another link or code to the address of a half-done sign-in, or a link to a signed-in reader who has to confirm theirs. */
+/** Mails another link or code to the address of an unfinished sign-in, or a link to a signed-in reader who has to confirm theirs. */
 
 import { confirmPage, formFields, formPages } from '../../lib/accounts/model.ts';
 import { accountForm, type FormCall, mailAndShow, signInPage } from '../../lib/accounts/routes.server.ts';

@@ -1,4 +1,4 @@
-/** The sign-in form's other end. */
+/** Handles the sign-in form. */
 
 import { formFields, formPages } from '../../lib/accounts/model.ts';
 import { accountForm, mailAndShow, signInPage } from '../../lib/accounts/routes.server.ts';

@@ -1,4 +1,4 @@
-/** Roughly where the browser is (spec section 7), and its network address as the site sees it. */
+/** The browser's approximate place (spec section 7), and its network address as the site sees it. */
 
 import type { GeoAnswer } from '../../lib/accounts/schema.ts';
 import { allowOnly, callerOf, getRoute } from '../../lib/http/routes.server.ts';

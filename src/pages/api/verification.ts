@@ -1,6 +1,6 @@
 /**
- * Whether a letter can reach an address (spec sections 3, 5 and 7). Each question may cost a look-up elsewhere, so that one network
- * address may ask only so often.
+ * Whether an address can receive mail (spec sections 3, 5 and 7). Each call may cost a look-up at another service, so calls are limited
+ * for each network address.
  */
 
 import { emailBody, type VerificationAnswer } from '../../lib/accounts/schema.ts';

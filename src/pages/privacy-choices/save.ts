@@ -1,4 +1,4 @@
-/** The other end of the privacy form: writes the choice into a cookie of this browser, and nowhere else. */
+/** Handles the privacy form: stores the choice in a cookie of this browser, and nowhere else. */
 import type { APIRoute } from 'astro';
 import {
   consentCookieName,

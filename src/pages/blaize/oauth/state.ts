@@ -1,4 +1,4 @@
-/** Says, before the window opens, where a social sign-in is to end (vendors.md 1.8). */
+/** Stores, before the window opens, the page to which a social sign-in returns (vendors.md 1.8). */
 
 import { wireMessages } from '../../../lib/accounts/messages.ts';
 import { socialStart } from '../../../lib/accounts/routes.server.ts';

@@ -1,5 +1,5 @@
 /**
- * What became of an alert, for the editor (docs/content-api.md, "Alerts"). The plugin signs the question as it signs a webhook; the alert's id is
+ * How an alert was sent, for the editor (docs/content-api.md, "Alerts"). The plugin signs the question as it signs a webhook; the alert's id is
  * its `slug`.
  */
 import { newsroomRoute } from '../../../../lib/http/newsroom-route.server.ts';

@@ -1,4 +1,4 @@
-/** Writes a comment: WordPress keeps it, and its editors decide. */
+/** Posts a comment: WordPress stores it, and its editors approve it. */
 
 import { answerOf, commentCall, longestBody, placeOf, postBody } from '../../../../lib/comments/routes.server.ts';
 import type { OwnAnswer } from '../../../../lib/comments/schema.ts';

@@ -1,4 +1,4 @@
-/** What the reader who is signed in gets by mail; PUT says all of it. */
+/** The newsletters of the signed-in reader; PUT replaces the whole choice. */
 import { z } from 'zod';
 import { unavailable } from '../../../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../../../lib/http/routes.server.ts';

@@ -1,4 +1,4 @@
-/** Key with which a browser speaks to Stripe, as a JSON text (vendors.md 1.12). */
+/** Stripe's publishable key, as a JSON text (vendors.md 1.12). */
 
 import { billingGetRoute } from '../../../../lib/billing/routes.server.ts';
 import { allowOnly } from '../../../../lib/http/routes.server.ts';

@@ -1,4 +1,4 @@
-/** For a form that takes another card (vendors.md 1.12). */
+/** The client secret for a form that replaces the card (vendors.md 1.12). */
 
 import { answerOf, signedInBillingRoute } from '../../../../lib/billing/routes.server.ts';
 import { allowOnly } from '../../../../lib/http/routes.server.ts';

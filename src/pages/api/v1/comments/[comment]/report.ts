@@ -1,4 +1,4 @@
-/** Tells the editors of a comment. */
+/** Reports a comment to the editors. */
 
 import { commentNumber } from '../../../../../lib/comments/model.ts';
 import { answerOf, commentCall, isPublished, refusalOf } from '../../../../../lib/comments/routes.server.ts';

@@ -1,4 +1,4 @@
-/** Changes a comment, or takes it back, while there is time (spec: an edit window of five minutes). */
+/** Edits or deletes a comment while there is time (spec: an edit window of five minutes). */
 
 import { answerOf, commentCall, editBody, longestBody } from '../../../../../lib/comments/routes.server.ts';
 import type { OwnAnswer } from '../../../../../lib/comments/schema.ts';

@@ -1,4 +1,7 @@
-/** Stories that the reader has read and that were corrected since: which the reader hasn't been told about, and that the reader was told. */
+/**
+ * Stories that the reader has read and that were corrected since: GET lists those that the reader hasn't been told about, POST records
+ * that the reader was told.
+ */
 import { z } from 'zod';
 import { toldNext } from '../../../../../lib/corrections/model.ts';
 import type { ToldBody, UntoldAnswer } from '../../../../../lib/corrections/schema.ts';

@@ -1,4 +1,4 @@
-/** The articles that the reader keeps for later. */
+/** The reader's saved articles. */
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import { listed, savedStoriesRoute } from '../../../../../lib/saved/routes.server.ts';
 

@@ -1,4 +1,4 @@
-/** The reader's subscriptions, as the account service words them (vendors.md 1.12). */
+/** The reader's subscriptions, in the form of Zephr's API (vendors.md 1.12). */
 
 import { signedInBillingRoute, zephrSubscription } from '../../../../../lib/billing/routes.server.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
