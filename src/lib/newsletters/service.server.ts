@@ -154,24 +154,25 @@ export function createNewsletters({
         .executeTakeFirst();
       return row ? { readers: row.addressed, finished: row.finished !== null } : null;
     },
-
-    personalData: {
-      tables: { mail_choices: 'gone' },
-      async export({ userId }) {
-        const rows = await db
-          .selectFrom('mail_choices')
-          .select(['choice', 'since'])
-          .where('user_id', '=', userId)
-          .orderBy('since')
-          .execute();
-        return { mail_choices: rows.map(({ choice, since }) => ({ choice, since: new Date(since).toISOString() })) };
-      },
-      // Choices are deleted with the account's row.
-      erase: async () => {},
-      disown: async (tx, userId) => void (await tx.deleteFrom('mail_choices').where('user_id', '=', userId).execute()),
-    },
+    personalData: personalDataOf(database),
   };
 }
+
+const personalDataOf = ({ db }: Database): PersonalData => ({
+  tables: { mail_choices: 'gone' },
+  async export({ userId }) {
+    const rows = await db
+      .selectFrom('mail_choices')
+      .select(['choice', 'since'])
+      .where('user_id', '=', userId)
+      .orderBy('since')
+      .execute();
+    return { mail_choices: rows.map(({ choice, since }) => ({ choice, since: new Date(since).toISOString() })) };
+  },
+  // Choices are deleted with the account's row.
+  erase: async () => {},
+  disown: async (tx, userId) => void (await tx.deleteFrom('mail_choices').where('user_id', '=', userId).execute()),
+});
 
 /** The content of an unsubscribe token. A newsletter that is no longer published can still be unsubscribed from. */
 function open(sealer: Sealer, token: string): { readonly userId: string; readonly choice: Choice } | null {

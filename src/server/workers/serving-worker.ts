@@ -57,7 +57,7 @@ interface State {
 }
 
 export interface ServingWorker {
-  /** Resolves when the first message of the writer has arrived. */
+  /** Resolves when the worker has been told where the writer is. */
   readonly server: Promise<HttpServer>;
   receive(message: ToServing): void;
   stop(): Promise<void>;
