@@ -139,7 +139,11 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
     handle = async (request) => {
       if (/^(GET|HEAD|OPTIONS)$/.test(request.method ?? 'GET')) return ask(request);
       const response = await write(request);
-      void response.finished.then(cron.soon, () => {});
+      // WordPress has noted by then what its list has become; a run without a task would cost as much as a request.
+      void response.finished.then(
+        () => isTaskDue(note) && cron.soon(),
+        () => {},
+      );
       return response;
     };
     const keepCompiled = async () => {

@@ -1,0 +1,68 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { coreFolder, ensureSandbox } from '../setup.mjs';
+import { bootWordPress, type RunningWordPress } from './boot.ts';
+import { isTaskDue } from './cron.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'boot-'));
+const data = path.join(folder, 'data');
+const plugin = path.join(folder, 'probe');
+const note = path.join(data, 'database', 'next-task');
+let wordpress: RunningWordPress;
+
+/** @param changed when the file says that it was written, in seconds since 1970 */
+function writePlugin(answer: string, changed: number): void {
+  const file = path.join(plugin, 'probe.php');
+  fs.writeFileSync(
+    file,
+    `<?php
+    /* Plugin Name: Probe */
+    function probe_answer() { return '${answer}'; }
+    add_action( 'init', function () {
+      if ( wp_doing_cron() ) { update_option( 'probe_runs', 1 + (int) get_option( 'probe_runs' ) ); }
+    } );
+    add_action( 'probe', function () { update_option( 'probe_done', 'yes' ); } );`,
+  );
+  fs.utimesSync(file, changed, changed);
+}
+const option = (name: string) => wordpress.run('echo get_option( $input );', name);
+const write = async () => (await wordpress.request({ method: 'POST', url: '/wp-json/' })).finished;
+
+beforeAll(async () => {
+  await ensureSandbox({ root });
+  fs.mkdirSync(plugin, { recursive: true });
+  writePlugin('first', 1_000_000_000);
+  wordpress = await bootWordPress({
+    core: coreFolder(root),
+    compiled: path.join(folder, 'compiled'),
+    data,
+    port: 0,
+    plugins: [{ slug: 'probe', folder: plugin }],
+  });
+  await wordpress.run(`update_option( 'active_plugins', array( 'probe/probe.php' ) );`);
+}, 180_000);
+afterAll(async () => {
+  await wordpress?.stop();
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+it('runs the task list after a write when a task is due, and only then', async () => {
+  await wordpress.cron.now();
+  expect(isTaskDue(note)).toBe(false);
+  const before = Number(await option('probe_runs'));
+  await write();
+  // A run that the write had begun would be under way now, and the next one would come after it.
+  await setImmediate();
+  await setImmediate();
+  await wordpress.cron.now();
+  expect(Number(await option('probe_runs'))).toBe(before + 1);
+
+  await wordpress.run(`wp_schedule_single_event( time() - 1, 'probe' );`);
+  expect(isTaskDue(note)).toBe(true);
+  await write();
+  await vi.waitFor(async () => expect(await option('probe_done')).toBe('yes'), { interval: 100 });
+}, 180_000);
