@@ -50,6 +50,15 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
+it('answers with an edited file at the next request, though compiled code stays in memory', async () => {
+  const answer = () => wordpress.run('echo probe_answer();');
+  expect([await answer(), await answer()]).toEqual(['first', 'first']);
+  writePlugin('second', 1_000_000_001);
+  expect(await answer()).toBe('second');
+  const held = await wordpress.run('echo opcache_get_status( false )["opcache_statistics"]["hits"];');
+  expect(Number(held)).toBeGreaterThan(100);
+}, 180_000);
+
 it('runs the task list after a write when a task is due, and only then', async () => {
   await wordpress.cron.now();
   expect(isTaskDue(note)).toBe(false);

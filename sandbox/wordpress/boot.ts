@@ -98,6 +98,10 @@ const PHP_SETTINGS = {
   post_max_size: `${LARGEST_BODY_MB}M`,
   display_errors: '0',
   max_input_vars: '10000',
+  // Compiled code stays in the memory of an instance from request to request; the runtime would read it from its files each time.
+  'opcache.file_cache_only': '0',
+  // An edited file counts at the next request.
+  'opcache.revalidate_freq': '0',
 };
 
 const CONSTANTS = {
