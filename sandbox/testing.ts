@@ -32,7 +32,7 @@ const folder = path.join(root, 'var', 'test-sandbox');
 export async function startSandboxForTests(options: TestOptions = {}): Promise<SandboxForTests> {
   const { edition = 'tests', siteUrl = 'http://127.0.0.1:9', port = 0 } = options;
   const data = path.join(folder, `run-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
-  fs.cpSync(await snapshot(edition), data, { recursive: true });
+  fs.cpSync(await snapshot(edition, (made) => makeEdition(edition, made)), data, { recursive: true });
   const child = await launchSandbox({ data, port, siteUrl, edition });
   return {
     wordpress: child.wordpress,
@@ -122,8 +122,14 @@ export async function signIn(
     fetch(`${access.url}/wp-json${path}`, { ...init, headers: { ...headers, 'x-wp-nonce': nonce, ...init.headers } });
 }
 
-/** The data folder of a freshly prepared sandbox, made when there is none for today and for the files as they are. */
-async function snapshot(kind: EditionKind): Promise<string> {
+/**
+ * A data folder to copy, made when there is none for today and for the files as they are.
+ *
+ * @param kind begins its name
+ * @param make fills the folder that it is given, which may not exist yet, and leaves nothing running
+ * @returns its path
+ */
+export async function snapshot(kind: string, make: (data: string) => Promise<void>): Promise<string> {
   const name = path.join(folder, `${kind}-${new Date().toISOString().slice(0, 10)}-${fingerprint()}`);
   if (fs.existsSync(name)) return name;
   const lock = takeLock(path.join(folder, `${kind}.lock`), { wait: 5 * 60_000 });
@@ -135,13 +141,17 @@ async function snapshot(kind: EditionKind): Promise<string> {
     }
     const part = path.join(folder, `part-${kind}`);
     fs.rmSync(part, { recursive: true, force: true });
-    const made = await launchSandbox({ data: part, port: 0, siteUrl: 'http://127.0.0.1:9', edition: kind });
-    await made.stop();
+    await make(part);
     fs.renameSync(part, name);
     return name;
   } finally {
     lock.release();
   }
+}
+
+async function makeEdition(edition: EditionKind, data: string): Promise<void> {
+  const made = await launchSandbox({ data, port: 0, siteUrl: 'http://127.0.0.1:9', edition });
+  await made.stop();
 }
 
 /** Changes with every file that the content of a snapshot comes from. */

@@ -3,6 +3,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { coreFolder, ensureSandbox } from '../../../sandbox/setup.mjs';
+import { snapshot } from '../../../sandbox/testing.ts';
+import type { RunningWordPress } from '../../../sandbox/wordpress/boot.ts';
+import type { Credentials } from '../../../sandbox/wordpress/credentials.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
@@ -43,36 +46,49 @@ export interface Newsroom {
   stop(): Promise<void>;
 }
 
-/**
- * @param siteUrl where webhooks and previews go
- * @param constants of wp-config.php, beside those of the sandbox
- */
-export async function startNewsroom(siteUrl: string, constants: Record<string, string> = {}): Promise<Newsroom> {
-  await ensureSandbox({ root });
-  // Only now: what these load has just been installed.
+/** Application passwords of the accounts that the tests have beside the site's. */
+interface Passwords {
+  readonly admin: string;
+  readonly reporter: string;
+}
+
+const slugs = ['newsroom', 'newsroom-tests'] as const;
+const folders = {
+  newsroom: path.join(root, 'wordpress/newsroom'),
+  'newsroom-tests': path.join(import.meta.dirname, 'support/newsroom-tests'),
+};
+const passwordsIn = (data: string) => path.join(data, 'passwords.json');
+
+/** Boots the WordPress of a data folder and brings it to its settings; an empty folder is filled. */
+async function boot(
+  data: string,
+  siteUrl: string,
+  constants: Record<string, string>,
+): Promise<{ wordpress: RunningWordPress; credentials: Credentials }> {
+  // Only now: `ensureSandbox` has installed what these load.
   const { bootWordPress } = await import('../../../sandbox/wordpress/boot.ts');
   const { prepareWordPress } = await import('../../../sandbox/wordpress/prepare.ts');
   const { readCredentials } = await import('../../../sandbox/wordpress/credentials.ts');
-  const data = fs.mkdtempSync(path.join(os.tmpdir(), 'newsroom-'));
-  const plugins = [
-    { slug: 'newsroom', folder: path.join(root, 'wordpress/newsroom') },
-    { slug: 'newsroom-tests', folder: path.join(import.meta.dirname, 'support/newsroom-tests') },
-  ];
   const wordpress = await bootWordPress({
     core: coreFolder(root),
     compiled: path.join(root, '.broadsheet', 'php'),
     data,
     port: 0,
-    plugins,
+    plugins: slugs.map((slug) => ({ slug, folder: folders[slug] })),
     constants,
   });
   const credentials = await prepareWordPress(wordpress, {
     credentials: readCredentials(data),
     siteUrl,
-    plugins: plugins.map(({ slug }) => slug),
+    plugins: slugs,
     sections: [],
   });
-  const php = async (code: string, input?: unknown) => {
+  return { wordpress, credentials };
+}
+
+const runner =
+  (wordpress: RunningWordPress): Newsroom['php'] =>
+  async (code, input) => {
     const printed = await wordpress.run(
       `wp_set_current_user( 1 ); echo wp_json_encode( ( function ( $input ) { ${code} } )( $input ) );`,
       input,
@@ -83,11 +99,34 @@ export async function startNewsroom(siteUrl: string, constants: Record<string, s
       throw new Error(`PHP printed: ${printed}`);
     }
   };
-  const passwords = await php(`
+
+/** Fills a data folder with an installed WordPress and the accounts of the tests. */
+async function install(data: string): Promise<void> {
+  const { keepCredentials } = await import('../../../sandbox/wordpress/credentials.ts');
+  const { wordpress, credentials } = await boot(data, 'http://127.0.0.1:9', {});
+  const passwords: Passwords = await runner(wordpress)(`
     $reporter = wp_insert_user( array( 'user_login' => 'reporter', 'user_pass' => wp_generate_password(), 'user_email' => 'reporter@newsroom.invalid', 'role' => 'contributor' ) );
     $make = function ( $id ) { return WP_Application_Passwords::create_new_application_password( $id, array( 'name' => 'Tests' ) )[0]; };
     return array( 'admin' => $make( 1 ), 'reporter' => $make( $reporter ) );
   `);
+  // WordPress's own first tasks are due at once; each copy would run them again.
+  await wordpress.cron.now();
+  await wordpress.stop();
+  keepCredentials(data, credentials);
+  fs.writeFileSync(passwordsIn(data), JSON.stringify(passwords));
+}
+
+/**
+ * @param siteUrl where webhooks and previews go
+ * @param constants of wp-config.php, beside those of the sandbox
+ */
+export async function startNewsroom(siteUrl: string, constants: Record<string, string> = {}): Promise<Newsroom> {
+  await ensureSandbox({ root });
+  const data = fs.mkdtempSync(path.join(os.tmpdir(), 'newsroom-'));
+  fs.cpSync(await snapshot('newsroom', install), data, { recursive: true });
+  const passwords = JSON.parse(fs.readFileSync(passwordsIn(data), 'utf8')) as Passwords;
+  const { wordpress, credentials } = await boot(data, siteUrl, constants);
+  const php = runner(wordpress);
   const keys: Record<string, string> = {
     site: `${credentials.siteUser}:${credentials.siteApplicationPassword}`,
     admin: `${credentials.adminUser}:${passwords.admin}`,
