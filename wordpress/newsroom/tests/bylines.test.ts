@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import { type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
 import { Receiver } from './receiver.ts';
+import { untilSent } from './until-sent.ts';
 
 const receiver = new Receiver();
 let newsroom: Newsroom;
@@ -97,9 +98,12 @@ describe('over REST', () => {
   });
 
   it('tell the site, which asks again, when an author is added, moved and removed', async () => {
+    // A change joins one of the same article that is still waiting.
+    await untilSent(newsroom);
     const told = [await delivery()];
     for (const newsroom_authors of [[id('ada')], [id('ada'), id('ben')], [id('ben'), id('ada')], []]) {
       await save({ newsroom_authors });
+      await untilSent(newsroom);
       told.push(await delivery());
     }
     expect(new Set(told).size).toBe(5);

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { body, type Newsroom, startNewsroom } from './harness.ts';
 import { Receiver, sign } from './receiver.ts';
+import { untilSent } from './until-sent.ts';
 
 const receiver = new Receiver();
 const accept = receiver.reply;
@@ -37,19 +38,7 @@ async function events(id: number) {
   );
   return [...about.values()].map(({ body: payload }) => payload.event);
 }
-const waiting = () =>
-  newsroom.php(
-    `global $wpdb; return (int) $wpdb->get_var( 'SELECT COUNT(*) FROM ' . newsroom_table() . " WHERE state IN ( 'pending', 'sending' )" );`,
-  );
-/** Waits until everything queued has been sent. A delivery that a busy machine held up is tried again, as WordPress's cron does. */
-async function idle() {
-  const count = async () => {
-    const left = await waiting();
-    if (left > 0) await newsroom.cron();
-    return left;
-  };
-  await expect.poll(count, { interval: 100 }).toBe(0);
-}
+const idle = () => untilSent(newsroom);
 const row = (id: number) => newsroom.php(`return newsroom_last_delivery( $input[0], $input[1] );`, ['articles', id]);
 
 describe('a delivery', () => {
