@@ -170,7 +170,9 @@ async function claimInTime(state: State, ref: PageRef, revision: number): Promis
     return await within(state, claiming);
   } catch (error) {
     claiming.then(
-      ({ got }) => got && give(state, ref, revision, null),
+      async ({ got }) => {
+        if (got) await give(state, ref, revision, null);
+      },
       () => {},
     );
     throw error;
