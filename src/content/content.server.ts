@@ -2,7 +2,7 @@
 import { warnOncePerHost } from '../lib/logging.ts';
 import { createLocalIngester, createThreadedIngester, IngestClosed, warmUpIngest } from './ingest/ingester.server.ts';
 import { createPreview } from './preview.server.ts';
-import { createReindexer } from './search/index.server.ts';
+import { createReindexer, reindexSome } from './search/index.server.ts';
 import { searchArticles } from './search/search.server.ts';
 import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
@@ -10,6 +10,7 @@ import { updateRestrictedSections } from './store/access.server.ts';
 import { aheadName, entriesAhead } from './store/ahead.server.ts';
 import { backfillCursor, type ContentStore, isCopied, openContentStore } from './store/content-store.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
+import { indexNewEntries } from './store/live-search.server.ts';
 import { createReader } from './store/reader.server.ts';
 import { createApplier, logRevision } from './sync/apply.server.ts';
 import { createFrontClock } from './sync/front-clock.server.ts';
@@ -104,7 +105,7 @@ function connected(options: Connected, store: ContentStore): Content {
     measure: rememberingMeasure(store, options.measure, log),
   };
   const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
-  const reindexer = createReindexer(store, log);
+  const reindexer = createReindexer(store, log, () => reindexSome(store) || indexNewEntries(store));
   const afterCommit = (): void => {
     reindexer.soon();
     frontClock.look();

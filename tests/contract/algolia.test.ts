@@ -369,6 +369,70 @@ describe('the feed', () => {
     expect(hosted.feed?.stats()).toEqual({ pending: 0, failed: 0, problem: null });
   });
 
+  describe('of a live story', () => {
+    const entry = (id: number, words: string, story = 1) =>
+      storeDocument(
+        store,
+        fixtureDocument({
+          type: 'live-entries',
+          id,
+          title: `Update ${id}`,
+          slug: `update-${id}`,
+          date: `2026-11-25T${String(Math.floor(id / 60)).padStart(2, '0')}:${String(id % 60).padStart(2, '0')}:00Z`,
+          bodyHtml: `<p>${words}</p>`,
+          facts: { story, pinned: false, keyEvent: false },
+        }),
+        { at: ++clock, clock: 0 },
+      );
+    const facts = (access: 'free' | 'subscriber') => ({
+      access,
+      words: 480,
+      minutes: 2,
+      live: { state: 'live' as const, started: null, ended: null },
+    });
+
+    test('sends the newest entries, in a record of the size that is allowed, once for a burst of them', async () => {
+      put(1, {
+        title: 'A bridge',
+        slug: 'a-bridge',
+        facts: facts('free'),
+        bodyHtml: `<p>${'"own" '.repeat(3000)}</p>`,
+      });
+      const { search, hosted, calls } = stand({ batch: [sized(10_000)], writeKey: 'write-key' });
+      for (let id = 100; id < 160; id++) search.changed(entry(id, `${'"wörter" '.repeat(30)}w${id}`).tags);
+      await hosted.feed?.idle();
+      const sent = actions(calls.batch);
+      expect(sent).toHaveLength(1);
+      const [record] = sent.map(({ body }) => body);
+      expect(Buffer.byteLength(JSON.stringify(record))).toBeGreaterThan(9000);
+      // Its own text and its entries share the room; the newest come first.
+      for (const words of ['"own"', 'Update 159', 'w159', 'w150']) expect(String(record?.text)).toContain(words);
+      expect(String(record?.text)).not.toContain('w100');
+      expect(hosted.feed?.stats()).toEqual({ pending: 0, failed: 0, problem: null });
+    });
+
+    test('follows an entry that is changed, and leaves out one that is withdrawn', async () => {
+      put(1, { title: 'A bridge', slug: 'a-bridge', facts: facts('free') });
+      const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
+      const text = async (tags: Iterable<string>) => {
+        search.changed(tags);
+        await hosted.feed?.idle();
+        return String(actions(calls.batch).at(-1)?.body.text);
+      };
+      expect(await text(entry(100, 'heliotrope').tags)).toContain('heliotrope');
+      expect(await text(entry(100, 'marigold').tags)).toMatch(/^(?!.*heliotrope).*marigold/s);
+      expect(await text(withdrawDocument(store, 100, { at: ++clock, clock: 0 }).tags)).not.toContain('marigold');
+    });
+
+    test('sends no word of the entries of a restricted one', async () => {
+      put(1, { facts: facts('subscriber'), openingHtml: '<p>For all.</p>', bodyHtml: '<p>For all.</p><p>Paid.</p>' });
+      const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
+      search.changed(entry(100, 'heliotrope').tags);
+      await hosted.feed?.idle();
+      expect(actions(calls.batch).map(({ body }) => body.text)).toEqual(['For all.']);
+    });
+  });
+
   test('halves a batch that was refused, so that one record does not cost the others', async () => {
     put(3, { title: 'A third', slug: 'third', bodyHtml: `<p>${'long '.repeat(200)}</p>` });
     const { search, hosted, calls, log } = stand({ batch: [sized(600)], writeKey: 'write-key' });

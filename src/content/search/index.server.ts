@@ -171,7 +171,8 @@ const calm = 1000;
 const longest = 300_000;
 const trickle = 1000;
 
-export function createReindexer(store: ContentStore, log: Logger): Reindexer {
+/** @param some does a part of the recorded work. @returns whether there may be more */
+export function createReindexer(store: ContentStore, log: Logger, some = () => reindexSome(store)): Reindexer {
   let timer: NodeJS.Timeout | undefined;
   /** When the work was first postponed, and when the last change was. */
   let since: number | undefined;
@@ -181,11 +182,14 @@ export function createReindexer(store: ContentStore, log: Logger): Reindexer {
   function step(): void {
     timer = undefined;
     try {
-      if (reindexSome(store)) after(performance.now() - changed >= calm ? pause : trickle);
+      if (some()) after(performance.now() - changed >= calm ? pause : trickle);
       else since = undefined;
     } catch (error) {
       // The work stays recorded and continues after the next change.
-      log.error({ err: error }, 'content: the search index could not be updated with an author’s new name');
+      log.error(
+        { err: error },
+        'content: the search index could not be updated with an author’s new name or the entries of a live story',
+      );
     }
   }
 

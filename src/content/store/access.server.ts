@@ -9,6 +9,7 @@ import type { IngestedDocument } from '../ingest/document.ts';
 import { rewordStory } from '../search/index.server.ts';
 import { forgetCards } from './cards.server.ts';
 import type { ContentStore } from './content-store.server.ts';
+import { withEntries } from './live.server.ts';
 import { sectionTable } from './rows.server.ts';
 
 const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
@@ -32,6 +33,10 @@ function publicExcerpt(excerpt: string, opening: string, body: string): string {
   return truncateAtWord(opening, publication.limits.excerpt);
 }
 
+/** Whether a document has parts that not everyone may read. */
+export const isRestricted = (store: ContentStore, document: Pick<IngestedDocument, 'facts' | 'terms'>): boolean =>
+  isWalled(levelIn(store, document));
+
 const levelIn = (store: ContentStore, document: Pick<IngestedDocument, 'facts' | 'terms'>) =>
   levelOf(
     document.facts.access ?? 'default',
@@ -42,11 +47,17 @@ const levelIn = (store: ContentStore, document: Pick<IngestedDocument, 'facts' |
 
 /** The document as the content store may store it: lists and search show only the excerpt of a restricted article. */
 export function withPublicText(store: ContentStore, document: IngestedDocument): IngestedDocument {
-  if (document.type !== 'articles' || !isWalled(levelIn(store, document))) return document;
+  if (document.type !== 'articles' || !isRestricted(store, document)) return document;
   const opening = plainText(document.openingHtml);
   const excerpt = publicExcerpt(document.excerpt, opening, plainText(document.bodyHtml));
   return { ...document, excerpt, searchText: opening };
 }
+
+/** The public text of a story for the search index. */
+export const indexedText = (store: ContentStore, document: IngestedDocument): string =>
+  isRestricted(store, document)
+    ? document.searchText
+    : withEntries(store, document.id, document.facts, document.searchText);
 
 const key = 'walled-sections';
 
@@ -76,8 +87,8 @@ export function updateRestrictedSections(store: ContentStore): void {
       for (const row of articles.all(`articles:section:${id}`)) {
         const document = { facts: JSON.parse(String(row.facts)), terms: JSON.parse(String(row.terms)) };
         const body = plainText(String(row.body));
-        if (!isWalled(levelIn(store, document))) {
-          rewordStory(store, Number(row.id), { body });
+        if (!isRestricted(store, document)) {
+          rewordStory(store, Number(row.id), { body: withEntries(store, Number(row.id), document.facts, body) });
           continue;
         }
         const opening = plainText(String(row.opening));

@@ -19,6 +19,7 @@ const article: DocumentVersion = {
   corrections: '',
   sound: '',
   story: null,
+  live: null,
 };
 const sectionSlug = (term: number): string | null => (term < 10 ? `s${term}` : null);
 const everything = ['article:1', 'author:5', 'card:1', 'latest', 'search', 'section:s3', 'slug:articles:a'];
@@ -42,6 +43,18 @@ describe('tagsOfDocument', () => {
       article,
       changed({ cardFacts: '["subscriber",1]', facts: '{"access":"subscriber"}' }),
       ['article:1', 'card:1', 'search'],
+    ],
+    [
+      'live coverage that begins',
+      article,
+      changed({ facts: '{"live":{"state":"live"}}', live: 'live' }),
+      ['article:1', 'card:1', 'search'],
+    ],
+    [
+      'live coverage that ends',
+      { ...article, live: 'live' },
+      changed({ facts: '{"live":{"state":"ended"}}', live: 'ended' }),
+      ['article:1', 'card:1'],
     ],
     [
       'a correction',

@@ -1,5 +1,5 @@
 /** The smallest set of tags that a change of a document or of the sections affects (docs/decisions/0002). */
-import type { DocumentType } from '../../lib/content/model.ts';
+import type { DocumentType, LiveCoverage } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import type { IngestedSection, SoundFacts } from '../ingest/document.ts';
 
@@ -27,6 +27,8 @@ export interface DocumentVersion {
   readonly sound: string;
   /** The story of an entry of live coverage; `null` for any other document. */
   readonly story: number | null;
+  /** State of a story's live coverage; `null` for a story that was never covered live, and for any other document. */
+  readonly live: LiveCoverage['state'] | null;
 }
 
 /** Id of the series that a version's sound belongs to. */
@@ -45,6 +47,7 @@ const sameCard = (a: DocumentVersion, b: DocumentVersion): boolean =>
   a.authorId === b.authorId &&
   a.date === b.date &&
   a.cardFacts === b.cardFacts &&
+  (a.live === 'live') === (b.live === 'live') &&
   sameTerms(a.terms, b.terms);
 
 const sameEntirely = (a: DocumentVersion, b: DocumentVersion): boolean =>
@@ -133,6 +136,8 @@ function articleTags(
     before.bodyHash !== after.bodyHash ||
     // The access level decides how much of the text is indexed, and a section may set the level.
     before.cardFacts !== after.cardFacts ||
+    // Entries of live coverage are indexed with their story.
+    (before.live === null) !== (after.live === null) ||
     !sameTerms(before.terms, after.terms)
   ) {
     tags.add(tag.search);

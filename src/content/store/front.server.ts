@@ -77,7 +77,9 @@ function storedSlots(store: ContentStore, key: string): readonly FrontSlot[] {
 function placedLink({ card }: FrontContext, link: FrontSlot['related'][number]): PlacedLink | null {
   if (!('story' in link)) return { ...link, story: null };
   const story = card(link.story);
-  return story && { href: `/article/${story.slug}`, title: link.title || story.title, story: story.id };
+  if (!story) return null;
+  const { id, slug, title, isLive } = story;
+  return { href: `/article/${slug}`, title: link.title || title, story: id, ...(isLive && { isLive }) };
 }
 
 /**

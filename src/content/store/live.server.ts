@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { LiveCoverage, LiveEntry, LiveStory } from '../../lib/content/model.ts';
 import type { ContentReader, LiveList } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
+import { entriesText } from '../../lib/live/text.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
 import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
@@ -51,6 +52,19 @@ export function writeLiveState(
   if (before?.story != null) add.run(before.story, -versionOf(before));
   if (after?.story != null) add.run(after.story, versionOf(after));
 }
+
+/** Characters of entries in the search index, so that indexing the next one doesn't take longer and longer. */
+const mostIndexed = 40_000;
+
+/** The text of a story for the search index, with its newest entries. @param body the story's own text, which anyone may read */
+export const withEntries = (store: ContentStore, id: number, { live }: DocumentFacts, body: string): string =>
+  live
+    ? `${body}\n${entriesText(
+        liveReads({ store, tags: new Set() }, (html) => html),
+        id,
+        mostIndexed,
+      )}`.trim()
+    : body;
 
 interface ReadState {
   readonly store: ContentStore;

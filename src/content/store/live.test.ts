@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fixtureAuthors, fixtureDocument } from '../../../tests/fixtures/content.ts';
 import type { AccessLevel, LiveCoverage } from '../../lib/content/model.ts';
 import { silent } from '../../lib/logging.ts';
 import { type ContentStore, openContentStore } from './content-store.server.ts';
+import { indexNewEntries } from './live-search.server.ts';
 import { createReader } from './reader.server.ts';
 import { storeDocument, withdrawDocument } from './write.server.ts';
 
@@ -177,4 +178,78 @@ it('10,000 entries cost a page no more than a few', () => {
     .prepare('EXPLAIN QUERY PLAN SELECT count(*) AS n FROM listing WHERE list = ? AND (date, id) > (?, ?)')
     .all('live-entries:story:1', '2026-11-25T11:00:00Z', 5);
   expect(JSON.stringify(plan)).toContain('SEARCH listing USING PRIMARY KEY');
+});
+
+it('a card says that its story is live, and its pages are rendered again when coverage begins and ends', () => {
+  const card = () => read().articles({ ids: [1] }).items[0];
+  story(1, null);
+  expect(card()).not.toHaveProperty('isLive');
+  expect([...story(1).tags]).toContain('card:1');
+  expect(card()?.isLive).toBe(true);
+  // Another moment of the beginning is nothing that a card shows.
+  expect([...story(1, { ...coverage, started: '2026-11-25T09:00:00Z' }).tags]).not.toContain('card:1');
+  expect([...story(1, { ...coverage, state: 'ended' }).tags]).toContain('card:1');
+  expect(card()).not.toHaveProperty('isLive');
+});
+
+describe('search', () => {
+  const found = (words: string) => {
+    while (indexNewEntries(store));
+    return read()
+      .search(words, {})
+      .items.map(({ id }) => id);
+  };
+
+  it('finds a story by what its entries say, as they are now', () => {
+    story(1);
+    put(11, { title: 'Heliotrope', html: '<p>The <em>quorum</em> is there.</p>' });
+    expect([found('heliotrope'), found('quorum')]).toEqual([[1], [1]]);
+    put(11, { title: 'Heliotrope', html: '<p>All of them stayed.</p>' });
+    expect([found('quorum'), found('stayed')]).toEqual([[], [1]]);
+    put(11, { story: 2, title: 'Heliotrope' });
+    expect(found('heliotrope')).toEqual([]);
+    story(2);
+    expect(found('heliotrope')).toEqual([2]);
+  });
+
+  it('loses a withdrawn entry with the withdrawal itself', () => {
+    story(1);
+    put(11, { title: 'Heliotrope' });
+    expect(found('heliotrope')).toEqual([1]);
+    withdrawDocument(store, 11, at());
+    expect(read().search('heliotrope', {}).items).toEqual([]);
+    expect(store.prepare("SELECT docs FROM words WHERE word = 'heliotrope'").get()).toBeUndefined();
+  });
+
+  it('finds entries that came before their story, and those of coverage that has ended', () => {
+    put(11, { title: 'Heliotrope' });
+    expect(found('heliotrope')).toEqual([]);
+    story(1, { ...coverage, state: 'ended' });
+    expect(found('heliotrope')).toEqual([1]);
+    story(1, null);
+    expect(found('heliotrope')).toEqual([]);
+  });
+
+  it('never holds a word of the entries of a restricted story', () => {
+    story(1, coverage, 'subscriber');
+    put(11, { title: 'Heliotrope' });
+    expect(found('heliotrope')).toEqual([]);
+    story(1);
+    expect(found('heliotrope')).toEqual([1]);
+    story(1, coverage, 'registered');
+    put(12, { title: 'Heliotrope again' });
+    expect(found('heliotrope')).toEqual([]);
+  });
+
+  it('holds the newest entries of a long story, and indexes several new ones at once', () => {
+    story(1);
+    store.transaction(() => {
+      for (let id = 100; id < 160; id++)
+        put(id, { minute: id - 100, title: `Entry w${id}`, html: `<p>${'word '.repeat(400)}</p>` });
+    });
+    expect([indexNewEntries(store), indexNewEntries(store)]).toEqual([true, false]);
+    expect([found('w159'), found('w145'), found('w100')]).toEqual([[1], [1], []]);
+    const { length } = String(store.prepare('SELECT body FROM search').get()?.body);
+    expect(length).toBeLessThan(45_000);
+  });
 });

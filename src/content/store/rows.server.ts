@@ -9,6 +9,7 @@ import type {
   Comment,
   Crossword,
   HeadlineTest,
+  LiveCoverage,
   Picture,
   Podcast,
   PodcastDetails,
@@ -106,6 +107,7 @@ interface ArticleFacts {
   minutes?: number;
   byline?: BylineFacts;
   test?: HeadlineTest;
+  live?: LiveCoverage;
 }
 
 export function cardOf(store: ContentStore, row: Row): Card {
@@ -123,6 +125,7 @@ export function cardOf(store: ContentStore, row: Row): Card {
     ),
     minutes: facts.minutes ?? 1,
     ...(facts.test && { test: facts.test }),
+    ...(facts.live?.state === 'live' && { isLive: true }),
   };
 }
 

@@ -8,7 +8,7 @@ import { tag } from '../../lib/content/tags.ts';
 import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
 import { indexStory, markForReindex, unindexStory } from '../search/index.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
-import { withPublicText } from './access.server.ts';
+import { indexedText, withPublicText } from './access.server.ts';
 import { bylineNames } from './bylines.server.ts';
 import { forgetCards } from './cards.server.ts';
 import { type DocumentVersion, peopleOf, podcastIn, tagsOfDocument } from './changed-tags.ts';
@@ -16,6 +16,7 @@ import type { ContentStore } from './content-store.server.ts';
 import { testedListsOf } from './headline-tests.server.ts';
 import { changedNeighborIds } from './lists.server.ts';
 import { liveListsOf, writeLiveState } from './live.server.ts';
+import { indexEntry } from './live-search.server.ts';
 import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
 
 /** When a document was fetched from WordPress. */
@@ -85,6 +86,7 @@ export function storedVersion(
     corrections: correctionsIn(facts),
     sound: soundIn(facts),
     story: facts.story ?? null,
+    live: facts.live?.state ?? null,
     fetched: Number(row.fetched),
     partial: row.partial === 1,
   };
@@ -114,6 +116,7 @@ function versionOf(document: IngestedDocument): DocumentVersion {
     corrections: correctionsIn(document.facts),
     sound: soundIn(document.facts),
     story: document.facts.story ?? null,
+    live: document.facts.live?.state ?? null,
   };
 }
 
@@ -269,6 +272,7 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     for (const each of own) tags.add(each);
     const moved = before?.date !== after.date;
     if (after.type === 'articles' && (own.has(tag.search) || moved)) indexArticle(store, document);
+    if (after.type === 'live-entries' && own.size > 0) indexEntry(store, before, after);
     if (after.type === 'authors' && before && before.title !== after.title) markForReindex(store, after.id);
     const status = before ? (own.size > 0 ? 'changed' : 'unchanged') : 'created';
     return { status, type: after.type, id: after.id, tags, slugs: [before?.slug ?? null, after.slug], before, after };
@@ -276,9 +280,9 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
 }
 
 function indexArticle(store: ContentStore, document: IngestedDocument): void {
-  const { id, title, excerpt, authorId, facts, searchText, date, terms } = document;
+  const { id, title, excerpt, authorId, facts, date, terms } = document;
   const author = bylineNames(store, authorId, facts);
-  indexStory(store, { id, title, standfirst: excerpt, author, body: searchText, date, terms });
+  indexStory(store, { id, title, standfirst: excerpt, author, body: indexedText(store, document), date, terms });
 }
 
 /** An author known only from an article has a provisional row until the author's own document arrives. */
@@ -305,6 +309,7 @@ function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetche
     corrections: '',
     sound: '',
     story: null,
+    live: null,
   };
   writeDocument(store, after, true, fetched);
   writeListing(store, before, after);
@@ -336,6 +341,7 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
     store.prepare('DELETE FROM bodies WHERE id = ?').run(id);
     // Comments stay in the store, unseen, in case the article comes back.
     if (before.type === 'articles') unindexStory(store, id);
+    if (before.type === 'live-entries') indexEntry(store, before, null);
     const choice = storedTopStories(store);
     const tags = tagsOfDocument(before, null, sectionSlugOf(store), choice?.ids ?? []);
     for (const each of formerAddresses(store, before, null)) tags.add(each);

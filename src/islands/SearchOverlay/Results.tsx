@@ -1,10 +1,14 @@
 /** Articles in the overlay: results, and suggestions where there are none. */
 import type { CardsAnswer } from '../../lib/cards/wire.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
+import { liveWord } from '../../lib/live/schema.ts';
 import { searchPage } from '../../lib/search/client.ts';
 import { searchMessages } from '../../lib/search/messages.ts';
 import type { SearchAnswer } from '../../lib/search/model.ts';
 import styles from './SearchOverlay.module.css';
+
+/** Before the headline of a story that is covered live. */
+const Live = () => <span className={`label ${styles.live}`}>{liveWord} </span>;
 
 /** @param stale whether the results belong to an earlier query */
 export function Hits({ answer, stale }: { answer: SearchAnswer; stale: boolean }) {
@@ -16,6 +20,7 @@ export function Hits({ answer, stale }: { answer: SearchAnswer; stale: boolean }
             <div className={styles.text}>
               {hit.section && <span className={`label ${styles.kicker}`}>{hit.section.label}</span>}
               <h3 className={styles.title}>
+                {hit.live && <Live />}
                 <a href={hit.url} data-result>
                   {hit.post_title}
                 </a>
@@ -62,11 +67,12 @@ export function Grid({ name, cards }: { name: string; cards: CardsAnswer['articl
     <section className={styles.offer} aria-label={name}>
       <h2 className={styles.offerName}>{name}</h2>
       <ul className={styles.grid}>
-        {cards.map(({ id, slug, title, image, author, section }) => (
+        {cards.map(({ id, slug, title, image, author, section, live }) => (
           <li key={id} className={styles.card}>
             {image && <img src={image.url} alt="" width="300" height="200" loading="lazy" decoding="async" />}
             {section && <span className={`label ${styles.kicker}`}>{section.label}</span>}
             <h3 className={styles.title}>
+              {live && <Live />}
               <a href={`/article/${slug}`} data-result>
                 {title}
               </a>

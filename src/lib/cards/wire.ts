@@ -17,6 +17,8 @@ export const articleCard = z.object({
   author: z.object({ name: z.string() }).nullable(),
   /** Beyond the specification, for the line above a headline. */
   section: z.object({ slug: z.string(), label: z.string() }).nullable(),
+  /** Present while the story is covered live. */
+  live: z.literal(true).optional(),
   /** First published, UTC. */
   date: z.string(),
 });
@@ -32,7 +34,7 @@ const nameOf = (byline: Card['byline']): ArticleCard['author'] => {
 };
 
 /** The public part of a card of the content store. */
-export const articleCardOf = ({ id, slug, title, image, byline, section, date }: Card): ArticleCard => ({
+export const articleCardOf = ({ id, slug, title, image, byline, section, date, isLive }: Card): ArticleCard => ({
   id,
   slug,
   title,
@@ -40,4 +42,5 @@ export const articleCardOf = ({ id, slug, title, image, byline, section, date }:
   image: image && { url: imageUrl(image.url, cardPictureWidth), alt: image.alt },
   author: nameOf(byline),
   section: section && { slug: section.slug, label: section.label },
+  ...(isLive && { live: true }),
 });

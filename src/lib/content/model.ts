@@ -102,6 +102,8 @@ export interface Card {
   readonly minutes: number;
   /** Only lists of stories show its headlines; everything else shows the story's own. */
   readonly test?: HeadlineTest | undefined;
+  /** It is being covered live. */
+  readonly isLive?: true | undefined;
 }
 
 export const correctionKinds = ['correction', 'clarification'] as const;

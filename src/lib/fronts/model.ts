@@ -73,4 +73,5 @@ export interface PlacedLink {
   readonly title: string;
   /** Id of the story that it leads to; `null` for an address. */
   readonly story: number | null;
+  readonly isLive?: true | undefined;
 }

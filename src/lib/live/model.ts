@@ -5,12 +5,12 @@ import { isFree } from '../article/model.ts';
 import type { Article, Card, LiveEntry } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { type Paging, pageCount, pageHref } from '../paging.ts';
-import { entryAnchor } from './schema.ts';
+import { entryAnchor, liveWord } from './schema.ts';
 
 const size = publication.pageSizes.liveEntries;
 
 export const liveWords = {
-  live: 'Live',
+  live: liveWord,
   heading: 'Live updates',
   jump: 'Go to the latest updates',
   ended: 'Live coverage has ended.',

@@ -1,5 +1,8 @@
 /** Live coverage: paths, ids, and the words that server and browser share. Browsers load it. */
 
+/** Marks a story that is covered live. */
+export const liveWord = 'Live';
+
 /** The event stream of a story. */
 export const streamPath = (story: number): string => `/live/${story}`;
 
@@ -8,6 +11,10 @@ export const entryAnchor = (id: number | string): string => `entry-${id}`;
 
 /** "1 new update", "3 new updates". */
 export const newUpdates = (count: number): string => `${count} new update${count === 1 ? '' : 's'}`;
+
+/** For a reader whose access has ended while the page was open. */
+export const followingEnded =
+  'New updates don’t appear here anymore. Reload the page to go on following; if you came by a gift link, open it again.';
 
 /** Where a key event leads. */
 export interface KeyEvent {
@@ -20,6 +27,9 @@ export interface KeyEvent {
   readonly instant: string;
 }
 
+/** What an event says where pages show no alert: browsers drop an event without data. */
+export const noAlert = '-';
+
 /** Events of the stream, by name. */
 export const streamEvents = {
   /** The markup of an entry that is new or has changed. */
@@ -30,4 +40,6 @@ export const streamEvents = {
   sync: 'sync',
   /** The story isn't live any more. */
   end: 'end',
+  /** The banner of the alert that pages show from now on, or {@link noAlert}. */
+  alert: 'alert',
 } as const;

@@ -77,7 +77,7 @@ async function send(
   return { kind: 'refused', message };
 }
 
-/** Ids of the articles that tags of changed content name. */
+/** Ids of the articles that tags of changed content name; an entry of a live story stands in the record of its story. */
 function changedArticles(content: ContentReader, tags: Iterable<string>): string[] {
   const ids = new Set<string>();
   for (const tag of tags) {
@@ -85,7 +85,7 @@ function changedArticles(content: ContentReader, tags: Iterable<string>): string
     // The name of an author stands in all of the author's records.
     if (kind === 'byline') {
       for (const story of content.articles({ authorId: Number(id), limit: most }).items) ids.add(String(story.id));
-    } else if (kind === 'article' || kind === 'card') ids.add(id);
+    } else if (kind === 'article' || kind === 'card' || kind === 'live') ids.add(id);
   }
   return [...ids];
 }

@@ -107,6 +107,8 @@ export const searchHit = z.object({
   /** Public text around a match, in parts: those with `match` are highlighted. Plain text. */
   snippet: z.array(z.object({ text: z.string(), match: z.boolean() })),
   section: z.object({ slug: z.string(), label: z.string() }).nullable(),
+  /** Present while the story is covered live. */
+  live: z.literal(true).optional(),
   /** First published, UTC. */
   date: z.string(),
   /** Path on this site. */

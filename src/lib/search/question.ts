@@ -17,6 +17,7 @@ const hitOf = (hit: SearchHit): SearchHitAnswer => ({
   author: { post_title: shortByline(hit.byline) },
   snippet: snippetParts(snippetOf(hit)),
   section: hit.section && { slug: hit.section.slug, label: hit.section.label },
+  ...(hit.isLive && { live: true }),
   date: hit.date,
   url: `/article/${hit.slug}`,
 });

@@ -4,6 +4,7 @@ import { bylineText } from '../bylines/model.ts';
 import type { Article, Picture } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { imageUrl } from '../images/url.ts';
+import { entriesText } from '../live/text.ts';
 import { cutToBytes, plainText } from '../text.ts';
 
 /** A type and not an interface: the vendor's type of a record takes any property. */
@@ -16,7 +17,7 @@ export type SearchRecord = {
   readonly image_url: string | null;
   readonly author: { readonly post_title: string };
   readonly standfirst: string;
-  /** The public text; of an article behind a paywall, only its opening. */
+  /** The public text, with the newest entries of a live story; of an article behind a paywall, only its opening. */
   readonly text: string;
   /** Slugs, for filters. */
   readonly sections: readonly string[];
@@ -27,7 +28,7 @@ export type SearchRecord = {
 };
 
 /** Increased when records change; an index with older records is filled again. */
-export const recordVersion = 2;
+export const recordVersion = 3;
 
 export type Action =
   | { readonly action: 'updateObject'; readonly body: SearchRecord }
@@ -45,7 +46,8 @@ const longestStandfirst = 1200;
 /** Address of a picture in results: that of the picture service, because an original may hold its location. */
 export const pictureOf = (image: Pick<Picture, 'url'> | null): string | null => image && imageUrl(image.url, 384);
 
-export function recordOf(article: Article): SearchRecord {
+/** @param entries text of a live story's entries (`lib/live/text.ts`), the most important first; they get at least half of the room */
+export function recordOf(article: Article, entries = ''): SearchRecord {
   const record = (text: string): SearchRecord => ({
     objectID: String(article.id),
     slug: article.slug,
@@ -59,15 +61,26 @@ export function recordOf(article: Article): SearchRecord {
     date: Math.floor(Date.parse(article.date) / 1000),
     url: `/article/${article.slug}`,
   });
-  const size = (text: string): number => Buffer.byteLength(JSON.stringify(record(text)));
-  let text = cutToBytes(
-    plainText(isWalled(article.access) ? article.openingHtml : article.bodyHtml),
-    Math.max(0, longestRecord - size('')),
-  );
-  // Quotation marks and line breaks take more bytes in JSON than in the text.
-  for (let over = size(text) - longestRecord; over > 0 && text !== ''; over = size(text) - longestRecord)
-    text = cutToBytes(text, Math.max(0, Buffer.byteLength(text) - over));
-  return record(text);
+  const room = Math.max(0, longestRecord - Buffer.byteLength(JSON.stringify(record(''))));
+  return record(textOf(article, isWalled(article.access) ? '' : entries, room));
+}
+
+/** @param room bytes of JSON */
+function textOf({ access, openingHtml, bodyHtml }: Article, entries: string, room: number): string {
+  const own = plainText(isWalled(access) ? openingHtml : bodyHtml);
+  if (entries === '') return cutToJson(own, room);
+  const left = Math.max(Math.floor(room / 2), room - jsonBytes(`\n${entries}`));
+  return cutToJson(`${cutToJson(own, left)}\n${entries}`, room);
+}
+
+/** Bytes of a text in JSON: quotation marks and line breaks take more of them than in the text. */
+const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
+
+function cutToJson(text: string, most: number): string {
+  let cut = cutToBytes(text, most);
+  for (let over = jsonBytes(cut) - most; over > 0 && cut !== ''; over = jsonBytes(cut) - most)
+    cut = cutToBytes(cut, Math.max(0, Buffer.byteLength(cut) - over));
+  return cut;
 }
 
 /** The action for an article's current state: update, or delete if it is no longer published. */
@@ -75,6 +88,9 @@ export function actionFor(content: ContentReader, id: number): Action {
   const [card] = content.articles({ ids: [id] }).items;
   const article = card && content.article(card.slug);
   return article && article.id === id
-    ? { action: 'updateObject', body: recordOf(article) }
+    ? {
+        action: 'updateObject',
+        body: recordOf(article, article.live ? entriesText(content, id, longestRecord) : ''),
+      }
     : { action: 'deleteObject', body: { objectID: String(id) } };
 }

@@ -1,0 +1,51 @@
+/**
+ * The entries of live stories in the search index, each with its story. What an entry no longer says is removed with the change itself. New
+ * entries are added a moment later, several at once: they must reach open pages first, and the text of the whole story is indexed again.
+ */
+import { plainText } from '../../lib/text.ts';
+import type { DocumentFacts } from '../ingest/document.ts';
+import { rewordStory } from '../search/index.server.ts';
+import { isRestricted } from './access.server.ts';
+import type { DocumentVersion } from './changed-tags.ts';
+import type { ContentStore } from './content-store.server.ts';
+import { withEntries } from './live.server.ts';
+
+const prefix = 'index-entries:';
+
+type Entry = Pick<DocumentVersion, 'story'>;
+
+/** Part of the transaction that writes an entry. @param before `null`: it is new; @param after `null`: it is withdrawn */
+export function indexEntry(store: ContentStore, before: Entry | null, after: Entry | null): void {
+  if (before?.story != null) indexStoryEntries(store, before.story);
+  if (after?.story != null && after.story !== before?.story) store.setMeta(`${prefix}${after.story}`, '1');
+}
+
+/**
+ * Adds the new entries of one story.
+ *
+ * @returns whether there may be more stories
+ */
+export function indexNewEntries(store: ContentStore): boolean {
+  return store.transaction(() => {
+    const note = store
+      .prepare("SELECT key FROM meta WHERE key >= 'index-entries:' AND key < 'index-entries;' LIMIT 1")
+      .get();
+    if (!note) return false;
+    const key = String(note.key);
+    indexStoryEntries(store, Number(key.slice(prefix.length)));
+    store.prepare('DELETE FROM meta WHERE key = ?').run(key);
+    return true;
+  });
+}
+
+function indexStoryEntries(store: ContentStore, id: number): void {
+  const row = store
+    .prepare(
+      "SELECT d.facts, d.terms, b.body FROM documents d JOIN bodies b ON b.id = d.id WHERE d.id = ? AND d.type = 'articles'",
+    )
+    .get(id);
+  if (!row) return;
+  const facts = JSON.parse(String(row.facts)) as DocumentFacts;
+  if (!facts.live || isRestricted(store, { facts, terms: JSON.parse(String(row.terms)) })) return;
+  rewordStory(store, id, { body: withEntries(store, id, facts, plainText(String(row.body))) });
+}
