@@ -1,6 +1,6 @@
 /** Live coverage on the built site: what readers with an open page get through kills, restarts, withdrawals and late webhooks. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
+import { createAccessCookie, createPassCookie } from '../../src/press/delivery/access-cookie.ts';
 import { openStream, type Stream } from '../fixtures/event-stream.ts';
 import {
   entriesOf,
@@ -167,11 +167,15 @@ describe.each([1, 2])('with %i process(es)', (count) => {
   });
 
   it('a story that ends is a normal story, and its streams end', async () => {
+    const isMarked = async (path: string) => (await paper.ask(path)).text.includes('>Live</span>');
+    const lists = ['/', '/latest', '/fragments/latest'];
+    for (const path of lists) expect(await isMarked(path), path).toBe(true);
     const watch = await openStream(paper.port(), `/live/${liveStory}`);
     paper.edit(liveStory, liveFields({ state: 'ended', ended: '2026-11-20T18:00:00Z' }));
     await paper.deliver({ event: 'update', type: 'articles', id: liveStory, slug: 'story-1' });
     await watch.ended;
     expect(watch.events.at(-1)?.name).toBe('end');
+    for (const path of lists) await until(async () => !(await isMarked(path)), paper.output);
     const { text } = await paper.ask(page);
     expect(text).toContain('"@type":"NewsArticle"');
     expect(text).not.toMatch(/LiveBlogPosting|data-live="/);
@@ -228,6 +232,64 @@ describe('a story for subscribers', () => {
     await saveEntry(paper, 926, { story: 9, words: 'HELIOTROPE new' });
     await until(() => stream.events.some(({ data }) => data.includes('HELIOTROPE new')), paper.output);
     stream.close();
+  });
+
+  it('is open as a whole to a reader to whom it was given, and nothing else is', async () => {
+    const passes = createPassCookie({ name: 'gift', keys: [accessKey] });
+    const soon = Math.floor(Date.now() / 1000) + 600;
+    const gift = `gift=${passes.sign(paid, soon)}`;
+    const given = (path: string, jar = gift) => paper.ask(path, { headers: { cookie: jar } });
+    for (const path of [paid, `${paid}/live?page=2`]) {
+      const { text, headers } = await given(path);
+      expect(text, path).toContain('HELIOTROPE');
+      expect(headers['cache-control'], path).toMatch(/private|no-store/);
+      // Neither a cache nor the next reader gets what was given.
+      const { text: cut, headers: own } = await paper.ask(path);
+      expect(cut, path).not.toContain('HELIOTROPE');
+      expect((await paper.ask(path, { headers: { 'if-none-match': String(headers.etag) } })).status, path).toBe(200);
+      expect(own.etag).not.toBe(headers.etag);
+    }
+    // The lasting address of an entry of the second page leads there.
+    const { headers, status } = await given(`${paid}/live/901`);
+    expect([status, headers.location]).toEqual([302, `${paid}/live?page=2#entry-901`]);
+    const stream = await openStream(paper.port(), '/live/9?since=x', { cookie: gift });
+    await saveEntry(paper, 927, { story: 9, words: 'HELIOTROPE given' });
+    await until(() => stream.events.some(({ data }) => data.includes('HELIOTROPE given')), paper.output);
+    stream.close();
+
+    const poor = {
+      'another story': passes.sign('/article/story-1', soon),
+      'a page of it that is no story': passes.sign(`${paid}/live?page=2`, soon),
+      'its comments': passes.sign(`${paid}/comments`, soon),
+      'its stream': passes.sign('/live/9', soon),
+      'until a moment ago': passes.sign(paid, Math.floor(Date.now() / 1000) - 1),
+      forged: `v1.${accessKey.id}.${soon}.${'A'.repeat(43)}`,
+    };
+    for (const [name, value] of Object.entries(poor)) {
+      for (const path of [`${paid}/live?page=2`, `${paid}/live?page=1`, `${paid}/live`, `${paid}/live?page=3`]) {
+        expect((await given(path, `gift=${value}`)).text, `${name} ${path}`).not.toContain('HELIOTROPE');
+      }
+      expect((await openStream(paper.port(), '/live/9', { cookie: `gift=${value}` })).status, name).toBe(403);
+    }
+    // The gift of one story opens no other one, on whatever page.
+    paper.edit(8, { access: 'subscriber', ...liveFields() });
+    for (let id = 801; id <= 821; id++)
+      paper.wordpress.put('live-entries', wireEntry(id, { story: 8, words: 'MARIGOLD' }));
+    await paper.deliver({ event: 'update', type: 'articles', id: 8, slug: 'story-8' });
+    for (let id = 801; id <= 821; id++) await saveEntry(paper, id, { story: 8, words: 'MARIGOLD' });
+    const other = '/article/story-8';
+    expect((await paper.ask(`${other}/live?page=2`, { headers: { cookie } })).text).toContain('MARIGOLD');
+    for (const path of [
+      other,
+      `${other}/live?page=2`,
+      `${paid}/../story-8/live?page=2`,
+      `${paid}/live?page=2&page=../../story-8`,
+      `${other}/live?page=2&from=${paid}`,
+      '/fragments/live/801',
+    ]) {
+      expect((await given(path)).text, path).not.toContain('MARIGOLD');
+    }
+    expect((await openStream(paper.port(), '/live/8', { cookie: gift })).status).toBe(403);
   });
 
   it('ends the streams of readers without access when a free story becomes one', async () => {

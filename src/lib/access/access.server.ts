@@ -104,7 +104,7 @@ export function createAccess(options: AccessOptions): RunningAccess {
       if (!gift || slugOf(gift.articleId) === null) return null;
       return gift.good || options.pass.opens(header ?? undefined, giftPath(token)) ? gift : null;
     },
-    useGift: (token, slugOf, header) => useGift(state, token, slugOf, header),
+    useGift: (token, slugOf, header, elsewhere) => useGift(state, token, slugOf, header, elsewhere),
     personalData: {
       tables: { article_reads: 'gone', gifts: 'gone' },
       export: async ({ userId }) => ({
@@ -176,7 +176,13 @@ async function view(state: AccessState, question: Question): Promise<View> {
   return { ...known, meter: reading };
 }
 
-async function useGift(state: AccessState, token: string, slugOf: SlugOf, header: string | null) {
+async function useGift(
+  state: AccessState,
+  token: string,
+  slugOf: SlugOf,
+  header: string | null,
+  elsewhere: (articleId: number) => readonly string[] = () => [],
+) {
   const { rules, pass, secure, now } = state;
   const seen = await validGift(state, token);
   const slug = seen && slugOf(seen.articleId);
@@ -187,12 +193,13 @@ async function useGift(state: AccessState, token: string, slugOf: SlugOf, header
   const gift = again ? seen : await spendGift(state.gifts, token);
   if (!gift) return null;
   const at = Math.floor(now() / 1000);
-  const cookie = (page: string, expires: number): string =>
-    setCookie(pass.name, pass.sign(page, expires), { maxAge: expires - at, httpOnly: true, secure, path: page });
+  const cookie = (page: string, expires: number, sentTo = page): string =>
+    setCookie(pass.name, pass.sign(page, expires), { maxAge: expires - at, httpOnly: true, secure, path: sentTo });
   const ends = Math.floor(gift.expires / 1000);
   // The article's pass is short, because the giver's subscription is not checked while it lasts. The link's pass lasts as long as the link.
-  const articlePass = cookie(path, Math.min(ends, at + rules.gifts.passMinutes * 60));
-  return { path, cookies: again ? [articlePass] : [articlePass, cookie(giftPath(token), ends)] };
+  const passEnds = Math.min(ends, at + rules.gifts.passMinutes * 60);
+  const passes = [path, ...elsewhere(seen.articleId)].map((sentTo) => cookie(path, passEnds, sentTo));
+  return { path, cookies: again ? passes : [...passes, cookie(giftPath(token), ends)] };
 }
 
 /** What both decision routes take (vendors.md 1.9 and 1.10). */

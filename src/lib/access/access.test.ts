@@ -331,6 +331,26 @@ onBothEngines('access', (engines) => {
       expect((await access.useGift(token, slugOf, again))?.path).toBe('/article/story-7');
     });
 
+    it('are sent by the browser also to where the story has its stream, and open nothing else there', async () => {
+      const { access, session, pay, pass } = await open();
+      pay('sun-reader', day);
+      const given = await access.give(session, 7);
+      const token = given?.ok ? given.gift.token : '';
+      const used = await access.useGift(token, slugOf, null, (id) => [`/live/${id}`]);
+      expect(used?.cookies.map((line) => /Path=([^;]*)/.exec(line)?.[1])).toEqual([
+        '/article/story-7',
+        '/live/7',
+        `/gift/${token}`,
+      ]);
+      for (const line of used?.cookies.slice(0, 2) ?? []) expect(line).toMatch(/; Max-Age=3600; .*HttpOnly; Secure$/);
+      const jar = sentTo('/live/7', used);
+      expect(pass.opens(jar, '/article/story-7')).toBe(true);
+      for (const other of ['/live/7', '/article/story-8', '/article/story-7/live?page=2']) {
+        expect(pass.opens(jar, other), other).toBe(false);
+      }
+      expect(sentTo('/live/8', used)).toBe('');
+    });
+
     it('are for readers who have confirmed their address', async () => {
       const { access, session, pay, database } = await open();
       pay('sun-reader', day);

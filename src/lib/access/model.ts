@@ -43,12 +43,14 @@ export interface Access {
    * Uses a link for one browser more.
    *
    * @param slugOf the article's slug by its id; `null`: it is gone
+   * @param elsewhere paths outside the article's own to which the browser has to send the pass, too: its event stream, its recordings
    * @returns where to go, and whole `Set-Cookie` values; `null`: the link opens nothing (any more)
    */
   useGift(
     token: string,
     slugOf: (articleId: number) => string | null,
     cookies: string | null,
+    elsewhere?: (articleId: number) => readonly string[],
   ): Promise<{ readonly path: string; readonly cookies: readonly string[] } | null>;
   readonly personalData: PersonalData;
 }
@@ -79,7 +81,7 @@ export const isWalled = (level: AccessLevel): level is WalledLevel => level === 
 /** @param path path or whole address, with or without a query; @returns `null` for what is no published article */
 export function articleAt(content: Pick<ContentReader, 'article'>, path: string): ArticleSubject | null {
   if (!URL.canParse(path, 'http://paper.example')) return null;
-  const [, slug] = /^\/article\/([^/]+)\/?$/.exec(new URL(path, 'http://paper.example').pathname) ?? [];
+  const [, slug] = /^\/article\/([^/]+)(?:\/live)?\/?$/.exec(new URL(path, 'http://paper.example').pathname) ?? [];
   if (slug === undefined) return null;
   let plain: string;
   try {

@@ -26,7 +26,10 @@ const endings: Readonly<Record<string, string>> = {
  * @param type media type, for the file's ending
  */
 export const soundPath = (articleId: number, number: number, type = ''): string =>
-  `/sound/${articleId}/${number}${endings[type] ?? ''}`;
+  `${soundFolder(articleId)}/${number}${endings[type] ?? ''}`;
+
+/** Where all recordings of a story are. */
+export const soundFolder = (articleId: number): string => `/sound/${articleId}`;
 
 export const soundWords = {
   listen: 'Listen',

@@ -7,6 +7,7 @@ import type { AccessCookie } from '../../press/delivery/access-cookie.ts';
 import { respondUncached, respondWithPage, responseFromCache, type Source } from '../../press/delivery/respond.ts';
 import type { FastPathHeaders, ServeFromCache } from '../../press/fast-path/fast-path.ts';
 import type { Variant } from '../../press/store/stored-page.ts';
+import { giftPage } from '../press/page-keys.ts';
 import { notCopiedPage } from './fallback-pages.ts';
 import { requestIdHeader } from './request-id.ts';
 import { sendPage } from './send.ts';
@@ -83,7 +84,7 @@ function cachedPageAt(
   if (options.crawlers && options.crawlers.claims(headers['user-agent']) !== null) return undefined;
   const { cookie } = headers;
   const level = access.levelFor(cookie);
-  if (press.variantFor(page.page.access, level) === 'full' || passes?.opens(cookie, key.key)) {
+  if (press.variantFor(page.page.access, level) === 'full' || passes?.opens(cookie, giftPage(key.key))) {
     return press.peekFull(page);
   }
   // A reader with a session and no access cookie may get one, which takes a call to the accounts.
@@ -144,7 +145,7 @@ export async function answerWithPage(
       if (outgoing.destroyed || respondUncached(page, incoming, outgoing, press)) return;
       continue;
     }
-    if (press.variantFor(access, level) === 'full' || (access !== null && passes?.opens(cookie, key))) {
+    if (press.variantFor(access, level) === 'full' || (access !== null && passes?.opens(cookie, giftPage(key)))) {
       page = await find('full');
       // Only a response that no cache stores may carry a cookie.
       if (renewed.length > 0) outgoing.setHeader('set-cookie', renewed);

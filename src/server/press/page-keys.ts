@@ -75,6 +75,9 @@ export function isUnknownDocument(content: ContentReader, key: string): boolean 
 /** The banner of the alert, which the press puts into pages. */
 export const alertFragment = '/fragments/alert';
 
+/** The page whose gift opens a page: all pages of a live story are one story. @param key of a page */
+export const giftPage = (key: string): string => /^(\/article\/[^/?]+)\/live\?page=\d+$/.exec(key)?.[1] ?? key;
+
 /** Whether the site has a page at a path that is all in lower case. */
 export function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path)) return true;
