@@ -34,26 +34,30 @@ const verbs: Readonly<Record<string, string>> = {
   soundcloud: 'Listen on',
 };
 
-for (const shell of document.querySelectorAll<HTMLElement>('.embed[data-embed-src]')) {
-  const { embedSrc: src, embedProvider: provider = '', embedTitle: title = '' } = shell.dataset;
-  const link = shell.querySelector('a');
-  if (!src || !link) continue;
+/** Puts the button into every placeholder of a part of the page. What comes into the page later is given to it once. */
+export function prepareEmbeds(part: ParentNode): void {
+  for (const shell of part.querySelectorAll<HTMLElement>('.embed[data-embed-src]')) {
+    const { embedSrc: src, embedProvider: provider = '', embedTitle: title = '' } = shell.dataset;
+    const link = shell.querySelector('a');
+    if (!src || !link) continue;
 
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.className = 'embed-load';
-  button.textContent = `${verbs[provider.toLowerCase()] ?? 'Show the content from'} ${provider || new URL(src).hostname}`;
-  const note = document.createElement('small');
-  note.className = 'embed-note';
-  note.textContent = 'Nothing is sent there until you press the button.';
-  link.before(button, note);
-  shell.classList.add('embed-ready');
+    const button = document.createElement('button');
+    button.className = 'embed-load';
+    button.textContent = `${verbs[provider.toLowerCase()] ?? 'Show the content from'} ${provider || new URL(src).hostname}`;
+    const note = document.createElement('small');
+    note.className = 'embed-note';
+    note.textContent = 'Nothing is sent there until you press the button.';
+    link.before(button, note);
+    shell.classList.add('embed-ready');
 
-  button.addEventListener('click', () => {
-    const element = frame(src, title || link.textContent || `Content from ${provider}`);
-    button.replaceWith(element);
-    note.remove();
-    shell.classList.add('embed-loaded');
-    element.focus();
-  });
+    button.addEventListener('click', () => {
+      const element = frame(src, title || link.textContent || `Content from ${provider}`);
+      button.replaceWith(element);
+      note.remove();
+      shell.classList.add('embed-loaded');
+      element.focus();
+    });
+  }
 }
+
+prepareEmbeds(document);

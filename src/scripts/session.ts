@@ -3,33 +3,28 @@
  * others are anonymous and load nothing until another tab, or a popup in this one, signs in. A prerendered page asks when it is shown.
  */
 import { readVisitor, sessionName, tabs } from '../lib/accounts/visitor.ts';
+import { readStored } from '../lib/browser-storage.ts';
 import { whenShown } from '../lib/when-shown.ts';
 
-let started = false;
-
+/** A module runs once, however often it is asked for. */
 function start(): void {
-  if (started) return;
-  started = true;
-  import('./session-page.ts').catch((error: unknown) => {
-    started = false;
-    console.error('The session could not be loaded', error);
-  });
-}
-
-function wasSignedIn(): boolean {
-  try {
-    return localStorage.getItem(sessionName) !== null;
-  } catch {
-    return false;
-  }
+  import('./session-page.ts').catch((error: unknown) => console.error('The session could not be loaded', error));
 }
 
 const marked = () => readVisitor(document.cookie) !== null || document.documentElement.dataset.visitor !== undefined;
 
 whenShown(() => {
-  if (marked() || wasSignedIn() || /[?&]recognized_email=/.test(location.search)) start();
+  if (marked() || readStored(sessionName) !== null || /[?&]recognized_email=/.test(location.search)) start();
   else tabs(start);
 
   // A page from the back-forward cache may have missed a sign-in.
   addEventListener('pageshow', () => marked() && start());
+
+  // Breaking news may have come or gone while the page wasn't looked at.
+  let left = Date.now();
+  addEventListener('visibilitychange', () => {
+    const now = Date.now();
+    if (!document.hidden && now - left > 60_000) import('./alert.ts').then((alert) => alert.renewAlert());
+    left = now;
+  });
 });

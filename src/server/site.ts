@@ -90,7 +90,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   const { press } = site;
   const outlets = openOutlets(start, pages);
   const { streams } = outlets;
-  const banner = openBanner(start, site);
+  const banner = openBanner(start, site, streams);
   followChanges(start, site, outlets, banner);
   const live = followLive(app, render, streams, link);
   const assets = await openEarlierAssets({
@@ -123,6 +123,8 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   // And what was withdrawn while this node was away.
   await cluster?.catchUp(catchUpMs);
   await banner.update();
+  // Serving workers that were there before may have told open pages of one that was withdrawn meanwhile.
+  if (banner.html() === null) link?.banner(null);
   const port = await listenTo(server, config, socket);
   if (!link) log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
   app.start();
@@ -200,11 +202,15 @@ function openOutlets({ app, link }: SiteStart, { site, security }: Pages) {
 
 type Outlets = ReturnType<typeof openOutlets>;
 
-/** Opens the banner of breaking news, which the press puts into stored pages. */
-function openBanner({ app, link, closers }: SiteStart, { press }: SitePress): AlertBanner {
+/** Opens the banner of breaking news, which the press puts into stored pages, and streams into open ones. */
+function openBanner({ app, link, closers }: SiteStart, { press }: SitePress, streams: LiveStreams): AlertBanner {
   const { content, log } = app.services;
   const onEnd = (): void => app.publish(new Set([tag.alert]), 'holder');
-  const banner = createAlertBanner({ press, reader: content.reader, tell: link?.banner, onEnd, log });
+  const tell = (html: string | null): void => {
+    streams.alert(html);
+    link?.banner(html);
+  };
+  const banner = createAlertBanner({ press, reader: content.reader, tell, onEnd, log });
   closers.unshift(banner.stop);
   return banner;
 }

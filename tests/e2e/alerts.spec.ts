@@ -24,6 +24,7 @@ test.beforeAll(async () => {
     `add_filter( 'newsroom_webhooks_enabled', '__return_false' );
     $section = get_terms( array( 'taxonomy' => 'category', 'slug' => 'national', 'hide_empty' => false ) );
     foreach ( array( 'The Bridge Opens', 'A Fire on Canal Street', 'Low Water' ) as $title ) { wp_insert_post( array( 'post_type' => 'articles', 'post_title' => $title, 'post_status' => 'publish', 'post_content' => '<p>' . str_repeat( 'Words of the story. ', 200 ) . '</p>', 'post_category' => wp_list_pluck( $section, 'term_id' ) ) ); }
+    wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'The Count', 'post_name' => 'the-count', 'post_status' => 'publish', 'post_date' => '2001-02-04 04:05:06', 'post_content' => '<p>' . str_repeat( 'The count goes on. ', 200 ) . '</p>', 'post_category' => wp_list_pluck( $section, 'term_id' ), 'meta_input' => array( 'newsroom_live' => 'live' ) ) );
     return 1;`,
   );
   push = await startPush();
@@ -162,6 +163,100 @@ test('without JavaScript it is there, and can be closed', async ({ browser }) =>
   await banner(page).locator('summary').click();
   await expect(banner(page)).toBeHidden();
   await context.close();
+});
+
+/** Hides an open page for a time, and shows it again, as a browser does with a tab. */
+const lookAway = (page: Page, seconds: number): Promise<void> =>
+  page.evaluate((away) => {
+    const { now } = Date;
+    for (const hidden of [true, false]) {
+      Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+      if (!hidden) Date.now = () => now() + away * 1000;
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    }
+    Date.now = now;
+  }, seconds);
+
+/** Where an element stands in the window. */
+const topOf = (page: Page, selector: string): Promise<number> =>
+  page.evaluate((which) => document.querySelector(which)?.getBoundingClientRect().top ?? Number.NaN, selector);
+
+test('an open page has it when it is looked at again, below what is read, and loses it likewise', async ({
+  page,
+  newDevice,
+}) => {
+  const blocked: string[] = [];
+  const asked: string[] = [];
+  const reader = await (await newDevice()).newPage();
+  reader.on('console', (message) => {
+    if (/Content Security Policy/i.test(message.text())) blocked.push(message.text());
+  });
+  reader.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await openScreen(page);
+  await takeDown(page);
+  await open(reader, '/latest');
+  await publish(page, 'The bridge is shut');
+  const looks = () => asked.filter((path) => path === '/fragments/alert').length;
+  await lookAway(reader, 30);
+  await expect(banner(reader)).toHaveCount(0);
+  expect(looks()).toBe(0);
+
+  // In the middle of the page nothing that is in view moves.
+  await reader.evaluate(() => scrollTo(0, 600));
+  const card = 'main article:nth-of-type(1)';
+  const before = await topOf(reader, card);
+  await lookAway(reader, 61);
+  await expect(banner(reader)).toBeAttached();
+  await expect.poll(() => topOf(reader, card)).toBeCloseTo(before, 0);
+  await expect(reader.getByRole('status').filter({ hasText: 'Breaking news: The bridge is shut' })).toBeAttached();
+  await lookAway(reader, 61);
+  await expect.poll(looks).toBe(2);
+  await expect(banner(reader)).toHaveCount(1);
+
+  await openScreen(page);
+  await takeDown(page);
+  await lookAway(reader, 61);
+  await expect(banner(reader)).toHaveCount(0);
+  await expect.poll(() => topOf(reader, card)).toBeCloseTo(before, 0);
+  await expect(reader.getByRole('status').filter({ hasText: 'has been withdrawn' })).toBeAttached();
+
+  // At the top of the page it is seen, and can be closed for good.
+  await reader.evaluate(() => scrollTo(0, 0));
+  await publish(page, 'The bridge is open');
+  await lookAway(reader, 61);
+  await expect(text(reader)).toHaveText('BreakingThe bridge is open');
+  await expect(banner(reader)).toBeInViewport();
+  expect(await violationsOn(reader, '.alert')).toEqual([]);
+  await banner(reader).getByLabel('Hide this news').click();
+  await expect(banner(reader)).toBeHidden();
+  await open(reader, '/');
+  await lookAway(reader, 61);
+  await expect.poll(looks).toBe(5);
+  await expect(banner(reader)).toHaveCount(0);
+  expect(blocked).toEqual([]);
+});
+
+test('an open page of a live story has it at once, and loses it at once', async ({ page, newDevice }) => {
+  await openScreen(page);
+  await takeDown(page);
+  const reader = await (await newDevice()).newPage();
+  const asked: string[] = [];
+  reader.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const stream = reader.waitForResponse((answer) => /\/live\/\d+/.test(answer.url()));
+  await open(reader, '/article/the-count');
+  expect((await stream).status()).toBe(200);
+  await reader.evaluate(() => scrollTo(0, 500));
+  const read = 'main .prose p';
+  const before = await topOf(reader, read);
+  await publish(page, 'The count is over');
+  await expect(text(reader)).toHaveText('BreakingThe count is over');
+  await expect.poll(() => topOf(reader, read)).toBeCloseTo(before, 0);
+  await openScreen(page);
+  await takeDown(page);
+  await expect(banner(reader)).toHaveCount(0);
+  await expect.poll(() => topOf(reader, read)).toBeCloseTo(before, 0);
+  expect(asked).not.toContain('/fragments/alert');
+  await publish(page, 'Another line');
 });
 
 test('a long line wraps on a phone, and the page is no wider', async ({ page }) => {

@@ -1,8 +1,9 @@
 /** Live coverage: an editor writes on the live screen of the real WordPress, and readers get it in their open pages, with and without JavaScript. */
 import type { BrowserContext, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { cards, expectThanks, fillCard, join, openPaywall } from '../world/checkout.ts';
 import { openNewsroom, unique } from '../world/newsroom.ts';
-import { expect, test } from '../world/readers.ts';
+import { expect, newEmail, signIn, test } from '../world/readers.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
 test.describe.configure({ mode: 'default' });
@@ -191,6 +192,118 @@ test('a story that ends says so in open pages, and is a normal story from then o
   await expect.poll(() => textOf(page, paper.path), { timeout: 60_000 }).toContain('"@type":"NewsArticle"');
   const html = await textOf(page, paper.path);
   expect([html.includes('That was it.'), html.includes('data-live=')]).toEqual([true, false]);
+});
+
+test('search finds what an entry says, its card says “Live”, and neither outlasts what it is about', async ({
+  page,
+}) => {
+  test.setTimeout(180_000);
+  const word = `marigold${unique()}`;
+  const paper = await newsroom(page.context());
+  const entry = await paper.write('The third box', `Someone had put a ${word} into it.`);
+  const found = `/search?q=${word}`;
+  await expect.poll(() => textOf(page, found), { timeout: 60_000 }).toContain(paper.path);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(found);
+  const card = page.locator('article.card', { has: page.locator(`a[href="${paper.path}"]`) });
+  await expect(card.getByText('Live', { exact: true })).toBeVisible();
+  await expect(card.locator('mark')).toHaveText(word);
+  expect(await violationsOn(page, '.results')).toEqual([]);
+
+  await page.getByRole('link', { name: 'Search', exact: true }).first().click();
+  const overlay = page.getByRole('dialog');
+  await overlay.getByRole('searchbox').fill(word);
+  const hit = overlay.locator('li', { hasText: word });
+  await expect(hit.getByText('Live', { exact: true })).toBeVisible();
+
+  await paper.end();
+  await expect.poll(() => textOf(page, found), { timeout: 60_000 }).not.toContain('>Live<');
+  expect(await textOf(page, found)).toContain(paper.path);
+  await paper.withdraw(entry.id);
+  await expect.poll(() => textOf(page, found), { timeout: 60_000 }).not.toContain(paper.path);
+});
+
+test('the front page marks the story that is live, in words and with contrast', async ({ page }) => {
+  await page.goto('/');
+  const card = `article:has(a.cover[href="${demo}"])`;
+  await expect(page.locator(card).first().getByText('Live', { exact: true })).toBeVisible();
+  expect(await violationsOn(page, card)).toEqual([]);
+});
+
+test('a video in an entry that arrives waits for a click, as on a page that is loaded', async ({ page }) => {
+  test.setTimeout(180_000);
+  const asked: string[] = [];
+  await page.route(/youtube/, (route) => {
+    asked.push(route.request().url());
+    return route.fulfill({ contentType: 'text/html', body: '<p>A film</p>' });
+  });
+  const paper = await newsroom(page.context());
+  await paper.write('First', 'It begins.');
+  await expect.poll(() => textOf(page, paper.path), { timeout: 60_000 }).toContain('It begins.');
+  await follow(page, paper.path);
+  await paper.write('Filmed', '', {
+    content:
+      '<!-- wp:html --><iframe title="The count, filmed" src="https://www.youtube.com/embed/eRsGyueVLvQ?feature=oembed"></iframe><!-- /wp:html -->',
+  });
+  const entry = page.locator('.entry', { hasText: 'Filmed' });
+  const more = page.getByRole('button', { name: '1 new update' });
+  await expect(entry.or(more).first()).toBeVisible({ timeout: 30_000 });
+  if (await more.isVisible()) await more.click();
+  const play = entry.getByRole('button', { name: /^Play the video from/ });
+  await expect(play).toBeVisible();
+  expect(asked).toEqual([]);
+  expect(await violationsOn(page, '.live')).toEqual([]);
+  await play.focus();
+  await page.keyboard.press('Enter');
+  await expect(entry.locator('iframe[title="The count, filmed"]')).toBeFocused();
+  await expect.poll(() => asked.length).toBeGreaterThan(0);
+});
+
+test('a gift opens all of a live story, its further pages and what comes while it is read', async ({
+  page,
+  context,
+  newDevice,
+}) => {
+  test.setTimeout(300_000);
+  const sum = unique();
+  const paper = await newsroom(context, { newsroom_access: 'subscriber' });
+  const first = await paper.write(`Oldest ${sum}`, 'Words of the oldest.');
+  for (let at = 1; at <= 21; at++) await paper.write(`Update ${at}`, `Words of update ${at}.`);
+  const giver = await newDevice();
+  await signIn(giver, newEmail('giver'));
+  const own = await giver.newPage();
+  await openPaywall(own, 'reader-monthly');
+  await fillCard(own, cards.good);
+  await join(own, '$12');
+  await expectThanks(own);
+  await own.goto(paper.path);
+  await expect(own.locator('.entry')).toHaveCount(20);
+  await own.getByRole('group', { name: 'Tools for this story' }).getByRole('button', { name: 'Share' }).click();
+  const menu = own.getByRole('group', { name: 'Share this story' });
+  await menu.getByRole('button', { name: 'Give this story away' }).click();
+  const out = menu.locator('[data-gift-out]');
+  await expect(out).toContainText('/gift/');
+  const [link = ''] = /https?:\S+\/gift\/\S+/.exec((await out.textContent()) ?? '') ?? [];
+
+  const friend = await (await newDevice()).newPage();
+  await friend.goto(`${paper.path}/live?page=2`);
+  await expect(friend.getByRole('heading', { name: 'The rest of this story is for subscribers' })).toBeVisible();
+  await friend.goto(link);
+  const stream = friend.waitForResponse((answer) => /\/live\/\d+\?/.test(answer.url()));
+  await friend.getByRole('button', { name: 'Read the story' }).click();
+  expect((await stream).status()).toBe(200);
+  await expect(friend.locator('.entry')).toHaveCount(20);
+  await paper.write(`News ${sum}`, 'It is in.');
+  const more = friend.getByRole('button', { name: '1 new update' });
+  await expect(friend.getByText(`News ${sum}`).or(more).first()).toBeVisible({ timeout: 30_000 });
+  // The lasting address of the oldest leads to the second page.
+  await friend.goto(`${paper.path}/live/${first.id}`);
+  await expect(friend).toHaveURL(new RegExp(`/live\\?page=2#entry-${first.id}$`));
+  await expect(friend.locator(`#entry-${first.id}`)).toContainText('Words of the oldest.');
+  // Further: the gift is that of this story alone.
+  await friend.goto('/article/railroads-publish-their-delays');
+  await expect(friend.getByRole('heading', { name: 'The rest of this story is for subscribers' })).toBeVisible();
+  expect(await textOf(page, `${paper.path}/live?page=2`)).not.toContain('Words of the oldest.');
 });
 
 test.describe('without JavaScript', () => {

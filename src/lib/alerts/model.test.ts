@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { type Alert, alertScript, closedKey, isRunning } from './model.ts';
+import { type Alert, alertScript, isRunning } from './model.ts';
+import { closedKey } from './schema.ts';
 
 const alert: Alert = {
   id: 'a',

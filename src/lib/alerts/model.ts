@@ -2,6 +2,7 @@
  * An alert: one line of breaking news that an editor puts on every page for some hours. Not the front page's mark "breaking"
  * (`FeaturedStory.breaking`), which only labels the leading story.
  */
+import { closedKey } from './schema.ts';
 
 export interface Alert {
   /** UUID, made by WordPress for each press of the button. */
@@ -30,9 +31,6 @@ export const isRunning = ({ starts, until }: Alert, now: number): boolean => {
   // WordPress's clock may be ahead of this one: what it has published is shown.
   return now < end;
 };
-
-/** The key under which a browser remembers the alert that its reader has closed. */
-export const closedKey = 'alert-closed';
 
 /**
  * The script of the banner, which runs before the page is painted: it removes an alert that the reader has closed or whose time is over,

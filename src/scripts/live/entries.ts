@@ -2,6 +2,7 @@
  * The entries of a live story in an open page: where each belongs, and how one comes, changes or goes without moving what is being read.
  */
 import type { KeyEvent } from '../../lib/live/schema.ts';
+import { prepareEmbeds } from '../embeds.ts';
 
 /** The lists of the page; a further page has no pinned entries. */
 export interface Lists {
@@ -54,10 +55,11 @@ export function isOfLaterPage({ section, story }: Lists, entry: HTMLElement): bo
   );
 }
 
-/** Puts an entry where it belongs, in place of what the page showed of it. */
+/** Puts an entry where it belongs, in place of what the page showed of it. Its embeds wait for a click, as those of the page do. */
 export function put(lists: Lists, entry: HTMLElement): void {
   shownEntry(lists, entry.dataset.entry ?? '')?.remove();
   const place = placeOf(lists, entry);
+  prepareEmbeds(entry);
   place?.list.insertBefore(entry, place.before);
   lists.section.querySelector('.live-none')?.remove();
 }

@@ -228,3 +228,59 @@ it('on a further page new entries lead to the first one', () => {
   button().click();
   expect(assign).toHaveBeenCalledWith('/article/a#live');
 });
+
+const embed =
+  '<figure class="embed" data-embed-src="https://www.youtube-nocookie.com/embed/x" data-embed-provider="YouTube" data-embed-title="The vote"><a href="https://www.youtube.com/watch?v=x">Watch on YouTube</a></figure>';
+const loads = (id: number) => [...document.querySelectorAll<HTMLElement>(`#entry-${id} .embed-load`)];
+
+it('embeds of entries that come, change or wait load at a click, as those of the page do', async () => {
+  const live = open();
+  live.say('entry', entry(13, { words: embed }), 's2');
+  live.say('entry', entry(12, { version: 'v2', words: embed }), 's3');
+  expect([loads(12).map(({ textContent }) => textContent), document.querySelector('iframe')]).toEqual([
+    ['Play the video from YouTube', 'Play the video from YouTube'],
+    null,
+  ]);
+  button().click();
+  expect(loads(13)).toHaveLength(2);
+  loads(13)[0]?.click();
+  expect(document.querySelectorAll('#entry-13 iframe')).toHaveLength(1);
+  expect(document.querySelector('iframe')?.title).toBe('The vote');
+  // A page that fetches itself has placeholders, too.
+  pages = [
+    page({
+      state: 's9',
+      entries: [entry(14, { words: embed }), entry(13, { words: embed }), entry(12, { version: 'v2' }), entry(11)],
+    }),
+  ];
+  live.say('sync', 's9', 's9');
+  await vi.waitFor(() => expect(isOffered()).toBe(true));
+  button().click();
+  expect(loads(14)).toHaveLength(2);
+});
+
+it('a reader whose access ends keeps the page and reads so, and nothing says that coverage has ended', async () => {
+  pages = ['<main><section class="paywall" data-level="subscriber"></section></main>'];
+  open().refuse();
+  await vi.waitFor(() => expect(spoken()).toContain('open it again'));
+  expect(document.querySelector('.live-badge')).not.toBeNull();
+  expect(document.querySelector<HTMLElement>('[data-live-ended]')?.hidden).toBe(true);
+  expect([ids(), document.body.textContent?.split('open it again').length]).toEqual([['12', '11'], 3]);
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(FakeStream.all).toHaveLength(1);
+});
+
+it('an alert comes into the open page and goes off it, and the stream is told which one the page has', async () => {
+  document.body.innerHTML = `<a class="skip-link" href="#main">Skip</a><main id="main">${page()}</main>`;
+  follow();
+  const alert = `<section class="alert" data-alert="a" data-until="${Date.now() + 60_000}"><details open><summary></summary><p><b>Breaking</b>The bridge</p></details></section>`;
+  stream().say('alert', alert);
+  await vi.waitFor(() => expect(document.querySelector('.skip-link + .alert')).not.toBeNull());
+  hidden = true;
+  document.dispatchEvent(new Event('visibilitychange'));
+  hidden = false;
+  document.dispatchEvent(new Event('visibilitychange'));
+  expect(stream().url).toBe('/live/7?since=s1&alert=a');
+  stream().say('alert', '-');
+  await vi.waitFor(() => expect(document.querySelector('.alert')).toBeNull());
+});

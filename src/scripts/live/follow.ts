@@ -2,7 +2,7 @@
  * Keeps an open page of a live story up to date. New entries wait behind a button, "3 new updates", unless they come below what is in view;
  * changes and withdrawals are applied at once, and what is being read stays where it is. The stream is closed while the page is hidden.
  */
-import { newUpdates, streamEvents, streamPath } from '../../lib/live/schema.ts';
+import { followingEnded, newUpdates, streamEvents, streamPath } from '../../lib/live/schema.ts';
 import {
   entriesIn,
   isAbove,
@@ -86,7 +86,9 @@ function connect(page: Following): void {
   clearTimeout(page.timer);
   const { lists } = page;
   const { state = '' } = lists.section.dataset;
-  const stream = new EventSource(`${streamPath(page.story)}?since=${encodeURIComponent(state)}`);
+  const alert = document.querySelector<HTMLElement>('.alert')?.dataset.alert;
+  const query = new URLSearchParams({ since: state, ...(alert !== undefined && { alert }) });
+  const stream = new EventSource(`${streamPath(page.story)}?${query}`);
   page.stream = stream;
   const on = (name: string, act: (data: string) => void): void =>
     stream.addEventListener(name, (event: MessageEvent<string>) => {
@@ -105,6 +107,7 @@ function connect(page: Following): void {
     void lookAtPage(page, true);
   });
   on(streamEvents.end, () => end(page));
+  on(streamEvents.alert, (html) => void import('../alert.ts').then(({ showAlert }) => showAlert(html)).catch(() => {}));
   stream.addEventListener('error', () => {
     // The browser connects again by itself, unless the server refuses.
     if (page.stream !== stream || stream.readyState !== EventSource.CLOSED) return;
@@ -193,6 +196,7 @@ async function lookAtPage(page: Following, isBehind: boolean): Promise<void> {
     const found = await fetchLists();
     if (look !== page.look) return;
     if (found === 'over') return end(page);
+    if (found === 'closed') return close(page);
     // Further events may have come meanwhile, so that a page with an earlier state is never rendered.
     const isCurrent = found?.section.dataset.state === page.lists.section.dataset.state;
     if (found && (!isBehind || isCurrent || times === mostLooks)) {
@@ -202,13 +206,16 @@ async function lookAtPage(page: Following, isBehind: boolean): Promise<void> {
   }
 }
 
-/** @returns `over`: the story isn't live any more; `null`: the page can't be fetched */
-async function fetchLists(): Promise<Lists | 'over' | null> {
+/**
+ * @returns `over`: the story isn't live any more; `closed`: this reader may not follow it any more, as when a gift has ended; `null`: the
+ * page can't be fetched
+ */
+async function fetchLists(): Promise<Lists | 'over' | 'closed' | null> {
   try {
     const response = await fetch(location.pathname + location.search, { cache: 'no-cache' });
     if (response.status >= 500) return null;
-    const found = listsOf(new DOMParser().parseFromString(await response.text(), 'text/html'));
-    return found ?? 'over';
+    const fetched = new DOMParser().parseFromString(await response.text(), 'text/html');
+    return listsOf(fetched) ?? (fetched.querySelector('.paywall[data-level]') ? 'closed' : 'over');
   } catch {
     return null;
   }
@@ -233,6 +240,18 @@ function takeOver(page: Following, found: Lists): void {
   }
   const { state } = found.section.dataset;
   if (state !== undefined) lists.section.dataset.state = state;
+}
+
+/** This reader may not follow the story any more: the page stays as it is, and says so. */
+function close(page: Following): void {
+  page.isOver = true;
+  pause(page);
+  const note = document.createElement('p');
+  note.className = 'live-ended';
+  note.textContent = followingEnded;
+  const { section } = page.lists;
+  steadily(page.lists, null, () => section.querySelector('.live-head')?.after(note));
+  page.status.textContent = followingEnded;
 }
 
 /** The story isn't live any more: the page stays as it is, and says so. */

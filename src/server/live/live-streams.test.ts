@@ -246,3 +246,34 @@ it('2,000 readers all get every event once, in its order', async () => {
   await expect.poll(() => readers.every((reader) => reader.events.length >= 5)).toBe(true);
   for (const reader of readers) expect(said(reader)).toEqual(wanted);
 });
+
+const banner = (id: string) => `<section class="alert" data-alert="${id}">\n<p>News</p></section>`;
+
+it('an alert reaches every open page, once, and is taken off again', async () => {
+  streams.stories([story('s1'), story('r1', 'registered', 2)]);
+  const open1 = await open('/live/1?since=s1');
+  const open2 = await open('/live/2?since=r1', { cookie: 'level=registered' });
+  await isOpen(2);
+  streams.alert(banner('a'));
+  streams.alert(banner('a'));
+  streams.alert(null);
+  streams.alert(null);
+  for (const stream of [open1, open2]) {
+    await expect.poll(() => said(stream)).toEqual([`alert ${banner('a')}`, 'alert -']);
+  }
+  // The place in the stream is that of the entries.
+  await expect.poll(() => open1.lastId()).toBe('s1');
+});
+
+it('a page that comes back is told of an alert only where it shows another one', async () => {
+  streams.stories([story('s1')]);
+  const first = await open('/live/1?since=s1&alert=gone');
+  await expect.poll(() => said(first)).toEqual(['alert -']);
+  streams.alert(banner('a'));
+  const lacks = await open('/live/1?since=s1');
+  await expect.poll(() => said(lacks)).toEqual([`alert ${banner('a')}`]);
+  const old = await open('/live/1?since=s1&alert=%22%3E%3Cscript%3E');
+  await expect.poll(() => said(old)).toEqual([`alert ${banner('a')}`]);
+  const same = await open('/live/1?since=s0&alert=a');
+  await expect.poll(() => said(same)).toEqual(['sync s1']);
+});

@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isFree } from '../../lib/article/model.ts';
 import type { LiveStory } from '../../lib/content/model.ts';
-import { streamEvents } from '../../lib/live/schema.ts';
+import { noAlert, streamEvents } from '../../lib/live/schema.ts';
 import type { Exchange, StoredPages } from '../http/server-options.ts';
 import { eventText, type Frame, frameOf, heartbeat, idText, retryText } from './frames.ts';
 import type { LiveSink } from './messages.ts';
@@ -43,6 +43,8 @@ export interface LiveStreamsStats {
 export interface LiveStreams extends LiveSink {
   /** Answers a request for a stream. @param address of the client. @returns `false` for any other request */
   take(exchange: Exchange, address: string): boolean;
+  /** Shows the banner of an alert in open pages, and takes the one before off them. @param html `null`: there is no alert */
+  alert(html: string | null): void;
   stats(): LiveStreamsStats;
   /** Ends every stream; browsers connect again to the next process. */
   close(): void;
@@ -86,6 +88,8 @@ const comeBack = { fromMs: 500, overMs: 4000 };
 interface State extends Required<LiveStreamsOptions> {
   readonly channels: Map<number, Channel>;
   readonly ofAddress: Map<string, number>;
+  /** The alert that pages show: its id, `null` without one, and its event. */
+  alert: { readonly id: string | null; readonly frame: Frame };
   open: number;
   refused: number;
   dropped: number;
@@ -101,6 +105,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     ...options,
     channels: new Map(),
     ofAddress: new Map(),
+    alert: alertOf(null),
     open: 0,
     refused: 0,
     dropped: 0,
@@ -110,6 +115,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   return {
     stories: (stories) => setStories(state, stories),
     send: (story, events) => send(state, story, events),
+    alert: (html) => setAlert(state, html),
     take: (exchange, address) => take(state, exchange, address),
     stats: () => ({ open: state.open, refused: state.refused, dropped: state.dropped }),
     close() {
@@ -134,6 +140,18 @@ function setStories(state: State, stories: readonly LiveStory[]): void {
     if (channel.story.state !== story.state) send(state, story, eventText(streamEvents.sync, story.state));
     else keepTo(channel, story);
   }
+}
+
+const alertOf = (html: string | null): State['alert'] => ({
+  id: /data-alert="([^"]*)"/.exec(html ?? '')?.[1] ?? null,
+  frame: frameOf(eventText(streamEvents.alert, html ?? noAlert)),
+});
+
+function setAlert(state: State, html: string | null): void {
+  const next = alertOf(html);
+  if (next.id === state.alert.id) return;
+  state.alert = next;
+  for (const channel of state.channels.values()) void write(state, channel, next.frame);
 }
 
 function channelOf({ channels }: State, story: LiveStory): Channel {
@@ -249,8 +267,11 @@ function take(state: State, exchange: Exchange, address: string): boolean {
   else if (isFull(state, address) || exchange.outgoing.socket === null) refuse(state, exchange, 503);
   else {
     // A browser that connects again by itself says what came last; the page's address says what it began with.
-    const last = incoming.headers['last-event-id'] ?? new URLSearchParams(query).get('since');
-    follow(state, channel, exchange, address, String(last));
+    const page = new URLSearchParams(query);
+    const last = incoming.headers['last-event-id'] ?? page.get('since');
+    const reader = follow(state, channel, exchange, address, String(last));
+    // The page may have been open, or in a cache, while an alert came or went.
+    if (page.get('alert') !== state.alert.id) writeTo(state, reader, state.alert.frame);
   }
   return true;
 }
@@ -274,7 +295,7 @@ function refuse(state: State, { outgoing }: Exchange, status: number): void {
   outgoing.writeHead(status, headers).end();
 }
 
-function follow(state: State, channel: Channel, { outgoing }: Exchange, address: string, since: string): void {
+function follow(state: State, channel: Channel, { outgoing }: Exchange, address: string, since: string): Reader {
   const reader: Reader = { outgoing, address, since: performance.now(), sent: channel.number };
   outgoing.writeHead(200, {
     ...state.always,
@@ -299,6 +320,7 @@ function follow(state: State, channel: Channel, { outgoing }: Exchange, address:
   state.open++;
   state.ofAddress.set(address, (state.ofAddress.get(address) ?? 0) + 1);
   outgoing.once('close', () => leave(state, channel, reader));
+  return reader;
 }
 
 function leave(state: State, { readers }: Channel, reader: Reader): void {

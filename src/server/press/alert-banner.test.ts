@@ -101,6 +101,19 @@ it('ends by itself', async () => {
   expect(onEnd).toHaveBeenCalledOnce();
 });
 
+it('that has ended while it was rendered, so that its fragment is empty, is never shown', async () => {
+  const { banner, state, inserted, told } = bench({
+    press: {
+      get: async () => ({ status: 200 }) as never,
+      encoded: () => ({ body: Buffer.from('\n') }) as never,
+      insert: () => {},
+    },
+  });
+  state.alert = alert('one');
+  await banner.update();
+  expect([inserted, told, banner.current()]).toEqual([[], [], null]);
+});
+
 it.each([404, 500])(
   'that can’t be rendered (%i) leaves the pages as they are, and comes with the next change',
   async (status) => {

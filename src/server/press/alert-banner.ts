@@ -2,13 +2,13 @@
  * Keeps the banner on the pages in step with the alert of the content store: rendered once as a fragment (`/fragments/alert`), then put into
  * stored pages by the press of each process. An alert that is over goes at its time.
  */
+import { alertFragment } from '../../lib/alerts/schema.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Insertion } from '../../press/cache/insertions.server.ts';
 import type { Press } from '../../press/press.server.ts';
 import { alertInsertion } from './alert-insertion.ts';
-import { alertFragment } from './page-keys.ts';
 
 export interface AlertBannerOptions {
   readonly press: Pick<Press, 'get' | 'encoded' | 'insert'>;
@@ -121,7 +121,8 @@ async function render({ press, log }: State): Promise<string | null> {
   try {
     const page = await press.get(alertFragment, 'public');
     const body = page.status === 200 ? press.encoded(page, ['identity'])?.body : undefined;
-    if (body) return body.toString().trim();
+    // It is empty where the alert has ended meanwhile.
+    if (body) return body.toString().trim() || null;
     log.error({ status: page.status }, "The alert's banner couldn't be rendered");
   } catch (error) {
     log.error({ err: error }, "The alert's banner couldn't be rendered");

@@ -6,7 +6,7 @@ import type { ContentReader } from '../../lib/content/reader.ts';
 import { fixedPages } from '../../lib/http/fixed-pages.ts';
 import { textPages } from '../../lib/static/builtin.ts';
 import { isBelow } from '../commands/prerender.ts';
-import { isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
+import { giftPage, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 
 const reader = () =>
   ({
@@ -124,6 +124,22 @@ it('reads the publisher’s list, and names every line that is no rule', () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+it('a gift opens every page of its live story, and no other page', () => {
+  expect(giftPage('/article/a-story/live?page=2')).toBe('/article/a-story');
+  for (const own of [
+    '/article/a-story',
+    '/article/a-story/live',
+    '/article/a-story/live/7',
+    '/article/a-story/live?page=2&page=3',
+    '/article/a-story/live?page=',
+    '/article/a-story/comments?page=2',
+    '/article/a-story/transcript',
+    '/x/article/a-story/live?page=2',
+    '/article/x/../a-story/live?page=2',
+  ])
+    expect(giftPage(own)).toBe(own);
 });
 
 it('tells what is below a path', () => {

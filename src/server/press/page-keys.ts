@@ -1,5 +1,6 @@
 /** The addresses of the site: which have a stored page, which are redirected, which are never stored. */
 import { readFileSync } from 'node:fs';
+import { alertFragment } from '../../lib/alerts/schema.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { articlesPerSitemap } from '../../lib/feeds/write.ts';
 import { fixedPages, pathsOf } from '../../lib/http/fixed-pages.ts';
@@ -71,9 +72,6 @@ export function isUnknownDocument(content: ContentReader, key: string): boolean 
   const [path] = /^\/[a-z]+\/[a-z0-9._~-]+(?=[/?]|$)/.exec(key) ?? [];
   return path !== undefined && document.test(path) && !existsIn(content, path);
 }
-
-/** The banner of the alert, which the press puts into pages. */
-export const alertFragment = '/fragments/alert';
 
 /** The page whose gift opens a page: all pages of a live story are one story. @param key of a page */
 export const giftPage = (key: string): string => /^(\/article\/[^/?]+)\/live\?page=\d+$/.exec(key)?.[1] ?? key;

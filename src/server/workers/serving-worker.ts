@@ -142,6 +142,8 @@ function receive(state: State, message: ToServing): void {
     case 'open':
       open(state, message);
       state.streams.stories(message.live);
+      // A writer that has just started may not have its banner yet; it says so when there is none.
+      if (message.banner !== null) state.streams.alert(message.banner);
       break;
     case 'replaced':
       state.isReady = message.isReady;
@@ -154,6 +156,7 @@ function receive(state: State, message: ToServing): void {
     case 'banner':
       if (state.opening) state.opening = { ...state.opening, banner: message.html };
       insertBanner(state);
+      state.streams.alert(message.html);
       state.send({ kind: 'done', number: message.number });
       break;
     case 'live-stories':

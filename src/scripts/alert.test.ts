@@ -1,0 +1,119 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { closedKey } from '../lib/alerts/schema.ts';
+import { renewAlert, showAlert } from './alert.ts';
+
+const banner = (id: string, { text = 'The bridge is open', until = Date.now() + 60_000 } = {}): string =>
+  `<section class="alert" aria-label="Breaking news" data-alert="${id}" data-until="${until}"><style>.alert{color:#fff}</style><details open><summary aria-label="Hide this news"></summary><p><b>Breaking</b><a href="/article/a">${text}</a></p></details><script>globalThis.hasRun = true</script></section>\n`;
+
+let top = 0;
+const scrolled: number[] = [];
+beforeEach(() => {
+  vi.useFakeTimers();
+  localStorage.clear();
+  document.body.innerHTML =
+    '<a class="skip-link" href="#main">Skip</a><header></header><main id="main" tabindex="-1"></main>';
+  top = 100;
+  scrolled.length = 0;
+  vi.stubGlobal('scrollY', 0);
+  vi.stubGlobal('scrollBy', ({ top: by }: { top: number }) => void scrolled.push(by));
+  // A banner is 40 pixels high.
+  vi.spyOn(Element.prototype, 'getBoundingClientRect').mockImplementation(
+    () => ({ top: top + (document.querySelector('.alert') ? 40 : 0) }) as DOMRect,
+  );
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+const shown = () =>
+  [...document.querySelectorAll<HTMLElement>('.skip-link + .alert')].map(({ dataset }) => dataset.alert);
+function spoken(): string {
+  vi.advanceTimersByTime(200);
+  return document.querySelector('[role=status]')?.textContent ?? '';
+}
+
+it('stands where the page would have it, is told politely, and runs no script', () => {
+  showAlert(banner('a'));
+  expect([shown(), spoken()]).toEqual([['a'], 'Breaking news: The bridge is open']);
+  expect([document.querySelector('.alert script'), Reflect.get(globalThis, 'hasRun')]).toEqual([null, undefined]);
+  showAlert(banner('a'));
+  showAlert(banner('b', { text: 'It is closed' }));
+  expect([shown(), spoken()]).toEqual([['b'], 'Breaking news: It is closed']);
+  expect(document.querySelectorAll('[role=status]')).toHaveLength(1);
+});
+
+it('is taken off when it was withdrawn, also from under the focus', () => {
+  showAlert(banner('a'));
+  document.querySelector<HTMLElement>('.alert a')?.focus();
+  showAlert('-');
+  expect([shown(), spoken(), document.activeElement?.id]).toEqual([
+    [],
+    'The breaking news has been withdrawn.',
+    'main',
+  ]);
+});
+
+it('goes without a word when its time is over', () => {
+  showAlert(banner('a'));
+  const words = spoken();
+  vi.advanceTimersByTime(61_000);
+  showAlert('');
+  expect([shown(), spoken()]).toEqual([[], words]);
+});
+
+it('moves a page that is read by as much as it takes, and one that is at its top not at all', () => {
+  showAlert(banner('a'));
+  expect(scrolled).toEqual([]);
+  vi.stubGlobal('scrollY', 700);
+  showAlert('-');
+  showAlert(banner('b'));
+  expect(scrolled).toEqual([-40, 40]);
+});
+
+it('never comes again once its reader has closed it, nor when its time is over', () => {
+  showAlert(banner('a'));
+  const details = document.querySelector('details');
+  if (!details) throw new Error('no banner');
+  details.open = false;
+  details.dispatchEvent(new Event('toggle'));
+  expect(localStorage.getItem(closedKey)).toBe('a');
+  document.querySelector('.alert')?.remove();
+  showAlert(banner('a'));
+  showAlert(banner('old', { until: Date.now() - 1 }));
+  expect(shown()).toEqual([]);
+});
+
+it('works where the browser stores nothing, and on a page without a place for it', () => {
+  vi.stubGlobal('localStorage', {
+    getItem() {
+      throw new DOMException('denied');
+    },
+  });
+  showAlert(banner('a'));
+  expect(shown()).toEqual(['a']);
+  document.body.innerHTML = '<main id="main"></main>';
+  showAlert(banner('b'));
+  expect([document.querySelector('.alert'), spoken()]).toEqual([null, '']);
+});
+
+it.each<[string, () => Promise<Response>]>([
+  ['no network', () => Promise.reject(new TypeError('Failed to fetch'))],
+  ['an error of the server', async () => new Response(banner('b'), { status: 503 })],
+])(
+  'looks at the fragment, by the browser’s copy where it can, and leaves the page as it is with %s',
+  async (_, fails) => {
+    const asked = vi.fn(async (_address: string, _how: RequestInit) => new Response(banner('a')));
+    vi.stubGlobal('fetch', asked);
+    await renewAlert();
+    expect([shown(), asked.mock.calls]).toEqual([['a'], [['/fragments/alert', { cache: 'no-cache' }]]]);
+    vi.stubGlobal('fetch', fails);
+    await renewAlert();
+    expect(shown()).toEqual(['a']);
+    vi.stubGlobal('fetch', async () => new Response(''));
+    await renewAlert();
+    expect(shown()).toEqual([]);
+  },
+);
