@@ -5,6 +5,8 @@ import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
 import { type Push, startPush } from '../../sandbox/push/push.ts';
 import { leaseMs } from '../../src/lib/jobs/queue.server.ts';
 import { Browser } from '../fixtures/account-site.ts';
+import { openStream, type Stream } from '../fixtures/event-stream.ts';
+import { liveFields } from '../fixtures/live-story.ts';
 import { type Answer, type Paper, startPaper, until, webhookRequest } from '../fixtures/paper.ts';
 import { workersOf } from '../fixtures/workers.ts';
 import { type Cluster, startPostgres } from '../world/postgres.ts';
@@ -105,6 +107,55 @@ describe('on serving workers', () => {
     });
     await until(async () => (await texts('/readyz')).every((text) => text.includes('"ready":true')), paper.output);
     for (const text of await texts('/article/story-1')) expect(text).toContain('Still open');
+  });
+
+  it('reaches the open pages of a live story on all of them, and a killed writer takes it off none', async () => {
+    paper.edit(2, liveFields());
+    expect((await paper.deliver({ event: 'update', type: 'articles', id: 2, slug: 'story-2' })).status).toBe(200);
+    const alert = alertOf('The count is over');
+    const streams: Stream[] = [];
+    const ended = new Set<Stream>();
+    // Connections are spread over the workers, which hear of a live story one after the other.
+    await until(async () => {
+      const stream = await openStream(paper.port(), '/live/2');
+      if (stream.status !== 200) return false;
+      streams.push(stream);
+      void stream.ended.then(() => ended.add(stream));
+      return streams.length === 3 * count;
+    }, paper.output);
+    const told = (what: (data: string) => boolean) =>
+      until(() => {
+        const open = streams.filter((stream) => !ended.has(stream));
+        return open.every(({ events }) => what(events.findLast(({ name }) => name === 'alert')?.data ?? ''));
+      }, paper.output);
+    paper.wordpress.alert = alert;
+    expect((await paper.deliver(hook('publish', alert))).status).toBe(200);
+    await told((data) => data.includes('The count is over'));
+
+    const { writer } = workersOf(paper.site()?.pid);
+    process.kill(writer[0] ?? 0, 'SIGKILL');
+    await until(() => {
+      const now = workersOf(paper.site()?.pid).writer;
+      return now.length === 1 && now[0] !== writer[0];
+    });
+    await until(async () => (await texts('/readyz')).every((text) => text.includes('"ready":true')), paper.output);
+    // Those that the writer had have ended with it; a browser connects again.
+    const lasting = streams.filter((stream) => !ended.has(stream));
+    expect(lasting.length).toBeGreaterThan(0);
+    const events = () => lasting.map((stream) => stream.events.filter(({ name }) => name === 'alert').length);
+    const before = events();
+
+    paper.wordpress.alert = null;
+    expect((await paper.deliver(hook('unpublish', alert))).status).toBe(200);
+    await told((data) => data === '-');
+    // It was said once, by the withdrawal.
+    expect(events()).toEqual(before.map((each) => each + 1));
+    expect((await paper.ask('/fragments/alert')).text.trim()).toBe('');
+    const { headers, status } = await paper.ask('/fragments/alert');
+    expect(status).toBe(200);
+    const again = await paper.ask('/fragments/alert', { headers: { 'if-none-match': String(headers.etag) } });
+    expect(again.status).toBe(304);
+    for (const stream of streams) stream.close();
   });
 
   it('tells what became of it to WordPress alone', async () => {
