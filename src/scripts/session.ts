@@ -8,13 +8,13 @@ import { whenShown } from '../lib/when-shown.ts';
 
 /** A module runs once, however often it is asked for. */
 function start(): void {
-  import('./session-page.ts').catch((error: unknown) => console.error('The session could not be loaded', error));
+  import('./session-page.ts').catch(console.error);
 }
 
-const marked = () => readVisitor(document.cookie) !== null || document.documentElement.dataset.visitor !== undefined;
+const marked = () => readVisitor(document.cookie) ?? document.documentElement.dataset.visitor;
 
 whenShown(() => {
-  if (marked() || readStored(sessionName) !== null || /[?&]recognized_email=/.test(location.search)) start();
+  if (marked() || readStored(sessionName) || /[?&]recognized_email=/.test(location.search)) start();
   else tabs(start);
 
   // A page from the back-forward cache may have missed a sign-in.
