@@ -1,6 +1,5 @@
 /** A page in memory: header lists, and the bytes of each requested encoding, ready to send. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { tag } from '../../lib/content/tags.ts';
 import { PoolBusy } from '../../lib/workers/pool.server.ts';
 import type { KeptBody } from '../fast-path/fast-path.ts';
 import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';
@@ -52,8 +51,8 @@ export interface CachedPage {
   /** Compressed with the shared dictionary, from the first request for it on. */
   dcb: WithDictionary | undefined;
   dcz: WithDictionary | undefined;
-  /** Whether it has places that readers see in different forms (insertions.server.ts). */
-  readonly hasChoices: boolean;
+  /** Whether it has places that readers see in different forms (insertions.server.ts); `undefined` before the first request for it. */
+  hasChoices: boolean | undefined;
   /** What readers get in its place while there is an insertion, or of a page with choices: one for each group of readers. */
   shown: ShownPage | ShownPage[] | undefined;
   /** For what is shown in a page's place: that page, which is in the LRU. */
@@ -113,7 +112,7 @@ export function createCachedPage(
     encoded: { br: undefined, gzip: undefined, identity: undefined },
     dcb: undefined,
     dcz: undefined,
-    hasChoices: page.tags.includes(tag.headlineTests),
+    hasChoices: undefined,
     shown: undefined,
     counted,
   };

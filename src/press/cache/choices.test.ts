@@ -12,6 +12,7 @@ const page = (words: string): string => `<body><a>Skip</a><h1>${words}</h1>${fil
 
 /** Twelve groups; even ones see the own form. */
 const choices: Choices = {
+  takes: ({ tags }) => tags.includes('several-forms'),
   groups: 12,
   groupOf: (cookie) => (cookie === undefined ? null : Number(cookie)),
   choose(body, group) {
@@ -37,7 +38,7 @@ let tags: string[];
 
 beforeEach(() => {
   folder = tempDir();
-  [chosen, renders, words, tags] = [0, 0, '{own|other}', ['headline-tests', 'card:1']];
+  [chosen, renders, words, tags] = [0, 0, '{own|other}', ['several-forms', 'card:1']];
   bench = press(folder.dir, {
     choices,
     render: async (key): Promise<Rendering> => {

@@ -21,6 +21,8 @@ export interface Insertion {
 
 /** The forms of pages with choices. */
 export interface Choices {
+  /** Whether a page may have such places. Called once for each page in memory. */
+  takes(page: StoredPage): boolean;
   /** Number of groups of readers. */
   readonly groups: number;
   /** The group of a reader, from 0; `null`: none, as for a reader who takes part in nothing. */
@@ -71,6 +73,7 @@ export function createInsertions(options: InsertionsOptions): Insertions {
       for (const page of options.pages()) forget(options, page);
     },
     shown(page, cookie) {
+      if (choices) page.hasChoices ??= choices.takes(page.page);
       const chosen = page.hasChoices ? choices : undefined;
       if (current === null && chosen === undefined) return page;
       const group = chosen?.groupOf(cookie) ?? null;

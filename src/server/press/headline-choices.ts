@@ -1,9 +1,11 @@
 /** The forms of pages with headlines that are being tested, as what the press chooses from. */
+import { tag } from '../../lib/content/model.ts';
 import { withForms } from '../../lib/headline-tests/markup.ts';
 import { groupIn, groups, headlineFor } from '../../lib/headline-tests/model.ts';
 import type { Choices } from '../../press/cache/insertions.server.ts';
 
 export const headlineChoices: Choices = {
+  takes: ({ tags }) => tags.includes(tag.headlineTests),
   groups,
   groupOf: groupIn,
   choose(body, group) {
