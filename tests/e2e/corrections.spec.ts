@@ -1,5 +1,5 @@
 /** A correction, from the block editor to the readers: the story, the list, the feed, without a script, and to those who had read it. */
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
 import { expect, signIn, test } from '../world/readers.ts';
@@ -92,6 +92,107 @@ test('an editor adds a correction by keyboard, takes it back, and the pages foll
   await saveByKey(page);
   for (const path of [desk.path, '/corrections', '/corrections/rss.xml', '/corrections/feed.json'])
     await expect.poll(() => textOf(page, path), { timeout: 60_000 }).not.toContain(sum);
+});
+
+/** Selects words of a field, as an editor does. */
+const select = (field: Locator, words: string) =>
+  field.evaluate((area: HTMLTextAreaElement, text) => {
+    const at = area.value.indexOf(text);
+    area.focus();
+    area.setSelectionRange(at, at + text.length);
+  }, words);
+
+test('a link in a note is made, changed and removed with the keyboard, without markup', async ({ page }) => {
+  test.setTimeout(240_000);
+  const story = await newsroom(page, 'A Linked Mule');
+  const panel = await openPanel(page, story.url, story.id, 'Corrections');
+  await panel.getByRole('button', { name: 'Add a note' }).click();
+  const words = panel.getByLabel('Text');
+  await page.keyboard.insertText('The county’s report said forty.');
+
+  await select(words, 'county’s report ');
+  await page.keyboard.press('ControlOrMeta+k');
+  const address = panel.getByLabel('Address for “county’s report”');
+  await expect(address).toBeFocused();
+  expect(await violationsOn(page, '.newsroom-correction')).toEqual([]);
+  for (const wrong of ['javascript:alert(1)', 'no address', '//evil.example', '" onclick="alert(1)', '']) {
+    await address.fill(wrong);
+    await page.keyboard.press('Enter');
+    await expect(panel.getByRole('alert')).toHaveText('This isn’t a web address.');
+  }
+  await address.fill('example.com/report?a=1&b=2');
+  await page.keyboard.press('Enter');
+  const link = '<a href="https://example.com/report?a=1&amp;b=2">county’s report</a>';
+  await expect(words).toHaveValue(`The ${link} said forty.`);
+  await expect(words).toBeFocused();
+  expect(await words.evaluate((area: HTMLTextAreaElement) => area.selectionStart)).toBe(4 + link.length);
+
+  // Without a selection the words are asked for; they are text.
+  await words.evaluate((area: HTMLTextAreaElement) => area.setSelectionRange(area.value.length, area.value.length));
+  await panel.getByRole('button', { name: 'Link', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await expect(panel.getByLabel('Words', { exact: true })).toBeFocused();
+  await page.keyboard.insertText('Ask <b>us</b> & them');
+  await panel.getByLabel('Address', { exact: true }).fill('editors@example.com');
+  await page.keyboard.press('Enter');
+  const mail = '<a href="mailto:editors@example.com">Ask &lt;b&gt;us&lt;/b&gt; &amp; them</a>';
+  await expect(words).toHaveValue(`The ${link} said forty.${mail}`);
+
+  // Within a link it is changed, or removed; the editor's undo brings it back. A part of markup can't be a link.
+  await select(words, 'report</a> said');
+  await page.keyboard.press('ControlOrMeta+k');
+  await expect(panel.getByRole('alert')).toHaveText('Select words without a part of other markup.');
+  await select(words, 'Ask');
+  await page.keyboard.press('ControlOrMeta+k');
+  await expect(panel.getByLabel('Address for “Ask <b>us</b> & them”')).toHaveValue('mailto:editors@example.com');
+  await page.keyboard.press('Escape');
+  await expect(words).toBeFocused();
+  await expect(panel.getByRole('group', { name: 'Link' })).toHaveCount(0);
+  await select(words, 'county’s');
+  await page.keyboard.press('ControlOrMeta+k');
+  await expect(panel.getByLabel('Address for “county’s report”')).toHaveValue('https://example.com/report?a=1&b=2');
+  await panel.getByRole('button', { name: 'Remove the link' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(words).toHaveValue(`The county’s report said forty.${mail}`);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(words).toHaveValue(`The ${link} said forty.${mail}`);
+
+  await saveByKey(page);
+  await expect.poll(() => textOf(page, story.path), { timeout: 60_000 }).toContain('>county’s report</a> said forty.');
+  await page.goto(story.path);
+  const notes = page.getByRole('region', { name: 'Corrections' });
+  await expect(notes.getByRole('link', { name: 'county’s report' })).toHaveAttribute(
+    'href',
+    'https://example.com/report?a=1&b=2',
+  );
+  await expect(notes.getByRole('link', { name: 'Ask <b>us</b> & them' })).toHaveAttribute(
+    'href',
+    'mailto:editors@example.com',
+  );
+  await story.save({ status: 'draft' });
+});
+
+test('a note dated in the future is marked, and keeps the story from being saved', async ({ page }) => {
+  test.setTimeout(180_000);
+  const story = await newsroom(page, 'A Mule of Tomorrow');
+  const panel = await openPanel(page, story.url, story.id, 'Corrections');
+  await panel.getByRole('button', { name: 'Add a note' }).click();
+  await page.keyboard.insertText('It was forty dollars.');
+  const time = panel.getByLabel('Date and time');
+  await time.fill('2099-01-01T10:00');
+  const message = 'This date is in the future. Choose the time when the story was corrected.';
+  await expect(panel.getByRole('alert')).toHaveText(message);
+  await expect(time).toHaveAccessibleDescription(message);
+  await expect(page.getByRole('button', { name: 'Save', exact: true })).toBeDisabled();
+  const above = page.locator('.components-notice', { hasText: 'a note under “Corrections” is dated in the future' });
+  await expect(above).toBeVisible();
+  expect(await violationsOn(page, '.newsroom-correction')).toEqual([]);
+  await time.fill('2026-01-01T10:00');
+  await expect(panel.getByRole('alert')).toHaveCount(0);
+  await expect(above).toHaveCount(0);
+  await saveByKey(page);
+  await expect.poll(() => textOf(page, story.path), { timeout: 60_000 }).toContain('It was forty dollars.');
+  await story.save({ status: 'draft' });
 });
 
 test.describe('without JavaScript', () => {

@@ -11,7 +11,8 @@
 	const { useDispatch, useSelect } = wp.data;
 	const { __, sprintf } = wp.i18n;
 	const { registerPanel, useSavingLock } = window.newsroomPanels;
-	const { kinds, words, most, longest } = window.newsroomCorrections;
+	const { ahead, kinds, words, most, longest, useLinks } =
+		window.newsroomCorrections;
 	const key = 'newsroom_corrections';
 
 	/** An instant as the field shows it, in the zone of this WordPress. */
@@ -24,25 +25,46 @@
 
 	const isTooLong = ( note ) => Array.from( note.text ).length > longest;
 
+	/** Whether a note is dated in the future. */
+	const isAhead = ( { date } ) =>
+		Boolean( date ) && Date.parse( date ) > Date.now() + 1000 * ahead;
+
 	/** The notes of the story as edited. */
 	const notesIn = ( select ) =>
 		( select( 'core/editor' ).getEditedPostAttribute( 'meta' ) || {} )[ key ];
 
 	/**
-	 * Locks saving while a note is too long, because WordPress would refuse the whole story. It is beside the panel, whose
-	 * contents are gone while it is closed, and says why above the story.
+	 * Locks saving while a note is too long or dated in the future, because WordPress would refuse the whole story. It is beside the panel,
+	 * whose contents are gone while it is closed, and says why above the story.
 	 */
 	function Lock() {
 		const tooLong = useSelect(
 			( select ) => ( notesIn( select ) || [] ).some( isTooLong ),
 			[]
 		);
+		const isEarly = useSelect(
+			( select ) => ( notesIn( select ) || [] ).some( isAhead ),
+			[]
+		);
 		useSavingLock( tooLong, key, words.lock );
+		useSavingLock( isEarly, `${ key }_ahead`, words.refused );
 		return null;
 	}
 
+	const Problem = ( { id, children } ) =>
+		el(
+			'p',
+			{ id, className: 'newsroom-correction-problem', role: 'alert' },
+			children
+		);
+
 	function Note( { note, number, input, change, remove } ) {
 		const tooLong = isTooLong( note );
+		const early = isAhead( note );
+		const area = useRef( null );
+		const { controls, onKeyDown } = useLinks( area, ( text ) =>
+			change( { text } )
+		);
 		const title = sprintf(
 			/* translators: 1: "Correction" or "Clarification", 2: number. */
 			__( '%1$s %2$d', 'newsroom' ),
@@ -50,6 +72,7 @@
 			number
 		);
 		const messageId = useId();
+		const dateId = useId();
 		return el(
 			'fieldset',
 			{ className: 'newsroom-correction' },
@@ -74,29 +97,30 @@
 				// An emptied field keeps the date: only a new note has none.
 				onChange: ( local ) =>
 					local && change( { date: instantOf( local ) } ),
+				'aria-invalid': early || undefined,
+				'aria-describedby': early ? dateId : undefined,
 				__next40pxDefaultSize: true,
 				__nextHasNoMarginBottom: true,
 			} ),
+			early && el( Problem, { id: dateId }, words.ahead ),
 			el( TextareaControl, {
-				ref: input,
+				ref: ( node ) => {
+					area.current = node;
+					if ( input ) {
+						input.current = node;
+					}
+				},
 				label: __( 'Text', 'newsroom' ),
 				value: note.text,
 				rows: 5,
 				onChange: ( text ) => change( { text } ),
+				onKeyDown,
 				'aria-invalid': tooLong || undefined,
 				'aria-describedby': tooLong ? messageId : undefined,
 				__nextHasNoMarginBottom: true,
 			} ),
-			tooLong &&
-				el(
-					'p',
-					{
-						id: messageId,
-						className: 'newsroom-correction-problem',
-						role: 'alert',
-					},
-					words.long
-				),
+			tooLong && el( Problem, { id: messageId }, words.long ),
+			controls,
 			el(
 				Button,
 				{
@@ -142,7 +166,7 @@
 		return el(
 			Fragment,
 			null,
-			el( 'p', { className: 'description' }, words.help ),
+			el( 'p', { className: 'description' }, words.panel ),
 			el(
 				Button,
 				{

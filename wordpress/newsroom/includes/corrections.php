@@ -12,10 +12,14 @@ if ( ! defined( 'ABSPATH' ) ) {
 
 define( 'NEWSROOM_MOST_CORRECTIONS', 20 );
 define( 'NEWSROOM_LONGEST_CORRECTION', 1500 );
+/** Seconds by which a date may be ahead, because clocks differ. */
+define( 'NEWSROOM_CORRECTION_AHEAD', MINUTE_IN_SECONDS );
 
 add_action( 'enqueue_block_editor_assets', 'newsroom_corrections_panel' );
 add_action( 'add_meta_boxes_articles', 'newsroom_corrections_box_added' );
 add_action( 'rest_api_init', 'newsroom_register_corrections' );
+add_filter( 'rest_pre_insert_articles', 'newsroom_refuse_corrections_ahead', 10, 2 );
+add_filter( 'rest_prepare_articles', 'newsroom_corrections_for_editor', 10, 2 );
 add_filter( 'sanitize_post_meta_newsroom_corrections_for_revision', 'newsroom_sanitize_revised_corrections' );
 
 /**
@@ -62,22 +66,76 @@ function newsroom_corrections_schema() {
 
 /**
  * Cleans the notes of an article: known kinds, a date, one paragraph with links, emphasis and nothing else, the newest
- * first. A note without a text is left out; one without a date gets the present moment, which is the time of saving. It is
- * registered with the meta and holds for every way of saving.
+ * first. A note without a text is left out; one without a date, or with one in the future, gets the present moment, which is the time of
+ * saving. It is registered with the meta and holds for every way of saving.
  *
  * @param mixed $value List of arrays with kind, date and text.
  * @return array[]
  */
 function newsroom_sanitize_corrections( $value ) {
+	return newsroom_dated_notes( $value, gmdate( 'Y-m-d\TH:i:s\Z' ) );
+}
+
+/**
+ * Clean notes, each with a date.
+ *
+ * @param mixed  $value List of arrays with kind, date and text.
+ * @param string $else  Date of a note that has none, or one in the future: UTC, `2026-11-25T13:00:00Z`.
+ * @return array[]
+ */
+function newsroom_dated_notes( $value, $else ) {
 	$notes = array();
 	foreach ( newsroom_clean_notes( $value ) as $note ) {
 		$notes[] = array(
 			'kind' => $note['kind'],
-			'date' => isset( $note['date'] ) ? $note['date'] : gmdate( 'Y-m-d\TH:i:s\Z' ),
+			'date' => isset( $note['date'] ) && ! newsroom_is_ahead( $note['date'] ) ? $note['date'] : $else,
 			'text' => $note['text'],
 		);
 	}
 	return newsroom_newest_notes( $notes );
+}
+
+/**
+ * Whether a date is in the future.
+ *
+ * @param string $date UTC, `2026-11-25T13:00:00Z`, or ''.
+ * @return bool
+ */
+function newsroom_is_ahead( $date ) {
+	return $date > gmdate( 'Y-m-d\TH:i:s\Z', time() + NEWSROOM_CORRECTION_AHEAD );
+}
+
+/**
+ * Refuses an article with a note that is dated in the future: readers would see that date.
+ *
+ * @param stdClass|WP_Error $prepared What is to be saved.
+ * @param WP_REST_Request   $request  Request.
+ * @return stdClass|WP_Error
+ */
+function newsroom_refuse_corrections_ahead( $prepared, $request ) {
+	$notes = is_array( $request['meta'] ) && isset( $request['meta']['newsroom_corrections'] ) ? $request['meta']['newsroom_corrections'] : array();
+	foreach ( newsroom_clean_notes( $notes ) as $note ) {
+		if ( isset( $note['date'] ) && newsroom_is_ahead( $note['date'] ) ) {
+			return new WP_Error( 'newsroom_correction_ahead', newsroom_correction_words()['refused'], array( 'status' => 400 ) );
+		}
+	}
+	return $prepared;
+}
+
+/**
+ * Gives the editor the notes as readers see them: one that was stored with a date in the future has that of its publication, and can be saved.
+ *
+ * @param WP_REST_Response $response Answer.
+ * @param WP_Post          $post     Article.
+ * @return WP_REST_Response
+ */
+function newsroom_corrections_for_editor( $response, $post ) {
+	$data = $response->get_data();
+	if ( ! empty( $data['meta']['newsroom_corrections'] ) ) {
+		$data['meta']['newsroom_corrections'] = newsroom_corrections_of( $post->ID );
+		$response->set_data( $data );
+	}
+	return $response;
 }
 
 /**
@@ -171,13 +229,15 @@ function newsroom_sanitize_note_date( $date ) {
 }
 
 /**
- * The notes of an article, the newest first.
+ * The notes of an article, the newest first. One that was stored without a date, or with one in the future, has the time at which the article was
+ * saved.
  *
  * @param int $id Article.
  * @return array[]
  */
 function newsroom_corrections_of( $id ) {
-	return newsroom_sanitize_corrections( get_post_meta( $id, 'newsroom_corrections', true ) );
+	$saved = get_post_datetime( $id, 'modified', 'gmt' );
+	return newsroom_dated_notes( get_post_meta( $id, 'newsroom_corrections', true ), gmdate( 'Y-m-d\TH:i:s\Z', $saved ? $saved->getTimestamp() : time() ) );
 }
 
 /**
@@ -210,12 +270,17 @@ function newsroom_register_corrections() {
 function newsroom_correction_words() {
 	return array(
 		/* translators: %s: elements. */
-		'help' => sprintf( __( 'Every reader sees a note, also where the story is for subscribers. You can use %s. A note without text isn’t saved.', 'newsroom' ), '<a href="…">, <em>, <strong>' ),
+		'help'    => sprintf( __( 'Every reader sees a note, also where the story is for subscribers. You can use %s. A note without text isn’t saved.', 'newsroom' ), '<a href="…">, <em>, <strong>' ),
 		/* translators: %d: number of characters. */
-		'long' => sprintf( __( 'This note is too long. Shorten it to %d characters, then save the story.', 'newsroom' ), NEWSROOM_LONGEST_CORRECTION ),
+		'long'    => sprintf( __( 'This note is too long. Shorten it to %d characters, then save the story.', 'newsroom' ), NEWSROOM_LONGEST_CORRECTION ),
 		/* translators: %d: number of characters. */
-		'lock' => sprintf( __( 'The story can’t be saved: a note under “Corrections” is too long. Shorten it to %d characters.', 'newsroom' ), NEWSROOM_LONGEST_CORRECTION ),
-		'date' => __( 'A note without a date gets the time of saving.', 'newsroom' ),
+		'lock'    => sprintf( __( 'The story can’t be saved: a note under “Corrections” is too long. Shorten it to %d characters.', 'newsroom' ), NEWSROOM_LONGEST_CORRECTION ),
+		/* translators: %s: elements. */
+		'panel'   => sprintf( __( 'Every reader sees a note, also where the story is for subscribers. For a link, select its words and press Link or Ctrl+K. You can type %s. A note without text isn’t saved.', 'newsroom' ), '<em>, <strong>' ),
+		'date'    => __( 'A note without a date gets the time of saving.', 'newsroom' ),
+		'ahead'   => __( 'This date is in the future. Choose the time when the story was corrected.', 'newsroom' ),
+		'refused' => __( 'The story can’t be saved: a note under “Corrections” is dated in the future. Choose the time when the story was corrected.', 'newsroom' ),
+		'box'     => __( 'So does one that is dated in the future.', 'newsroom' ),
 	);
 }
 
@@ -227,16 +292,23 @@ function newsroom_corrections_panel() {
 	if ( ! $screen || 'articles' !== $screen->post_type ) {
 		return;
 	}
-	wp_enqueue_script( 'newsroom-corrections', plugins_url( 'assets/corrections.js', NEWSROOM_FILE ), array( 'newsroom-panels', 'wp-a11y', 'wp-components', 'wp-data', 'wp-date', 'wp-element', 'wp-i18n' ), NEWSROOM_VERSION, true );
-	wp_set_script_translations( 'newsroom-corrections', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+	$parts = array(
+		'corrections-link' => array( 'wp-components', 'wp-element', 'wp-i18n' ),
+		'corrections'      => array( 'newsroom-corrections-link', 'newsroom-panels', 'wp-a11y', 'wp-components', 'wp-data', 'wp-date', 'wp-element', 'wp-i18n' ),
+	);
+	foreach ( $parts as $part => $needs ) {
+		wp_enqueue_script( 'newsroom-' . $part, plugins_url( "assets/$part.js", NEWSROOM_FILE ), $needs, NEWSROOM_VERSION, true );
+		wp_set_script_translations( 'newsroom-' . $part, 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+	}
 	wp_add_inline_script(
-		'newsroom-corrections',
+		'newsroom-corrections-link',
 		'window.newsroomCorrections = ' . wp_json_encode(
 			array(
 				'kinds'   => newsroom_correction_kinds(),
 				'words'   => newsroom_correction_words(),
 				'most'    => NEWSROOM_MOST_CORRECTIONS,
 				'longest' => NEWSROOM_LONGEST_CORRECTION,
+				'ahead'   => NEWSROOM_CORRECTION_AHEAD,
 			),
 			JSON_HEX_TAG
 		) . ';',
@@ -264,7 +336,7 @@ function newsroom_corrections_box( $post ) {
 		'date' => '',
 		'text' => '',
 	);
-	printf( '<p class="description">%1$s %2$s %3$s</p>', esc_html( $words['help'] ), esc_html( $words['date'] ), esc_html__( 'To remove a note, empty its text.', 'newsroom' ) );
+	printf( '<p class="description">%1$s %2$s %3$s %4$s</p>', esc_html( $words['help'] ), esc_html( $words['date'] ), esc_html( $words['box'] ), esc_html__( 'To remove a note, empty its text.', 'newsroom' ) );
 	foreach ( array_slice( $notes, 0, NEWSROOM_MOST_CORRECTIONS ) as $at => $note ) {
 		$name = "newsroom_corrections[$at]";
 		echo '<fieldset class="newsroom-correction"><legend>' . esc_html( '' === $note['date'] ? __( 'New note', 'newsroom' ) : newsroom_correction_kinds()[ $note['kind'] ] ) . '</legend><p>';

@@ -134,6 +134,56 @@ describe('over REST', () => {
   });
 });
 
+describe('dated in the future', () => {
+  const inMinutes = (minutes: number) => `${new Date(Date.now() + minutes * 60_000).toISOString().slice(0, 19)}Z`;
+
+  it.each([
+    ['a date tomorrow', () => inMinutes(24 * 60)],
+    ['a date in three minutes', () => inMinutes(3)],
+    ['a date with another zone', () => new Date(Date.now() + 5 * 60_000).toISOString().replace('Z', '+00:00')],
+    ['a year far ahead', () => '2999-01-01T00:00:00Z'],
+  ])('are refused in words over REST: %s', async (_what, date) => {
+    await save([note('Stays.')]);
+    const { status, json } = await save([note('Ahead.', date()), note('Fine.')]);
+    expect([status, json.code]).toEqual([400, 'newsroom_correction_ahead']);
+    expect(json.message).toContain('is dated in the future. Choose the time when the story was corrected.');
+    expect(await shown()).toEqual([note('Stays.')]);
+  });
+
+  it('by less than a minute are taken, because clocks differ', async () => {
+    const date = inMinutes(0.3);
+    expect((await save([note('Soon.', date)])).status).toBe(200);
+    expect(await shown()).toEqual([note('Soon.', date)]);
+  });
+
+  it('are refused with a new story, too, and not where the note has no words', async () => {
+    const make = (text: string) =>
+      newsroom.rest('/wp/v2/articles', {
+        as: 'admin',
+        method: 'POST',
+        body: { title: 'New', status: 'draft', meta: { newsroom_corrections: [note(text, '2999-01-01T00:00:00Z')] } },
+      });
+    expect([(await make('Ahead.')).status, (await make(' ')).status]).toEqual([400, 201]);
+  });
+
+  it('and stored are shown as of their publication, and don’t keep the story from being saved', async () => {
+    const ahead = { ...note('Stored.'), date: '2999-01-01T00:00:00Z' };
+    await save([note('Any.')]);
+    // As an older version of the plugin has stored it.
+    const saved = await newsroom.php(
+      `global $wpdb; $wpdb->update( $wpdb->postmeta, array( 'meta_value' => serialize( array( $input[1] ) ) ), array( 'post_id' => $input[0], 'meta_key' => 'newsroom_corrections' ) ); $wpdb->update( $wpdb->posts, array( 'post_modified_gmt' => '2026-11-24 10:20:30' ), array( 'ID' => $input[0] ) ); wp_cache_flush(); return get_post_meta( $input[0], 'newsroom_corrections', true );`,
+      [article, ahead],
+    );
+    expect(saved).toEqual([ahead]);
+    const published = note('Stored.', '2026-11-24T10:20:30Z');
+    expect(await shown()).toEqual([published]);
+    const edited = await newsroom.rest(`/wp/v2/articles/${article}?context=edit`, { as: 'admin' });
+    expect(edited.json.meta.newsroom_corrections).toEqual([published]);
+    expect((await save(edited.json.meta.newsroom_corrections)).status).toBe(200);
+    expect(await shown()).toEqual([published]);
+  });
+});
+
 it('meta that something else wrote is cleaned on its way out', async () => {
   await newsroom.php(
     `global $wpdb; update_post_meta( $input, 'newsroom_corrections', array( array( 'text' => 'x' ) ) ); $wpdb->update( $wpdb->postmeta, array( 'meta_value' => serialize( array( 'junk', array( 'kind' => 7, 'date' => '2026-11-25T13:00:00Z', 'text' => '<b onclick="x">Odd</b><script>alert(1)</script>' ), (object) array( 'text' => array() ) ) ) ), array( 'post_id' => $input, 'meta_key' => 'newsroom_corrections' ) ); wp_cache_flush(); return 1;`,
@@ -194,5 +244,12 @@ describe('in the classic editor', () => {
     await post([{ kind: 'correction', local: '', text: 'Now.' }]);
     const [{ date }] = await shown();
     expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(120_000);
+  });
+
+  it('get the time of saving where one in the future is chosen, and the box says so', async () => {
+    await post([{ kind: 'correction', local: '2999-01-01T09:30', text: 'Ahead.' }]);
+    const [{ date }] = await shown();
+    expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(120_000);
+    expect(await box()).toContain('So does one that is dated in the future.');
   });
 });
