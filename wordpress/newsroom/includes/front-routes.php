@@ -342,7 +342,7 @@ function newsroom_rest_restore_front( $request ) {
 }
 
 /**
- * A signed address at which the site shows the draft.
+ * A signed address at which the site shows the draft as wide as a phone and as a desktop.
  *
  * @param WP_REST_Request $request Request.
  * @return WP_REST_Response|WP_Error
@@ -357,5 +357,5 @@ function newsroom_rest_front_preview( $request ) {
 	if ( '' === $url ) {
 		return new WP_Error( 'newsroom_front_preview', __( 'Previews are off: no site address is set under Settings → Newsroom.', 'newsroom' ), array( 'status' => 400 ) );
 	}
-	return rest_ensure_response( array( 'url' => $url ) );
+	return rest_ensure_response( array( 'url' => $url . '&widths=both' ) );
 }
