@@ -1,95 +1,39 @@
 /** Fronts, edited on the screen of the real WordPress with the keyboard alone: drafts, preview, publication, schedule, history. */
-import type { BrowserContext, Page } from '@playwright/test';
-import { freePort } from '../../scripts/setup/ports.mjs';
-import { type Newsroom, startNewsroom } from '../../wordpress/newsroom/tests/harness.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Frame, Page } from '@playwright/test';
+import { visitorCookie } from '../../src/lib/accounts/visitor.ts';
 import { violationsOn } from '../world/axe.ts';
-import { type OwnSite, startOwnSite } from '../world/own-site.ts';
+import {
+  type FrontSite,
+  isFocused,
+  order,
+  press,
+  publish,
+  rows,
+  saved,
+  startFrontSite,
+  tabTo,
+  titleOf,
+  titles,
+} from '../world/front-screen.ts';
 import { expect, test } from '../world/readers.ts';
 
 // A front is the home page of a site: this one has a WordPress of its own.
 test.describe.configure({ mode: 'serial' });
 
-let newsroom: Newsroom;
-let own: OwnSite;
-const titles = 'Alder Birch Cedar Dogwood Elm Fir Ginkgo Hazel Ironwood Juniper Katsura Linden Maple Nutmeg'
-  .split(' ')
-  .map((tree) => `The ${tree}`);
+let site: FrontSite;
 
 test.beforeAll(async () => {
   test.setTimeout(300_000);
-  const port = await freePort();
-  newsroom = await startNewsroom(`http://127.0.0.1:${port}`);
-  await newsroom.php(
-    `add_filter( 'newsroom_webhooks_enabled', '__return_false' );
-    update_option( 'timezone_string', 'America/New_York' );
-    $section = get_terms( array( 'taxonomy' => 'category', 'slug' => 'national', 'hide_empty' => false ) );
-    foreach ( $input as $at => $title ) { wp_insert_post( array( 'post_type' => 'articles', 'post_title' => $title, 'post_status' => 'publish', 'post_date' => gmdate( 'Y-m-d H:i:s', time() - 86400 - 60 * $at ), 'post_excerpt' => 'What happened in short.', 'post_content' => '<p>' . str_repeat( 'Words of the story. ', 200 ) . '</p>', 'post_category' => wp_list_pluck( $section, 'term_id' ) ) ); }
-    wp_insert_user( array( 'user_login' => 'ada', 'user_pass' => 'ada', 'user_email' => 'ada@newsroom.invalid', 'display_name' => 'Ada Moss', 'role' => 'editor' ) );
-    return 1;`,
-    titles,
-  );
-  own = await startOwnSite(
-    {
-      WORDPRESS_URL: newsroom.url,
-      WORDPRESS_USER: newsroom.site.user,
-      WORDPRESS_APP_PASSWORD: newsroom.site.password,
-      NEWSROOM_SECRET: newsroom.secret,
-    },
-    port,
-  );
+  site = await startFrontSite();
 });
-test.afterAll(async () => {
-  await own?.stop();
-  await newsroom?.stop();
-});
+test.afterAll(() => site?.stop());
 
-async function signIn(context: BrowserContext, user: string, password: string): Promise<void> {
-  const { request } = context;
-  await request.get(`${newsroom.url}/wp-login.php`);
-  await request.post(`${newsroom.url}/wp-login.php`, { form: { log: user, pwd: password, testcookie: '1' } });
-}
-
-/** An editor on the screen "Front". */
-async function openScreen(page: Page, user = newsroom.adminUser, password = newsroom.adminPassword): Promise<void> {
-  await signIn(page.context(), user, password);
-  await page.goto(`${newsroom.url}/wp-admin/admin.php?page=newsroom-front`);
-  await expect(page.getByRole('heading', { name: 'Stories', exact: true })).toBeVisible();
-}
-
-const rows = (page: Page) => page.locator('.newsroom-front-slots > li');
-const titleOf = (page: Page, at: number) => rows(page).nth(at).locator('.newsroom-front-title');
-const order = (page: Page) => page.locator('.newsroom-front-slots .newsroom-front-title').allTextContents();
-const saved = (page: Page) => expect(page.locator('.newsroom-front-message')).toHaveText('Draft saved.');
-const source = async (page: Page, path = '/') => (await page.request.get(own.site + path)).text();
+const openScreen = (page: Page, user?: string, password?: string) => site.openScreen(page, user, password);
+const source = async (page: Page, path = '/') => (await page.request.get(site.own + path)).text();
 /** The stories at the top of the page, in their order. */
-const topOf = (page: Page) => page.locator('.front-lead .middle .headline a').allTextContents();
-
-/** Tabs to a control, as an editor without a mouse does. */
-async function tabTo(page: Page, wanted: () => Promise<boolean>, key = 'Tab'): Promise<void> {
-  for (let press = 0; press < 80; press++) {
-    if (await wanted()) return;
-    await page.keyboard.press(key);
-  }
-  throw new Error('The control can’t be reached with the keyboard.');
-}
-const isFocused = (page: Page, name: string) => () =>
-  page.evaluate(
-    (text) =>
-      document.activeElement?.textContent === text || document.activeElement?.getAttribute('aria-label') === text,
-    name,
-  );
-
-async function press(page: Page, name: string): Promise<void> {
-  await page.getByRole('button', { name, exact: true }).first().focus();
-  await page.keyboard.press('Enter');
-}
-
-async function publish(page: Page): Promise<void> {
-  await press(page, 'Publish');
-  await expect(page.locator('.newsroom-front-message')).toHaveText(/^Live on the site in [\d,]+ ms\.$/, {
-    timeout: 60_000,
-  });
-}
+const topOf = (page: Page | Frame) => page.locator('.front-lead .middle .headline a').allTextContents();
 
 test('ten slots are placed and rearranged with the keyboard alone within a minute', async ({ page }) => {
   test.setTimeout(240_000);
@@ -136,34 +80,134 @@ test('ten slots are placed and rearranged with the keyboard alone within a minut
   await expect(rows(page)).toHaveCount(10);
 });
 
+/** The window that the button Preview opens. */
+async function openPreview(page: Page): Promise<Page> {
+  const opening = page.context().waitForEvent('page');
+  await press(page, 'Preview');
+  const opened = await opening;
+  await opened.waitForURL(/\/preview\?.*widths=both/, { timeout: 30_000 });
+  return opened;
+}
+
+/** What is in a frame of the preview. */
+async function frameIn(opened: Page, id: 'phone' | 'desktop'): Promise<Frame> {
+  await expect(opened.frameLocator(`#${id}`).locator('.front-lead')).toBeVisible({ timeout: 30_000 });
+  const frame = await (await opened.locator(`#${id}`).elementHandle())?.contentFrame();
+  if (!frame) throw new Error(`The preview has no frame ${id}.`);
+  return frame;
+}
+
 test('a preview shows the draft as any reader would see it, and readers don’t see it', async ({ page, context }) => {
   await openScreen(page);
   await saved(page).catch(() => {});
   const before = await source(page);
-  for (const [name, width] of [
-    ['Preview on a phone', 390],
-    ['Preview on a desktop', 1280],
+  // The editor is signed in to the site, too, as far as its pages can tell.
+  await context.addCookies([{ name: visitorCookie, value: 'member', url: site.own }]);
+  const opened = await openPreview(page);
+  await opened.setViewportSize({ width: 1400, height: 900 });
+  for (const [id, width] of [
+    ['phone', 390],
+    ['desktop', 1280],
   ] as const) {
-    const opening = context.waitForEvent('page');
-    await press(page, name);
-    const opened = await opening;
-    await opened.waitForURL(/\/preview\?/, { timeout: 30_000 });
-    await expect(opened.locator('.lead .headline')).toHaveText('The Juniper');
-    expect(await topOf(opened)).toEqual(titles.slice(0, 10).reverse().slice(0, 6));
-    const answer = await opened.request.get(opened.url());
+    const frame = await frameIn(opened, id);
+    await expect(frame.locator('.lead .headline')).toHaveText('The Juniper');
+    expect(await topOf(frame)).toEqual(titles.slice(0, 10).reverse().slice(0, 6));
+    const seen = () => ({
+      width: innerWidth,
+      scroll: document.documentElement.scrollWidth,
+      cookies: document.cookie,
+      visitor: document.documentElement.dataset.visitor ?? null,
+    });
+    expect(await frame.evaluate(seen)).toEqual({ width, scroll: width, cookies: '', visitor: null });
+    await expect(frame.locator('.site-header a[href="/socialLogin"]')).toBeAttached();
+    const answer = await opened.request.get(frame.url());
     expect([answer.headers()['cache-control'], answer.headers()['x-robots-tag']]).toEqual([
       'private, no-store',
       'noindex, nofollow',
     ]);
-    await opened.setViewportSize({ width, height: 800 });
-    expect(await opened.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-    await opened.close();
   }
+  await opened.goto(site.own);
+  expect(await opened.evaluate(() => document.documentElement.dataset.visitor)).toBe('member');
+  await opened.close();
+  await context.clearCookies({ name: visitorCookie });
   expect(await source(page)).toBe(before);
-  const wrong = await page.request.get(
-    `${own.site}/preview?type=fronts&id=1&expires=9999999999&signature=${'0'.repeat(64)}`,
+  for (const more of ['', '&widths=both']) {
+    const wrong = await page.request.get(
+      `${site.own}/preview?type=fronts&id=1&expires=9999999999&signature=${'0'.repeat(64)}${more}`,
+    );
+    expect(wrong.status()).toBe(401);
+    expect(await wrong.text()).not.toContain('<iframe');
+  }
+});
+
+test('both widths of a preview fit the window, side by side or below each other, and are reached with the keyboard', async ({
+  page,
+}) => {
+  await openScreen(page);
+  const opened = await openPreview(page);
+  for (const [width, height] of [
+    [1720, 1000],
+    [1280, 800],
+    [768, 900],
+    [390, 800],
+  ] as const) {
+    await opened.setViewportSize({ width, height });
+    await frameIn(opened, 'desktop');
+    expect(await opened.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    const [phone, desktop] = await Promise.all(
+      ['#phone', '#desktop'].map((frame) => opened.locator(frame).boundingBox()),
+    );
+    expect((desktop?.x ?? 0) + (desktop?.width ?? 0)).toBeLessThanOrEqual(width);
+    // Scaled to fit, and never larger than it is.
+    expect(desktop?.width).toBeGreaterThan(width < 1000 ? width - 40 : Math.min(1270, width - 390 - 60));
+    expect(desktop?.width).toBeLessThanOrEqual(1280);
+    expect(Boolean(phone && desktop && desktop.y < phone.y + 10)).toBe(width > 1000);
+  }
+  expect(await violationsOn(opened, 'header')).toEqual([]);
+  await expect(opened.getByTitle('Phone, 390 pixels wide')).toBeVisible();
+  await expect(opened.getByTitle('Desktop, 1280 pixels wide')).toBeVisible();
+  for (const [name, key] of [
+    ['phone', 'Tab'],
+    ['desktop', 'Shift+Tab'],
+  ] as const) {
+    await tabTo(opened, isFocused(opened, `Go to ${name}`), key);
+    await opened.keyboard.press('Enter');
+    expect(await opened.evaluate(() => document.activeElement?.id)).toBe(name);
+  }
+  await opened.close();
+});
+
+test('another site can’t frame a preview, nor any other page', async ({ page }) => {
+  await openScreen(page);
+  const opened = await openPreview(page);
+  await frameIn(opened, 'phone');
+  const framed = (await frameIn(opened, 'desktop')).url();
+  const addresses = [opened.url(), framed, site.own, `${site.own}/latest`];
+  await opened.close();
+  for (const address of addresses) {
+    const headers = (await page.request.get(address)).headers();
+    expect(headers['x-frame-options'], address).toBe('SAMEORIGIN');
+    expect(headers['content-security-policy'], address).toMatch(/(?:^|; )frame-ancestors 'self'(?:;|$)/);
+  }
+  const frames = addresses.map((address) => `<iframe src="${address.replaceAll('&', '&amp;')}"></iframe>`);
+  const server = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end(`<!doctype html><title>A trap</title>${frames.join('')}`),
   );
-  expect(wrong.status()).toBe(401);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await expect.poll(() => page.frames().length).toBe(1 + addresses.length);
+    const shown = () =>
+      Promise.all(
+        page
+          .frames()
+          .slice(1)
+          .map((frame) => frame.evaluate(() => location.href)),
+      );
+    await expect.poll(shown).toEqual(addresses.map(() => 'chrome-error://chromewebdata/'));
+  } finally {
+    server.close();
+  }
 });
 
 test('a published front is the home page, with headlines for its places and a package', async ({ page }) => {
@@ -192,7 +236,7 @@ test('a published front is the home page, with headlines for its places and a pa
   expect(await violationsOn(page, '.newsroom-front')).toEqual([]);
   await publish(page);
 
-  await page.goto(own.site);
+  await page.goto(site.own);
   await expect(page.locator('.lead .headline')).toHaveText('The day in brief');
   const pack = page.locator('.package');
   await expect(pack.locator('.headline')).toHaveText('The Ironwood');
@@ -203,11 +247,11 @@ test('a published front is the home page, with headlines for its places and a pa
   // The list of the latest alone may repeat a story.
   const latest = await page.locator('.latest a').allTextContents();
   expect(placed.filter((title, at) => placed.indexOf(title) !== at && !latest.includes(title))).toEqual([]);
-  await page.goto(`${own.site}/latest`);
+  await page.goto(`${site.own}/latest`);
   await expect(page.getByRole('link', { name: 'The Juniper' }).first()).toBeVisible();
   for (const width of [390, 768, 1280]) {
     await page.setViewportSize({ width, height: 900 });
-    await page.goto(own.site);
+    await page.goto(site.own);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
   }
 });
@@ -267,7 +311,7 @@ test('the history restores a front, and a scheduled one comes at its time', asyn
   await tabTo(page, isFocused(page, `Remove: ${await titleOf(page, 0).textContent()}`));
   await page.keyboard.press('Enter');
   await saved(page);
-  const at = await newsroom.php(`return wp_date( 'Y-m-d\\TH:i', time() + 90 );`);
+  const at = await site.newsroom.php(`return wp_date( 'Y-m-d\\TH:i', time() + 90 );`);
   await page.getByLabel(/Publish this draft at/).fill(at);
   await press(page, 'Schedule');
   await expect(page.locator('.newsroom-front-notes')).toContainText('Another front is scheduled for');

@@ -1,6 +1,6 @@
 /** A front from WordPress's answer: its words are plain text, its links lead somewhere, its pictures have a size. */
 import type { Picture } from '../../lib/content/model.ts';
-import type { FrontPlan, FrontSlot, RelatedLink } from '../../lib/fronts/model.ts';
+import { type FrontPlan, type FrontSlot, type RelatedLink, usualPlace } from '../../lib/fronts/model.ts';
 import { truncateAtWord } from '../../lib/text.ts';
 import type { WirePlan, WireRelated, WireSlot } from '../wire/front.ts';
 import type { WireImage } from '../wire/post.ts';
@@ -42,6 +42,8 @@ export async function frontOf(
       slot.kind === 'package'
         ? (slot.related ?? []).map((link) => linkOf(sanitizer, link, addresses)).filter((link) => link !== null)
         : [],
+    // The usual place isn't written down: fronts from before there were places are the same.
+    ...(slot.kind === 'package' && slot.after && slot.after !== usualPlace && { after: slot.after }),
   });
   return {
     slots: await Promise.all(slots.map(one)),

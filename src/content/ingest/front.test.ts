@@ -109,6 +109,23 @@ describe('a front', () => {
     expect(slots.map((each) => each.related)).toEqual([[{ story: 7, title: '' }], []]);
   });
 
+  it.each([
+    ['start', 'start'],
+    ['lead', 'lead'],
+    ['row-3', 'row-3'],
+    ['seconds', undefined],
+    [null, undefined],
+    [undefined, undefined],
+    ['row-21', undefined],
+    ['"><script>', undefined],
+    [{ toString: 'lead' }, undefined],
+    [7, undefined],
+  ])('has a package with the place %j in the place %j', async (after, expected) => {
+    const { slots } = await planOf({ slots: [slot({ kind: 'package', after }), slot({ story: 6, after })] });
+    expect(slots.map((each) => each.after)).toEqual([expected, undefined]);
+    expect(slots.every((each) => expected !== undefined || !('after' in each))).toBe(true);
+  });
+
   it('keeps nothing hostile in its words', async () => {
     for (const payload of xssPayloads) {
       const words = `A ${payload} B`;

@@ -53,21 +53,25 @@ export interface FrontContext {
  */
 export function readFront(context: FrontContext, key: string, slots?: readonly FrontSlot[]): readonly Placed[] {
   context.tags.add(tag.front(key));
-  return (slots ?? storedSlots(context.store, key)).flatMap(({ kind, story, headline, picture, related }): Placed[] => {
-    const card = context.card(story);
-    if (!card) return [];
-    const own = {
-      ...card,
-      title: headline || card.title,
-      image: picture ?? card.image,
-      // An editor has chosen the words or the picture for this place; a test would show others.
-      ...((headline !== '' || picture !== null) && { test: undefined }),
-    };
-    return [{ kind, card: own, related: related.flatMap((link) => placedLink(context, link) ?? []) }];
-  });
+  return (slots ?? storedSlots(context.store, key)).flatMap(
+    ({ kind, story, headline, picture, related, after }): Placed[] => {
+      const card = context.card(story);
+      if (!card) return [];
+      const own = {
+        ...card,
+        title: headline || card.title,
+        image: picture ?? card.image,
+        // An editor has chosen the words or the picture for this place; a test would show others.
+        ...((headline !== '' || picture !== null) && { test: undefined }),
+      };
+      const links = related.flatMap((link) => placedLink(context, link) ?? []);
+      return [{ kind, card: own, related: links, ...(after && { after }) }];
+    },
+  );
 }
 
-function storedSlots(store: ContentStore, key: string): readonly FrontSlot[] {
+/** What a page shows of its front at present. */
+export function storedSlots(store: ContentStore, key: string): readonly FrontSlot[] {
   const row = store.prepare(`${plans} AND slug = ? ORDER BY modified DESC, id LIMIT 1`).get(key);
   if (!row) return [];
   const { plan, since } = storedPlan(store, row);
@@ -90,15 +94,16 @@ function placedLink({ card }: FrontContext, link: FrontSlot['related'][number]):
  */
 export function dueFronts(store: ContentStore, now: string): { entry: ContentEntry | null; next: string | null } {
   const tags: string[] = [];
+  const shownAt = (plan: FrontPlan, instant: string): string => JSON.stringify(slotsAt(plan, instant));
   let [value, next]: [string, string | null] = ['', null];
   for (const row of store.prepare(plans).all()) {
     const { key, plan, since } = storedPlan(store, row);
     const turns = turnsOf(plan).filter((turn) => turn > since);
     const come = turns.findLast((turn) => turn <= now);
     const ahead = turns.find((turn) => turn > now);
-    if (come !== undefined) tags.push(tag.front(key));
+    if (come !== undefined && shownAt(plan, come) !== shownAt(plan, since)) tags.push(tag.front(key));
     if (come !== undefined && come > value) value = come;
     if (ahead !== undefined && (next === null || ahead < next)) next = ahead;
   }
-  return { entry: tags.length > 0 ? { kind: 'meta', key: timeKey, value, tags } : null, next };
+  return { entry: value !== '' ? { kind: 'meta', key: timeKey, value, tags } : null, next };
 }

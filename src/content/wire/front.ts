@@ -1,6 +1,6 @@
 /** A front as WordPress sends it (docs/content-api.md). A slot that can't be read is left out: a page isn't held back for it. */
 import { z } from 'zod';
-import { sectionOfFront, slotKinds } from '../../lib/fronts/model.ts';
+import { isPackagePlace, type PackagePlace, sectionOfFront, slotKinds } from '../../lib/fronts/model.ts';
 import { image, post } from './post.ts';
 import { id, idOf, instant, instantOf, isNone, isObject, members, reading, text } from './values.ts';
 
@@ -36,6 +36,10 @@ const slot = z.object({
   picture: image.optional(),
   from: limit,
   until: limit,
+  // One that isn't known is left out, and the package stands where packages usually do.
+  after: reading('a place', (value) => ({
+    value: isPackagePlace(value) ? value : (null as PackagePlace | null),
+  })).optional(),
   related: reading('a list of links', (value) => ({
     value: members(value)
       .slice(0, most.related)

@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Card, TopStories } from '../content/model.ts';
-import { composeHome, composeSection } from './compose.ts';
+import { composeHome, composeSection, type Package, withinPage } from './compose.ts';
 import { leadStory } from './front-page.ts';
-import { type FrontPlan, type FrontSlot, type Placed, sectionOfFront, slotsAt, turnsOf } from './model.ts';
+import {
+  type FrontPlan,
+  type FrontSlot,
+  isPackagePlace,
+  type PackagePlace,
+  type Placed,
+  sectionOfFront,
+  slotsAt,
+  turnsOf,
+} from './model.ts';
 
 const card = (id: number, part: Partial<Card> = {}): Card => ({
   id,
@@ -163,6 +172,97 @@ describe('a section', () => {
     expect([ids(front), ids(listed)]).toEqual([
       [100, 7, 99],
       [98, 97, 96, 95],
+    ]);
+  });
+});
+
+describe('the place of a package', () => {
+  const packageAt = (id: number, after?: PackagePlace): Placed => ({
+    ...place('package', id),
+    ...(after && { after }),
+  });
+  const placesOf = (packages: readonly Package[]) => packages.map(({ main, after }) => [main.id, after]);
+
+  it.each(['start', 'lead', 'seconds', 'row-1', 'row-9', 'row-20'])('may be %s', (after) =>
+    expect(isPackagePlace(after)).toBe(true),
+  );
+
+  it.each([
+    '',
+    'end',
+    'row-0',
+    'row-21',
+    'row-99',
+    'row-1x',
+    'row-01',
+    'row--1',
+    'Lead',
+    'constructor',
+    null,
+    3,
+    {},
+    ['lead'],
+  ])('can’t be %j', (after) => expect(isPackagePlace(after)).toBe(false));
+
+  it('is after the seconds without one, and packages stand from the top of the page to its end', () => {
+    const placed = [
+      packageAt(1, 'row-10'),
+      packageAt(2, 'row-2'),
+      packageAt(3),
+      packageAt(4, 'start'),
+      packageAt(5, 'lead'),
+      packageAt(6, 'seconds'),
+    ];
+    const expected = [
+      [4, 'start'],
+      [5, 'lead'],
+      [3, 'seconds'],
+      [6, 'seconds'],
+      [2, 'row-2'],
+      [1, 'row-10'],
+    ];
+    expect(placesOf(composeHome(placed, chosen, newest).packages)).toEqual(expected);
+    expect(composeHome(placed, chosen, newest).lead?.id).toBe(50);
+  });
+
+  it('is after the last row of a page with fewer, and after the seconds of one without rows or lead', () => {
+    const { packages } = composeHome(
+      [packageAt(1, 'lead'), packageAt(2, 'row-2'), packageAt(3, 'row-9')],
+      none,
+      newest,
+    );
+    expect(placesOf(withinPage(packages, 4, true))).toEqual([
+      [1, 'lead'],
+      [2, 'row-2'],
+      [3, 'row-4'],
+    ]);
+    expect(placesOf(withinPage(packages, 0, false)).map(([, after]) => after)).toEqual([
+      'seconds',
+      'seconds',
+      'seconds',
+    ]);
+  });
+
+  it('counts the stories of a section’s list as rows', () => {
+    const placed = [packageAt(100, 'row-2'), packageAt(99, 'row-7'), packageAt(98, 'start')];
+    const { front, listed, packages } = composeSection(placed, newest.slice(0, 8), 3);
+    expect([ids(front), ids(listed)]).toEqual([
+      [97, 96, 95],
+      [94, 93],
+    ]);
+    expect(placesOf(packages)).toEqual([
+      [98, 'start'],
+      [100, 'row-2'],
+      [99, 'row-2'],
+    ]);
+    const full = composeSection([packageAt(100, 'row-1'), packageAt(99, 'lead')], newest.slice(0, 2), 3);
+    expect([full.front, full.listed, placesOf(full.packages)]).toEqual([
+      [],
+      [],
+      [
+        [99, 'seconds'],
+        [100, 'seconds'],
+      ],
     ]);
   });
 });

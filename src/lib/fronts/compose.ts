@@ -1,11 +1,12 @@
 /** What a page shows: the stories that editors have placed first, and everything else fills itself, without doubles. */
 import type { Card, FeaturedStory, TopStories } from '../content/model.ts';
-import type { Placed, PlacedLink } from './model.ts';
+import { type PackagePlace, type Placed, type PlacedLink, rankOf, rowOf, usualPlace } from './model.ts';
 
 /** A story with related headlines beneath. */
 export interface Package {
   readonly main: Card;
   readonly related: readonly PlacedLink[];
+  readonly after: PackagePlace;
 }
 
 /** Stories below the lead of the home page when editors chose none. */
@@ -16,6 +17,7 @@ const mostOthers = 9;
 interface Places {
   readonly lead: Card | null;
   readonly seconds: readonly Card[];
+  /** From the top of the page to its end. */
   readonly packages: readonly Package[];
   /** Ids of all of these stories, and of those that packages lead to. */
   readonly ids: ReadonlySet<number>;
@@ -29,17 +31,34 @@ function placesOf(placed: readonly Placed[]): Places {
   const seconds = each.filter((slot) => slot !== lead && slot.kind !== 'package').map(({ card }) => card);
   const packages = each
     .filter(({ kind }) => kind === 'package')
-    .map(({ card, related }) => ({
+    .map(({ card, related, after = usualPlace }) => ({
       main: card,
+      after,
       related: related.filter(({ story }) => story === null || (!seen.has(story) && seen.add(story))),
-    }));
+    }))
+    .sort((a, b) => rankOf(a.after) - rankOf(b.after));
   return { lead: lead?.card ?? null, seconds, packages, ids: seen };
+}
+
+/**
+ * Packages in places that a page has: after its last row where it has fewer rows than were thought of, and after the seconds where it has no rows or no
+ * lead.
+ *
+ * @param rows number of rows
+ */
+export function withinPage(packages: readonly Package[], rows: number, hasLead: boolean): readonly Package[] {
+  const placeOf = (place: PackagePlace): PackagePlace => {
+    if (rowOf(place) > rows) return rows > 0 ? `row-${rows}` : usualPlace;
+    return place === 'lead' && !hasLead ? usualPlace : place;
+  };
+  return packages.map((each) => ({ ...each, after: placeOf(each.after) }));
 }
 
 export interface HomeTop {
   readonly lead: FeaturedStory | null;
   /** Below the lead. */
   readonly others: readonly Card[];
+  /** From the top of the page to its end; {@link withinPage} gives them places that the page has. */
   readonly packages: readonly Package[];
   /** Ids of all stories that stand here. */
   readonly ids: ReadonlySet<number>;
@@ -84,6 +103,7 @@ export interface SectionTop {
   readonly front: readonly Card[];
   /** Whether editors placed one of them, so that their order stays. */
   readonly isPlaced: boolean;
+  /** From the top of the page to its end. A row is a story of the list. */
   readonly packages: readonly Package[];
   /** The stories of this page of the section's list that stand nowhere else. */
   readonly listed: readonly Card[];
@@ -103,10 +123,12 @@ export function composeSection(placed: readonly Placed[], items: readonly Card[]
   // Without a placed lead the newest story leads, before what is placed below it.
   const first = lead ? [] : free.slice(0, Math.min(1, filling));
   const rest = free.slice(first.length, filling);
+  const front = [...first, ...large, ...rest];
+  const listed = free.slice(first.length + rest.length);
   return {
-    front: [...first, ...large, ...rest],
+    front,
     isPlaced: large.length > 0,
-    packages,
-    listed: free.slice(first.length + rest.length),
+    packages: withinPage(packages, listed.length, front.length > 0),
+    listed,
   };
 }

@@ -8,6 +8,32 @@ import type { Card, Picture } from '../content/model.ts';
 export const slotKinds = ['lead', 'second', 'package'] as const;
 export type SlotKind = (typeof slotKinds)[number];
 
+/** Most rows of what fills itself after which a package may stand; a page that has fewer shows it after its last one. */
+const mostRows = 20;
+
+/** What a package stands after: nothing, so that it comes first; the lead; the seconds; or a row of what fills itself. */
+export type PackagePlace = 'start' | 'lead' | 'seconds' | `row-${number}`;
+
+/** The place of packages that name none. */
+export const usualPlace: PackagePlace = 'seconds';
+
+const steps: readonly PackagePlace[] = ['start', 'lead', 'seconds'];
+
+/** Number of the row that a place is after; 0 for the other places. */
+export const rowOf = (place: PackagePlace): number => (steps.includes(place) ? 0 : Number(place.slice(4)));
+
+/** Where a place comes among all places, from the top of the page. */
+export const rankOf = (place: PackagePlace): number => {
+  const row = rowOf(place);
+  return row > 0 ? steps.length + row : steps.indexOf(place);
+};
+
+export function isPackagePlace(value: unknown): value is PackagePlace {
+  if (typeof value !== 'string') return false;
+  const [, row] = /^row-([1-9]\d?)$/u.exec(value) ?? [];
+  return row === undefined ? steps.some((place) => place === value) : Number(row) <= mostRows;
+}
+
 /** A headline beneath the story of a package: of a story, with words of its own or `''`, or of any address. */
 export type RelatedLink =
   | { readonly story: number; readonly title: string }
@@ -26,6 +52,8 @@ export interface FrontSlot {
   readonly until: string | null;
   /** Packages only. */
   readonly related: readonly RelatedLink[];
+  /** Packages only; without it they stand in the {@link usualPlace}. */
+  readonly after?: PackagePlace;
 }
 
 /** The front of one page as WordPress has published it. */
@@ -65,6 +93,7 @@ export interface Placed {
   readonly kind: SlotKind;
   readonly card: Card;
   readonly related: readonly PlacedLink[];
+  readonly after?: PackagePlace;
 }
 
 export interface PlacedLink {

@@ -1,4 +1,4 @@
-/** The screen "Front": calls, the list of slots as data, and the search for stories. */
+/** The screen "Front": calls, new slots, the notes above the list, and the search for stories. */
 ( function () {
 	'use strict';
 
@@ -40,20 +40,8 @@
 		from: '',
 		until: '',
 		related: [],
+		after: '',
 	} );
-
-	/** Slots in another order: lead and second belong to the places, a package to its story. */
-	function ordered( next, before ) {
-		const kinds = before.map( ( { kind } ) => kind ).filter( ( kind ) => kind !== 'package' );
-		return next.map( ( slot ) => ( slot.kind === 'package' ? slot : { ...slot, kind: kinds.shift() } ) );
-	}
-
-	/** Slots with one in another place. */
-	function moved( slots, from, to ) {
-		const next = [ ...slots ];
-		next.splice( to, 0, ...next.splice( from, 1 ) );
-		return ordered( next, slots );
-	}
 
 	/** Finds stories by their words, and adds one with the button or with Enter. */
 	function Search( { label, add, has } ) {
@@ -172,5 +160,32 @@
 		);
 	}
 
-	window.newsroomFront.parts = { ask, control, failed, moved, newSlot, ordered, Search };
+	/** What readers see, what is scheduled, and whose draft this is. */
+	function Notes( { state } ) {
+		const { published, scheduled, draft, changed } = state;
+		const said = ( words, note ) => sprintf( words, note.when, note.by );
+		return el(
+			'p',
+			{ className: 'newsroom-front-notes' },
+			published
+				? /* translators: 1: time, 2: user. */
+				  said( __( 'Published %1$s by %2$s.', 'newsroom' ), published )
+				: __( 'Nothing is published: the page fills itself.', 'newsroom' ),
+			' ',
+			changed && draft
+				? /* translators: 1: time, 2: user. */
+				  said( __( 'This is a draft, changed %1$s by %2$s.', 'newsroom' ), draft )
+				: '',
+			scheduled &&
+				el(
+					'strong',
+					null,
+					' ',
+					/* translators: 1: time, 2: user. */
+					said( __( 'Another front is scheduled for %1$s by %2$s.', 'newsroom' ), scheduled )
+				)
+		);
+	}
+
+	window.newsroomFront.parts = { ask, control, failed, newSlot, Notes, Search };
 } )();

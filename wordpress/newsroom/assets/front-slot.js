@@ -5,8 +5,9 @@
 	const { createElement: el, useState } = wp.element;
 	const { Button, SelectControl, TextControl } = wp.components;
 	const { __, sprintf } = wp.i18n;
-	const { kinds, zone, headline: longest, parts } = window.newsroomFront;
-	const { control, Search } = parts;
+	const { kinds, order, zone, headline: longest, parts } = window.newsroomFront;
+	const { control, Related } = parts;
+	const { canStep, isPackage, placeWords } = order;
 
 	const stateWords = {
 		'': '',
@@ -62,100 +63,6 @@
 		);
 	}
 
-	/** Related headlines of a package: stories, or addresses with words. */
-	function Related( { slot, stories, change } ) {
-		const [ url, setUrl ] = useState( '' );
-		const [ title, setTitle ] = useState( '' );
-		const set = ( related, details ) => change( { related }, details );
-		const without = ( at ) => slot.related.filter( ( _, each ) => each !== at );
-		return el(
-			'fieldset',
-			null,
-			el( 'legend', null, __( 'Related headlines', 'newsroom' ) ),
-			el(
-				'ol',
-				{ className: 'newsroom-front-related' },
-				slot.related.map( ( link, at ) => {
-					const own = link.story ? ( stories[ link.story ] || {} ).title : link.url;
-					return el(
-						'li',
-						{ key: `${ link.story }-${ link.url }-${ at }` },
-						el( TextControl, {
-							...control,
-							label: sprintf(
-								/* translators: %s: headline or address. */
-								__( 'Words for %s', 'newsroom' ),
-								own
-							),
-							value: link.title,
-							placeholder: link.story ? own : '',
-							maxLength: longest,
-							onChange: ( words ) =>
-								set(
-									slot.related.map( ( each, place ) =>
-										place === at ? { ...each, title: words } : each
-									)
-								),
-						} ),
-						el(
-							Button,
-							{
-								variant: 'tertiary',
-								isDestructive: true,
-								'aria-label': sprintf(
-									/* translators: %s: headline or address. */
-									__( 'Remove %s', 'newsroom' ),
-									own
-								),
-								onClick: () => set( without( at ) ),
-							},
-							__( 'Remove', 'newsroom' )
-						)
-					);
-				} )
-			),
-			el( Search, {
-				label: __( 'Add a story', 'newsroom' ),
-				has: ( id ) => slot.related.some( ( { story } ) => story === id ),
-				add: ( story, about ) =>
-					set( [ ...slot.related, { story, url: '', title: '' } ], {
-						stories: { [ story ]: about },
-					} ),
-			} ),
-			el(
-				'div',
-				{ className: 'newsroom-front-fields' },
-				el( TextControl, {
-					...control,
-					type: 'url',
-					label: __( 'Or an address', 'newsroom' ),
-					value: url,
-					onChange: setUrl,
-				} ),
-				el( TextControl, {
-					...control,
-					label: __( 'Its words', 'newsroom' ),
-					value: title,
-					maxLength: longest,
-					onChange: setTitle,
-				} ),
-				el(
-					Button,
-					{
-						variant: 'secondary',
-						disabled: url.trim() === '' || title.trim() === '',
-						onClick: () => {
-							set( [ ...slot.related, { story: 0, url: url.trim(), title } ] );
-							setUrl( '' );
-							setTitle( '' );
-						},
-					},
-					__( 'Add the address', 'newsroom' )
-				)
-			)
-		);
-	}
-
 	function Fields( { slot, stories, pictures, change } ) {
 		const time = ( name, label ) =>
 			el( TextControl, {
@@ -185,12 +92,12 @@
 				/* translators: %s: time zone. */
 				time( 'until', sprintf( __( 'Pinned until (%s)', 'newsroom' ), zone ) )
 			),
-			slot.kind === 'package' && el( Related, { slot, stories, change } )
+			isPackage( slot ) && el( Related, { slot, stories, change } )
 		);
 	}
 
 	/** One slot. Alt with an arrow moves it from any of its controls. */
-	function Slot( { slot, at, count, stories, pictures, move, change, remove } ) {
+	function Slot( { slot, at, slots, stories, pictures, move, setKind, change, remove } ) {
 		const [ isOpen, setOpen ] = useState( false );
 		const story = stories[ slot.story ] || { title: '', state: '' };
 		const title = slot.headline || story.title;
@@ -226,7 +133,7 @@
 					value: slot.kind,
 					options: kinds,
 					'data-control': 'kind',
-					onChange: ( kind ) => change( { kind } ),
+					onChange: setKind,
 				} ),
 				el(
 					Button,
@@ -239,12 +146,12 @@
 					},
 					title
 				),
-				button( 'up', '↑', __( 'Move up', 'newsroom' ), () => move( at - 1, 'up' ), {
-					disabled: at === 0,
+				button( 'up', '↑', __( 'Move up', 'newsroom' ), () => move( 'up', 'up' ), {
+					disabled: ! canStep( slots, at, 'up' ),
 					accessibleWhenDisabled: true,
 				} ),
-				button( 'down', '↓', __( 'Move down', 'newsroom' ), () => move( at + 1, 'down' ), {
-					disabled: at === count - 1,
+				button( 'down', '↓', __( 'Move down', 'newsroom' ), () => move( 'down', 'down' ), {
+					disabled: ! canStep( slots, at, 'down' ),
 					accessibleWhenDisabled: true,
 				} ),
 				button(
@@ -255,11 +162,12 @@
 					{ isDestructive: true }
 				)
 			),
-			( story.state || pinned || slot.related.length > 0 ) &&
+			( story.state || pinned || isPackage( slot ) ) &&
 				el(
 					'p',
 					{ className: 'description' },
 					[
+						isPackage( slot ) && placeWords( slot ),
 						stateWords[ story.state ],
 						pinned &&
 							sprintf(

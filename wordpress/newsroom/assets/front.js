@@ -16,41 +16,15 @@
 	} = wp.element;
 	const { Button, Notice, SelectControl, TextControl } = wp.components;
 	const { __, sprintf } = wp.i18n;
-	const { pages, page: first, zone, parts } = window.newsroomFront;
-	const { ask, control, failed, History, moved, newSlot, ordered, Search, Slot } = parts;
+	const { order, pages, page: first, zone, parts } = window.newsroomFront;
+	const { ask, control, failed, History, newSlot, Notes, Search, Slot } = parts;
+	const { inPlaces, isPackage, ordered, placeWords, stepOf, stepped, withKind } = order;
 
 	/** Milliseconds after the last change until it is saved; changes that can be undone; looks at what became of a publication. */
 	const saveAfter = 800;
 	const mostUndone = 100;
 	const looks = 20;
 	const lookEvery = 700;
-
-	/** What readers see, what is scheduled, and whose draft this is. */
-	function Notes( { state } ) {
-		const { published, scheduled, draft, changed } = state;
-		const said = ( words, note ) => sprintf( words, note.when, note.by );
-		return el(
-			'p',
-			{ className: 'newsroom-front-notes' },
-			published
-				? /* translators: 1: time, 2: user. */
-				  said( __( 'Published %1$s by %2$s.', 'newsroom' ), published )
-				: __( 'Nothing is published: the page fills itself.', 'newsroom' ),
-			' ',
-			changed && draft
-				? /* translators: 1: time, 2: user. */
-				  said( __( 'This is a draft, changed %1$s by %2$s.', 'newsroom' ), draft )
-				: '',
-			scheduled &&
-				el(
-					'strong',
-					null,
-					' ',
-					/* translators: 1: time, 2: user. */
-					said( __( 'Another front is scheduled for %1$s by %2$s.', 'newsroom' ), scheduled )
-				)
-		);
-	}
 
 	function Front() {
 		const [ page, setPage ] = useState( first );
@@ -88,10 +62,12 @@
 					: answer
 			);
 			now.current.version = answer.version;
-			now.current.saved = JSON.stringify( answer.slots );
+			// Fronts from before packages had places have them anywhere in the list.
+			const own = inPlaces( answer.slots );
+			now.current.saved = JSON.stringify( own );
 			if ( whole ) {
-				now.current.slots = answer.slots;
-				setSlots( answer.slots );
+				now.current.slots = own;
+				setSlots( own );
 			}
 		};
 
@@ -182,20 +158,24 @@
 		const titleOf = ( { headline, story } ) =>
 			headline || ( state.stories[ story ] || {} ).title || '';
 
-		const move = ( from, to, name ) => {
-			if ( to < 0 || to >= slots.length ) {
+		/** @param step `up`, `down`, `first` or `last` @param name control that keeps the focus */
+		const move = ( at, step, name ) => {
+			const next = stepped( slots, at, step );
+			if ( ! next ) {
 				return;
 			}
-			focus.current = { id: slots[ from ].id, name };
-			change( moved( slots, from, to ) );
+			const { id } = slots[ at ];
+			const to = next.findIndex( ( slot ) => slot.id === id );
+			focus.current = { id, name };
+			change( next );
 			wp.a11y.speak(
 				sprintf(
 					/* translators: 1: headline, 2: place, 3: number of slots. */
 					__( '%1$s is now %2$d of %3$d.', 'newsroom' ),
-					titleOf( slots[ from ] ),
+					titleOf( slots[ at ] ),
 					to + 1,
 					slots.length
-				)
+				) + ( isPackage( next[ to ] ) ? ` ${ placeWords( next[ to ] ) }` : '' )
 			);
 		};
 
@@ -224,22 +204,23 @@
 				undo();
 				return;
 			}
-			if ( ! row || ! list.current || ! list.current.contains( row ) ) {
+			// Related headlines have an order of their own.
+			if ( ! row || ! list.current || ! list.current.contains( row ) || event.target.closest( '[data-related]' ) ) {
 				return;
 			}
 			const at = slots.findIndex( ( { id } ) => id === row.dataset.slot );
 			const named = event.target.closest( '[data-control]' );
 			const name = named ? named.dataset.control : 'title';
-			const steps = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: slots.length - 1 };
-			if ( ! ( event.key in steps ) ) {
+			const goals = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: slots.length - 1 };
+			if ( ! ( event.key in goals ) ) {
 				return;
 			}
 			if ( event.altKey ) {
 				event.preventDefault();
 				event.stopPropagation();
-				move( at, steps[ event.key ], name );
+				move( at, stepOf( event.key ), name );
 			} else if ( named && name === 'title' ) {
-				const to = slots[ steps[ event.key ] ];
+				const to = slots[ goals[ event.key ] ];
 				const next = to && list.current.querySelector( `[data-slot="${ to.id }"] [data-control="title"]` );
 				if ( next ) {
 					event.preventDefault();
@@ -295,10 +276,15 @@
 			} );
 		};
 
-		/** A window as wide as a phone or a desktop computer shows the draft as any reader would see it. */
-		const preview = ( name, width, height ) => {
+		/** One window shows the draft as any reader would see it, on a phone and on a desktop. */
+		const preview = () => {
+			const { availWidth, availHeight } = window.screen;
 			// Before the request: a browser opens windows for a click alone.
-			const opened = window.open( '', `newsroom-front-${ name }`, `popup,width=${ width },height=${ height }` );
+			const opened = window.open(
+				'',
+				'newsroom-front-preview',
+				`popup,width=${ Math.min( availWidth, 1720 ) },height=${ Math.min( availHeight, 1000 ) }`
+			);
 			inTurn( async () => {
 				await save();
 				const { url } = await ask( now.current.page, '/preview', 'POST' );
@@ -347,8 +333,7 @@
 				'div',
 				{ className: 'newsroom-front-actions' },
 				button( 'primary', __( 'Publish', 'newsroom' ), () => act( '/publish', 'POST', {}, publishedWords ) ),
-				button( 'secondary', __( 'Preview on a phone', 'newsroom' ), () => preview( 'phone', 390, 844 ) ),
-				button( 'secondary', __( 'Preview on a desktop', 'newsroom' ), () => preview( 'desktop', 1280, 900 ) ),
+				button( 'secondary', __( 'Preview', 'newsroom' ), preview ),
 				button( 'secondary', __( 'Undo', 'newsroom' ), undo, {
 					disabled: undos.length === 0,
 					accessibleWhenDisabled: true,
@@ -381,7 +366,7 @@
 			el(
 				'p',
 				{ className: 'description', id: 'newsroom-front-keys' },
-				__( 'Alt with an arrow moves a story; arrows go through the list. What isn’t placed fills itself.', 'newsroom' )
+				__( 'Alt with an arrow moves a story or a package; arrows go through the list. What isn’t placed fills itself.', 'newsroom' )
 			),
 			slots.length === 0 && el( 'p', null, __( 'Nothing is placed: the page fills itself.', 'newsroom' ) ),
 			el(
@@ -392,10 +377,14 @@
 						key: slot.id,
 						slot,
 						at,
-						count: slots.length,
+						slots,
 						stories: state.stories,
 						pictures: state.pictures,
-						move: ( to, name ) => move( at, to, name ),
+						move: ( step, name ) => move( at, step, name ),
+						setKind: ( kind ) => {
+							focus.current = { id: slot.id, name: 'kind' };
+							change( withKind( slots, at, kind ) );
+						},
 						change: ( part, details ) =>
 							change(
 								now.current.slots.map( ( each ) => ( each.id === slot.id ? { ...each, ...part } : each ) ),
@@ -409,7 +398,7 @@
 				label: __( 'Find a story', 'newsroom' ),
 				has: ( id ) => now.current.slots.some( ( { story } ) => story === id ),
 				add: ( story, about ) =>
-					change( [ ...now.current.slots, newSlot( story, now.current.slots.length ? 'second' : 'lead' ) ], {
+					change( inPlaces( [ ...now.current.slots, newSlot( story, now.current.slots.length ? 'second' : 'lead' ) ] ), {
 						stories: { [ story ]: about },
 					} ),
 			} ),

@@ -33,7 +33,9 @@ function newsroom_front_assets( $screen ) {
 	wp_enqueue_media();
 	$parts = array(
 		'front-parts'   => array( 'wp-api-fetch', 'wp-components', 'wp-element', 'wp-i18n', 'wp-url' ),
-		'front-slot'    => array( 'newsroom-front-parts', 'media-editor' ),
+		'front-order'   => array( 'newsroom-front-parts' ),
+		'front-related' => array( 'newsroom-front-order', 'wp-a11y' ),
+		'front-slot'    => array( 'newsroom-front-related', 'media-editor' ),
 		'front-history' => array( 'newsroom-front-parts' ),
 		'front'         => array( 'newsroom-front-slot', 'newsroom-front-history', 'wp-a11y', 'wp-dom-ready' ),
 	);
@@ -67,6 +69,7 @@ function newsroom_front_assets( $screen ) {
 				'page'     => isset( newsroom_front_pages()[ $given ] ) ? $given : 'home',
 				'zone'     => wp_timezone_string(),
 				'headline' => NEWSROOM_FRONT_HEADLINE,
+				'rows'     => NEWSROOM_FRONT_ROWS,
 			),
 			JSON_HEX_TAG
 		) . ';',

@@ -9,9 +9,10 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-/** Most slots of a front, headlines of a package, and characters of a headline. The site takes no more. */
+/** Most slots of a front, headlines of a package, rows after which a package may stand, and characters of a headline. The site takes no more. */
 define( 'NEWSROOM_FRONT_SLOTS', 60 );
 define( 'NEWSROOM_FRONT_RELATED', 12 );
+define( 'NEWSROOM_FRONT_ROWS', 20 );
 define( 'NEWSROOM_FRONT_HEADLINE', 200 );
 
 /**
@@ -79,7 +80,8 @@ function newsroom_clean_slot( $given ) {
 	$from     = newsroom_clean_local_time( isset( $given['from'] ) ? $given['from'] : '' );
 	$until    = newsroom_clean_local_time( isset( $given['until'] ) ? $given['until'] : '' );
 	$related  = 'package' === $kind && isset( $given['related'] ) ? newsroom_clean_related( $given['related'] ) : array();
-	foreach ( array( $headline, $from, $until, $related ) as $part ) {
+	$after    = 'package' === $kind ? newsroom_clean_place( isset( $given['after'] ) ? $given['after'] : '' ) : '';
+	foreach ( array( $headline, $from, $until, $related, $after ) as $part ) {
 		if ( is_wp_error( $part ) ) {
 			return $part;
 		}
@@ -97,7 +99,51 @@ function newsroom_clean_slot( $given ) {
 		'from'     => $from,
 		'until'    => $until,
 		'related'  => $related,
+		'after'    => $after,
 	);
+}
+
+/**
+ * Cleans the place of a package: what it stands after.
+ *
+ * @param mixed $given What came; '' for the usual place, after the seconds.
+ * @return string|WP_Error `start`, `lead`, `seconds`, or `row-3` for the third row of what fills itself.
+ */
+function newsroom_clean_place( $given ) {
+	if ( '' === $given || null === $given ) {
+		return 'seconds';
+	}
+	$row = is_string( $given ) && preg_match( '/^row-([1-9]\d?)$/D', $given, $found ) ? (int) $found[1] : 0;
+	if ( ! in_array( $given, array( 'start', 'lead', 'seconds' ), true ) && ( $row < 1 || $row > NEWSROOM_FRONT_ROWS ) ) {
+		return newsroom_front_refusal( __( 'A package stands before the lead, after the lead, after the seconds or after a row.', 'newsroom' ) );
+	}
+	return $given;
+}
+
+/**
+ * A slot from before packages had places: it has the usual one.
+ *
+ * @param array $slot Slot.
+ * @return array
+ */
+function newsroom_slot_with_place( $slot ) {
+	return $slot + array( 'after' => 'package' === $slot['kind'] ? 'seconds' : '' );
+}
+
+/**
+ * Place of a package, in words.
+ *
+ * @param string $after Place.
+ * @return string
+ */
+function newsroom_place_words( $after ) {
+	$words = array(
+		'start'   => __( 'before the lead', 'newsroom' ),
+		'lead'    => __( 'between the lead and the seconds', 'newsroom' ),
+		'seconds' => __( 'after the seconds', 'newsroom' ),
+	);
+	/* translators: %s: number of a row. */
+	return isset( $words[ $after ] ) ? $words[ $after ] : sprintf( __( 'after row %s of what fills itself', 'newsroom' ), substr( $after, 4 ) );
 }
 
 /**
@@ -239,6 +285,10 @@ function newsroom_slot_differences( $title, $before, $after ) {
 	if ( $before['from'] !== $after['from'] || $before['until'] !== $after['until'] ) {
 		/* translators: 1: headline, 2: a time or "–", 3: a time or "–". */
 		$words[] = sprintf( __( '“%1$s” is there from %2$s until %3$s.', 'newsroom' ), $title, newsroom_front_time_words( $after['from'] ), newsroom_front_time_words( $after['until'] ) );
+	}
+	if ( $before['after'] !== $after['after'] && '' !== $after['after'] ) {
+		/* translators: 1: headline, 2: place of a package, such as "before the lead". */
+		$words[] = sprintf( __( '“%1$s” stands %2$s.', 'newsroom' ), $title, newsroom_place_words( $after['after'] ) );
 	}
 	if ( $before['related'] !== $after['related'] ) {
 		/* translators: %s: headline. */

@@ -64,6 +64,7 @@ function newsroom_front_wire( $slots ) {
 			'from'     => newsroom_front_instant( $slot['from'] ),
 			'until'    => newsroom_front_instant( $slot['until'] ),
 			'related'  => $slot['related'],
+			'after'    => '' === $slot['after'] ? null : $slot['after'],
 		);
 	}
 	return $wire;

@@ -129,12 +129,13 @@ function newsroom_front_of_row( $row ) {
 		return null;
 	}
 	$slots = json_decode( $row->slots, true );
+	$slots = array_map( 'newsroom_slot_with_place', is_array( $slots ) ? $slots : array() );
 	return array(
 		'id'      => (int) $row->id,
 		'page'    => $row->page,
 		'state'   => $row->state,
 		'version' => (int) $row->version,
-		'slots'   => is_array( $slots ) ? $slots : array(),
+		'slots'   => $slots,
 		'user'    => (int) $row->user_id,
 		'at'      => (int) $row->at,
 	);

@@ -99,6 +99,7 @@ it('a draft is no one’s until it is published; then the site has it by one web
             from: null,
             until: null,
             related: [],
+            after: null,
           },
           { kind: 'second', story: stories[0], headline: '' },
         ],
@@ -256,6 +257,54 @@ it('the history has every front with its words, and brings each back, as a draft
   ]).toEqual([404, 404]);
 });
 
+it('a package stands where editors put it, and one from before there were places after the seconds', async () => {
+  const slots = [slot(1, { kind: 'lead', after: 'start' }), slot(2, { kind: 'package', after: 'lead' })];
+  const saved = await save([...slots, slot(3, { kind: 'package', after: 'row-20' }), slot(4, { kind: 'package' })], 0);
+  const placesOf = (given: Part[]) => given.map(({ after }) => after);
+  expect(placesOf(saved.json.slots)).toEqual(['', 'lead', 'row-20', 'seconds']);
+  await publish(1);
+  expect(placesOf((await wire())[0].front.slots)).toEqual([null, 'lead', 'row-20', 'seconds']);
+  const moved = [slot(1, { kind: 'lead' }), slot(2, { kind: 'package', after: 'start' })];
+  await save([...moved, slot(3, { kind: 'package', after: 'row-3' }), slot(4, { kind: 'package' })], 2);
+  await publish(3);
+  const [, first] = await history();
+  expect((await call(`home/history/${first?.row}`)).json.differences).toEqual([
+    '“Story 2” stands between the lead and the seconds.',
+    '“Story 3” stands after row 20 of what fills itself.',
+  ]);
+
+  // As a version of the plugin without places has stored it.
+  const { after: _after, ...old } = slot(5, { kind: 'package', after: '' });
+  await newsroom.php(
+    `global $wpdb; $wpdb->query( 'DELETE FROM ' . newsroom_front_table() ); foreach ( array( 'draft', 'published' ) as $state ) { newsroom_insert_front( 'home', $state, $input, time(), 'draft' === $state ? 1 : 0 ); } return 1;`,
+    [old],
+  );
+  const state = (await call('home')).json;
+  expect([placesOf(state.slots), state.changed]).toEqual([['seconds'], false]);
+  expect((await save(state.slots, 1)).json).toMatchObject({ version: 1, changed: false });
+  expect(placesOf((await wire())[0].front.slots)).toEqual(['seconds']);
+  const [only] = await history();
+  expect((await call(`home/history/${only?.row}`)).json.differences).toEqual([]);
+});
+
+it('related headlines keep the order that editors gave them, and the history says when it has changed', async () => {
+  const links = [
+    { story: stories[1], url: '', title: '' },
+    { story: 0, url: 'https://a.example/', title: 'Elsewhere' },
+    { story: stories[2], url: '', title: 'Third' },
+  ];
+  await save([slot(1, { kind: 'package', related: links })], 0);
+  await publish(1);
+  const reordered = links.toReversed();
+  await save([slot(1, { kind: 'package', related: reordered })], 2);
+  await publish(3);
+  expect((await wire())[0].front.slots[0].related).toEqual(reordered);
+  const [, first] = await history();
+  expect((await call(`home/history/${first?.row}`)).json.differences).toEqual([
+    '“Story 1” has other related headlines.',
+  ]);
+});
+
 it('every front of the past 90 days can be restored, however many there are, whatever WordPress keeps of revisions', async () => {
   const oldest = await newsroom.php(
     `global $wpdb;
@@ -321,6 +370,11 @@ describe('refused in words', () => {
       [{ kind: 'package', story: 1, related: [{ url: '//evil.example', title: 'x' }] }],
       'web address',
     ],
+    ['an unknown place', [{ kind: 'package', story: 1, after: 'end' }], 'stands before the lead'],
+    ['a row that no page has', [{ kind: 'package', story: 1, after: 'row-21' }], 'stands before the lead'],
+    ['a row before the first', [{ kind: 'package', story: 1, after: 'row-0' }], 'stands before the lead'],
+    ['a place that is a list', [{ kind: 'package', story: 1, after: ['lead'] }], 'stands before the lead'],
+    ['a place with markup', [{ kind: 'package', story: 1, after: 'lead\n<script>' }], 'stands before the lead'],
     [
       'an address without words',
       [{ kind: 'package', story: 1, related: [{ url: 'https://a.example' }] }],
@@ -434,6 +488,7 @@ it('a preview is a signed address of the site, whose credentials may read the dr
   const { url } = (await call('home/preview', {})).json;
   const { pathname, searchParams } = new URL(url);
   expect([url.startsWith(receiver.url), pathname, searchParams.get('type')]).toEqual([true, '/preview', 'fronts']);
+  expect(searchParams.get('widths')).toBe('both');
   const id = searchParams.get('id');
   expect((await newsroom.rest(`/wp/v2/fronts/${id}`, { as: 'site' })).json).toMatchObject({
     slug: 'home',
