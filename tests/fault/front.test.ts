@@ -10,10 +10,13 @@ const inSeconds = (seconds: number): string => `${new Date(Date.now() + seconds 
 const hook = (event = 'update') => ({ event, type: 'fronts', id: 900, slug: 'home' });
 
 let modified = Date.parse('2026-11-20T12:00:00Z');
-/** Publishes a front in WordPress; the site doesn't know yet. */
-function put({ wordpress }: Paper, slots: Json[], part: Json = {}): void {
+const nextSecond = (): number => {
   modified += 1000;
-  const at = new Date(modified).toISOString().slice(0, 19);
+  return modified;
+};
+/** Publishes a front in WordPress; the site doesn't know yet. @param published epoch milliseconds */
+function put({ wordpress }: Paper, slots: Json[], part: Json = {}, published = nextSecond()): void {
+  const at = new Date(published).toISOString().slice(0, 19);
   wordpress.put('fronts', {
     ...wirePost({ id: 900, slug: 'home', front: { slots, next: null, ...part } }),
     modified_gmt: at,
@@ -66,6 +69,25 @@ describe('on one process', () => {
     await until(async () => (await paper.metric('broadsheet_renders_total')) > renders, paper.output);
     await leads(paper, 'Story 5');
     expect((await paper.metric('broadsheet_renders_total')) - renders).toBe(1);
+  });
+
+  it('renders a scheduled front once, and not again when WordPress has published it', async () => {
+    const slots = [slot(6, { kind: 'lead' }), slot(3)];
+    put(paper, [slot(5, { kind: 'lead' })], { next: { at: inSeconds(4), slots } });
+    const scheduled = JSON.parse((await paper.deliver(hook())).text);
+    expect(scheduled).toMatchObject({ ok: true });
+    const renders = await paper.metric('broadsheet_renders_total');
+    await leads(paper, 'Story 6');
+    const shown = (await paper.ask('/')).headers.etag;
+    put(paper, slots, {}, Date.now());
+    expect((await paper.deliver(hook())).status).toBe(200);
+    expect(JSON.parse((await paper.deliver(hook())).text)).toMatchObject({ ok: true });
+    expect((await paper.ask('/')).headers.etag).toBe(shown);
+    expect((await paper.metric('broadsheet_renders_total')) - renders).toBe(1);
+    put(paper, [slot(4, { kind: 'lead' })]);
+    await paper.deliver(hook());
+    expect(await leadOf(paper)).toBe('Story 4');
+    expect((await paper.metric('broadsheet_renders_total')) - renders).toBe(2);
   });
 
   it('shows a scheduled front at its time after kill -9 before it, and a killed one again', async () => {
@@ -125,5 +147,15 @@ describe('on two nodes', () => {
     const renders = await sum();
     for (const paper of papers) await leads(paper, 'Story 5');
     expect((await sum()) - renders).toBe(1);
+    // A scheduled front is rendered once for both, and not again when WordPress has published it.
+    const slots = [slot(6, { kind: 'lead' })];
+    put(first, [slot(5, { kind: 'lead' })], { next: { at: inSeconds(8), slots } });
+    await second.deliver(hook());
+    const before = await sum();
+    for (const paper of papers) await leads(paper, 'Story 6');
+    put(first, slots, {}, Date.now());
+    expect((await second.deliver(hook())).status).toBe(200);
+    for (const paper of papers) expect(await leadOf(paper)).toBe('Story 6');
+    expect((await sum()) - before).toBe(1);
   });
 });

@@ -97,7 +97,7 @@ export function tagsOfDocument(
       if (appearsOrGoes || before.title !== after.title) tags.add(tag.podcasts);
       break;
     case 'fronts':
-      for (const version of [before, after]) if (version) tags.add(tag.front(version.slug));
+      // What its page shows also depends on the time that has come (write.server.ts).
       break;
     case 'pages':
       for (const version of [before, after]) if (version) tags.add(tag.page(version.slug));

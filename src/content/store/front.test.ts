@@ -153,9 +153,53 @@ it('shows what is scheduled from its instant on', () => {
   });
   expect(stories()).toEqual([1]);
   expect([pass('2026-11-25T12:00:00Z'), stories()]).toEqual([['front:home'], [2, 3]]);
-  // WordPress has published it meanwhile.
-  put([slot(2), slot(3, { until: '2026-11-25T13:00:00Z' })], { modified: '2026-11-25T12:04:00Z' });
+  // WordPress has published it meanwhile, which changes nothing on the page.
+  const published = [slot(2), slot(3, { until: '2026-11-25T13:00:00Z' })];
+  expect(put(published, { modified: '2026-11-25T12:04:00Z' })).toMatchObject({ status: 'unchanged', tags: new Set() });
   expect([stories(), pass('2026-11-25T13:30:00Z'), stories()]).toEqual([[2, 3], ['front:home'], [2]]);
+});
+
+it('changes its page when WordPress publishes something else than was scheduled, or before the time has come here', () => {
+  const next = { at: '2026-11-25T12:00:00Z', slots: [slot(2)] };
+  put([slot(1)], { next });
+  // WordPress's clock is ahead.
+  expect([...put([slot(2)], { modified: '2026-11-25T12:00:00Z' }).tags]).toEqual(['front:home']);
+  expect([pass('2026-11-25T12:00:00Z'), stories()]).toEqual([[], [2]]);
+  put([slot(1)], { next: { at: '2026-11-25T14:00:00Z', slots: [slot(3)] }, modified: '2026-11-25T13:00:00Z' });
+  expect(pass('2026-11-25T14:00:00Z')).toEqual(['front:home']);
+  expect([...put([slot(3), slot(4)], { modified: '2026-11-25T14:00:30Z' }).tags]).toEqual(['front:home']);
+  // An end that passes between the turn and the publication is shown with it.
+  const ending = [slot(4), slot(5, { until: '2026-11-25T15:00:30Z' })];
+  put([slot(1)], { next: { at: '2026-11-25T15:00:00Z', slots: ending }, modified: '2026-11-25T14:30:00Z' });
+  expect([pass('2026-11-25T15:00:00Z'), stories()]).toEqual([['front:home'], [4, 5]]);
+  expect([...put(ending, { modified: '2026-11-25T15:01:00Z' }).tags]).toEqual(['front:home']);
+  expect(stories()).toEqual([4]);
+});
+
+it('a schedule that is added, changed or dropped changes nothing yet', () => {
+  put([slot(1)]);
+  const next = { at: '2026-11-25T12:00:00Z', slots: [slot(2)] };
+  expect(put([slot(1)], { next }).tags).toEqual(new Set());
+  expect(put([slot(1)], { next: { ...next, slots: [slot(3)] } }).tags).toEqual(new Set());
+  expect(put([slot(1), slot(2, { from: '2026-11-25T13:00:00Z' })]).tags).toEqual(new Set());
+  expect([pass('2026-11-25T12:30:00Z'), pass('2026-11-25T13:00:00Z'), stories()]).toEqual([[], ['front:home'], [1, 2]]);
+});
+
+it('a time at which nothing changes renders nothing, and isn’t looked for again', () => {
+  put([slot(1)], { next: { at: '2026-11-25T12:00:00Z', slots: [slot(1)] } });
+  const { entry } = dueFronts(store, '2026-11-25T12:00:00Z');
+  expect(entry).toMatchObject({ kind: 'meta', value: '2026-11-25T12:00:00Z', tags: [] });
+  applyEntries(store, entry ? [entry] : []);
+  expect(dueFronts(store, '2026-11-25T12:00:00Z')).toEqual({ entry: null, next: null });
+});
+
+it('a package keeps its place, and a front from before there were places has none', () => {
+  put([slot(1, { kind: 'package', after: 'row-2' }), slot(2, { kind: 'package' })]);
+  expect(
+    createReader(store)
+      .front(homeFront)
+      .map(({ after }) => after),
+  ).toEqual(['row-2', undefined]);
 });
 
 it('the time of one page changes no other', () => {

@@ -13,6 +13,7 @@ import { bylineNames } from './bylines.server.ts';
 import { forgetCards } from './cards.server.ts';
 import { type DocumentVersion, peopleOf, podcastIn, tagsOfDocument } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
+import { storedSlots } from './front.server.ts';
 import { testedListsOf } from './headline-tests.server.ts';
 import { changedNeighborIds } from './lists.server.ts';
 import { liveListsOf, writeLiveState } from './live.server.ts';
@@ -174,6 +175,18 @@ function writeSound(
   if (after && sound) store.prepare('INSERT INTO sounds VALUES (?, ?)').run(after.id, JSON.stringify(sound));
 }
 
+/**
+ * What the pages of fronts show, before one of them is written. A front that WordPress publishes after the site has shown it at its time changes nothing.
+ *
+ * @returns gives the tags of the pages that show something else after it
+ */
+function compareFronts(store: ContentStore, versions: readonly (DocumentVersion | null)[]): () => string[] {
+  const keys = new Set(versions.flatMap((version) => (version?.type === 'fronts' ? [version.slug] : [])));
+  const shown = (key: string): string => JSON.stringify(storedSlots(store, key));
+  const before = new Map([...keys].map((key) => [key, shown(key)]));
+  return () => [...before].filter(([key, was]) => shown(key) !== was).map(([key]) => tag.front(key));
+}
+
 const insertDocument = `INSERT INTO documents
   (id, type, slug, title, excerpt, image, author_id, terms, date, modified, facts, partial, fetched, fetched_clock, body_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -249,6 +262,7 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     for (const author of [document.author, ...(document.others ?? [])]) {
       if (author) storePartialAuthor(store, author, fetched, tags);
     }
+    const changedFronts = compareFronts(store, [before, after]);
     writeDocument(store, after, false, fetched);
     for (const each of writeListing(store, before, after)) tags.add(each);
     writeCorrections(store, before, after);
@@ -269,6 +283,7 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     }
     const choice = storedTopStories(store);
     const own = tagsOfDocument(before, after, sectionSlugOf(store), choice?.ids ?? []);
+    for (const each of changedFronts()) own.add(each);
     for (const each of own) tags.add(each);
     const moved = before?.date !== after.date;
     if (after.type === 'articles' && (own.has(tag.search) || moved)) indexArticle(store, document);
@@ -331,6 +346,7 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
       )
       .run(id, kind, fetched.at);
     if (!before) return notStored('absent', kind, id);
+    const changedFronts = compareFronts(store, [before]);
     rememberSlug(store, before.type, before.slug, id);
     writeListing(store, before, null);
     writeCorrections(store, before, null);
@@ -344,7 +360,7 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
     if (before.type === 'live-entries') indexEntry(store, before, null);
     const choice = storedTopStories(store);
     const tags = tagsOfDocument(before, null, sectionSlugOf(store), choice?.ids ?? []);
-    for (const each of formerAddresses(store, before, null)) tags.add(each);
+    for (const each of [...formerAddresses(store, before, null), ...changedFronts()]) tags.add(each);
     return { status: 'withdrawn', type: before.type, id, tags, slugs: [before.slug, null], before, after: null };
   });
 }
