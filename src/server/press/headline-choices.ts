@@ -1,5 +1,5 @@
 /** The forms of pages with headlines that are being tested, as what the press chooses from. */
-import { tag } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
 import { withForms } from '../../lib/headline-tests/markup.ts';
 import { groupIn, groups, headlineFor } from '../../lib/headline-tests/model.ts';
 import type { Choices } from '../../press/cache/insertions.server.ts';
