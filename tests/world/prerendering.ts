@@ -75,11 +75,13 @@ async function wait(what: () => string, holds: () => boolean | Promise<boolean>)
 
 /** Address of the debugger, which the browser prints. */
 async function debuggerOf({ stderr }: ChildProcess): Promise<string> {
-  if (stderr) {
-    for await (const line of createInterface({ input: stderr })) {
-      const found = /DevTools listening on (ws:\S+)/u.exec(line)?.[1];
-      if (found) return found;
-    }
+  if (!stderr) throw new Error('The browser has no output.');
+  for await (const line of createInterface({ input: stderr })) {
+    const found = /DevTools listening on (ws:\S+)/u.exec(line)?.[1];
+    if (!found) continue;
+    // What it prints later is dropped once this loop has paused it: a full pipe would stop it, and an unread one keeps this process from ending.
+    setImmediate(() => stderr.resume());
+    return found;
   }
   throw new Error('The browser has ended before it could be reached.');
 }
@@ -91,7 +93,7 @@ interface Waiting {
 }
 
 /** A connection to the browser; `hear` is called with each event. */
-async function connect(url: string, hear: (event: Message) => void): Promise<{ send: Send; end: () => void }> {
+async function connect(url: string, hear: (event: Message) => void): Promise<{ send: Send; end: () => Promise<void> }> {
   const socket = new WebSocket(url);
   await once(socket, 'open');
   const waiting = new Map<number, Waiting>();
@@ -124,7 +126,12 @@ async function connect(url: string, hear: (event: Message) => void): Promise<{ s
     if (error) throw new Error(`${method}: ${error.message}`);
     return result ?? {};
   };
-  return { send, end: () => socket.close() };
+  const end = async (): Promise<void> => {
+    const closed = once(socket, 'close');
+    socket.close();
+    await closed;
+  };
+  return { send, end };
 }
 
 /** A page of a tab: the one that is shown, or a prerendered one. */
@@ -146,7 +153,7 @@ export async function startPrerenderingBrowser(): Promise<PrerenderingBrowser> {
   return {
     open: (headers, commands = []) => openTab(send, headers, commands, (listener) => listeners.add(listener)),
     async close() {
-      end();
+      await end();
       const ended = once(child, 'exit');
       child.kill();
       await ended;
