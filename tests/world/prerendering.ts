@@ -153,9 +153,10 @@ export async function startPrerenderingBrowser(): Promise<PrerenderingBrowser> {
   return {
     open: (headers, commands = []) => openTab(send, headers, commands, (listener) => listeners.add(listener)),
     async close() {
+      const ended = once(child, 'close');
+      // A signal would end the script that some packages start it by, and not the browser.
+      await send('Browser.close').catch(() => {});
       await end();
-      const ended = once(child, 'exit');
-      child.kill();
       await ended;
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
     },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import { body, type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
 import { Receiver } from './receiver.ts';
+import { untilSent } from './until-sent.ts';
 
 const receiver = new Receiver();
 let newsroom: Newsroom;
@@ -350,9 +351,10 @@ describe('are for those who may edit the story', () => {
   it('and nothing of them is on the wire', async () => {
     const before = await newsroom.rest(`/wp/v2/articles/${article}`, { as: 'site' });
     // A change before the first delivery would go with it.
-    await receiver.find(({ id }) => id === article);
+    await untilSent(newsroom);
     receiver.clear();
     await save({ title: 'Told' });
+    await untilSent(newsroom);
     const { body: told } = await receiver.find(({ id, event }) => id === article && event === 'update');
     expect(JSON.stringify([before.json, told])).not.toMatch(/version(?!.{0,20}history|-history)/i);
   });
