@@ -93,7 +93,7 @@ interface Waiting {
 }
 
 /** A connection to the browser; `hear` is called with each event. */
-async function connect(url: string, hear: (event: Message) => void): Promise<{ send: Send; end: () => Promise<void> }> {
+async function connect(url: string, hear: (event: Message) => void): Promise<Send> {
   const socket = new WebSocket(url);
   await once(socket, 'open');
   const waiting = new Map<number, Waiting>();
@@ -126,12 +126,7 @@ async function connect(url: string, hear: (event: Message) => void): Promise<{ s
     if (error) throw new Error(`${method}: ${error.message}`);
     return result ?? {};
   };
-  const end = async (): Promise<void> => {
-    const closed = once(socket, 'close');
-    socket.close();
-    await closed;
-  };
-  return { send, end };
+  return send;
 }
 
 /** A page of a tab: the one that is shown, or a prerendered one. */
@@ -147,7 +142,7 @@ export async function startPrerenderingBrowser(): Promise<PrerenderingBrowser> {
   const own = ['--headless', '--remote-debugging-port=0', `--user-data-dir=${profile}`, '--window-size=1280,900'];
   const child = spawn(path ?? chromium.executablePath(), [...args, ...own], { stdio: ['ignore', 'ignore', 'pipe'] });
   const listeners = new Set<(event: Message) => void>();
-  const { send, end } = await connect(await debuggerOf(child), (event) => {
+  const send = await connect(await debuggerOf(child), (event) => {
     for (const listener of listeners) listener(event);
   });
   return {
@@ -156,7 +151,6 @@ export async function startPrerenderingBrowser(): Promise<PrerenderingBrowser> {
       const ended = once(child, 'close');
       // A signal would end the script that some packages start it by, and not the browser.
       await send('Browser.close').catch(() => {});
-      await end();
       await ended;
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
     },
