@@ -173,6 +173,8 @@ test('both widths of a preview fit the window, side by side or below each other,
     await tabTo(opened, isFocused(opened, `Go to ${name}`), key);
     await opened.keyboard.press('Enter');
     expect(await opened.evaluate(() => document.activeElement?.id)).toBe(name);
+    // Into the frame: from its beginning a step back leads out of it again.
+    await opened.keyboard.press('Tab');
   }
   await opened.close();
 });
