@@ -19,19 +19,10 @@ import type {
   TopStories,
   Video,
 } from '../../lib/content/model.ts';
-import type {
-  ArticleFilter,
-  ContentReader,
-  Fate,
-  FoundArticles,
-  SearchFilter,
-  Slice,
-} from '../../lib/content/reader.ts';
+import type { ArticleFilter, ContentReader, Fate, Slice } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import type { SoundFacts } from '../ingest/document.ts';
-import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../search/search.server.ts';
 import type { SearchThread } from '../search/search-thread.server.ts';
-import { searchInThread, searchNow } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import { readAlert } from './alert.server.ts';
 import { resolveLinks } from './body-links.ts';
@@ -42,6 +33,7 @@ import type { ContentStore } from './content-store.server.ts';
 import { readCorrectedSince } from './corrections.server.ts';
 import { readFront } from './front.server.ts';
 import { testedStories } from './headline-tests.server.ts';
+import { canonicalInstant } from './instants.ts';
 import { listIds, listTotal, neighborIds, pageBounds } from './lists.server.ts';
 import { liveReads } from './live.server.ts';
 import { storedTopStories } from './navigation.server.ts';
@@ -57,6 +49,7 @@ import {
   sectionTable,
   videoOf,
 } from './rows.server.ts';
+import { searchReads } from './search-reads.server.ts';
 import { podcastById, readSound, type SoundContext, soundReads } from './sounds.server.ts';
 
 const byId = `SELECT ${documentColumns} FROM ${documentSource} WHERE d.id = ? AND d.type = ?`;
@@ -66,7 +59,6 @@ const byIdWithBody = `${withBodies} WHERE d.id = ? AND d.type = ?`;
 
 interface ReadState {
   readonly store: ContentStore;
-  readonly thread: SearchThread | null;
   readonly tags: Set<string>;
 }
 
@@ -77,7 +69,7 @@ interface ReadState {
  */
 export function createReader(store: ContentStore, thread: SearchThread | null = null): ContentReader {
   const tags = new Set<string>();
-  const read: ReadState = { store, thread, tags };
+  const read: ReadState = { store, tags };
   return {
     tags,
     note: (own) => void tags.add(own),
@@ -108,8 +100,7 @@ export function createReader(store: ContentStore, thread: SearchThread | null = 
     comments: (articleId, filter) => comments(read, articleId, filter),
     comment: (id) => comment(read, id),
     fate: (type, slug) => fate(read, type, slug),
-    search: (query, filter) => search(read, query, filter),
-    searchAside: (query, filter) => searchAside(read, query, filter),
+    ...searchReads({ store, tags, thread, card: (id) => card(read, id) }),
   };
 }
 
@@ -182,25 +173,6 @@ function articlesByIds(read: ReadState, filter: ArticleFilter): Slice<Card> {
   });
   const { offset, limit } = pageBounds(filter, wanted.length);
   return { items: found.slice(offset, offset + limit), total: found.length };
-}
-
-/** The filter as the index expects it; `null` for an unknown section. */
-function indexFilter(read: ReadState, filter: SearchFilter): IndexFilter | null {
-  read.tags.add(tag.search);
-  const section =
-    filter.section === undefined ? undefined : sectionTable(read.store).bySlug(canonicalSlug(filter.section));
-  if (section === null || section?.id === 0) return null;
-  const instant = (text: string | undefined) => (text === undefined ? undefined : canonicalInstant(text));
-  const { offset, limit } = filter;
-  return { offset, limit, since: instant(filter.since), until: instant(filter.until), term: section?.id };
-}
-
-function shown(read: ReadState, { hits, total, instead }: FoundIds): FoundArticles {
-  const items = hits.flatMap(({ id, snippet }) => {
-    const hit = card(read, id);
-    return hit ? [{ ...hit, snippet }] : [];
-  });
-  return { items, total, instead };
 }
 
 const soundContext = (read: ReadState): SoundContext => ({
@@ -437,36 +409,6 @@ function fate(read: ReadState, type: DocumentType, slug: string): Fate {
   if (!now) return { kind: 'gone' };
   read.tags.add(tag.slug(type, String(now.slug)));
   return { kind: 'moved', slug: String(now.slug) };
-}
-
-function search(read: ReadState, query: string, filter: SearchFilter | undefined = {}): FoundArticles {
-  const asked = indexFilter(read, filter);
-  return asked ? shown(read, searchNow(read.store, query, asked)) : nothingFound;
-}
-
-async function searchAside(
-  read: ReadState,
-  query: string,
-  filter: SearchFilter | undefined = {},
-): Promise<FoundArticles> {
-  const asked = indexFilter(read, filter);
-  if (!asked) return nothingFound;
-  return shown(
-    read,
-    read.thread ? await searchInThread(read.store, read.thread, query, asked) : searchNow(read.store, query, asked),
-  );
-}
-
-const nothingFound: FoundArticles = { items: [], total: 0, instead: [] };
-
-/** Years of four digits; longer ones have another format, which can't be compared with a story's date. */
-const years = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')] as const;
-
-/** An instant in the content store's format. */
-function canonicalInstant(instant: string): string {
-  const time = Date.parse(instant);
-  if (Number.isNaN(time)) throw new RangeError(`Not an instant: ${instant}`);
-  return `${new Date(Math.min(Math.max(time, years[0]), years[1])).toISOString().slice(0, 19)}Z`;
 }
 
 const isIn = (store: ContentStore, list: string, { date, id }: Card): boolean =>
