@@ -15,6 +15,19 @@ async function longSection(page: Page): Promise<string> {
   throw new Error('No section of the edition has a second page.');
 }
 
+test('a byline takes the room of its lines, on a phone as on a desktop', async ({ page }) => {
+  for (const width of [390, 768, 1280, 1536]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto('/');
+    const heights = await page
+      .locator('main .byline:visible')
+      .evaluateAll((bylines) => bylines.map((each) => Math.round(each.getBoundingClientRect().height)));
+    expect(heights.length).toBeGreaterThan(10);
+    // Three lines of a name that is long, and one for the time.
+    expect(Math.max(...heights), `at ${width}`).toBeLessThanOrEqual(72);
+  }
+});
+
 const menuButton = (page: Page) => page.getByRole('button', { name: 'Menu', exact: true });
 const menu = (page: Page) => page.locator('#site-menu');
 
