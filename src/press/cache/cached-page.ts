@@ -21,6 +21,8 @@ export interface EncodedResponse extends KeptBody {
   readonly headers: string[];
   /** The same for a 304. */
   readonly notModified: string[];
+  /** What a 304 has in place of a body. */
+  readonly noBody: KeptBody;
 }
 
 /** Positions, from the end of the header lists, of the values that differ from response to response. */
@@ -220,6 +222,8 @@ function within(done: Promise<void>, ms: number): Promise<void> {
   return promise;
 }
 
+const noBytes = Buffer.alloc(0);
+
 function respondIn(
   cached: CachedPage,
   encoding: Encoding | DictionaryCoding,
@@ -253,9 +257,11 @@ function respondIn(
   }
   if (encoding !== 'identity') headers.push('content-encoding', encoding);
   headers.push('content-length', String(body.byteLength), ...moving);
-  const response: EncodedResponse = { etag, body, whole: null, headers, notModified: [...always, ...moving] };
-  // The head stands before the body in memory once the fast path has sent it.
+  const notModified = [...always, ...moving];
+  const noBody: KeptBody = { body: noBytes, whole: null };
+  const response: EncodedResponse = { etag, body, whole: null, headers, notModified, noBody };
+  // The head of each status stands in memory once the fast path has sent it.
   const head = headers.reduce((sum, text) => sum + text.length + 2, 0);
-  cached.bytes += body.byteLength + head + texts + 8 * (headers.length + response.notModified.length) + 300;
+  cached.bytes += body.byteLength + 2 * head + texts + 8 * (headers.length + notModified.length) + 300;
   return response;
 }

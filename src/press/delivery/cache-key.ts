@@ -53,11 +53,12 @@ export function createKeys(rules: KeyRules): KeyOf {
   const recent = createBoundedMap<KeyResult>(4096);
   const passes = (path: string): boolean => rules.pass.some((pattern) => pattern.test(path));
 
-  function read(target: string, reading: boolean): KeyResult {
+  function read(target: string, reading: boolean, wholeIsPlain = false): KeyResult {
     const cut = target.indexOf('?');
     const rawPath = cut === -1 ? target : target.slice(0, cut);
     const query = cut === -1 ? '' : target.slice(cut + 1).split('#', 1)[0];
-    const split = plain.test(rawPath) && rawPath.length <= longestPath ? asItIs(rawPath) : segmentsOf(rawPath);
+    const isPlain = (wholeIsPlain || plain.test(rawPath)) && rawPath.length <= longestPath;
+    const split = isPlain ? asItIs(rawPath) : segmentsOf(rawPath);
     if (typeof split === 'number') return { kind: 'reject', status: split as 400, why: reasons[split] ?? '' };
     const withSlash = split.path !== '/' && split.slash;
     const { path } = split;
@@ -75,7 +76,8 @@ export function createKeys(rules: KeyRules): KeyOf {
       if (own.status === 410) return { kind: 'reject', status: 410, why: 'This page has been removed.' };
       return { kind: 'redirect', location: own.to + (own.to.includes('?') ? '' : rest), status: own.status };
     }
-    const spelt = spelling(path);
+    // Without capital letters or escapes, only a list of addresses can have another spelling.
+    const spelt = isPlain ? (capitals.get(path) ?? path) : spelling(path);
     if (spelt !== path || withSlash || split.moved) return { kind: 'redirect', location: spelt + rest, status: 301 };
     return { kind: 'page', key: path + keptQuery(path, query ?? ''), path };
   }
@@ -103,7 +105,7 @@ export function createKeys(rules: KeyRules): KeyOf {
   return (method, target) => {
     const reading = method === 'GET' || method === 'HEAD';
     // Nearly every address is in its normal form, and checking that is as fast as a look-up.
-    if (plain.test(target)) return read(target, reading);
+    if (plain.test(target)) return read(target, reading, true);
     const known = reading ? recent.get(target) : undefined;
     if (known) return known;
     if (target.length > longestTarget) return { kind: 'reject', status: 414, why: reasons[414] ?? '' };

@@ -23,7 +23,8 @@ const response: { -readonly [name in keyof CachedResponse]: CachedResponse[name]
   status: 200,
   headers: [],
   body: null,
-  kept: null,
+  second: 0,
+  kept: { body: Buffer.alloc(0), whole: null },
 };
 
 /**
@@ -60,13 +61,15 @@ export function responseFromCache(
   if (encoded instanceof Promise) return encoded;
   const unchanged = page.status === 200 && matchesEtag(headers['if-none-match'], encoded.etag);
   const list = unchanged ? encoded.notModified : encoded.headers;
-  const age = Math.max(0, secondNow() - page.second);
+  const now = secondNow();
+  const age = Math.max(0, now - page.second);
   list[list.length - ageAt] = ageTexts[age] ?? String(age);
   list[list.length - timingAt] = timings[source];
   response.status = unchanged ? 304 : page.status;
   response.headers = list;
   response.body = unchanged ? null : encoded.body;
-  response.kept = unchanged ? null : encoded;
+  response.second = now;
+  response.kept = unchanged ? encoded.noBody : encoded;
   return response;
 }
 

@@ -367,6 +367,7 @@ it('keeps a response in one piece, in which age and date move on', async () => {
       status: 200,
       headers: ['content-type', 'text/plain', 'content-length', '8', 'age', age, 'server-timing', 'hit'],
       body: kept.body,
+      second: secondNow(),
       kept,
     }),
     { firstMs: 10_000, idleMs: 10_000 },
@@ -401,7 +402,7 @@ describe('slow and silent askers', () => {
     const body = Buffer.alloc(1024 * 1024, 'x');
     const headers = ['content-length', String(body.byteLength)];
     const kept = { body, whole: null };
-    attachFastPath(server, () => ({ status: 200, headers, body, kept }), options);
+    attachFastPath(server, () => ({ status: 200, headers, body, second: secondNow(), kept }), options);
     await listen(server);
     return server;
   }

@@ -9,6 +9,7 @@
  */
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { readInto, readIntoStream } from './read-into.ts';
 
 /** A complete response. */
 export interface CachedResponse {
@@ -16,8 +17,10 @@ export interface CachedResponse {
   /** Names and values alternate, with `content-length` where there is a body; read before `serve` is called again. */
   readonly headers: readonly string[];
   readonly body: Buffer | null;
-  /** Where the body is kept between requests; the fast path keeps the whole response there. */
-  readonly kept: KeptBody | null;
+  /** Unix second of the response, for which its `age` is. */
+  readonly second: number;
+  /** Where the body is kept between requests; the fast path keeps the whole response there. For a 304 the body is empty. */
+  readonly kept: KeptBody;
 }
 
 /** A body that is sent again and again under the same headers, but for `age` and `date`. */
@@ -64,8 +67,11 @@ interface FastPath {
   /** The HTTP server's own handler of connections. */
   readonly toServer: (socket: Socket) => void;
   readonly sockets: Set<Socket>;
-  readonly listeners: Readonly<Record<string, (this: Socket, chunk: Buffer) => void>>;
+  readonly listeners: Readonly<Record<string, (this: Socket) => void>>;
 }
+
+/** What connections read into: a request is answered, or copied for the HTTP server, before the next bytes are read. */
+const received = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
  * Attaches the fast path before a server's own handling of connections. Call it once, before the server listens.
@@ -85,9 +91,6 @@ export function attachFastPath(server: Server, serve: ServeFromCache, { firstMs,
     sockets: new Set(),
     // One function for all sockets of the server: a closure for each would be garbage for each connection.
     listeners: {
-      data(chunk) {
-        onData(path, this, chunk);
-      },
       end() {
         this.end();
       },
@@ -105,7 +108,14 @@ export function attachFastPath(server: Server, serve: ServeFromCache, { firstMs,
       },
     },
   };
+  function onRead(this: Socket, count: number): undefined {
+    onRequest(path, this, count);
+  }
   server.on('connection', (socket: Socket) => {
+    if (!readInto(socket, received, onRead)) {
+      path.toServer(socket);
+      return;
+    }
     path.sockets.add(socket);
     socket.setTimeout(firstMs);
     for (const [event, listener] of Object.entries(path.listeners)) socket.on(event, listener);
@@ -113,16 +123,16 @@ export function attachFastPath(server: Server, serve: ServeFromCache, { firstMs,
   closeWithServer(path);
 }
 
-function onData(path: FastPath, socket: Socket, chunk: Buffer): void {
+/** @param count bytes in {@link received} */
+function onRequest(path: FastPath, socket: Socket, count: number): void {
   // The server has ended the connection; it reads what the client still sends, because unread bytes would reset the connection.
   if (socket.writableEnded) return;
-  const response = path.server.listening ? respond(path, chunk) : null;
+  const response = path.server.listening ? respond(path, count) : null;
   if (!response) {
-    handOver(path, socket, chunk);
+    handOver(path, socket, count);
     return;
   }
-  if (response.kept) socket.write(wholeOf(path, response, response.kept));
-  else socket.write(headOf(path, response), 'latin1');
+  socket.write(wholeOf(path, response));
   if (socket.timeout !== path.idleMs) socket.setTimeout(path.idleMs);
   if (socket.writableLength > mostWaiting) socket.pause();
 }
@@ -139,13 +149,12 @@ function headOf({ keepAlive }: FastPath, { status, headers }: CachedResponse): s
   return `${head}date: ${dateNow()}\r\n${keepAlive}`;
 }
 
-/** Head and body of a response, with the present time. The first call copies the body behind the head. */
-function wholeOf(path: FastPath, response: CachedResponse, kept: KeptBody): Buffer {
-  const now = secondNow();
+/** Head and body of a response, with its time. The first call copies the body behind the head. */
+function wholeOf(path: FastPath, response: CachedResponse): Buffer {
+  const { headers, second: now, kept } = response;
   kept.whole ??= makeWhole(headOf(path, response), kept, now);
   const { whole } = kept;
   if (whole.second !== now) {
-    const { headers } = response;
     whole.second = now;
     whole.bytes.write(dateNow(), whole.dateAt, 'latin1');
     if (whole.ageAt !== null) {
@@ -167,9 +176,9 @@ function makeWhole(head: string, kept: KeptBody, second: number): WholeResponse 
   return { bytes, ageAt, dateAt: head.lastIndexOf(date) + date.length, second };
 }
 
-function respond({ serve }: FastPath, chunk: Buffer): CachedResponse | null {
-  if (chunk.byteLength > longestHead) return null;
-  const request = readHead(chunk.toString('latin1'));
+function respond({ serve }: FastPath, count: number): CachedResponse | null {
+  if (count > longestHead) return null;
+  const request = readHead(received.toString('latin1', 0, count));
   if (!request) return null;
   try {
     return serve(request);
@@ -180,11 +189,12 @@ function respond({ serve }: FastPath, chunk: Buffer): CachedResponse | null {
 }
 
 /** Gives a connection to the HTTP server, with the bytes that have been read. */
-function handOver({ sockets, listeners, toServer }: FastPath, socket: Socket, chunk: Buffer): void {
+function handOver({ sockets, listeners, toServer }: FastPath, socket: Socket, count: number): void {
   sockets.delete(socket);
   socket.setTimeout(0);
   for (const [event, listener] of Object.entries(listeners)) socket.off(event, listener);
-  socket.unshift(chunk);
+  readIntoStream(socket);
+  socket.unshift(Buffer.from(received.subarray(0, count)));
   toServer(socket);
 }
 
@@ -250,70 +260,87 @@ export interface FastPathHeaders {
 }
 
 /** A whole request head and nothing after it: RFC 9112, without any of its leniencies. */
-const plainHead = /^GET (\/[!-~]*) HTTP\/1\.1\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*\r\n)+\r\n$/;
+const plainHead = /^GET \/[!-~]* HTTP\/1\.1\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*\r\n)+\r\n$/;
+
+/** Headers that the fast path leaves to the server, by the length of their names: most headers are skipped by their length. */
+const leftToServer: Readonly<Partial<Record<number, readonly string[]>>> = Object.groupBy(
+  [
+    'te',
+    'range',
+    'expect',
+    'upgrade',
+    'trailer',
+    'content-length',
+    'http2-settings',
+    'proxy-connection',
+    'transfer-encoding',
+  ],
+  ({ length }) => length,
+);
+const none: readonly string[] = [];
+
+/** Whether a header's name in a valid head is this one, in any spelling. */
+function isNamed(text: string, at: number, name: string): boolean {
+  for (let i = 0; i < name.length; i++) if ((text.charCodeAt(at + i) | 0x20) !== name.charCodeAt(i)) return false;
+  return true;
+}
+
+/** A header's value, without the spaces around it. */
+function headerValue(text: string, from: number, to: number): string {
+  const isSpace = (at: number): boolean => text.charCodeAt(at) === 0x20 || text.charCodeAt(at) === 0x09;
+  let start = from;
+  let end = to;
+  while (start < end && isSpace(start)) start++;
+  while (end > start && isSpace(end - 1)) end--;
+  return text.slice(start, end);
+}
 
 /** @returns `null` for a request that isn't in the plainest form, or has a header that the fast path doesn't understand */
 export function readHead(text: string): FastPathRequest | null {
-  const form = plainHead.exec(text);
-  const target = form?.[1];
-  if (target === undefined) return null;
-  const headers: { -readonly [name in keyof FastPathHeaders]: FastPathHeaders[name] } = {};
+  if (!plainHead.test(text)) return null;
+  const target = text.slice(4, text.indexOf(' ', 4));
   let hosts = 0;
+  let acceptEncoding: string | undefined;
+  let dictionary: string | undefined;
+  let ifNoneMatch: string | undefined;
+  let cookie: string | undefined;
+  let userAgent: string | undefined;
   let at = text.indexOf('\r\n') + 2;
   for (let end = text.indexOf('\r\n', at); end > at; at = end + 2, end = text.indexOf('\r\n', at)) {
     const colon = text.indexOf(':', at);
-    switch (colon - at) {
-      // No relevant header has a name of another length: the others are skipped without a copy.
-      case 2:
-      case 4:
-      case 5:
-      case 6:
-      case 7:
-      case 10:
-      case 13:
-      case 14:
-      case 15:
-      case 16:
-      case 17:
-      case 20:
-        break;
-      default:
-        continue;
-    }
-    const name = text.slice(at, colon).toLowerCase();
-    switch (name) {
-      case 'host':
-        hosts++;
-        break;
-      case 'accept-encoding':
-      case 'available-dictionary':
-      case 'if-none-match':
-      case 'cookie':
-      case 'user-agent':
-        // The server decides how duplicate headers are joined.
-        if (headers[name] !== undefined) return null;
-        headers[name] = text.slice(colon + 1, end).trim();
-        break;
-      case 'connection':
-        if (
-          text
-            .slice(colon + 1, end)
-            .trim()
-            .toLowerCase() !== 'keep-alive'
-        )
-          return null;
-        break;
-      case 'te':
-      case 'range':
-      case 'expect':
-      case 'upgrade':
-      case 'trailer':
-      case 'content-length':
-      case 'http2-settings':
-      case 'proxy-connection':
-      case 'transfer-encoding':
-        return null;
+    const length = colon - at;
+    for (const name of leftToServer[length] ?? none) if (isNamed(text, at, name)) return null;
+    // The server decides how duplicate headers are joined.
+    if (length === 4 && isNamed(text, at, 'host')) {
+      hosts++;
+    } else if (length === 6 && isNamed(text, at, 'cookie')) {
+      if (cookie !== undefined) return null;
+      cookie = headerValue(text, colon + 1, end);
+    } else if (length === 10 && isNamed(text, at, 'user-agent')) {
+      if (userAgent !== undefined) return null;
+      userAgent = headerValue(text, colon + 1, end);
+    } else if (length === 10 && isNamed(text, at, 'connection')) {
+      if (headerValue(text, colon + 1, end).toLowerCase() !== 'keep-alive') return null;
+    } else if (length === 13 && isNamed(text, at, 'if-none-match')) {
+      if (ifNoneMatch !== undefined) return null;
+      ifNoneMatch = headerValue(text, colon + 1, end);
+    } else if (length === 15 && isNamed(text, at, 'accept-encoding')) {
+      if (acceptEncoding !== undefined) return null;
+      acceptEncoding = headerValue(text, colon + 1, end);
+    } else if (length === 20 && isNamed(text, at, 'available-dictionary')) {
+      if (dictionary !== undefined) return null;
+      dictionary = headerValue(text, colon + 1, end);
     }
   }
-  return hosts === 1 ? { target, headers } : null;
+  if (hosts !== 1) return null;
+  return {
+    target,
+    headers: {
+      'accept-encoding': acceptEncoding,
+      'available-dictionary': dictionary,
+      'if-none-match': ifNoneMatch,
+      cookie,
+      'user-agent': userAgent,
+    },
+  };
 }

@@ -1,6 +1,9 @@
 /** Opens the port of the site. */
 import type { Server } from 'node:net';
 
+/** Connections that may wait to be accepted: one more waits a second or more until its client tries again. Systems allow 4,096 at most. */
+const backlog = 4096;
+
 /** @throws Error that names the setting to change */
 export function listen(
   server: Server,
@@ -15,6 +18,6 @@ export function listen(
       };
       reject(new Error(sentences[error.code ?? ''] ?? `The site can't listen: ${error.message}`, { cause: error }));
     });
-    server.listen(port, host, () => resolve());
+    server.listen({ port, host, backlog }, () => resolve());
   });
 }
