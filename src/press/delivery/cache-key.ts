@@ -104,21 +104,23 @@ export function createKeys(rules: KeyRules): KeyOf {
 
   return (method, target) => {
     const reading = method === 'GET' || method === 'HEAD';
-    // Nearly every address is in its normal form, and checking that is as fast as a look-up.
-    if (plain.test(target)) return read(target, reading, true);
     const known = reading ? recent.get(target) : undefined;
     if (known) return known;
     if (target.length > longestTarget) return { kind: 'reject', status: 414, why: reasons[414] ?? '' };
-    const path = pathOf(target);
+    const isPlain = plain.test(target);
+    const path = isPlain ? copyOf(target) : pathOf(target);
     if (path === null) return { kind: 'reject', status: 400, why: reasons[400] ?? '' };
-    const result = read(path, reading);
+    const result = read(path, reading, isPlain);
     // A result that depends on which pages exist isn't remembered.
     if (reading && result.kind === 'page' && target.length <= longestKept && lowerCase(result.path) === result.path) {
-      recent.set(target, result);
+      recent.set(copyOf(target), result);
     }
     return result;
   };
 }
+
+/** A string of its own: a part of a request's head would keep the whole head in memory. */
+const copyOf = (text: string): string => Buffer.from(text).toString();
 
 /** Paths in their normal form, without characters that need a check. */
 const plain = /^(?:\/|(?:\/[a-z0-9_~-][a-z0-9._~-]*)+)$/;

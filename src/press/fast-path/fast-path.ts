@@ -57,6 +57,13 @@ const lingerMs = 2000;
 /** Bytes of responses that may wait for a slow client before more of its requests are read. */
 const mostWaiting = 64 * 1024;
 
+interface LastRead {
+  /** Bytes received until then. */
+  bytes: number;
+  /** As `performance.now()` has it. */
+  at: number;
+}
+
 /** The fast path of one server. */
 interface FastPath {
   readonly server: Server;
@@ -66,7 +73,8 @@ interface FastPath {
   readonly keepAlive: string;
   /** The HTTP server's own handler of connections. */
   readonly toServer: (socket: Socket) => void;
-  readonly sockets: Set<Socket>;
+  /** Its connections, and when bytes were last seen to come. */
+  readonly sockets: Map<Socket, LastRead>;
   readonly listeners: Readonly<Record<string, (this: Socket) => void>>;
 }
 
@@ -88,7 +96,7 @@ export function attachFastPath(server: Server, serve: ServeFromCache, { firstMs,
     idleMs,
     keepAlive: `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(idleMs / 1000)}\r\n\r\n`,
     toServer: toServer.bind(server),
-    sockets: new Set(),
+    sockets: new Map(),
     // One function for all sockets of the server: a closure for each would be garbage for each connection.
     listeners: {
       end() {
@@ -116,11 +124,27 @@ export function attachFastPath(server: Server, serve: ServeFromCache, { firstMs,
       path.toServer(socket);
       return;
     }
-    path.sockets.add(socket);
-    socket.setTimeout(firstMs);
+    path.sockets.set(socket, { bytes: 0, at: performance.now() });
     for (const [event, listener] of Object.entries(path.listeners)) socket.on(event, listener);
   });
   closeWithServer(path);
+  const longest = Math.min(firstMs, idleMs);
+  const timer = setInterval(() => endSilent(path, firstMs), Math.min(Math.max(longest / 4, 20), 4000)).unref();
+  server.once('close', () => clearInterval(timer));
+}
+
+/** Ends connections that have been silent for too long. A timer for each of them would be moved by each request. */
+function endSilent({ sockets, idleMs }: FastPath, firstMs: number): void {
+  const now = performance.now();
+  for (const [socket, last] of sockets) {
+    const { bytesRead } = socket;
+    if (bytesRead !== last.bytes) {
+      last.bytes = bytesRead;
+      last.at = now;
+    } else if (now - last.at > (bytesRead === 0 ? firstMs : idleMs) && !socket.timeout) {
+      socket.destroy();
+    }
+  }
 }
 
 /** @param count bytes in {@link received} */
@@ -133,8 +157,11 @@ function onRequest(path: FastPath, socket: Socket, count: number): void {
     return;
   }
   socket.write(wholeOf(path, response));
-  if (socket.timeout !== path.idleMs) socket.setTimeout(path.idleMs);
-  if (socket.writableLength > mostWaiting) socket.pause();
+  const waiting = socket.writableLength;
+  if (waiting === 0) return;
+  // Node's timer knows whether a client goes on reading a response.
+  if (!socket.timeout) socket.setTimeout(path.idleMs);
+  if (waiting > mostWaiting) socket.pause();
 }
 
 /** Characters of an age: a page may be sent for thirty years without being rendered again. */
@@ -202,13 +229,13 @@ function handOver({ sockets, listeners, toServer }: FastPath, socket: Socket, co
 function closeWithServer({ server, sockets }: FastPath): void {
   const { closeIdleConnections, closeAllConnections } = server;
   server.closeIdleConnections = () => {
-    for (const socket of sockets) {
+    for (const socket of sockets.keys()) {
       if (socket.writableLength === 0 && !socket.writableEnded) socket.end().setTimeout(lingerMs);
     }
     closeIdleConnections.call(server);
   };
   server.closeAllConnections = () => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets.keys()) socket.destroy();
     closeAllConnections.call(server);
   };
 }
