@@ -38,6 +38,7 @@ export function countWords(
   before: readonly string[] | null,
   after: readonly string[] | null,
 ): void {
+  if (before && after?.every((text, at) => text === before[at])) return;
   const old = before ? wordsOf(before) : new Set<string>();
   const now = after ? wordsOf(after) : new Set<string>();
   const add = store.prepare('INSERT INTO words VALUES (?, 1) ON CONFLICT (word) DO UPDATE SET docs = docs + 1');
