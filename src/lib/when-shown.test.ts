@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { visitorScript } from './accounts/visitor.ts';
 import { earlyScript } from './early-script.ts';
 import { whenShown } from './when-shown.ts';
@@ -7,7 +7,9 @@ import { whenShown } from './when-shown.ts';
 const prerendering = (value: boolean): void => {
   Object.defineProperty(document, 'prerendering', { value, configurable: true });
 };
+beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
+  vi.useRealTimers();
   Reflect.deleteProperty(document, 'prerendering');
   vi.restoreAllMocks();
   document.documentElement.hidden = false;
@@ -23,14 +25,15 @@ describe('whenShown', () => {
     expect(action).toHaveBeenCalledTimes(2);
   });
 
-  it('calls back once, without the event, when a prerendered page is opened', () => {
+  it('calls back once, without the event, when a prerendered page has been opened and painted', () => {
     const action = vi.fn();
     prerendering(true);
     whenShown(action);
     expect(action).not.toHaveBeenCalled();
     prerendering(false);
     document.dispatchEvent(new Event('prerenderingchange'));
-    document.dispatchEvent(new Event('prerenderingchange'));
+    expect(action).not.toHaveBeenCalled();
+    vi.runAllTimers();
     expect(action.mock.calls).toEqual([[]]);
   });
 
@@ -49,6 +52,7 @@ describe('whenShown', () => {
     cookie.mockReturnValue('');
     prerendering(false);
     document.dispatchEvent(new Event('prerenderingchange'));
+    vi.runAllTimers();
     expect(reload).toHaveBeenCalledOnce();
     // A module that runs before the page has gone.
     whenShown(late);

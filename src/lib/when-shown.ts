@@ -1,5 +1,5 @@
 /**
- * Calls back when the reader sees this page: at once, or when a page that the browser has prerendered is opened
+ * Calls back when the reader sees this page: at once, or when a page that the browser has prerendered is opened and painted
  * (docs/decisions/0036). Whatever counts, asks who is reading or has another effect waits for it. A page that is never opened never
  * calls back, and neither does one that is loaded again because its kind of reader has changed.
  */
@@ -10,6 +10,6 @@ export function whenShown(action: () => void): void {
   };
   // Not all browsers prerender, and not all types have it.
   if ((document as { readonly prerendering?: boolean }).prerendering)
-    document.addEventListener('prerenderingchange', act, { once: true });
+    document.addEventListener('prerenderingchange', () => requestAnimationFrame(() => setTimeout(act)), { once: true });
   else act();
 }

@@ -64,6 +64,36 @@ function typeAhead(list: HTMLElement): void {
 
 const menu = document.querySelector<HTMLDialogElement>('#site-menu');
 
+/** Makes everything but the menu unreachable while it is open, as a modal dialog does. */
+function isolate(isolated: boolean): void {
+  for (const part of document.body.children) if (part !== menu) part.toggleAttribute('inert', isolated);
+}
+
+/**
+ * Opens the menu as a popover, which is isolated once it is shown. A modal dialog isolates itself first, for which the browser computes the
+ * styles of the whole page before it shows anything.
+ */
+function open(dialog: HTMLDialogElement): void {
+  if (!dialog.showPopover) {
+    dialog.showModal();
+    return;
+  }
+  dialog.showPopover();
+  dialog.querySelector('a')?.focus();
+}
+
+/** The menu has been opened or closed: once that has been painted, the page behind it follows. */
+function settle(dialog: HTMLDialogElement, opener: HTMLElement | undefined): void {
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      const isOpen = dialog.matches(':popover-open');
+      isolate(isOpen);
+      // The browser can't give the focus back to a part of the page that is still isolated.
+      if (!isOpen && document.activeElement === document.body) opener?.focus({ preventScroll: true });
+    }),
+  );
+}
+
 function close(): void {
   if (!menu) return;
   if (menu.open) menu.close();
@@ -71,11 +101,12 @@ function close(): void {
 }
 
 if (menu) {
-  // A browser with invoker commands has opened the dialog already; in others it would be a popover, which leaves the page reachable.
+  let opener: HTMLElement | undefined;
   for (const button of document.querySelectorAll<HTMLButtonElement>('[data-open-menu]')) {
     button.addEventListener('click', (event) => {
       event.preventDefault();
-      if (!menu.open) menu.showModal();
+      opener = button;
+      if (!menu.open && !menu.matches(':popover-open')) open(menu);
     });
   }
   for (const button of menu.querySelectorAll<HTMLButtonElement>('[data-close-menu]')) {
@@ -91,9 +122,18 @@ if (menu) {
     const outside = event.clientX > box.right || event.clientX < box.left;
     if ((target === menu && outside) || target.closest('a')) close();
   });
-  menu.addEventListener('toggle', (event) => setSiteMenu((event as ToggleEvent).newState === 'open'));
+  menu.addEventListener('toggle', (event) => {
+    setSiteMenu((event as ToggleEvent).newState === 'open');
+    if (!menu.open) settle(menu, opener);
+  });
+  menu.addEventListener('keydown', ({ key }) => {
+    if (key === 'Tab' && !menu.open) isolate(true);
+  });
   // A page from the back-forward cache returns with its menu closed.
-  addEventListener('pagehide', close);
+  addEventListener('pagehide', () => {
+    close();
+    isolate(false);
+  });
   addEventListener('popstate', close);
   addEventListener('hashchange', close);
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer as createDoor, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { responseFromCache, servePage } from '../delivery/respond.ts';
@@ -10,58 +10,58 @@ import { attachFastPath, type KeptBody, readHead, secondNow } from './fast-path.
 const text = '<p>It shines for all.</p>'.repeat(400);
 const long = Array.from({ length: 20_000 }, (_, n) => `<p>${n * 7919}</p>`).join('');
 let folder: ReturnType<typeof tempDir>;
-let bench: TestPress;
-let lane: Server;
+let cache: TestPress;
+let fast: Server;
 let plain: Server;
-const toServer = vi.fn();
-const inLane = vi.fn();
+const byServer = vi.fn();
+const byFastPath = vi.fn();
 
 beforeAll(async () => {
   folder = tempDir();
-  bench = press(folder.dir, {
+  cache = press(folder.dir, {
     render: async (key) =>
       key === '/missing' ? { ...html('not here'), status: 404, storable: false } : html(key === '/long' ? long : text),
   });
-  for (const key of ['/', '/article/a', '/long', '/throws', 'http://a/']) await bench.press.get(key, 'public');
+  for (const key of ['/', '/article/a', '/long', '/throws', 'http://a/']) await cache.press.get(key, 'public');
   const make = () =>
     createServer({ keepAliveTimeout: 65_000, maxHeaderSize: 16 * 1024 }, (incoming, outgoing) => {
-      toServer(incoming.url);
+      byServer(incoming.url);
       incoming.resume();
       if (incoming.method !== 'GET' && incoming.method !== 'HEAD') return void outgoing.writeHead(405).end('no\n');
-      servePage(bench.press, incoming.url ?? '', 'public', incoming, outgoing)?.catch(() => outgoing.destroy());
+      servePage(cache.press, incoming.url ?? '', 'public', incoming, outgoing)?.catch(() => outgoing.destroy());
     });
-  lane = make();
+  fast = make();
   plain = make();
   attachFastPath(
-    lane,
+    fast,
     ({ target, headers }) => {
       if (target === '/throws') throw new Error('no');
-      const entry = bench.press.peek(target, 'public');
-      const parcel = entry ? responseFromCache(entry, headers, bench.press, 'hit', false) : null;
-      if (parcel) inLane(target);
-      return parcel;
+      const entry = cache.press.peek(target, 'public');
+      const response = entry ? responseFromCache(entry, headers, cache.press, 'hit', false) : null;
+      if (response) byFastPath(target);
+      return response;
     },
     { firstMs: 65_000, idleMs: 65_000 },
   );
-  for (const server of [lane, plain]) await listen(server);
+  for (const server of [fast, plain]) await listen(server);
 });
 afterEach(() => {
-  toServer.mockClear();
-  inLane.mockClear();
+  byServer.mockClear();
+  byFastPath.mockClear();
 });
 afterAll(async () => {
-  for (const server of [lane, plain]) {
+  for (const server of [fast, plain]) {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }
-  await bench.close();
+  await cache.close();
   folder.remove();
 });
 
 const listen = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-interface Heard {
+interface Client {
   readonly socket: Socket;
   readonly all: () => string;
   /** Waits until this many answers with their bodies are there, or the connection has ended. */
@@ -73,7 +73,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-function open(server: Server, bodies = true): Heard {
+function open(server: Server, bodies = true): Client {
   const socket = connect(portOf(server), '127.0.0.1');
   let data = Buffer.alloc(0);
   socket.on('data', (chunk) => {
@@ -120,11 +120,11 @@ function split(data: Buffer, bodies = true): Answer[] {
   return found;
 }
 
-async function say(server: Server, request: string, count = 1): Promise<Answer[]> {
-  const heard = open(server, !request.startsWith('HEAD'));
-  heard.socket.write(request, 'latin1');
-  const answers = await heard.answers(count);
-  heard.socket.destroy();
+async function send(server: Server, request: string, count = 1): Promise<Answer[]> {
+  const client = open(server, !request.startsWith('HEAD'));
+  client.socket.write(request, 'latin1');
+  const answers = await client.answers(count);
+  client.socket.destroy();
   return answers;
 }
 
@@ -136,47 +136,47 @@ const stable = ({ status, headers: { date, age: _age, ...headers }, body }: Answ
   dated: date !== undefined,
 });
 
-describe('what the lane answers', () => {
-  const asks: [string, string][] = [
+describe('what the fast path answers', () => {
+  const requests: [string, string][] = [
     ['plain', lines('GET / HTTP/1.1', 'Host: a')],
     ['gzip', lines('GET /article/a HTTP/1.1', 'host: a', 'Accept-Encoding:gzip', 'Connection: Keep-Alive')],
     ['brotli', lines('GET /article/a HTTP/1.1', 'Host: a', 'accept-encoding:  gzip, br ', 'User-Agent: ünï')],
     ['long', lines('GET /long HTTP/1.1', 'Host: a')],
     ['any ETag', lines('GET / HTTP/1.1', 'Host: a', 'If-None-Match: *')],
   ];
-  it.each(asks)('is what the server answers: %s', async (_, request) => {
-    const [express] = await say(lane, request);
-    expect(toServer).not.toHaveBeenCalled();
-    const [usual] = await say(plain, request);
-    expect(toServer).toHaveBeenCalledOnce();
-    expect(express && stable(express)).toEqual(usual && stable(usual));
+  it.each(requests)('is what the server answers: %s', async (_, request) => {
+    const [received] = await send(fast, request);
+    expect(byServer).not.toHaveBeenCalled();
+    const [expected] = await send(plain, request);
+    expect(byServer).toHaveBeenCalledOnce();
+    expect(received && stable(received)).toEqual(expected && stable(expected));
   });
 
   it('keeps the connection for the next request, and changes to the server and stays there', async () => {
-    const heard = open(lane);
-    heard.socket.write(lines('GET / HTTP/1.1', 'Host: a', 'Accept-Encoding: gzip'));
-    const [first] = await heard.answers(1);
+    const client = open(fast);
+    client.socket.write(lines('GET / HTTP/1.1', 'Host: a', 'Accept-Encoding: gzip'));
+    const [first] = await client.answers(1);
     expect(gunzipSync(first?.body ?? '').toString()).toBe(text);
-    heard.socket.write(
+    client.socket.write(
       lines('GET / HTTP/1.1', 'Host: a', `If-None-Match: ${first?.headers.etag}`, 'Accept-Encoding: gzip'),
     );
-    expect((await heard.answers(2))[1]?.status).toBe(304);
-    expect(inLane).toHaveBeenCalledTimes(2);
-    heard.socket.write(`${lines('POST / HTTP/1.1', 'Host: a', 'Content-Length: 3')}abc`);
-    expect((await heard.answers(3))[2]?.status).toBe(405);
-    heard.socket.write(lines('GET / HTTP/1.1', 'Host: a'));
-    expect((await heard.answers(4))[3]?.body.toString()).toBe(text);
-    expect(inLane).toHaveBeenCalledTimes(2);
-    expect(toServer).toHaveBeenCalledTimes(2);
-    heard.socket.destroy();
+    expect((await client.answers(2))[1]?.status).toBe(304);
+    expect(byFastPath).toHaveBeenCalledTimes(2);
+    client.socket.write(`${lines('POST / HTTP/1.1', 'Host: a', 'Content-Length: 3')}abc`);
+    expect((await client.answers(3))[2]?.status).toBe(405);
+    client.socket.write(lines('GET / HTTP/1.1', 'Host: a'));
+    expect((await client.answers(4))[3]?.body.toString()).toBe(text);
+    expect(byFastPath).toHaveBeenCalledTimes(2);
+    expect(byServer).toHaveBeenCalledTimes(2);
+    client.socket.destroy();
   });
 
-  it('answers who closes the sending half at once, and closes then', async () => {
-    const heard = open(lane);
-    heard.socket.end(lines('GET / HTTP/1.1', 'Host: a'));
-    await once(heard.socket, 'close');
-    expect((await heard.answers(1))[0]?.body.toString()).toBe(text);
-    expect(inLane).toHaveBeenCalledOnce();
+  it('answers a client that closes its sending half at once, and closes then', async () => {
+    const client = open(fast);
+    client.socket.end(lines('GET / HTTP/1.1', 'Host: a'));
+    await once(client.socket, 'close');
+    expect((await client.answers(1))[0]?.body.toString()).toBe(text);
+    expect(byFastPath).toHaveBeenCalledOnce();
   });
 });
 
@@ -193,7 +193,7 @@ describe('what goes to the server as it came', () => {
     ['a bare line feed within', lines('GET / HTTP/1.1', 'Host: a\nX-A: b')],
     ['a zero byte', lines('GET / HTTP/1.1', 'Host: a', 'X-A: \0')],
     ['a body', `${lines('GET / HTTP/1.1', 'Host: a', 'Content-Length: 3')}abc`],
-    ['no body, said', lines('GET / HTTP/1.1', 'Host: a', 'Content-Length: 0')],
+    ['no body, and a length of 0', lines('GET / HTTP/1.1', 'Host: a', 'Content-Length: 0')],
     ['chunks', `${lines('GET / HTTP/1.1', 'Host: a', 'Transfer-Encoding: chunked')}0\r\n\r\n`],
     ['the last request', lines('GET / HTTP/1.1', 'Host: a', 'Connection: close')],
     ['another protocol', lines('GET / HTTP/1.1', 'Host: a', 'Connection: upgrade', 'Upgrade: h2c')],
@@ -205,32 +205,100 @@ describe('what goes to the server as it came', () => {
     ['a head without end', lines('GET / HTTP/1.1', 'Host: a', `X-A: ${'a'.repeat(20_000)}`)],
     ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
   ])('%s', async (_, request) => {
-    const [express] = await say(lane, request);
-    expect(inLane).not.toHaveBeenCalled();
-    const [usual] = await say(plain, request);
-    expect(express && stable(express)).toEqual(usual && stable(usual));
+    const [received] = await send(fast, request);
+    expect(byFastPath).not.toHaveBeenCalled();
+    const [expected] = await send(plain, request);
+    expect(received && stable(received)).toEqual(expected && stable(expected));
   });
 
   it('two requests in one piece, answered in their order', async () => {
     const two = lines('GET / HTTP/1.1', 'Host: a') + lines('GET /long HTTP/1.1', 'Host: a');
-    const answers = await say(lane, two, 2);
+    const answers = await send(fast, two, 2);
     expect(answers.map(({ body }) => body.toString())).toEqual([text, long]);
-    expect(inLane).not.toHaveBeenCalled();
+    expect(byFastPath).not.toHaveBeenCalled();
   });
 
   it('a head in pieces, wherever it is cut', async () => {
     const request = lines('GET / HTTP/1.1', 'Host: a', 'Accept-Encoding: gzip');
     for (let cut = 1; cut < request.length; cut += 7) {
-      const heard = open(lane);
-      heard.socket.setNoDelay(true);
-      heard.socket.write(request.slice(0, cut));
-      await vi.waitFor(async () => expect(await connections(lane)).toBeGreaterThan(0));
+      const client = open(fast);
+      client.socket.setNoDelay(true);
+      client.socket.write(request.slice(0, cut));
+      await vi.waitFor(async () => expect(await connections(fast)).toBeGreaterThan(0));
       await new Promise(setImmediate);
-      heard.socket.write(request.slice(cut));
-      expect(gunzipSync((await heard.answers(1))[0]?.body ?? '').toString(), `${cut}`).toBe(text);
-      heard.socket.destroy();
+      client.socket.write(request.slice(cut));
+      expect(gunzipSync((await client.answers(1))[0]?.body ?? '').toString(), `${cut}`).toBe(text);
+      client.socket.destroy();
     }
   });
+});
+
+describe('a connection that the server has taken over', () => {
+  it('passes on bodies that are longer than what is read at once', async () => {
+    const server = createServer(async (incoming, outgoing) => {
+      let bytes = 0;
+      for await (const chunk of incoming) bytes += (chunk as Buffer).byteLength;
+      outgoing.end(String(bytes));
+    });
+    attachFastPath(server, () => null, { firstMs: 10_000, idleMs: 10_000 });
+    await listen(server);
+    const body = 'x'.repeat(300_000);
+    const [answer] = await send(
+      server,
+      lines('POST / HTTP/1.1', 'Host: a', `Content-Length: ${body.length}`, 'Connection: close') + body,
+    );
+    expect(answer?.body.toString()).toContain('300000');
+    server.close();
+  });
+
+  it('can be read as a stream, and stopped', async () => {
+    const server = createServer();
+    server.on('upgrade', (_, socket: Socket, head: Buffer) => {
+      let bytes = head.byteLength;
+      socket.on('data', (chunk) => {
+        bytes += chunk.byteLength;
+        socket.pause();
+        setImmediate(() => socket.resume());
+      });
+      socket.on('end', () => socket.end(`${bytes} bytes`));
+    });
+    attachFastPath(server, () => null, { firstMs: 10_000, idleMs: 10_000 });
+    await listen(server);
+    const client = open(server);
+    client.socket.write(lines('GET / HTTP/1.1', 'Host: a', 'Connection: upgrade', 'Upgrade: echo'));
+    client.socket.end('y'.repeat(500_000));
+    await once(client.socket, 'close');
+    expect(client.all()).toBe('500000 bytes');
+    server.close();
+  });
+
+  it('was never read by the fast path where bytes had come before', async () => {
+    const server = createServer((incoming, outgoing) => outgoing.end(incoming.url));
+    const serve = vi.fn(() => null);
+    attachFastPath(server, serve, { firstMs: 10_000, idleMs: 10_000 });
+    const door = createDoor((socket) => {
+      socket.once('data', (chunk) => {
+        socket.unshift(chunk);
+        server.emit('connection', socket);
+      });
+    });
+    await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+    const [answer] = await send(door as Server, lines('GET /first HTTP/1.1', 'Host: a'));
+    expect(answer?.body.toString()).toContain('/first');
+    expect(serve).not.toHaveBeenCalled();
+    door.close();
+  });
+});
+
+it('never mixes up what connections ask for at the same time', async () => {
+  const clients = Array.from({ length: 40 }, (_, at) => ({ client: open(fast), isLong: at % 2 === 0 }));
+  for (const { client, isLong } of clients)
+    client.socket.write(lines(`GET ${isLong ? '/long' : '/article/a'} HTTP/1.1`, 'Host: a'));
+  for (const { client, isLong } of clients) {
+    expect((await client.answers(1))[0]?.body.toString()).toBe(isLong ? long : text);
+    client.socket.destroy();
+  }
+  expect(byServer).not.toHaveBeenCalled();
 });
 
 const connections = (server: Server) =>
@@ -239,7 +307,7 @@ const connections = (server: Server) =>
   );
 
 /** Whole numbers below a bound, the same ones in every run. */
-function dice(seed: number): (below: number) => number {
+function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -248,7 +316,7 @@ function dice(seed: number): (below: number) => number {
 }
 
 it('never reads a request in another way than the server does', async () => {
-  const pick = dice(20_261_121);
+  const pick = numbers(20_261_121);
   const parts = [
     'GET',
     'get',
@@ -314,7 +382,7 @@ it('never reads a request in another way than the server does', async () => {
     '\r\n',
     '\r\n',
   ];
-  let express = 0;
+  let understood = 0;
   for (let round = 0; round < 400; round++) {
     const request = [...whole];
     for (let change = pick(3); change >= 0; change--) {
@@ -323,13 +391,13 @@ it('never reads a request in another way than the server does', async () => {
       if (pick(3) === 0) request.splice(at, 1);
       else request.splice(at, pick(2), part);
     }
-    const said = request.join('');
-    const asked = readHead(said);
-    if (!asked) continue;
-    express++;
-    // Whatever the lane understands, the server takes for one whole request with the same meaning.
+    const head = request.join('');
+    const parsed = readHead(head);
+    if (!parsed) continue;
+    understood++;
+    // Whatever the fast path understands, the server takes for one whole request with the same meaning.
     const seen: unknown[] = [];
-    const ear = createServer((incoming, outgoing) => {
+    const peer = createServer((incoming, outgoing) => {
       const { url, headers, method } = incoming;
       seen.push([
         method,
@@ -339,22 +407,22 @@ it('never reads a request in another way than the server does', async () => {
         headers.cookie,
         headers['user-agent'],
       ]);
-      outgoing.end('heard');
+      outgoing.end('received');
     });
-    await listen(ear);
-    const answers = await say(ear, said);
-    ear.closeAllConnections();
-    ear.close();
+    await listen(peer);
+    const answers = await send(peer, head);
+    peer.closeAllConnections();
+    peer.close();
     expect(
       answers.map(({ status }) => status),
-      JSON.stringify(said),
+      JSON.stringify(head),
     ).toEqual([200]);
-    const { target, headers } = asked;
-    expect(seen, JSON.stringify(said)).toEqual([
+    const { target, headers } = parsed;
+    expect(seen, JSON.stringify(head)).toEqual([
       ['GET', target, headers['accept-encoding'], headers['if-none-match'], headers.cookie, headers['user-agent']],
     ]);
   }
-  expect(express).toBeGreaterThan(40);
+  expect(understood).toBeGreaterThan(40);
 });
 
 it('keeps a response in one piece, in which age and date move on', async () => {
@@ -373,7 +441,7 @@ it('keeps a response in one piece, in which age and date move on', async () => {
     { firstMs: 10_000, idleMs: 10_000 },
   );
   await listen(server);
-  const ask = async () => (await say(server, lines('GET / HTTP/1.1', 'Host: a')))[0];
+  const ask = async () => (await send(server, lines('GET / HTTP/1.1', 'Host: a')))[0];
   const first = await ask();
   expect(first?.headers.age).toBe('7');
   expect(first?.body.toString()).toBe('the body');
@@ -396,7 +464,7 @@ it('keeps a response in one piece, in which age and date move on', async () => {
   server.close();
 });
 
-describe('slow and silent askers', () => {
+describe('slow and silent clients', () => {
   async function slow(options: { firstMs: number; idleMs: number }): Promise<Server> {
     const server = createServer((_, outgoing) => outgoing.end('server'));
     const body = Buffer.alloc(1024 * 1024, 'x');
@@ -408,11 +476,11 @@ describe('slow and silent askers', () => {
   }
 
   it('ends a connection on which nothing is asked, and one on which nothing more is', async () => {
-    const hasty = await slow({ firstMs: 60, idleMs: 60_000 });
-    const silent = open(hasty);
+    const short = await slow({ firstMs: 60, idleMs: 60_000 });
+    const silent = open(short);
     await once(silent.socket, 'close');
     expect(silent.all()).toBe('');
-    hasty.close();
+    short.close();
     const server = await slow({ firstMs: 60_000, idleMs: 500 });
     const idle = open(server);
     idle.socket.write(lines('GET / HTTP/1.1', 'Host: a'));
@@ -427,23 +495,23 @@ describe('slow and silent askers', () => {
     server.prependListener('connection', (socket: Socket) => {
       served = socket;
     });
-    const asker = connect(portOf(server), '127.0.0.1');
-    asker.on('error', () => {});
-    asker.setNoDelay(true);
-    asker.pause();
+    const reader = connect(portOf(server), '127.0.0.1');
+    reader.on('error', () => {});
+    reader.setNoDelay(true);
+    reader.pause();
     const request = lines('GET / HTTP/1.1', 'Host: a');
     let asked = 0;
     // Each request goes out alone, until the server stops reading.
     while (asked < 200 && !served?.isPaused()) {
-      asker.write(request);
+      reader.write(request);
       asked++;
       await vi.waitFor(() => expect(served?.bytesRead).toBe(asked * request.length), { interval: 1 });
     }
     expect(served?.isPaused()).toBe(true);
     expect(served?.writableLength).toBeLessThan(8 * 1024 * 1024);
-    asker.resume();
+    reader.resume();
     await vi.waitFor(() => expect(served?.isPaused()).toBe(false));
-    asker.destroy();
+    reader.destroy();
     server.closeAllConnections();
     server.close();
   });
