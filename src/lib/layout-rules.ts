@@ -29,7 +29,8 @@ function within(path: string, listed: readonly string[]): boolean {
   return listed.some((entry) => path === entry || (entry !== '/' && path.startsWith(`${entry}/`)));
 }
 
-function kindOf(path: string): PageKind {
+/** @param path as {@link normalisePath} returns it */
+export function kindOf(path: string): PageKind {
   if (path === '/') return 'home';
   // "any path containing /article counts as an article page" (spec section 2, "Routes")
   if (path.includes('/article')) return 'article';

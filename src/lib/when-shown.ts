@@ -10,6 +10,11 @@ export function whenShown(action: () => void): void {
   };
   // Not all browsers prerender, and not all types have it.
   if ((document as { readonly prerendering?: boolean }).prerendering)
-    document.addEventListener('prerenderingchange', () => requestAnimationFrame(() => setTimeout(act)), { once: true });
+    document.addEventListener('prerenderingchange', () => afterPaint(act), { once: true });
   else act();
+}
+
+/** Calls back once the next frame has been painted, so that the reader doesn't wait for what isn't seen. */
+export function afterPaint(action: () => void): void {
+  requestAnimationFrame(() => setTimeout(action));
 }

@@ -3,6 +3,7 @@
  * a change of route and answers to the keyboard.
  */
 import { createTypeAhead } from '../lib/type-ahead.ts';
+import { afterPaint } from '../lib/when-shown.ts';
 import { $ui, openSearch, setSearchInput, setSiteMenu } from '../stores/ui.ts';
 
 const header = document.querySelector<HTMLElement>('[data-starts="compact"]');
@@ -45,17 +46,18 @@ function typeAhead(list: HTMLElement): void {
   const find = createTypeAhead();
   list.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { key } = event;
     const links = [...list.querySelectorAll<HTMLAnchorElement>('a[href]')];
     const current = links.indexOf(document.activeElement as HTMLAnchorElement);
-    let next = -1;
-    if (event.key === 'ArrowDown') next = Math.min(current + 1, links.length - 1);
-    else if (event.key === 'ArrowUp') next = Math.max(current - 1, 0);
-    else if (event.key === 'Home') next = 0;
-    else if (event.key === 'End') next = links.length - 1;
-    else if (event.key.length === 1 && event.key !== ' ') {
-      const names = links.map((link) => link.textContent ?? '');
-      next = find(event.key, names, current);
-    } else return;
+    const last = links.length - 1;
+    const moves: Partial<Record<string, number>> = {
+      ArrowDown: Math.min(current + 1, last),
+      ArrowUp: Math.max(current - 1, 0),
+      Home: 0,
+      End: last,
+    };
+    const names = () => links.map((link) => link.textContent);
+    const next = moves[key] ?? (key.length === 1 && key !== ' ' ? find(key, names(), current) : -1);
     if (next < 0) return;
     event.preventDefault();
     links[next]?.focus();
@@ -66,7 +68,7 @@ const menu = document.querySelector<HTMLDialogElement>('#site-menu');
 
 /** Makes everything but the menu unreachable while it is open, as a modal dialog does. */
 function isolate(isolated: boolean): void {
-  for (const part of document.body.children) if (part !== menu) part.toggleAttribute('inert', isolated);
+  for (const part of document.body.children) if (part !== menu) (part as HTMLElement).inert = isolated;
 }
 
 /**
@@ -74,47 +76,43 @@ function isolate(isolated: boolean): void {
  * styles of the whole page before it shows anything.
  */
 function open(dialog: HTMLDialogElement): void {
-  if (!dialog.showPopover) {
-    dialog.showModal();
-    return;
-  }
-  dialog.showPopover();
+  // Older browsers have no popovers.
+  (dialog.showPopover ?? dialog.showModal).call(dialog);
   dialog.querySelector('a')?.focus();
 }
 
 /** The menu has been opened or closed: once that has been painted, the page behind it follows. */
 function settle(dialog: HTMLDialogElement, opener: HTMLElement | undefined): void {
-  requestAnimationFrame(() =>
-    setTimeout(() => {
-      const isOpen = dialog.matches(':popover-open');
-      isolate(isOpen);
-      // The browser can't give the focus back to a part of the page that is still isolated.
-      if (!isOpen && document.activeElement === document.body) opener?.focus({ preventScroll: true });
-    }),
-  );
+  afterPaint(() => {
+    const isOpen = dialog.matches(':popover-open');
+    isolate(isOpen);
+    // The browser can't give the focus back to a part of the page that is still isolated.
+    if (!isOpen && document.activeElement === document.body) opener?.focus({ preventScroll: true });
+  });
 }
 
+/** Closes the menu as what it was opened as; a menu that is closed stays as it is. */
 function close(): void {
-  if (!menu) return;
-  if (menu.open) menu.close();
-  if (menu.matches(':popover-open')) menu.hidePopover();
+  menu?.close();
+  menu?.hidePopover?.();
+}
+
+/** Acts in place of what the button does without a script. */
+function onPress(selector: string, act: (button: HTMLElement) => void): void {
+  for (const button of document.querySelectorAll<HTMLElement>(selector))
+    button.addEventListener('click', (event) => {
+      event.preventDefault();
+      act(button);
+    });
 }
 
 if (menu) {
   let opener: HTMLElement | undefined;
-  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-open-menu]')) {
-    button.addEventListener('click', (event) => {
-      event.preventDefault();
-      opener = button;
-      if (!menu.open && !menu.matches(':popover-open')) open(menu);
-    });
-  }
-  for (const button of menu.querySelectorAll<HTMLButtonElement>('[data-close-menu]')) {
-    button.addEventListener('click', (event) => {
-      event.preventDefault();
-      close();
-    });
-  }
+  onPress('[data-open-menu]', (button) => {
+    opener = button;
+    if (!menu.open) open(menu);
+  });
+  onPress('[data-close-menu]', close);
   menu.addEventListener('click', (event) => {
     const target = event.target as Element;
     // The target of a click on the backdrop is the dialog, outside of its box.

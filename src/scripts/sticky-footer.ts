@@ -5,6 +5,7 @@
 import { $condensedSubscribe, $gaveAddress } from '../stores/persisted.ts';
 
 const footer = document.querySelector<HTMLElement>('[data-sticky-footer]');
+const room = document.querySelector<HTMLElement>('[data-sticky-footer-room]');
 const details = footer?.querySelector('details');
 
 if (footer && details) {
@@ -15,7 +16,10 @@ if (footer && details) {
     if ($condensedSubscribe.get() === details.open) $condensedSubscribe.set(!details.open);
   });
   new ResizeObserver(() => {
-    document.documentElement.style.setProperty('--sticky-footer', `${footer.offsetHeight}px`);
+    const height = footer.offsetHeight;
+    // Properties that nothing inherits: of a variable, a browser computes the styles of the whole page again.
+    document.documentElement.style.scrollPaddingBlockEnd = height > 0 ? `calc(1rem + ${height}px)` : '';
+    if (room) room.style.height = `calc(${height}px - 6rem)`;
   }).observe(footer);
   // Read once: a reader who subscribes here sees the confirmation until the next page.
   footer.dataset.shown = $gaveAddress.get() ? 'no' : 'yes';
