@@ -2,7 +2,8 @@
  * `npm run bench:content [articles …]`: syncing 10,000 and 50,000 synthetic articles from a local REST server, the memory that
  * takes, the content store's size, how long its lists and its search take, and how many articles a built site renders a second. Fails when sync needs 512 MB or more, or
  * loses an article. Takes about five to ten minutes on two cores and stops itself after thirty; `npm run bench:content
- * 2000` gives a first idea in half a minute.
+ * 2000` gives a first idea in half a minute. `npm run bench:content -- --wordpress [articles]` syncs the sandbox's real WordPress instead
+ * (bench/content/wordpress.ts), in about three minutes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type QueryTime, timeQueries } from './content/queries.ts';
 import { canRender, timeRendering } from './content/rendering.ts';
+import { syncFromWordPress } from './content/wordpress.ts';
 
 const memoryLimitMb = 512;
 const limitMs = 30 * 60_000;
@@ -103,6 +105,7 @@ function print(rows: readonly Row[]): void {
 
 /** @returns exit code: 1 when a limit was passed or an article lost */
 export async function run(args: readonly string[]): Promise<number> {
+  if (args.includes('--wordpress')) return (await syncFromWordPress(Number(args.find(Number)) || 1000)) ? 0 : 1;
   const counts = args.map(Number).filter((count) => Number.isSafeInteger(count) && count > 0);
   const end = (): void => {
     for (const child of children) child.kill();

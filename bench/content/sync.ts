@@ -1,18 +1,18 @@
 /**
  * The process that is measured: back-fills one content store, exactly as the site does, and prints what it took as one line of JSON.
- * `node bench/content/sync.ts <address> <file>`
+ * `node bench/content/sync.ts <address> <file> [<user> <password>]`
  */
 import { openContent } from '../../src/content/content.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 
-const [address, file] = process.argv.slice(2);
+const [address, file, user = 'bench', password = 'bench'] = process.argv.slice(2);
 if (!address || !file) throw new Error('usage: node bench/content/sync.ts <address> <file>');
 
 const began = performance.now();
 let readyMs: number | null = null;
 const content = openContent({
   file,
-  wordpress: { url: address, user: 'bench', password: 'bench' },
+  wordpress: { url: address, user, password },
   siteUrl: 'http://127.0.0.1:8080',
   frameHosts: [],
   measure: async () => null,
@@ -34,4 +34,6 @@ clearInterval(progress);
 if (process.stderr.isTTY) process.stderr.write(`\r${' '.repeat(60)}\r`);
 const seconds = (performance.now() - began) / 1000;
 await content.stop();
-console.log(JSON.stringify({ ...report, seconds, readyMs, peakKb: process.resourceUsage().maxRSS }));
+const { userCPUTime, systemCPUTime, maxRSS: peakKb } = process.resourceUsage();
+const cpuSeconds = (userCPUTime + systemCPUTime) / 1e6;
+console.log(JSON.stringify({ ...report, seconds, cpuSeconds, readyMs, peakKb }));
