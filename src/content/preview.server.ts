@@ -1,7 +1,9 @@
 /** Previews: a draft as it will look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
+
 import { levelOf } from '../lib/access/model.ts';
 import type { Article, Author, DocumentType, Podcast } from '../lib/content/model.ts';
 import { sectionOfFront, slotsAt } from '../lib/fronts/model.ts';
+import { instantAt } from '../lib/instants.ts';
 import type { IngestedDocument } from './ingest/document.ts';
 import type { Ingester } from './ingest/ingester.server.ts';
 import type { PreviewAnswer, PreviewDocument } from './service.ts';
@@ -80,7 +82,7 @@ function frontPreview(store: ContentStore, { slug, facts }: IngestedDocument, no
   const section = sectionOfFront(slug);
   const known = section == null ? null : sectionTable(store).inOrder.find(({ id }) => id === section);
   if (section !== null && !known) return { status: 404, error: 'The site has no such section.' };
-  const slots = slotsAt(facts.front ?? { slots: [], next: null }, `${new Date(now).toISOString().slice(0, 19)}Z`);
+  const slots = slotsAt(facts.front ?? { slots: [], next: null }, instantAt(now));
   return { status: 200, document: { type: 'fronts', key: slug, path: known ? `/section/${known.slug}` : '/', slots } };
 }
 

@@ -2,8 +2,10 @@
  * Turns a response of WordPress into a document of the site: validated against its wire schema, sanitized, in the site's own terms. An
  * invalid document comes back as a rejection that names the field and the problem, never as an exception.
  */
+
 import type { z } from 'zod';
 import type { Author, Correction, DocumentType, Picture } from '../../lib/content/model.ts';
+import { instantAt } from '../../lib/instants.ts';
 import { countWords, readingMinutes, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import { front } from '../wire/front.ts';
@@ -94,7 +96,7 @@ export async function ingestDocument(
 /** A draft has no slug and no date yet; a preview shows it as if it were published now. */
 function completed(raw: unknown): unknown {
   const draft = raw as Record<string, unknown>;
-  const now = `${new Date().toISOString().slice(0, 19)}Z`;
+  const now = instantAt(Date.now());
   return {
     ...draft,
     slug: typeof draft.slug === 'string' && draft.slug !== '' ? draft.slug : `preview-${draft.id}`,

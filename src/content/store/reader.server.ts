@@ -21,6 +21,7 @@ import type {
 } from '../../lib/content/model.ts';
 import type { ArticleFilter, ContentReader, Fate, Slice } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
+import { canonicalInstant } from '../../lib/instants.ts';
 import type { SoundFacts } from '../ingest/document.ts';
 import type { SearchThread } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
@@ -33,7 +34,6 @@ import type { ContentStore } from './content-store.server.ts';
 import { readCorrectedSince } from './corrections.server.ts';
 import { readFront } from './front.server.ts';
 import { testedStories } from './headline-tests.server.ts';
-import { canonicalInstant } from './instants.ts';
 import { listIds, listTotal, neighborIds, pageBounds } from './lists.server.ts';
 import { liveReads } from './live.server.ts';
 import { storedTopStories } from './navigation.server.ts';

@@ -3,11 +3,11 @@
 import type { Card } from '../../lib/content/model.ts';
 import type { ContentReader, FoundArticles, SearchFilter } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
+import { canonicalInstant } from '../../lib/instants.ts';
 import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../search/search.server.ts';
 import { type SearchThread, searchInThread, searchNow } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { ContentStore } from './content-store.server.ts';
-import { canonicalInstant } from './instants.ts';
 import { sectionTable } from './rows.server.ts';
 
 interface SearchContext {

@@ -2,8 +2,10 @@
  * The first copy of the archive: newest first, so that an edition is available early. Each commit includes the cursor, so that the copy
  * continues where it was after `kill -9`.
  */
+
 import type { DocumentType } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
+import { instantAt } from '../../lib/instants.ts';
 import {
   type BackfillCursor,
   backfillCursor,
@@ -139,7 +141,7 @@ function storeChunk(
   // The poll continues from the time of the first response.
   const { clock } = answer.fetched;
   if (kind !== 'comments' && readCursor<unknown>(backfill.store, `poll:${kind}`, null) === null && clock > 0) {
-    const high = `${new Date(clock * 1000).toISOString().slice(0, 19)}Z`;
+    const high = instantAt(clock * 1000);
     alongside.push({ kind: 'cursor', name: `poll:${kind}`, value: { high } });
   }
   return kind === 'comments'

@@ -3,6 +3,7 @@
  * has come as an entry; in a cluster it comes to every node through the content log. It looks at the clock when a time has come, and after
  * every write.
  */
+import { instantAt } from '../../lib/instants.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import type { ContentEntry } from '../store/entries.server.ts';
@@ -56,7 +57,7 @@ export function createFrontClock({ store, write, log, now, leads = () => true }:
   function look(): void {
     if (!running || writing) return;
     clearTimeout(timer);
-    const { entry, next } = dueFronts(store, `${new Date(now()).toISOString().slice(0, 19)}Z`);
+    const { entry, next } = dueFronts(store, instantAt(now()));
     if (entry) {
       wait(retryMs);
       if (leads()) void publish(entry);

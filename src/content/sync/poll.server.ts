@@ -3,7 +3,9 @@
  * without being modified), and walks slowly over all ids to find documents that were deleted or unpublished. It reads only ids and
  * dates, and fetches a document when they differ from the content store's.
  */
+
 import type { DocumentType } from '../../lib/content/model.ts';
+import { instantAt } from '../../lib/instants.ts';
 import { documentTypes, readCursor, walkCursor } from '../store/content-store.server.ts';
 import { topStoriesPage } from '../store/entries.server.ts';
 import { beginning, fetchPage, type List, type Page, type Position } from '../wire/pages.server.ts';
@@ -31,8 +33,6 @@ interface PollCursor {
   /** When that was by our clock, epoch milliseconds. */
   readonly at?: number;
 }
-
-const seconds = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
 
 /**
  * The instant, by WordPress's clock, from which a poll looks for changes.
@@ -127,7 +127,7 @@ async function modified(poll: PollContext, type: DocumentType): Promise<void> {
   const cursor = readCursor<PollCursor>(poll.store, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: poll.now() });
   const [began, present] = [poll.now(), poll.client.clock()];
   const after = lookFrom(cursor, began, present);
-  const list = { orderby: 'modified', order: 'asc', query: { modified_after: seconds(after) } } as const;
+  const list = { orderby: 'modified', order: 'asc', query: { modified_after: instantAt(after) } } as const;
   let newest = cursor.high;
   let future = 0;
   let position: Position | null = beginning;
@@ -139,7 +139,7 @@ async function modified(poll: PollContext, type: DocumentType): Promise<void> {
     position = page.ended ? null : page.next;
   }
   if (poll.signal.aborted) return;
-  const high = seconds(Math.min(Date.parse(newest), present));
+  const high = instantAt(Math.min(Date.parse(newest), present));
   const value: PollCursor = { high, at: began };
   await poll.applier.write([{ kind: 'cursor', name: `poll:${type}`, value }]);
 }

@@ -2,7 +2,9 @@
  * Values in the forms in which WordPress, PHP and Advanced Custom Fields are known to send them: numbers and booleans as text, `false`
  * or `[]` for "none", lists as objects with numbered keys, ids or whole posts. Each schema's error says what it expected.
  */
+
 import { z } from 'zod';
+import { instantAt } from '../../lib/instants.ts';
 
 type Read<T> = { readonly value: T } | null;
 
@@ -104,7 +106,7 @@ export function instantOf(value: unknown): string | null {
   const time = Date.parse(`${match[1]}T${match[2]}${match[3] ?? 'Z'}`);
   // Date.parse turns 30 February into March; if the result differs from the input, the date was invalid.
   if (Number.isNaN(time)) return null;
-  const result = `${new Date(time).toISOString().slice(0, 19)}Z`;
+  const result = instantAt(time);
   const zoned = match[3] !== undefined && match[3] !== 'Z';
   return zoned || result === `${match[1]}T${match[2]}Z` ? result : null;
 }

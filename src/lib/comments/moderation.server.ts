@@ -2,8 +2,10 @@
  * Client of WordPress's comment moderation (spec section 7; vendors.md 2.3; docs/content-api.md): WordPress stores the comments. Its
  * responses hold addresses of users, so only a comment's id and state are read from them.
  */
+
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { instantAt } from '../instants.ts';
 import { parseJson } from '../text.ts';
 
 export interface ModerationSettings {
@@ -103,7 +105,7 @@ function postedComment(comment: NewComment): PostedComment {
     author_name: name,
     author_email: email,
     content,
-    date: `${new Date(date).toISOString().slice(0, 19)}Z`,
+    date: instantAt(date),
     newsroom_key: key,
   };
   if (isIP(address) > 0) posted.author_ip = address;

@@ -3,9 +3,11 @@
  * database every second, as the most read are: `kill -9` loses those of the last second, of all headlines alike. The counts of
  * several processes add up there, and the first that finds a test decided writes its end, which never changes.
  */
+
 import { sql } from 'kysely';
 import type { Card, HeadlineTest } from '../content/model.ts';
 import type { Database } from '../database.ts';
+import { instantAt } from '../instants.ts';
 import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import {
@@ -267,6 +269,6 @@ async function report(state: State, story: number, id: string): Promise<TestRepo
     winner,
     readings,
     certainty: readings.map((count, at) => (at === 0 ? 0 : certaintyOf(own, count, readings.length - 1))),
-    ended: ended ? `${new Date(Number(ended.at)).toISOString().slice(0, 19)}Z` : null,
+    ended: ended ? instantAt(Number(ended.at)) : null,
   };
 }

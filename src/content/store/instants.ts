@@ -1,9 +1,0 @@
-/** Years of four digits; longer ones have another format, which can't be compared with a story's date. */
-const years = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')] as const;
-
-/** An instant in the content store's format. @throws RangeError when it is none */
-export function canonicalInstant(instant: string): string {
-  const time = Date.parse(instant);
-  if (Number.isNaN(time)) throw new RangeError(`Not an instant: ${instant}`);
-  return `${new Date(Math.min(Math.max(time, years[0]), years[1])).toISOString().slice(0, 19)}Z`;
-}

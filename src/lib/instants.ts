@@ -1,0 +1,14 @@
+/** Instants as the content store, the comments and the headline tests keep them: UTC, to the second, so that text is in the order of time. */
+
+/** `YYYY-MM-DDTHH:MM:SSZ`. @param time epoch milliseconds @throws RangeError when it is none */
+export const instantAt = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
+
+/** Years of four digits; longer ones have another format, which can't be compared with a story's date. */
+const years = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')] as const;
+
+/** The same of a text in another form of ISO 8601. @throws RangeError when it is no instant */
+export function canonicalInstant(instant: string): string {
+  const time = Date.parse(instant);
+  if (Number.isNaN(time)) throw new RangeError(`Not an instant: ${instant}`);
+  return instantAt(Math.min(Math.max(time, years[0]), years[1]));
+}
