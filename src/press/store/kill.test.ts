@@ -2,10 +2,11 @@ import { fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { runs } from '../../../tests/world/runs.ts';
 import { press, readText, tempDir } from '../testing.ts';
 import { type Edited, keys, pageOf, readContent, readPage, tagsOf, victim } from './kill-target.ts';
 
-const rounds = Number(process.env.PRESS_KILLS ?? 20);
+const rounds = runs(6, 50);
 
 /** Runs the victim, kills it in the middle of its work, and tells what it had said by then. */
 function killOne(dir: string, afterMs: number): Promise<Map<string, number>> {
