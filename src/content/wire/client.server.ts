@@ -267,22 +267,24 @@ function judge(wp: ClientState, target: string, response: Response, body: string
   } catch {
     parsed = false;
   }
-  const excerpt = body.replace(/\s+/gu, ' ').slice(0, 80);
   if (status < 200 || status > 299) {
     const code = parsed ? (data as { code?: unknown } | null)?.code : '';
     const known = typeof code === 'string' ? code : '';
-    const message = `status ${status}${known ? ` (${known})` : `, ${type}: ${excerpt}`}`;
+    const message = `status ${status}${known ? ` (${known})` : `, ${type}: ${startOf(body)}`}`;
     return failure(wp, target, { kind: 'status', status, code: known, message, retryAfterMs, fetched: { at, clock } });
   }
   if (!parsed) {
     const what = /html/iu.test(type) || body.trimStart().startsWith('<') ? 'HTML instead of JSON' : 'not complete JSON';
-    const message = `status ${status} with ${what} (${type}): ${excerpt}`;
+    const message = `status ${status} with ${what} (${type}): ${startOf(body)}`;
     return failure(wp, target, { kind: 'not-json', status, message });
   }
   const total = Number(response.headers.get('x-wp-total') ?? Number.NaN);
   if (clock > 0) wp.clockOffsetMs = clock * 1000 - wp.now();
   return { ok: true, url: target, data, fetched: { at, clock }, total: Number.isFinite(total) ? total : null };
 }
+
+/** What the log shows of an answer that can't be read: its first words in one line. */
+const startOf = (body: string): string => body.slice(0, 1000).replace(/\s+/gu, ' ').slice(0, 80);
 
 async function answersByQuery(wp: ClientState, path: string): Promise<boolean> {
   const result = await wp.slots.run('', () => once(wp, `${wp.url}/?rest_route=${encodeURIComponent(path)}`));
