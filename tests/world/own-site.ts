@@ -1,5 +1,5 @@
 /** A site of a test's own, with settings of its own, on a copy of the world's edition. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -28,6 +28,7 @@ export async function startOwnSite(settings: Environment, port?: number): Promis
   const store = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
   store.exec(`VACUUM INTO '${join(dataDir, 'content.sqlite')}'`);
   store.close();
+  if (!settings.WORDPRESS_URL) keepPictures(dataDir);
   const environment: Environment = {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
@@ -51,4 +52,18 @@ export async function startOwnSite(settings: Environment, port?: number): Promis
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Gives a site the pictures that the world's site has by now: to fetch the originals of the same edition from WordPress again, and to encode
+ * them again, takes longer than everything else at its start.
+ */
+function keepPictures(dataDir: string): void {
+  const pictures = join(siteData, 'images');
+  if (!existsSync(pictures)) return;
+  cpSync(pictures, join(dataDir, 'images'), {
+    recursive: true,
+    // The world's site goes on writing: what it renames in a moment is no picture yet.
+    filter: (path) => !path.endsWith('.part'),
+  });
 }
