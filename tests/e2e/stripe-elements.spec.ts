@@ -12,6 +12,9 @@ import { build } from 'vite';
 import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
 import { expect, test } from '../world/readers.ts';
 
+// In one worker, so that the page's script is built once.
+test.describe.configure({ mode: 'default' });
+
 let running: RunningStripe;
 let shop: Server;
 let address = '';
