@@ -135,12 +135,33 @@ describe('refused or cleaned', () => {
 
   it('headlines are plain text, whatever is entered', async () => {
     const payloads = xssPayloads.filter((payload) => payload.isWellFormed() && payload.length < 150);
-    for (let at = 0; at < payloads.length; at += 3) {
-      const saved = await running(payloads.slice(at, at + 3).map((payload) => variant(`A ${payload} B`)));
-      expect(saved.status, saved.text).toBe(200);
-      for (const { headline } of (await shown()).headline_test?.others ?? []) {
-        expect(headline).not.toMatch(/[\r\n\t]/);
-        expect(headline.length).toBeLessThanOrEqual(200);
+    const groups = Array.from({ length: Math.ceil(payloads.length / 3) }, (_, at) =>
+      payloads.slice(at * 3, at * 3 + 3).map((payload) => variant(`A ${payload} B`)),
+    );
+    // WordPress takes 25 saves in one request, which costs it as much time as a few alone.
+    const stories: number[] = await newsroom.php(
+      `$ids = array(); for ( $at = 0; $at < 25; $at++ ) { $ids[] = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Own', 'post_status' => 'publish' ) ); } return $ids;`,
+    );
+    const left = [...groups];
+    while (left.length > 0) {
+      const some = left.splice(0, stories.length);
+      const requests = some.map((variants, at) => ({
+        path: `/wp/v2/articles/${stories[at]}`,
+        method: 'POST',
+        body: { meta: { newsroom_headline_test: { state: 'running', variants } } },
+      }));
+      const saved = await newsroom.rest('/batch/v1', { as: 'admin', method: 'POST', body: { requests } });
+      expect(saved.json.responses, saved.text).toHaveLength(some.length);
+      for (const { status, body } of saved.json.responses) expect(status, JSON.stringify(body)).toBe(200);
+      const changed = stories.slice(0, some.length);
+      const { json } = await newsroom.rest(`/wp/v2/articles?per_page=25&include=${changed.join()}`);
+      expect(json.map(({ id }: { id: number }) => id).toSorted((a: number, b: number) => a - b)).toEqual(changed);
+      for (const { id, headline_test: test } of json) {
+        expect(test.others.length, JSON.stringify(some[stories.indexOf(id)])).toBeGreaterThan(0);
+        for (const { headline } of test.others) {
+          expect(headline).not.toMatch(/[\r\n\t]/);
+          expect(headline.length).toBeLessThanOrEqual(200);
+        }
       }
     }
   });
