@@ -12,7 +12,13 @@ export interface ContentOptions {
   /** Path of the content store's file, or `:memory:`. */
   readonly file: string;
   /** `null`: no WordPress; the site serves the content store as it is and syncs nothing. */
-  readonly wordpress: { readonly url: string; readonly user?: string; readonly password?: string } | null;
+  readonly wordpress: {
+    readonly url: string;
+    readonly user?: string;
+    readonly password?: string;
+    /** Wait before a request's first retry in milliseconds; the client's own unless said otherwise. */
+    readonly backOffMs?: number;
+  } | null;
   /** Public address of the site, without a trailing slash. */
   readonly siteUrl: string;
   /** Secret shared with the newsroom plugin; without it, webhooks and previews are refused. */

@@ -25,7 +25,8 @@ beforeEach(async () => {
     wordpress.put('articles', { id, ...wirePost({ id, slug: `a-${id}`, category: [{ id: 3 }] }) });
   content = openContent({
     file: ':memory:',
-    wordpress: { url: base, user: 'site', password: 'x' },
+    // As many retries as ever, without the seconds between them.
+    wordpress: { url: base, user: 'site', password: 'x', backOffMs: 1 },
     siteUrl: 'https://sun.example',
     frameHosts: [],
     measure: async () => null,
