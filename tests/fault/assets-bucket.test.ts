@@ -6,16 +6,16 @@ import { type Bucket, startBucket } from '../../sandbox/bucket/bucket.ts';
 import { root } from '../../scripts/setup/places.mjs';
 import { openBucket } from '../../src/server/cluster/bucket.ts';
 import { type Paper, startPaper } from '../fixtures/paper.ts';
-import { type Cluster, startPostgres } from '../world/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 
-let postgres: Cluster;
+let postgres: SharedPostgres;
 let bucket: Bucket;
 let paper: Paper | undefined;
 let settings: Record<string, string>;
 beforeAll(async () => {
-  [postgres, bucket] = await Promise.all([startPostgres(), startBucket()]);
+  [postgres, bucket] = await Promise.all([sharedPostgres(), startBucket()]);
   settings = {
-    DATABASE_URL: await postgres.database(),
+    DATABASE_URL: await postgres.database('without tables'),
     ASSETS_BUCKET: `${bucket.url}/${bucket.name}/site`,
     ASSETS_BUCKET_REGION: bucket.key.region,
     ASSETS_BUCKET_KEY_ID: bucket.key.id,
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await paper?.close();
   await bucket?.stop();
-  await postgres?.remove();
+  await postgres?.removeDatabases();
 });
 
 it('has given all files when it begins to serve, and serves those of another build', async () => {

@@ -10,11 +10,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
 import type { Json } from '../fixtures/wordpress.ts';
-import { type Cluster, startPostgres } from '../world/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 import { type SlowProxy, startSlowProxy } from '../world/slow-proxy.ts';
 import { openSmallDisk, type SmallDisk } from './fixtures/small-disk.ts';
 
-let postgres: Cluster;
+let postgres: SharedPostgres;
 let DATABASE_URL: string;
 let folder: string;
 let disk: SmallDisk;
@@ -28,8 +28,8 @@ const papers: Paper[] = [];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cluster-disk-'));
   disk = openSmallDisk(folder);
-  postgres = await startPostgres();
-  DATABASE_URL = await postgres.database();
+  postgres = await sharedPostgres();
+  DATABASE_URL = await postgres.database('without tables');
   first = await startPaper({ DATABASE_URL });
   papers.push(first);
   const settings = { DATABASE_URL, WORDPRESS_URL: first.wordpressUrl, DATA_DIR: folder };
@@ -42,7 +42,7 @@ afterAll(async () => {
   for (const paper of papers) paper.site()?.kill('SIGCONT');
   await Promise.all(papers.map((paper) => paper.close()));
   proxy?.close();
-  await postgres?.remove();
+  await postgres?.removeDatabases();
   disk?.close();
   if (folder) rmSync(folder, { recursive: true, force: true });
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
 import { type Json, wirePost } from '../fixtures/wordpress.ts';
-import { type Cluster, startPostgres } from '../world/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 
 const slot = (story: number, part: Json = {}): Json => ({ kind: 'second', story, ...part });
 const inSeconds = (seconds: number): string => `${new Date(Date.now() + seconds * 1000).toISOString().slice(0, 19)}Z`;
@@ -115,12 +115,12 @@ describe('on one process', () => {
 });
 
 describe('on two nodes', () => {
-  let cluster: Cluster;
+  let cluster: SharedPostgres;
   const papers: Paper[] = [];
   beforeAll(async () => {
-    cluster = await startPostgres();
+    cluster = await sharedPostgres();
     const env = {
-      DATABASE_URL: await cluster.database(),
+      DATABASE_URL: await cluster.database('without tables'),
       ACCOUNTS_SECRET: 'a secret that both nodes have, long enough',
     };
     const newsroom = await startPaper(env);
@@ -128,7 +128,7 @@ describe('on two nodes', () => {
   });
   afterAll(async () => {
     await Promise.all(papers.map((paper) => paper.close()));
-    await cluster?.remove();
+    await cluster?.removeDatabases();
   });
 
   it('is on both after one fetch, and each time changes both with one render', async () => {

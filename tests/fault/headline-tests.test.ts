@@ -4,7 +4,7 @@ import { groups, headlineFor } from '../../src/lib/headline-tests/model.ts';
 import type { TestReport } from '../../src/lib/headline-tests/service.server.ts';
 import { type Paper, siteUrl, startPaper, until, webhookRequest } from '../fixtures/paper.ts';
 import { workersOf } from '../fixtures/workers.ts';
-import { type Cluster, startPostgres } from '../world/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 
 const testOf = (id: string, others: readonly string[] = ['Second headline'], part: object = {}) => ({
   id,
@@ -118,13 +118,13 @@ describe('on serving workers', () => {
 });
 
 describe('on two nodes', () => {
-  let cluster: Cluster;
+  let cluster: SharedPostgres;
   const papers: Paper[] = [];
   beforeAll(async () => {
-    cluster = await startPostgres();
+    cluster = await sharedPostgres();
     const env = {
       ...settings,
-      DATABASE_URL: await cluster.database(),
+      DATABASE_URL: await cluster.database('without tables'),
       ACCOUNTS_SECRET: 'a secret that both nodes have, long enough',
     };
     const newsroom = await startPaper(env);
@@ -132,7 +132,7 @@ describe('on two nodes', () => {
   });
   afterAll(async () => {
     await Promise.all(papers.map((paper) => paper.close()));
-    await cluster?.remove();
+    await cluster?.removeDatabases();
   });
   const first = (): Paper => papers[0] as Paper;
   const second = (): Paper => papers[1] as Paper;

@@ -12,7 +12,7 @@ import {
   withdrawEntry,
 } from '../fixtures/live-story.ts';
 import { accessKey, type Paper, startPaper, until } from '../fixtures/paper.ts';
-import { type Cluster, startPostgres } from '../world/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 
 const page = `/article/story-${liveStory}`;
 const idOf = (html: string) => Number(/data-entry="(\d+)"/.exec(html)?.[1]);
@@ -308,7 +308,7 @@ describe('a story for subscribers', () => {
 });
 
 describe('two nodes on one PostgreSQL', () => {
-  let postgres: Cluster;
+  let postgres: SharedPostgres;
   /** Came with WordPress, and syncs at first. */
   let first: Paper;
   let second: Paper;
@@ -317,8 +317,8 @@ describe('two nodes on one PostgreSQL', () => {
     until(() => of.every((reader) => numbers(reader).join() === ids.join()), second.output);
 
   beforeAll(async () => {
-    postgres = await startPostgres();
-    const DATABASE_URL = await postgres.database();
+    postgres = await sharedPostgres();
+    const DATABASE_URL = await postgres.database('without tables');
     first = await startPaper({ DATABASE_URL }, { prepare });
     second = await startPaper({ DATABASE_URL, WORDPRESS_URL: first.wordpressUrl });
     for (const paper of [first, second]) {
@@ -329,7 +329,7 @@ describe('two nodes on one PostgreSQL', () => {
   afterAll(async () => {
     for (const reader of readers) reader.close();
     await Promise.all([first?.close(), second?.close()]);
-    await postgres?.remove();
+    await postgres?.removeDatabases();
   });
 
   it('an entry, its change and its withdrawal reach the open pages of both, in the same bytes', async () => {

@@ -4,19 +4,19 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
 import { type Paper, siteUrl, startPaper, until } from '../fixtures/paper.ts';
 import { type CollectedSpan, type Collector, startCollector } from '../world/collector.ts';
-import { type Cluster, startPostgres } from '../world/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 
 let collector: Collector;
-let cluster: Cluster;
+let cluster: SharedPostgres;
 let mailbox: Mailbox;
 let paper: Paper;
 
 beforeAll(async () => {
   collector = await startCollector();
   mailbox = await startMailbox();
-  cluster = await startPostgres();
+  cluster = await sharedPostgres();
   paper = await startPaper({
-    DATABASE_URL: await cluster.database(),
+    DATABASE_URL: await cluster.database('without tables'),
     SMTP_URL: mailbox.access.smtpUrl,
     MAIL_FROM: 'The Sun <news@paper.example>',
     ACCOUNTS_SECRET: 'a secret of the accounts that is long enough',
@@ -33,7 +33,7 @@ afterAll(async () => {
   await paper?.close();
   collector?.close();
   await mailbox?.stop();
-  await cluster?.remove();
+  await cluster?.removeDatabases();
 });
 
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex');

@@ -3,21 +3,21 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
 import { type Answer, type Paper, siteUrl, startPaper, until } from '../fixtures/paper.ts';
 import { type Pooler, startPooler } from '../world/pooler.ts';
-import { type Cluster, startPostgres } from '../world/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 
 /** What docs/operations.md says that the pooler has to ignore. */
 const ignored = ['extra_float_digits', 'statement_timeout', 'idle_in_transaction_session_timeout'];
 
-let cluster: Cluster;
+let cluster: SharedPostgres;
 let pooler: Pooler;
 let mailbox: Mailbox;
 const papers: Paper[] = [];
 
 beforeAll(async () => {
-  cluster = await startPostgres();
+  cluster = await sharedPostgres();
   mailbox = await startMailbox();
   pooler = await startPooler({ poolSize: 3, ignored });
-  const database = await cluster.database();
+  const database = await cluster.database('without tables');
   const env = {
     DATABASE_URL: pooler.address(database),
     DATABASE_LISTEN_URL: database,
@@ -34,7 +34,7 @@ afterAll(async () => {
   await Promise.all(papers.map((paper) => paper.close()));
   pooler?.close();
   await mailbox?.stop();
-  await cluster?.remove();
+  await cluster?.removeDatabases();
 });
 
 const nodes = (): [Paper, Paper] => papers as [Paper, Paper];
