@@ -16,7 +16,7 @@ import { runs, seedFrom } from '../world/runs.ts';
 import { lists, openNewsroom } from './fixtures/newsroom.ts';
 import { CutOff, chance, openReader } from './fixtures/whole.ts';
 
-const rounds = Number(process.env.FAULT_ROUNDS ?? runs(8, 50));
+const rounds = Number(process.env.FAULT_ROUNDS ?? runs(4, 50));
 const seed = seedFrom('FAULT_SEED');
 const stories = [1, 2, 3, 4, 5, 6, 7, 8, 10];
 const withdrawing = 10;

@@ -119,7 +119,7 @@ it('purges the CDN by tag after a publish, and everything after a crash', async 
 });
 
 it('loses no publish and serves nothing withdrawn when it is killed in the middle, and starts from its store', async () => {
-  for (let round = 0; round < runs(3, 6); round++) {
+  for (let round = 0; round < runs(2, 6); round++) {
     paper.edit(8, { title: { rendered: `Edition of round ${round}` } });
     paper.edit(5, { status: round % 2 === 0 ? 'draft' : 'publish' });
     const hooks = [
