@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
 import { type Push, startPush } from '../../sandbox/push/push.ts';
+import { sendingMs } from '../../src/lib/alerts/service.server.ts';
 import { leaseMs } from '../../src/lib/jobs/queue.server.ts';
 import { Browser } from '../fixtures/account-site.ts';
 import { openStream, type Stream } from '../fixtures/event-stream.ts';
@@ -192,8 +193,14 @@ describe('on serving workers', () => {
 
 /** Milliseconds after which nobody works on a job any more: a node that lives takes less than one second. */
 const abandonedMs = 15_000;
-/** Ends leases as time would. The first value is the present, the second is where leases end that are older than {@link abandonedMs}. */
-const endLeases = 'update jobs set due = $1 where claim is not null and ended is null and due > $1 and due <= $2';
+/** Ends leases on emails and pushes that are older than {@link abandonedMs}, as time would. */
+async function endLeases(database: pg.Client): Promise<void> {
+  const now = Date.now();
+  const jobs = 'update jobs set due = $1 where claim is not null and ended is null and due > $1 and due <= $2';
+  await database.query(jobs, [now, now + leaseMs - abandonedMs]);
+  const pushes = "update alert_pushes set due = $1 where state = 'waiting' and due > $1 and due <= $2";
+  await database.query(pushes, [now, now + sendingMs - abandonedMs]);
+}
 
 describe('on two nodes', () => {
   let cluster: SharedPostgres;
@@ -296,7 +303,7 @@ describe('on two nodes', () => {
     const sent = async (): Promise<boolean> => {
       const inMail = (await mailed('After the kill')).join() === '1,1,1';
       if (inMail && (await report(left, alert)).push.state === 'sent') return true;
-      await client.query(endLeases, [Date.now(), Date.now() + leaseMs - abandonedMs]);
+      await endLeases(client);
       return false;
     };
     await until(sent, left.output, leaseMs + 60_000).finally(() => client.end());

@@ -43,7 +43,7 @@ export interface AlertsOptions {
 }
 
 /** While a process sends a notification, no other does; longer than a request may take. */
-const sendingMs = 60_000;
+export const sendingMs = 60_000;
 /** First and longest wait before a notification is tried again. */
 const backOffMs = [2000, 60_000] as const;
 /** How long rows are kept; no alert is shown that long. */
