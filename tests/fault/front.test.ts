@@ -28,11 +28,18 @@ const lead = (html: string): string => /<article class="lead[\s\S]*?<a class="co
 const leadOf = async (paper: Paper) => lead((await paper.ask('/')).text);
 const leads = (paper: Paper, words: string) => until(async () => (await leadOf(paper)) === words, paper.output);
 
+/** All of them have the important pages, and the one that syncs has copied everything: until then it would fetch what a test publishes. */
+async function ready(...papers: Paper[]): Promise<void> {
+  for (const { output } of papers) await until(() => output().includes('The important pages are ready'), output);
+  const hasSynced = async (paper: Paper) => (await paper.metric('broadsheet_sync_lag_seconds')) >= 0;
+  await until(async () => (await Promise.all(papers.map(hasSynced))).includes(true));
+}
+
 describe('on one process', () => {
   let paper: Paper;
   beforeAll(async () => {
     paper = await startPaper();
-    await until(() => paper.output().includes('The important pages are ready'), paper.output);
+    await ready(paper);
   });
   afterAll(() => paper?.close());
 
@@ -133,8 +140,7 @@ describe('on two nodes', () => {
 
   it('is on both after one fetch, and each time changes both with one render', async () => {
     const [first, second] = papers as [Paper, Paper];
-    for (const paper of papers)
-      await until(() => paper.output().includes('The important pages are ready'), paper.output);
+    await ready(...papers);
     put(first, [slot(2, { kind: 'lead', until: inSeconds(8) }), slot(5, { kind: 'lead' })]);
     first.wordpress.requests.length = 0;
     expect((await second.deliver(hook('publish'))).status).toBe(200);
