@@ -1,6 +1,8 @@
 /** What editors do, as readers see it: moving and withdrawing a story, previewing a draft. */
+
 import { createHmac } from 'node:crypto';
 import type { APIRequestContext } from '@playwright/test';
+import { unique } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
 import { testWordPress } from '../world/world.ts';
 
@@ -31,7 +33,7 @@ async function newsroom(request: APIRequestContext) {
 test('an article that moves answers 301, one that is withdrawn 410', async ({ request, playwright, page }) => {
   test.setTimeout(300_000);
   const desk = await newsroom(await playwright.request.newContext());
-  const slug = `moving-story-${Date.now()}`;
+  const slug = `moving-story-${unique()}`;
   const post = await desk.save('articles', {
     title: 'A Story That Moves',
     slug,

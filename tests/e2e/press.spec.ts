@@ -2,9 +2,11 @@
  * From the editor's save to the reader's page, through the real WordPress, its plugin and its webhook; and the operators' page
  * as an operator uses it.
  */
+
 import type { APIRequestContext } from '@playwright/test';
 import { signIn } from '../../sandbox/testing.ts';
 import { violationsOn } from '../world/axe.ts';
+import { unique } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
 import { operatorToken, testWordPress } from '../world/world.ts';
 
@@ -52,7 +54,7 @@ test('a story appears when it is published, moves with its slug, and is gone whe
   request,
 }) => {
   const rest = await signIn(testWordPress());
-  const name = `press-test-${Date.now()}`;
+  const name = `press-test-${unique()}`;
   const made = await send(rest, '/wp/v2/articles', 'POST', {
     title: `Press test ${name}`,
     slug: name,

@@ -2,8 +2,13 @@
 import { type BrowserContext, expect, type Locator, type Page } from '@playwright/test';
 import { testWordPress } from './world.ts';
 
+const ofTest = 'oftest';
+
 /** WordPress keeps its data between runs: what a test looks for must be its own. */
-export const unique = (): string => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
+export const unique = (): string => `${ofTest}${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
+
+/** Whether a story was written by a test, which may withdraw it at any moment. @param path with {@link unique} in its slug */
+export const isOfTest = (path: string): boolean => path.includes(ofTest);
 
 export interface Newsroom {
   /** Of WordPress. */
