@@ -1,5 +1,4 @@
 /** Previews: a draft as it will look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
-
 import { levelOf } from '../lib/access/model.ts';
 import type { Article, Author, DocumentType, Podcast } from '../lib/content/model.ts';
 import { sectionOfFront, slotsAt } from '../lib/fronts/model.ts';

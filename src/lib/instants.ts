@@ -6,7 +6,7 @@ export const instantAt = (time: number): string => `${new Date(time).toISOString
 /** Years of four digits; longer ones have another format, which can't be compared with a story's date. */
 const years = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')] as const;
 
-/** The same of a text in another form of ISO 8601. @throws RangeError when it is no instant */
+/** An instant of any ISO 8601 form in this format. @throws RangeError when it is none */
 export function canonicalInstant(instant: string): string {
   const time = Date.parse(instant);
   if (Number.isNaN(time)) throw new RangeError(`Not an instant: ${instant}`);

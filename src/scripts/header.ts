@@ -94,7 +94,7 @@ function settle(dialog: HTMLDialogElement, opener: HTMLElement | undefined): voi
 /** Closes the menu as what it was opened as; a menu that is closed stays as it is. */
 function close(): void {
   menu?.close();
-  menu?.hidePopover?.();
+  menu?.togglePopover?.(false);
 }
 
 /** Acts in place of what the button does without a script. */

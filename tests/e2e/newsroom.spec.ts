@@ -1,5 +1,4 @@
 /** What editors do, as readers see it: moving and withdrawing a story, previewing a draft. */
-
 import { createHmac } from 'node:crypto';
 import type { APIRequestContext } from '@playwright/test';
 import { unique } from '../world/newsroom.ts';

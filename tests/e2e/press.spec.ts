@@ -2,7 +2,6 @@
  * From the editor's save to the reader's page, through the real WordPress, its plugin and its webhook; and the operators' page
  * as an operator uses it.
  */
-
 import type { APIRequestContext } from '@playwright/test';
 import { signIn } from '../../sandbox/testing.ts';
 import { violationsOn } from '../world/axe.ts';

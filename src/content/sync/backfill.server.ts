@@ -2,7 +2,6 @@
  * The first copy of the archive: newest first, so that an edition is available early. Each commit includes the cursor, so that the copy
  * continues where it was after `kill -9`.
  */
-
 import type { DocumentType } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { instantAt } from '../../lib/instants.ts';

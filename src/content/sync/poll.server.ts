@@ -3,7 +3,6 @@
  * without being modified), and walks slowly over all ids to find documents that were deleted or unpublished. It reads only ids and
  * dates, and fetches a document when they differ from the content store's.
  */
-
 import type { DocumentType } from '../../lib/content/model.ts';
 import { instantAt } from '../../lib/instants.ts';
 import { documentTypes, readCursor, walkCursor } from '../store/content-store.server.ts';

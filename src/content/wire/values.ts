@@ -2,7 +2,6 @@
  * Values in the forms in which WordPress, PHP and Advanced Custom Fields are known to send them: numbers and booleans as text, `false`
  * or `[]` for "none", lists as objects with numbered keys, ids or whole posts. Each schema's error says what it expected.
  */
-
 import { z } from 'zod';
 import { instantAt } from '../../lib/instants.ts';
 

@@ -2,7 +2,6 @@
  * Client of WordPress's comment moderation (spec section 7; vendors.md 2.3; docs/content-api.md): WordPress stores the comments. Its
  * responses hold addresses of users, so only a comment's id and state are read from them.
  */
-
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { instantAt } from '../instants.ts';

@@ -3,7 +3,6 @@
  * database every second, as the most read are: `kill -9` loses those of the last second, of all headlines alike. The counts of
  * several processes add up there, and the first that finds a test decided writes its end, which never changes.
  */
-
 import { sql } from 'kysely';
 import type { Card, HeadlineTest } from '../content/model.ts';
 import type { Database } from '../database.ts';

@@ -282,7 +282,7 @@ describe('compared', () => {
   });
 
   it('markup and scripts in every part are shown as text', async () => {
-    // Without WordPress's own revisions, which versions have no part in: a save is half as dear.
+    // Versions don't depend on WordPress's own revisions, and without these a save takes half as long.
     await newsroom.php(
       `add_filter( 'wp_revisions_to_keep', '__return_zero' ); foreach ( $input[1] as $payload ) { wp_update_post( wp_slash( array( 'ID' => $input[0], 'post_title' => 'A ' . $payload . ' B', 'post_excerpt' => $payload, 'post_content' => '<p>x ' . $payload . '</p>' ) ) ); update_post_meta( $input[0], 'newsroom_agency', wp_slash( $payload ) ); newsroom_keep_version( get_post( $input[0] ), 'update' ); } return 1;`,
       [article, xssPayloads.filter((each) => each.isWellFormed() && each.length < 1000)],
