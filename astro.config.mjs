@@ -1,11 +1,10 @@
 import node from '@astrojs/node';
-import react from '@astrojs/react';
 import { defineConfig } from 'astro/config';
 import { inlinePublication } from './scripts/inline-publication.ts';
 import { islandsInAFile } from './scripts/islands-in-a-file.ts';
 import { pageStyles } from './scripts/page-styles.ts';
 import { rememberDigests } from './scripts/remember-digests.ts';
-import { interactionDirective, storyWorker } from './src/client/integrations.ts';
+import { interactionDirective, reactIslands, storyWorker } from './src/client/integrations.ts';
 import { currencyStyles } from './src/styles/currency.ts';
 import { fontFallbacks } from './src/styles/font-fallbacks.ts';
 import { paperFonts } from './src/styles/fonts.ts';
@@ -44,7 +43,7 @@ export default defineConfig({
   // The front (src/server) is the HTTP server; Astro renders behind it, whole answers and no streams.
   adapter: node({ mode: 'middleware', experimentalDisableStreaming: true }),
   session: false,
-  integrations: [react(), interactionDirective(), pageStyles(), storyWorker()],
+  integrations: [reactIslands(), interactionDirective(), pageStyles(), storyWorker()],
   trailingSlash: 'never',
   vite: {
     plugins: [

@@ -1,9 +1,10 @@
-/** The Astro integrations of this folder: the directive `client:interaction`, and the service worker. */
+/** The Astro integrations of the build: React, the directive `client:interaction`, and the service worker. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import react from '@astrojs/react';
 import type { AstroIntegration } from 'astro';
 import { publication } from '../publication.ts';
 
@@ -12,6 +13,23 @@ declare module 'astro' {
     /** Hydrates on the first pointer, key or focus within the island; see interaction.ts. */
     'client:interaction'?: boolean | 'or-idle-when-signed-in' | 'or-resumed' | 'or-seen-for-a-minute';
   }
+}
+
+/** `@astrojs/react` with the server half of src/client/react-renderer.server.ts. */
+export function reactIslands(): AstroIntegration {
+  const integration = react();
+  return {
+    ...integration,
+    hooks: {
+      ...integration.hooks,
+      'astro:config:setup': (options) =>
+        integration.hooks['astro:config:setup']?.({
+          ...options,
+          addRenderer: (renderer) =>
+            options.addRenderer({ ...renderer, serverEntrypoint: './src/client/react-renderer.server.ts' }),
+        }),
+    },
+  };
 }
 
 export const interactionDirective = (): AstroIntegration => ({

@@ -2,7 +2,7 @@
 import { warnOncePerHost } from '../lib/logging.ts';
 import { createLocalIngester, createThreadedIngester, IngestClosed, warmUpIngest } from './ingest/ingester.server.ts';
 import { createPreview } from './preview.server.ts';
-import { createReindexer, reindexSome } from './search/index.server.ts';
+import { createIndexWork, mergeSome, reindexSome } from './search/index.server.ts';
 import { searchArticles } from './search/search.server.ts';
 import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
@@ -105,9 +105,12 @@ function connected(options: Connected, store: ContentStore): Content {
     measure: rememberingMeasure(store, options.measure, log),
   };
   const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
-  const reindexer = createReindexer(store, log, () => reindexSome(store) || indexNewEntries(store));
+  const indexWork = [
+    createIndexWork(log, () => reindexSome(store) || indexNewEntries(store), 1000),
+    createIndexWork(log, () => mergeSome(store), 100),
+  ];
   const afterCommit = (): void => {
-    reindexer.soon();
+    for (const work of indexWork) work.soon();
     frontClock.look();
   };
   const searching = searchThread(options, store);
@@ -135,7 +138,7 @@ function connected(options: Connected, store: ContentStore): Content {
     revision: () => store.generation * 2 ** 32 + Number(store.prepare('SELECT total_changes() AS n').get()?.n),
     start() {
       applier.replay();
-      reindexer.soon();
+      for (const work of indexWork) work.soon();
       sync.start();
       frontClock.start();
       // The thread needs half a second to load its libraries, and as long until V8 has optimized them: the editor of the first publish
@@ -150,7 +153,7 @@ function connected(options: Connected, store: ContentStore): Content {
     },
     async stop() {
       frontClock.stop();
-      reindexer.stop();
+      for (const work of indexWork) work.stop();
       clearTimeout(warming);
       await Promise.all([sync.stop(), lookUp.close()]);
       await ingester.close();

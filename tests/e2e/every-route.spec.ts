@@ -1,7 +1,7 @@
 /**
  * Visits every route of the site (spec section 2, and those that the site adds) with JavaScript on and off, at the width of a phone and then
- * of a desktop: an answer of the right status, no console error, no failed request, nothing wider than the screen, one first heading, header
- * and footer where the layout rules want them, and no violation that axe finds. Each page is loaded once.
+ * of a desktop: an answer of the right status, no console error, no failed request, nothing wider than the screen, one first heading, no id
+ * twice, header and footer where the layout rules want them, and no violation that axe finds. Each page is loaded once.
  */
 import type { APIRequestContext, Page } from '@playwright/test';
 import { dashboardTabs } from '../../src/lib/dashboard/model.ts';
@@ -86,11 +86,18 @@ interface Facts {
   readonly background: string;
   readonly canonicals: number;
   readonly description: string;
+  /** The site's own ids, and prefixes of islands' ids, that are there twice; an editor's text may repeat one. */
+  readonly repeated: readonly string[];
 }
 
 /** What is checked of a page in the document that is open. */
 function readFacts(): Facts {
   const count = (selector: string) => document.querySelectorAll(selector).length;
+  const names = ['id', 'prefix'].flatMap((name) =>
+    [...document.querySelectorAll(name === 'id' ? '[id]:not([id^="user-content-"])' : 'astro-island[prefix]')].map(
+      (each) => `${name} ${each.getAttribute(name)}`,
+    ),
+  );
   return {
     headings: count('h1'),
     language: document.documentElement.getAttribute('lang'),
@@ -99,6 +106,7 @@ function readFacts(): Facts {
     background: getComputedStyle(document.body).backgroundColor,
     canonicals: count('link[rel="canonical"]'),
     description: document.querySelector('meta[name="description"]')?.getAttribute('content') ?? '',
+    repeated: names.filter((name, at) => names.indexOf(name) !== at),
   };
 }
 
@@ -109,6 +117,7 @@ async function open(page: Page, route: string, status: number): Promise<string> 
   const facts = await page.evaluate(readFacts);
   expect.soft(facts.headings, `one first heading on ${route}`).toBe(1);
   expect.soft(facts.language, `language of ${route}`).toBe('en-US');
+  expect.soft(facts.repeated, `ids of ${route}`).toEqual([]);
   const path = new URL(page.url()).pathname;
   if (status !== 200) return path;
   expect.soft(facts.headers > 0, `header on ${route}`).toBe(!layout.headerHidden.includes(path));

@@ -4,7 +4,7 @@ import { silent } from '../../lib/logging.ts';
 import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { storeDocument } from '../store/write.server.ts';
-import { createReindexer } from './index.server.ts';
+import { createIndexWork, mergeSome, reindexSome } from './index.server.ts';
 
 let store: ContentStore;
 beforeEach(() => {
@@ -27,7 +27,7 @@ afterEach(() => {
 const found = () => createReader(store).search('Yewdale').total;
 
 it('waits until editors have been quiet for a moment, and ends by itself', () => {
-  const reindexer = createReindexer(store, silent);
+  const reindexer = createIndexWork(silent, () => reindexSome(store), 1000);
   for (let change = 0; change < 20; change++) {
     reindexer.soon();
     vi.advanceTimersByTime(900);
@@ -39,7 +39,7 @@ it('waits until editors have been quiet for a moment, and ends by itself', () =>
 });
 
 it('goes on while changes never end, and not after it is stopped', () => {
-  const reindexer = createReindexer(store, silent);
+  const reindexer = createIndexWork(silent, () => reindexSome(store), 1000);
   for (let change = 0; change < 3100; change++) {
     reindexer.soon();
     vi.advanceTimersByTime(100);
@@ -48,4 +48,27 @@ it('goes on while changes never end, and not after it is stopped', () => {
   reindexer.stop();
   reindexer.soon();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it('joins the pieces of the index in steps, after which the same is found', () => {
+  // Each piece of the index has blocks of its own.
+  const blocks = (): number => Number(store.prepare('SELECT count(*) AS n FROM search_data').get()?.n);
+  while (reindexSome(store));
+  while (mergeSome(store));
+  const joined = blocks();
+  for (let at = 0; at < 7; at++) {
+    const story = fixtureDocument({ type: 'articles', id: 10, slug: 's10', authorId: 5, title: `Quarry ${at}` });
+    storeDocument(store, story, { at: 1000 + at, clock: 0 });
+  }
+  expect(blocks()).toBeGreaterThan(joined + 6);
+  let steps = 0;
+  while (mergeSome(store)) steps++;
+  expect(steps).toBeGreaterThan(0);
+  expect(blocks()).toBeLessThan(joined + 4);
+  expect(
+    createReader(store)
+      .search('Quarry')
+      .items.map(({ id }) => id),
+  ).toEqual([10]);
+  expect(found()).toBe(10);
 });

@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
-import { schema, schemaVersion } from './schema.sql.ts';
+import { schema, schemaVersion, searchSettings } from './schema.sql.ts';
 
 export interface ContentStoreOptions {
   /** Path of the file, or `:memory:`. */
@@ -91,7 +91,7 @@ function probe(db: DatabaseSync, file: string): void {
 
 function create(file: string, origin: string | null): DatabaseSync {
   const db = connect(file);
-  db.exec(`BEGIN; ${schema} COMMIT;`);
+  db.exec(`BEGIN; ${schema} ${searchSettings} COMMIT;`);
   const set = db.prepare('INSERT INTO meta VALUES (?, ?)');
   set.run('schema', String(schemaVersion));
   if (origin !== null) set.run('origin', origin);
@@ -115,6 +115,7 @@ function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
       log.warn({ file, from, origin }, 'content store: created anew, the file is from another WordPress');
     } else {
       probe(db, file);
+      db.exec(searchSettings);
       if (origin !== null && from === null) db.prepare("INSERT INTO meta VALUES ('origin', ?)").run(origin);
       return db;
     }

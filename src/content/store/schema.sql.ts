@@ -102,8 +102,6 @@ CREATE VIRTUAL TABLE search USING fts5 (
   title, standfirst, author, body, facets,
   tokenize = "porter unicode61 remove_diacritics 2", prefix = '3 4 5'
 );
--- Fewer pieces than FTS5 would leave: a search looks for its words in each, and there are far more searches than stories.
-INSERT INTO search (search, rank) VALUES ('automerge', 2);
 INSERT INTO search (search, rank) VALUES ('rank', 'bm25(10.0, 5.0, 4.0, 1.0, 0.0)');
 CREATE TABLE search_keys (id INTEGER PRIMARY KEY, key INTEGER NOT NULL UNIQUE);
 -- Different words of the index and how many stories have them, for those who mistype one.
@@ -122,4 +120,13 @@ CREATE TABLE cursors (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE deliveries (id TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE measured (url TEXT PRIMARY KEY, width INTEGER NOT NULL, height INTEGER NOT NULL) WITHOUT ROWID;
+`;
+
+/**
+ * Settings of the search index: `mergeSome` joins any two pieces (`usermerge`), and a transaction does it only where eight wait, as
+ * while an archive is copied.
+ */
+export const searchSettings = `
+INSERT INTO search (search, rank) VALUES ('automerge', 8);
+INSERT INTO search (search, rank) VALUES ('usermerge', 2);
 `;
