@@ -13,6 +13,7 @@ import { ensureBuilt } from '../scripts/build.ts';
 import { type KindResult, measure, type Run } from './publish/measure.ts';
 import { type Kind, kinds } from './publish/plan.ts';
 import { count, ms, percentile, printTable, wholeFlag } from './support/figures.ts';
+import { fixedWork, speedSentence } from './support/speed.ts';
 
 /**
  * Milliseconds, and the ratio of p50 between a large archive and a small one. `pause`: of the main thread in a storm of edits; `front`: p99 of a
@@ -154,12 +155,16 @@ export async function run(args: readonly string[]): Promise<number> {
     stored: values.stored,
     kinds: kinds.filter((kind) => wanted.includes(kind)),
   } as const;
-  if (!values.growth) {
-    return show(await measure({ ...common, articles: wholeFlag('articles', values.articles, 10_000) })) ? 0 : 1;
+  const speed = fixedWork();
+  const good: boolean[] = [];
+  if (values.growth) {
+    const small = await measure({ ...common, articles: wholeFlag('from', values.from, 1000) });
+    const large = await measure({ ...common, articles: wholeFlag('to', values.to, 50_000) });
+    good.push(show(small), show(large), compare(small, large));
+  } else {
+    good.push(show(await measure({ ...common, articles: wholeFlag('articles', values.articles, 10_000) })));
   }
-  const small = await measure({ ...common, articles: wholeFlag('from', values.from, 1000) });
-  const large = await measure({ ...common, articles: wholeFlag('to', values.to, 50_000) });
-  const good = [show(small), show(large), compare(small, large)];
+  console.log(speedSentence(speed));
   return good.every(Boolean) ? 0 : 1;
 }
 

@@ -5,6 +5,7 @@
 import type { BrowserContext, CDPSession, Locator, Page } from '@playwright/test';
 import { type PrerenderingBrowser, startPrerenderingBrowser } from '../../tests/world/prerendering.ts';
 import { ms, printTable } from '../support/figures.ts';
+import { fixedWork, speedSentence } from '../support/speed.ts';
 
 /** Lighthouse's slow phone: 1.6 Mbit/s down, 750 kbit/s up, 150 ms, and a processor four times as slow. */
 const network = { offline: false, latency: 150, downloadThroughput: 204_800, uploadThroughput: 96_000 };
@@ -182,6 +183,7 @@ async function openPrerendered(browser: PrerenderingBrowser, site: string): Prom
  * @returns how many bounds are missed
  */
 export async function driveJourney(site: string, runs: number, open: () => Promise<BrowserContext>): Promise<number> {
+  const speed = fixedWork();
   const driven: Awaited<ReturnType<typeof drive>>[] = [];
   for (let run = 0; run < runs; run++) {
     const context = await open();
@@ -237,5 +239,6 @@ export async function driveJourney(site: string, runs: number, open: () => Promi
     ['', 'figure', 'bound', 'verdict'],
     ...rows.map(({ name, value, bound, holds }) => [name, value, bound, bound === '' ? '' : verdict(holds)]),
   ]);
+  console.log(speedSentence(speed));
   return rows.filter(({ holds }) => !holds).length;
 }
