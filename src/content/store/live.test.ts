@@ -253,3 +253,17 @@ describe('search', () => {
     expect(length).toBeLessThan(45_000);
   });
 });
+
+it('a recording in an entry is for the readers of its story', () => {
+  story(1, coverage, 'subscriber');
+  put(11, { html: '<audio src="https://cms.example/a.mp3"></audio>' });
+  const reader = createReader(store);
+  expect(reader.audio(11, 1)).toEqual({
+    slug: 'story-1',
+    access: 'subscriber',
+    url: 'https://cms.example/a.mp3',
+    type: '',
+  });
+  expect([...reader.tags]).toEqual(expect.arrayContaining(['entry:11', 'article:1']));
+  expect([reader.audio(11, 0), reader.audio(11, 2), reader.audio(12, 1)]).toEqual([null, null, null]);
+});

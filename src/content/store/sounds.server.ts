@@ -3,6 +3,7 @@ import type { Card, Episode, Podcast, Sound, StoryAudio } from '../../lib/conten
 import type { ContentReader, Slice } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { audioAddresses } from '../../lib/sound/model.ts';
+import type { DocumentFacts } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { listIds, listTotal } from './lists.server.ts';
 import { documentColumns, documentSource, podcastOf, type Row } from './rows.server.ts';
@@ -99,9 +100,13 @@ function episode(context: SoundContext, articleId: number): Episode | null {
   return sound && story ? { card: story, sound } : null;
 }
 
-function audio(context: SoundContext, articleId: number, number: number): StoryAudio | null {
-  const story = context.card(articleId);
-  context.tags.add(tag.article(articleId));
-  const file = story && readAudio(context.store, articleId, number);
+/** @param id of a story, or of an entry of a live story, whose readers are the story's */
+function audio(context: SoundContext, id: number, number: number): StoryAudio | null {
+  const row = context.store.prepare("SELECT facts FROM documents WHERE id = ? AND type = 'live-entries'").get(id);
+  const storyId = row ? ((JSON.parse(String(row.facts)) as DocumentFacts).story ?? 0) : id;
+  if (row) context.tags.add(tag.entry(id));
+  const story = context.card(storyId);
+  context.tags.add(tag.article(storyId));
+  const file = story && readAudio(context.store, id, number);
   return file && { slug: story.slug, access: story.access, url: file.url, type: file.type };
 }

@@ -28,6 +28,8 @@ export interface MetaTag {
 
 /** Search results may show large pictures and whole snippets of every page. */
 export const robotsDefault = 'max-image-preview:large, max-snippet:-1, max-video-preview:-1';
+/** Of a restricted story: an engine that may read all of it shows no copy of it, and few of its words. */
+export const robotsRestricted = 'noarchive, max-image-preview:large, max-snippet:160, max-video-preview:-1';
 
 /** Description cut to 155 characters at a word (spec section 9). */
 export const pageDescription = (text: string | undefined): string =>

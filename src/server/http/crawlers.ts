@@ -19,9 +19,12 @@ interface Engine {
   readonly domains: readonly string[];
 }
 
-/** Names and domains from the search engines' documentation. DuckDuckGo publishes addresses alone. */
+/**
+ * Names and domains from the search engines' documentation. DuckDuckGo publishes addresses alone. Google's inspection tool and its fetchers
+ * under google.com aren't named: they fetch what anyone asks them for, and show it.
+ */
 const engines: Readonly<Record<CrawlerName, Engine>> = {
-  google: { agent: /Googlebot|Google-InspectionTool/i, domains: ['googlebot.com', 'google.com'] },
+  google: { agent: /Googlebot/i, domains: ['googlebot.com'] },
   bing: { agent: /bingbot/i, domains: ['search.msn.com'] },
   apple: { agent: /Applebot/i, domains: ['applebot.apple.com'] },
   duckduckgo: { agent: /DuckDuckBot/i, domains: [] },

@@ -118,3 +118,13 @@ function refuseOtherPlan(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode,
   const first = promo ? promo.amount : amount;
   if (least !== null && (promotion.restrictions.minimum_amount_currency !== currency || first < least)) other();
 }
+
+/** By Stripe's calendar: a month after January 31 is the last day of February. @param at epoch milliseconds */
+export function monthsAfter(at: number, months: number): number {
+  const date = new Date(at);
+  const day = date.getUTCDate();
+  date.setUTCDate(1);
+  date.setUTCMonth(date.getUTCMonth() + months);
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+  return date.setUTCDate(Math.min(day, lastDay));
+}

@@ -5,6 +5,7 @@ import { type BillingBench, billingBench, day, paid, rules } from '../../../../t
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { defaultLimits } from '../../http/limits.ts';
 import { couponMessages } from '../messages.ts';
+import { monthsAfter } from './coupons.server.ts';
 
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
 const visitor = { session: null, address: '203.0.113.9' };
@@ -309,4 +310,13 @@ onBothEngines('coupons', (engines) => {
     }
     expect(statuses).toEqual([404, 404, 404, 404, 429, 429]);
   });
+});
+
+it('months end by Stripe’s calendar', () => {
+  const after = (day: string, months: number) => new Date(monthsAfter(Date.parse(day), months)).toISOString();
+  expect([
+    after('2025-12-31T09:30:00Z', 2),
+    after('2024-02-29T00:00:00Z', 12),
+    after('2026-03-15T23:59:59Z', 10),
+  ]).toEqual(['2026-02-28T09:30:00.000Z', '2025-02-28T00:00:00.000Z', '2027-01-15T23:59:59.000Z']);
 });

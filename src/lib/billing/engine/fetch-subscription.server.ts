@@ -40,17 +40,38 @@ export async function fetchSubscription(source: Source, id: string, needsAmount 
     stripe.charges.list({ customer, limit: chargeLimit }),
     fetchNextInvoice(source, subscription, needsAmount),
   ]);
-  const disputes = await fetchDisputes(source, charges.data);
+  const all = charges.has_more ? await withOlderCharges(stripe, invoices.data, charges.data) : charges.data;
+  const disputes = await fetchDisputes(source, all);
   const isPaid = invoices.data.some(({ amount_paid: paid }) => paid > 0);
   return {
     subscription,
     invoices: invoices.data,
-    charges: charges.data,
+    charges: all,
     disputes,
     card: isPaid || (await hasCard(stripe, subscription, customer)),
     upcoming: next === 'later' ? undefined : next,
     amountPending: next === 'later',
   };
+}
+
+/**
+ * Adds the charges of paid invoices that the customer's newest charges don't include, such as after many refused cards: a refund of one of
+ * them would be forgotten.
+ */
+async function withOlderCharges(
+  stripe: Stripe,
+  invoices: readonly Stripe.Invoice[],
+  charges: readonly Stripe.Charge[],
+): Promise<readonly Stripe.Charge[]> {
+  const found = new Set(charges.map(({ payment_intent: of }) => idOf(of)));
+  const missing = invoices
+    .filter(({ amount_paid: paid }) => paid > 0)
+    .flatMap((invoice) => [...intentsOf(invoice)])
+    .filter((intent) => intent !== null && !found.has(intent));
+  const pages = await Promise.all(
+    missing.map((intent) => stripe.charges.list({ payment_intent: String(intent), limit: chargeLimit })),
+  );
+  return [...charges, ...pages.flatMap(({ data }) => data)];
 }
 
 /**

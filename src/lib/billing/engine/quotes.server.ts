@@ -6,7 +6,7 @@ import type Stripe from 'stripe';
 import type { Price, QuoteAnswer, TaxAddress } from '../schema.ts';
 import { isUncollected, type KnownPrice, type StripeState, switchOf } from '../subscription-model.ts';
 import { fullPrice } from './catalog.server.ts';
-import type { FoundCoupon } from './coupons.server.ts';
+import { type FoundCoupon, monthsAfter } from './coupons.server.ts';
 import { stripeAddress } from './customers.server.ts';
 import { idOf, taxOf } from './fetch-subscription.server.ts';
 import type { PaymentAttempt } from './payments.server.ts';
@@ -142,18 +142,7 @@ export async function quoteOpen(
 /** Whether a discount that begins now is still in force at the renewal. @param begun and renewal Unix seconds */
 const lasts = ({ coupon }: FoundCoupon, begun: number, renewal: number): boolean =>
   coupon.duration === 'forever' ||
-  (coupon.duration === 'repeating' && monthsAfter(begun, coupon.duration_in_months ?? 0) > renewal);
-
-/** By Stripe's calendar: a month after January 31 is the last day of February. @param at Unix seconds */
-function monthsAfter(at: number, months: number): number {
-  const date = new Date(at * 1000);
-  const day = date.getUTCDate();
-  date.setUTCDate(1);
-  date.setUTCMonth(date.getUTCMonth() + months);
-  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
-  date.setUTCDate(Math.min(day, lastDay));
-  return date.getTime() / 1000;
-}
+  (coupon.duration === 'repeating' && monthsAfter(begun * 1000, coupon.duration_in_months ?? 0) > renewal * 1000);
 
 /** Parameters of an update of a subscription, and of its preview. */
 type UpgradeParams = Pick<Stripe.SubscriptionUpdateParams, 'proration_behavior' | 'proration_date'> & {

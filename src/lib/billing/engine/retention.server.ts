@@ -19,6 +19,7 @@ import {
 import type { Billed, CancellationCount } from '../service.ts';
 import { isEnding, isInTrial, isPaused, isRunning, type StripeState, subscriptionOf } from '../subscription-model.ts';
 import type { CancellationsTable } from '../tables.ts';
+import { monthsAfter } from './coupons.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { taxOf } from './fetch-subscription.server.ts';
 import { no, ok, refuse, withIdempotencyKey } from './stripe.server.ts';
@@ -259,10 +260,6 @@ function billsWithin({ price, periodEnd }: StripeState, coupon: Stripe.Coupon, n
 }
 
 function later(at: number, interval: StripeState['price']['interval'], count: number): number {
-  const date = new Date(at);
-  if (interval === 'month' || interval === 'year') {
-    date.setUTCMonth(date.getUTCMonth() + count * (interval === 'year' ? 12 : 1));
-    return date.getTime();
-  }
+  if (interval === 'month' || interval === 'year') return monthsAfter(at, count * (interval === 'year' ? 12 : 1));
   return at + count * (interval === 'week' ? 7 : 1) * 86_400_000;
 }
