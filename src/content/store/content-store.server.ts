@@ -2,11 +2,12 @@
  * The content store: one SQLite file with everything that is published. The composition root opens it once, sync writes it, pages read
  * it. It is derived data: a file with another schema version, from another WordPress, or damaged, is replaced by a new one.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
+import { filesOf, isDamage, removeFiles, setAside } from '../../lib/sqlite-files.server.ts';
 import { schema, schemaVersion, searchSettings } from './schema.sql.ts';
 
 export interface ContentStoreOptions {
@@ -25,7 +26,7 @@ export interface ContentStore {
   transaction<T>(work: () => T): T;
   getMeta(key: string): string | null;
   setMeta(key: string, value: string): void;
-  /** Counts writes to sections and menus, so that readers may cache them between changes. */
+  /** Grows when what readers cache may be wrong: sections or menus were written, a transaction was rolled back, or the file was made anew. */
   readonly generation: number;
   touch(): void;
   /** Sets the file aside (or deletes it) and creates an empty one. */
@@ -33,27 +34,6 @@ export interface ContentStore {
   /** Bytes on disk, write-ahead log included. */
   size(): number;
   close(): void;
-}
-
-const companions = (file: string): string[] => [file, `${file}-wal`, `${file}-shm`];
-
-/** Whether an error of SQLite means that the file is damaged (SQLITE_CORRUPT, SQLITE_NOTADB). */
-export function isDamage(error: unknown): boolean {
-  const code = (error as { errcode?: number } | null)?.errcode;
-  return typeof code === 'number' && ((code & 0xff) === 11 || (code & 0xff) === 26);
-}
-
-function remove(file: string): void {
-  for (const path of companions(file)) rmSync(path, { force: true });
-}
-
-function setAside(file: string): string {
-  const aside = `${file}.damaged`;
-  remove(aside);
-  for (const path of companions(file)) {
-    if (existsSync(path)) renameSync(path, path.replace(file, aside));
-  }
-  return aside;
 }
 
 function connect(file: string): DatabaseSync {
@@ -120,12 +100,12 @@ function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
       return db;
     }
     db.close();
-    remove(file);
+    removeFiles(file);
   } catch (error) {
     db?.close();
     if (!isDamage(error)) throw error;
     log.error(
-      { file, aside: setAside(file), error: String(error) },
+      { file, aside: setAside(file, `${file}.damaged`), error: String(error) },
       'content store: created anew, the damaged file is set aside',
     );
   }
@@ -181,14 +161,14 @@ export function openContentStore(options: ContentStoreOptions): ContentStore {
     rebuild(reason) {
       statements = new Map();
       db.close();
-      const aside = options.file === ':memory:' ? null : setAside(options.file);
+      const aside = options.file === ':memory:' ? null : setAside(options.file, `${options.file}.damaged`);
       options.log.error({ file: options.file, aside, reason }, 'content store: created anew');
       db = create(options.file, options.origin);
       generation++;
     },
     size() {
       if (options.file === ':memory:') return 0;
-      return companions(options.file)
+      return filesOf(options.file)
         .slice(0, 2)
         .reduce((sum, path) => sum + (existsSync(path) ? statSync(path).size : 0), 0);
     },

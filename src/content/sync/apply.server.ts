@@ -8,6 +8,7 @@ import type { DocumentType } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
+import { isDamage } from '../../lib/sqlite-files.server.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
 import type { ContentChange, ContentJournal } from '../service.ts';
 import {
@@ -19,7 +20,7 @@ import {
   rememberAhead,
   withEntriesAhead,
 } from '../store/ahead.server.ts';
-import { type ContentStore, isDamage } from '../store/content-store.server.ts';
+import type { ContentStore } from '../store/content-store.server.ts';
 import { applyEntries, type ContentEntry, type EntriesChange } from '../store/entries.server.ts';
 import type { Fetched, StoredChange } from '../store/write.server.ts';
 import type { Client } from '../wire/client.server.ts';

@@ -2,10 +2,11 @@
  * The SQLite file of the page store: opening, damage, transactions. Its pages can be rendered again, so that a damaged file is set
  * aside and a new one created while the press continues.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Logger } from '../../lib/logging.ts';
+import { filesOf, isDamage, removeFiles, setAside } from '../../lib/sqlite-files.server.ts';
 
 /** Raised with every change of the tables; a file of another version is created anew. */
 const schemaVersion = 2;
@@ -46,12 +47,6 @@ const resultCode = (error: unknown): number | null => {
   return typeof code === 'number' ? code : null;
 };
 
-/** SQLITE_CORRUPT, SQLITE_NOTADB, or a read that ended too early, which is what a truncated file gives. */
-const isDamage = (error: unknown): boolean => {
-  const code = resultCode(error) ?? 0;
-  return (code & 0xff) === 11 || (code & 0xff) === 26 || code === 522;
-};
-
 export interface StoreFileOptions {
   readonly file: string;
   readonly log: Logger;
@@ -74,14 +69,10 @@ export interface StoreFile {
   write<T>(work: () => T): T;
   /** A prepared statement, cached by its text; only within {@link use} and {@link write}. */
   sql(text: string): StatementSync;
-  /** Sets the file aside and creates a new one. */
-  reset(reason: string): void;
   /** Bytes on disk. */
   size(): number;
   close(): void;
 }
-
-const companions = (file: string): readonly string[] => [file, `${file}-wal`, `${file}-shm`];
 
 interface StoreFileState extends StoreFileOptions {
   db: DatabaseSync | null;
@@ -100,7 +91,6 @@ export function openStoreFile(options: StoreFileOptions): StoreFile {
     use: (work) => use(storeFile, work),
     write: (work) => write(storeFile, work),
     sql: (text) => sql(storeFile, text),
-    reset: (reason) => reset(storeFile, reason),
     size: () => size(storeFile),
     close: () => close(storeFile),
   };
@@ -159,9 +149,9 @@ function begin(storeFile: StoreFileState): void {
         throw unavailable(error);
       if (error instanceof OtherVersion) {
         storeFile.log.info({ file: storeFile.file, why: error.message }, 'The page store is created anew');
-        for (const path of companions(storeFile.file)) rmSync(path, { force: true });
+        removeFiles(storeFile.file);
       } else {
-        setAside(storeFile, String(error));
+        setDamagedAside(storeFile, String(error));
       }
       // Callers that hold pages of the old file must know.
       storeFile.onReset();
@@ -169,11 +159,8 @@ function begin(storeFile: StoreFileState): void {
   }
 }
 
-function setAside(storeFile: StoreFileState, reason: string): void {
-  const aside = `${storeFile.file}.damaged-${storeFile.now()}`;
-  for (const path of companions(storeFile.file)) {
-    if (existsSync(path)) renameSync(path, path.replace(storeFile.file, aside));
-  }
+function setDamagedAside(storeFile: StoreFileState, reason: string): void {
+  const aside = setAside(storeFile.file, `${storeFile.file}.damaged-${storeFile.now()}`);
   storeFile.log.error(
     { file: storeFile.file, aside, reason },
     'The page store is damaged; it was set aside, and pages are rendered anew',
@@ -183,7 +170,7 @@ function setAside(storeFile: StoreFileState, reason: string): void {
 function reset(storeFile: StoreFileState, reason: string): void {
   shut(storeFile);
   try {
-    setAside(storeFile, reason);
+    setDamagedAside(storeFile, reason);
     storeFile.db = connect(storeFile);
   } catch (error) {
     throw unavailable(error);
@@ -260,7 +247,7 @@ function sql(storeFile: StoreFileState, text: string): StatementSync {
 
 function size(storeFile: StoreFileState): number {
   let bytes = 0;
-  for (const path of companions(storeFile.file)) bytes += existsSync(path) ? statSync(path).size : 0;
+  for (const path of filesOf(storeFile.file)) bytes += existsSync(path) ? statSync(path).size : 0;
   return bytes;
 }
 

@@ -1,0 +1,25 @@
+/** What the SQLite files of derived data have in common: a damaged one is set aside, and made anew. */
+import { existsSync, renameSync, rmSync } from 'node:fs';
+
+/** A database and the files that SQLite keeps beside it. */
+export const filesOf = (file: string): readonly string[] => [file, `${file}-wal`, `${file}-shm`];
+
+/**
+ * Whether an error means that the file is damaged: SQLITE_CORRUPT, SQLITE_NOTADB, or a read that ended too early (SQLITE_IOERR_SHORT_READ), as
+ * from a truncated file.
+ */
+export function isDamage(error: unknown): boolean {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === 'number' && ((code & 0xff) === 11 || (code & 0xff) === 26 || code === 522);
+}
+
+export function removeFiles(file: string): void {
+  for (const path of filesOf(file)) rmSync(path, { force: true });
+}
+
+/** Renames a database, in the place of an earlier one of that name. @returns the new name */
+export function setAside(file: string, aside: string): string {
+  removeFiles(aside);
+  for (const path of filesOf(file)) if (existsSync(path)) renameSync(path, path.replace(file, aside));
+  return aside;
+}
