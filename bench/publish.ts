@@ -4,7 +4,7 @@
  *
  *     npm run bench:publish -- [--articles 10000] [--edits 200] [--readers 64] [--pause 50] [--storm 64] [--stored start|all] [--growth]
  *
- * `--stored start` (as it is) has those pages stored that `npm start` makes ahead, and those that readers asked for; `all`
+ * `--stored start` (as it is) has those pages stored that `npm start` renders in advance, and those that readers asked for; `all`
  * presses the whole paper first. `--growth` compares 1,000 articles with 50,000 (`--from`, `--to`). `--pause` is a reader's
  * rest between two pages in milliseconds. Fails when a bound is broken; the bounds are printed.
  */

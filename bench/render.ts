@@ -15,7 +15,7 @@ import { writeProject } from './render/project.ts';
 import { count, printTable, wholeFlag } from './support/figures.ts';
 import { marksIn } from './support/marks.ts';
 import { helper, start } from './support/processes.ts';
-import { ahead, type DataFolder, dataFolder } from './support/site.ts';
+import { type DataFolder, dataFolder, prerender as pressPages } from './support/site.ts';
 
 /** `ratio`: of the pages per second of the press and of `astro build`'s prerendering. `memoryMb`: of the serving process, at its peak. */
 const bounds = { ratio: 1.2, memoryMb: 512 };
@@ -34,7 +34,7 @@ async function prerender({ env }: DataFolder): Promise<{ whole: Speed; pages: Sp
     const began = performance.now();
     const build = start([astro, 'build', '--root', folder], { ...env, ASTRO_TELEMETRY_DISABLED: '1', NO_COLOR: '1' });
     let rendering = 0;
-    const noticed = build.said(/(?:prerendering|generating) static routes/u).then(() => {
+    const noticed = build.waitForOutput(/(?:prerendering|generating) static routes/u).then(() => {
       rendering = performance.now();
     });
     if (build.child.exitCode === null) await once(build.child, 'close');
@@ -67,8 +67,8 @@ export async function run(args: readonly string[]): Promise<number> {
   const data = dataFolder(await wordpress.ask<number>({ get: 'port' }));
   try {
     // The content store first, so that neither waits for it.
-    await ahead(data, 4, ['/robots.txt']);
-    const { rendered, failed, ms } = await ahead(data, wholeFlag('concurrency', values.concurrency, 4), [
+    await pressPages(data, 4, ['/robots.txt']);
+    const { rendered, failed, ms } = await pressPages(data, wholeFlag('concurrency', values.concurrency, 4), [
       '/article',
       '/author',
     ]);

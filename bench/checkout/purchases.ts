@@ -137,7 +137,7 @@ export async function benchPurchases(): Promise<void> {
       for (const callers of [1, 16]) {
         // A Stripe of its own for each: it looks through all that it has.
         const sandbox = start([join(import.meta.dirname, 'sandbox.ts')], {});
-        const access = JSON.parse((await sandbox.said(/^\{.*\}$/mu))[0]) as StripeAccess;
+        const access = JSON.parse((await sandbox.waitForOutput(/^\{.*\}$/mu))[0]) as StripeAccess;
         const got = await measure(database, access, wire, callers);
         await sandbox.stop();
         await database.db.deleteFrom('subscriptions').execute();

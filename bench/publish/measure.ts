@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { textOf } from '../support/http.ts';
 import { mark } from '../support/marks.ts';
 import { type Helper, helper } from '../support/processes.ts';
-import { ahead, type BenchSite, dataFolder, startSite } from '../support/site.ts';
+import { type BenchSite, dataFolder, prerender, startSite } from '../support/site.ts';
 import { stolenBetween, ticks } from '../support/stolen.ts';
 import { type Kind, type Plan, planner } from './plan.ts';
 import type { Order, Report } from './readers.ts';
@@ -15,7 +15,7 @@ export interface RunOptions {
   readonly edits: number;
   readonly readers: number;
   readonly pauseMs: number;
-  /** What is stored before the first edit: what `npm start` makes ahead, or everything. */
+  /** What is stored before the first edit: what `npm start` renders in advance, or everything. */
   readonly stored: 'start' | 'all';
   readonly kinds: readonly Kind[];
   /** Edits at the same moment, after the kinds; 0: none. */
@@ -76,7 +76,7 @@ export async function measure(options: RunOptions): Promise<Run> {
   const wordpress = helper(here('wordpress.ts'), [String(options.articles)]);
   const data = dataFolder(await wordpress.ask<number>({ get: 'port' }));
   try {
-    await ahead(data, 4, options.stored === 'all' ? [] : ['/robots.txt']);
+    await prerender(data, 4, options.stored === 'all' ? [] : ['/robots.txt']);
     const site = await startSite(data);
     const readers = helper(here('readers.ts'), [site.port, options.readers, options.pauseMs].map(String));
     const stored = openStored(data.folder);

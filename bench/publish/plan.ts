@@ -30,7 +30,7 @@ export interface Plan {
 
 /** Above every version: what is withdrawn may be seen in none. */
 const never = Number.MAX_SAFE_INTEGER;
-/** Edits are of the newest articles, as in life; the site has made these ahead. */
+/** Edits are of the newest articles, as in life; the site has rendered these in advance. */
 const newest = 300;
 
 interface State {

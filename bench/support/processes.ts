@@ -23,7 +23,7 @@ export interface Started {
   /** What it has written so far. */
   readonly output: () => string;
   /** Waits until it has written something. @throws Error with its last words when it ends before, or takes too long */
-  said(what: RegExp, withinMs?: number): Promise<RegExpExecArray>;
+  waitForOutput(what: RegExp, withinMs?: number): Promise<RegExpExecArray>;
   stop(): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
   return {
     child,
     output: () => output,
-    said: (what, withinMs = 600_000) =>
+    waitForOutput: (what, withinMs = 600_000) =>
       new Promise((resolve, reject) => {
         const done = (work: () => void): void => {
           clearTimeout(timer);
@@ -109,7 +109,7 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
           if (found) done(() => resolve(found));
         };
         const ended = (): void => fail('The process ended early.');
-        const timer = setTimeout(() => fail(`${what} was not said within ${withinMs} ms.`), withinMs);
+        const timer = setTimeout(() => fail(`${what} did not appear within ${withinMs} ms.`), withinMs);
         child.stdout.on('data', look);
         child.once('close', ended);
         look();

@@ -1,4 +1,4 @@
-/** The built site as a process on a data folder that goes when the bench ends. */
+/** The built site as a process on a data folder that is deleted when the bench ends. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -45,11 +45,11 @@ export function dataFolder(wordpress: number): DataFolder {
   };
 }
 
-/** Collects the edition and renders some of it ahead; no path: all of it. */
-export async function ahead({ env }: DataFolder, concurrency: number, only: readonly string[]): Promise<Warmed> {
-  const module = join(import.meta.dirname, 'ahead.ts');
+/** Collects the edition and renders some of it; no path: all of it. */
+export async function prerender({ env }: DataFolder, concurrency: number, only: readonly string[]): Promise<Warmed> {
+  const module = join(import.meta.dirname, 'prerender.ts');
   const rendering = start([module, String(concurrency), ...only], env);
-  const [line] = await rendering.said(/^\{"rendered".*\}$/mu, 4 * 3_600_000);
+  const [line] = await rendering.waitForOutput(/^\{"rendered".*\}$/mu, 4 * 3_600_000);
   if (rendering.child.exitCode === null) await once(rendering.child, 'exit');
   return JSON.parse(line) as Warmed;
 }
@@ -65,11 +65,11 @@ export interface BenchSite {
   stop(): Promise<void>;
 }
 
-/** Starts the site and waits until the pages that it makes ahead are made. */
+/** Starts the site and waits for its warm-up. */
 export async function startSite({ env }: DataFolder): Promise<BenchSite> {
   const site = start([...siteFlags, 'src/server/main.ts'], env);
-  const port = Number((await site.said(/"port":(\d+)/u))[1]);
-  await site.said(/The important pages are ready/u);
+  const port = Number((await site.waitForOutput(/"port":(\d+)/u))[1]);
+  await site.waitForOutput(/The important pages are ready/u);
   const { ask, close } = asker(port, 8);
   return {
     port,

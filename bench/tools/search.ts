@@ -124,7 +124,7 @@ async function measureOne(articles: number): Promise<Taken[]> {
     await fill(articles, join(folder, 'content.sqlite'));
     const env = { NODE_ENV: 'production', PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'info', TRUSTED_PROXIES: '1' };
     const site = start(['src/server/main.ts'], env);
-    const port = Number((await site.said(/"port":(\d+)/u))[1]);
+    const port = Number((await site.waitForOutput(/"port":(\d+)/u))[1]);
     const { ask, close } = asker(port, 1);
     try {
       return [...(await askAll(ask)), ...(await askInFlood(port, ask))];

@@ -51,7 +51,7 @@ export interface WorkerSettings {
 }
 
 /** Removes a worker that a browser has from an earlier build, with all that it stored. */
-const farewell = `self.addEventListener('install', () => self.skipWaiting());
+const unregisteringWorker = `self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil((async () => {
   const own = (await caches.keys()).filter((name) => name.startsWith('broadsheet-'));
   await Promise.all(own.map((name) => caches.delete(name)));
@@ -61,7 +61,7 @@ self.addEventListener('activate', (event) => event.waitUntil((async () => {
 
 /** The text of the worker. */
 export function workerText(settings: WorkerSettings): string {
-  if (settings.stories === 0) return farewell;
+  if (settings.stories === 0) return unregisteringWorker;
   const source = readFileSync(fileURLToPath(new URL('./story-worker.ts', import.meta.url)), 'utf8');
   return `const settings = ${JSON.stringify(settings)};\n${stripTypeScriptTypes(source).replace(/^export \{\};$/m, '')}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { publication } from '../publication.ts';
-import { layoutRules, normalisePath } from './layout-rules.ts';
+import { layoutRules, normalizePath } from './layout-rules.ts';
 
 describe('layoutRules', () => {
   it.each(publication.layout.headerHidden)('hides the header on %s', (path) => {
@@ -46,10 +46,10 @@ describe('layoutRules', () => {
   });
 });
 
-describe('normalisePath', () => {
+describe('normalizePath', () => {
   it('drops query, fragment and trailing slashes', () => {
-    expect(normalisePath('/about/#rss-feeds')).toBe('/about');
-    expect(normalisePath('//')).toBe('/');
-    expect(normalisePath('/?page=2')).toBe('/');
+    expect(normalizePath('/about/#rss-feeds')).toBe('/about');
+    expect(normalizePath('//')).toBe('/');
+    expect(normalizePath('/?page=2')).toBe('/');
   });
 });

@@ -19,7 +19,7 @@ export interface LayoutRules {
 }
 
 /** Path without query, fragment and trailing slash; `/` stays. */
-export function normalisePath(path: string): string {
+export function normalizePath(path: string): string {
   const bare = path.replace(/[?#].*$/u, '').replace(/\/+$/u, '');
   return bare === '' ? '/' : bare;
 }
@@ -29,7 +29,7 @@ function within(path: string, listed: readonly string[]): boolean {
   return listed.some((entry) => path === entry || (entry !== '/' && path.startsWith(`${entry}/`)));
 }
 
-/** @param path as {@link normalisePath} returns it */
+/** @param path as {@link normalizePath} returns it */
 export function kindOf(path: string): PageKind {
   if (path === '/') return 'home';
   // "any path containing /article counts as an article page" (spec section 2, "Routes")
@@ -42,7 +42,7 @@ export function kindOf(path: string): PageKind {
 
 /** The rules for one path. Query, fragment and a trailing slash make no difference. */
 export function layoutRules(path: string): LayoutRules {
-  const bare = normalisePath(path);
+  const bare = normalizePath(path);
   const kind = kindOf(bare);
   const { headerHidden, footerHidden, compactHeader } = publication.layout;
   const header = within(bare, headerHidden) ? 'hidden' : within(bare, compactHeader) ? 'compact' : 'full';

@@ -2,7 +2,7 @@
  * Offers the print edition to Sun Readers (spec section 2, "Print-edition upsell modal"): on the home page and articles, two seconds
  * after the page opened, once a day, and only if no campaign is running. `session-page.ts` loads this for them.
  */
-import { kindOf, normalisePath } from '../lib/layout-rules.ts';
+import { kindOf, normalizePath } from '../lib/layout-rules.ts';
 import { publication } from '../publication.ts';
 import { $printPromoLastSeen } from '../stores/persisted.ts';
 import { $session } from '../stores/session.ts';
@@ -35,7 +35,7 @@ async function show(): Promise<void> {
   mount(document.body.appendChild(document.createElement('div')));
 }
 
-const kind = kindOf(normalisePath(location.pathname));
+const kind = kindOf(normalizePath(location.pathname));
 if ((kind === 'home' || kind === 'article') && isDue($printPromoLastSeen.get(), Date.now())) {
   setTimeout(() => void show().catch(() => {}), delay);
 }

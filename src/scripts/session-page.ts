@@ -4,7 +4,7 @@
  */
 
 import type { Session } from '../lib/accounts/session.ts';
-import { recogniseFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
+import { recognizeFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
 import { forgetRepair } from '../lib/accounts/storage.ts';
 import { correctionsId, toldPath, type UntoldAnswer } from '../lib/corrections/schema.ts';
 import { ask } from '../lib/http/ask.ts';
@@ -69,4 +69,4 @@ $session.subscribe((session) => {
     location.reload();
 });
 
-if (await recogniseFromAddress()) await refreshSession();
+if (await recognizeFromAddress()) await refreshSession();

@@ -64,7 +64,7 @@ test('the last stories are read again without a network, with their pictures', a
 
 test('what a reader saved is private: signing out deletes it in every tab', async ({ page, context }) => {
   const registered = '/article/what-registered-readers-know-about-chalk';
-  await signIn(context, newEmail('traveller'));
+  await signIn(context, newEmail('traveler'));
   await read(page, registered);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   await context.setOffline(true);

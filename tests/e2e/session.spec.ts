@@ -72,7 +72,7 @@ test.describe('requests of a page', () => {
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   });
 
-  test('a newsletter’s reader is recognised once, and the address leaves the address bar', async ({
+  test('a newsletter’s reader is recognized once, and the address leaves the address bar', async ({
     context,
     page,
   }) => {

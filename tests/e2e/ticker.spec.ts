@@ -107,7 +107,7 @@ test('starts by itself after a minute in view', async ({ page }) => {
   await expect(strip(page).getByRole('listitem').last()).toContainText('96,420.00');
 });
 
-test('says name, price, change and percentage, by sign as well as by colour, and announces nothing', async ({
+test('says name, price, change and percentage, by sign as well as by color, and announces nothing', async ({
   page,
 }) => {
   await open(page);

@@ -8,7 +8,7 @@ import { type Addresses, linkTarget } from './addresses.ts';
 import { cleanLine, type Sanitizer } from './sanitize.server.ts';
 
 /** Longest headline, characters. The plugin allows the same. */
-const longestHeadline = 200;
+export const longestHeadline = 200;
 
 const headline = (sanitizer: Sanitizer, markup: string): string =>
   truncateAtWord(cleanLine(sanitizer.line(markup)), longestHeadline);

@@ -21,7 +21,7 @@ import {
   type TopStoriesChoice,
   topStoriesSlug,
 } from './document.ts';
-import { frontOf } from './front.server.ts';
+import { frontOf, longestHeadline } from './front.server.ts';
 import { type Sanitizer, textOf } from './sanitize.server.ts';
 import { podcastDetails, soundFacts, soundOf } from './sound.server.ts';
 
@@ -208,9 +208,6 @@ function roleOf(sanitizer: Sanitizer, post: WirePost): Pick<DocumentFacts, 'role
   const role = truncateAtWord(sanitizer.line(post.role ?? ''), longestLine);
   return role === '' ? {} : { role };
 }
-/** Longest headline of a test, characters. The plugin allows the same. */
-const longestHeadline = 200;
-
 /** A test of which a headline is empty is no test: its numbers would be those of others. */
 async function testOf(
   sanitizer: Sanitizer,

@@ -83,7 +83,7 @@ export function FieldForm<Name extends string>(props: Props<Name>) {
         <Notice id={`${id}-problem`} text={problem} />
       </div>
       {fieldNames(fields).map((name) => (
-        <Labelled
+        <Labeled
           key={name}
           id={`${id}-${name}`}
           name={name}
@@ -146,7 +146,7 @@ function useSubmit<Name extends string>(props: Props<Name>) {
   return { state, errors, problem, submit, correct };
 }
 
-interface LabelledProps {
+interface LabeledProps {
   id: string;
   name: string;
   field: Field;
@@ -155,7 +155,7 @@ interface LabelledProps {
   readOnly: boolean;
 }
 
-function Labelled({ id, name, field, value, error, readOnly }: LabelledProps) {
+function Labeled({ id, name, field, value, error, readOnly }: LabeledProps) {
   const { label, kind = 'text', half = false, longest, missing, autoComplete } = field;
   const shared = {
     className: 'field',

@@ -98,7 +98,7 @@ describe('account calls of the browser (spec section 7)', () => {
       '/zephr/feature-decisions',
       { featureIds: ['one'], path: '/' },
     ],
-    ['recogniseMe', () => client.recogniseMe(email), 'POST', '/zephr/recognise-me', { identifiers }],
+    ['recognizeMe', () => client.recognizeMe(email), 'POST', '/zephr/recognise-me', { identifiers }],
     ['repair', () => client.repair(), 'GET', '/api/v1/me/repair', null],
     ['geo', () => client.geo(), 'GET', '/api/geo', null],
   ];

@@ -55,7 +55,7 @@ export const wireMessages = {
   forgotten: 'User data deleted',
   state: 'State initialized',
   anonymous: 'Anonymous session created successfully',
-  recognised: 'Lookup complete',
+  recognized: 'Lookup complete',
 } as const;
 
 /** The sign-in panel (spec section 2, "Email login panel"). */

@@ -57,7 +57,7 @@ export async function createAccounts(options: AccountsOptions): Promise<RunningA
   const own: Omit<Dependencies, 'personalData'> = {
     database,
     hmacs,
-    limiter: createLimiter(database, hmacs, options.limits ?? defaultLimits, now),
+    limiter: createLimiter(database, hmacs, options.limits ?? defaultLimits, now, options.log),
     outbox,
     verification,
     access,

@@ -2,14 +2,14 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { recogniseFromAddress, repairOnce } from './session-client.ts';
+import { recognizeFromAddress, repairOnce } from './session-client.ts';
 import { forgetRepair } from './storage.ts';
 
-let recognised: unknown[] = [];
+let recognized: unknown[] = [];
 let repaired = 0;
 const server = setupServer(
   http.post('*/zephr/recognise-me', async ({ request }) => {
-    recognised.push(await request.json());
+    recognized.push(await request.json());
     return HttpResponse.json({});
   }),
   http.get('*/api/v1/me/repair', () => {
@@ -20,7 +20,7 @@ const server = setupServer(
 
 beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
 beforeEach(() => {
-  recognised = [];
+  recognized = [];
   repaired = 0;
   localStorage.clear();
 });
@@ -31,22 +31,22 @@ afterEach(() => {
 });
 afterAll(() => server.close());
 
-describe('recogniseFromAddress', () => {
+describe('recognizeFromAddress', () => {
   it('passes the address on once, and takes it out of the address bar and nothing else', async () => {
     history.replaceState({ kept: true }, '', '/article/a?utm_source=mail&recognized_email=a%2Bb%40example.com#top');
-    const asking = recogniseFromAddress();
+    const asking = recognizeFromAddress();
     expect(location.href).toBe(`${location.origin}/article/a?utm_source=mail#top`);
     expect(history.state).toEqual({ kept: true });
     expect(await asking).toBe(true);
-    expect(await recogniseFromAddress()).toBe(false);
-    expect(recognised).toEqual([{ identifiers: { email_address: 'a+b@example.com' } }]);
+    expect(await recognizeFromAddress()).toBe(false);
+    expect(recognized).toEqual([{ identifiers: { email_address: 'a+b@example.com' } }]);
   });
 
   it('asks nothing for what is no address', async () => {
     history.replaceState(null, '', '/?recognized_email=');
-    expect(await recogniseFromAddress()).toBe(false);
+    expect(await recognizeFromAddress()).toBe(false);
     expect(location.search).toBe('');
-    expect(recognised).toEqual([]);
+    expect(recognized).toEqual([]);
   });
 });
 

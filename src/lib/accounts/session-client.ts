@@ -20,7 +20,7 @@ export const featureDecisions = (
   ask('/zephr/feature-decisions', { body: question, patience: 8000 });
 
 /** Ties this browser to the user that a newsletter's link names. The answer doesn't say whether there is one. */
-export const recogniseMe = (email: string): Promise<Answer<MessageAnswer | null>> =>
+export const recognizeMe = (email: string): Promise<Answer<MessageAnswer | null>> =>
   ask('/zephr/recognise-me', { body: { identifiers: { email_address: email } } satisfies IdentifiersBody });
 
 /** Completes a payment or a sign-up that was interrupted; the answer is not used (spec section 4). */
@@ -31,7 +31,7 @@ export const logout = (where: LogoutBody['where'] = 'EVERYWHERE'): Promise<Answe
   ask('/blaize/logout', { body: { where } satisfies LogoutBody });
 
 /** Query parameter of a newsletter's links with the user's email address. */
-const recognised = 'recognized_email';
+const recognized = 'recognized_email';
 
 /**
  * Recognizes the user that a newsletter's link names (spec section 7), and removes the address from the address bar at once: it is
@@ -39,14 +39,14 @@ const recognised = 'recognized_email';
  *
  * @returns whether there was an address
  */
-export async function recogniseFromAddress(): Promise<boolean> {
+export async function recognizeFromAddress(): Promise<boolean> {
   const url = new URL(location.href);
-  const email = url.searchParams.get(recognised);
+  const email = url.searchParams.get(recognized);
   if (email === null) return false;
-  url.searchParams.delete(recognised);
+  url.searchParams.delete(recognized);
   history.replaceState(history.state, '', url);
   if (!email.includes('@')) return false;
-  await recogniseMe(email);
+  await recognizeMe(email);
   return true;
 }
 

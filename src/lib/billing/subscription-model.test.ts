@@ -249,7 +249,7 @@ describe('what is shown of a subscription', () => {
     });
   });
 
-  it('calls what expired before it began cancelled', () => {
+  it('calls what expired before it began canceled', () => {
     expect(shown({ status: 'incomplete_expired', paid: [] }).status).toBe('canceled');
   });
 });

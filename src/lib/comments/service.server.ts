@@ -30,7 +30,7 @@ export interface RunningComments extends Comments {
 
 export function createComments(options: CommentsOptions): RunningComments {
   const { database, secret, limits = defaultLimits, now = Date.now } = options;
-  const limiter = createLimiter(database, createHmacs(secret), limits, now);
+  const limiter = createLimiter(database, createHmacs(secret), limits, now, options.log);
   const dependencies: CommentDependencies = { ...options, limiter, now };
   const posting = createPosting(dependencies);
   const own = createOwn(dependencies);

@@ -4,6 +4,7 @@
  */
 import type { APIContext, APIRoute } from 'astro';
 import { type Answer, refuse } from './answer.ts';
+import { common } from './messages.ts';
 import { comesFromHere } from './origin.ts';
 
 /** The result of a form: a redirect. */
@@ -56,7 +57,7 @@ export async function postedForm<Result extends object>(
     return isNext(result) ? seeOther(result) : (result as Exclude<Result, Next>);
   } catch (error) {
     locals.services.log.error({ err: error, url: url.pathname }, "A form couldn't be handled");
-    return { status: 503, problem: 'Something went wrong. Please try again.' };
+    return { status: 503, problem: common.wrong };
   }
 }
 

@@ -2,7 +2,7 @@
  * The rate limits of the whole site: how many calls, within which time, for whom. They are fixed windows that start with the first
  * call; the refusal says when the window ends.
  *
- * They are checked in the order address, email, overall, and the first one that is exceeded ends the check: a caller over the limit of
+ * They are checked in the order address, its /48, email, overall, and the first one that is exceeded ends the check: a caller over the limit of
  * an address does not use up the limit of an email or of the site. An address is an IPv4 address or an IPv6 /64; all those of a /48
  * together may do ten times as much. Many readers share an address (a campus, a phone carrier), so an address's limit leaves room for
  * them, and the limits count what can be abused (mails, guesses, refused cards) rather than every action.

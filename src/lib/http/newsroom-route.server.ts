@@ -32,8 +32,8 @@ export function newsroomRoute(
       const { status, body } = await answer({ type, id, slug }, locals.services);
       return json(status, body);
     } catch (error) {
-      log.error({ err: error, url: url.pathname }, 'A question of the newsroom failed');
-      return json(503, { ok: false, error: 'The site can’t tell now. Its log says why.' });
+      log.error({ err: error, url: url.pathname }, 'A query of the newsroom plugin failed');
+      return json(503, { ok: false, error: 'The site couldn’t answer. Its log says why.' });
     }
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { imageSrcset, imageUrl, placeholderColour, widthFor } from './url.ts';
+import { imageSrcset, imageUrl, placeholderColor, widthFor } from './url.ts';
 
 describe('addresses of pictures', () => {
   test('the original is encoded', () => {
@@ -36,5 +36,5 @@ describe('addresses of pictures', () => {
 });
 
 it('takes turns in white, gold and red', () => {
-  expect([0, 1, 2, 3, 4].map(placeholderColour)).toEqual(['white', 'gold', 'red', 'white', 'gold']);
+  expect([0, 1, 2, 3, 4].map(placeholderColor)).toEqual(['white', 'gold', 'red', 'white', 'gold']);
 });

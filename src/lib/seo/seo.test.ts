@@ -152,7 +152,7 @@ describe('structured data', () => {
     expect(text).not.toMatch(/[<>\u2028]/);
     expect(JSON.parse(text).headline).toBe('</script><!--\u2028');
   });
-  test('the organisation', () =>
+  test('the organization', () =>
     expect(newsMediaOrganization(site)).toMatchObject({ '@type': 'NewsMediaOrganization', foundingDate: '1833' }));
 });
 

@@ -217,7 +217,7 @@ interface State {
 export function createSupport(options: SupportOptions): Support {
   const { database, outbox, log, now = Date.now } = options;
   const sealer = createSealer({ secrets: [options.secret], now });
-  const limiter = createLimiter(database, createHmacs(options.secret), options.limits, now);
+  const limiter = createLimiter(database, createHmacs(options.secret), options.limits, now, log);
   const state: State = { options, sealer, limiter, now, held: null };
   const tasks: RepeatedTask[] = [];
 

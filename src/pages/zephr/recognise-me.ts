@@ -9,6 +9,6 @@ import { allowOnly, jsonRoute } from '../../lib/http/routes.server.ts';
 
 export const POST = jsonRoute(identifiersBody, async () => ({
   status: 200,
-  body: { message: wireMessages.recognised },
+  body: { message: wireMessages.recognized },
 }));
 export const ALL = allowOnly('POST');

@@ -77,8 +77,9 @@ export function createKeys(rules: KeyRules): KeyOf {
       return { kind: 'redirect', location: own.to + (own.to.includes('?') ? '' : rest), status: own.status };
     }
     // Without capital letters or escapes, only a list of addresses can have another spelling.
-    const spelt = isPlain ? (capitals.get(path) ?? path) : spelling(path);
-    if (spelt !== path || withSlash || split.moved) return { kind: 'redirect', location: spelt + rest, status: 301 };
+    const canonical = isPlain ? (capitals.get(path) ?? path) : spelling(path);
+    if (canonical !== path || withSlash || split.moved)
+      return { kind: 'redirect', location: canonical + rest, status: 301 };
     return { kind: 'page', key: path + keptQuery(path, query ?? ''), path };
   }
 

@@ -240,13 +240,13 @@ function closeWithServer({ server, sockets }: FastPath): void {
   };
 }
 
-/** The time of day as responses state it, read from the clock ten times a second at most. */
+// The time of day as responses state it, read from the clock ten times a second at most.
 
 let second = 0;
 let date = '';
 let readAt = Number.NEGATIVE_INFINITY;
 
-function look(): void {
+function readClock(): void {
   const clock = performance.now();
   if (clock - readAt <= 100) return;
   readAt = clock;
@@ -258,17 +258,16 @@ function look(): void {
 
 /** The current Unix second. */
 export function secondNow(): number {
-  look();
+  readClock();
   return second;
 }
 
 /** The same as the `Date` header has it (RFC 9110, section 5.6.7). */
 export function dateNow(): string {
-  look();
+  readClock();
   return date;
 }
 
-/** Reads the head of a plain request, far faster than Node's parser and far stricter. */
 /** The part of a request that decides about a cached page. */
 export interface FastPathRequest {
   /** The request's target: visible ASCII that begins with a slash. */
@@ -322,7 +321,11 @@ function headerValue(text: string, from: number, to: number): string {
   return text.slice(start, end);
 }
 
-/** @returns `null` for a request that isn't in the plainest form, or has a header that the fast path doesn't understand */
+/**
+ * Reads the head of a plain request, far faster than Node's parser and far stricter.
+ *
+ * @returns `null` for a request that isn't in the plainest form, or has a header that the fast path doesn't understand
+ */
 export function readHead(text: string): FastPathRequest | null {
   if (!plainHead.test(text)) return null;
   const target = text.slice(4, text.indexOf(' ', 4));

@@ -18,8 +18,6 @@ export interface WarmOptions {
   readonly concurrency?: number;
   readonly onProgress?: (progress: Progress) => void;
   readonly signal?: AbortSignal;
-  /** Renders stored pages, too. */
-  readonly again?: boolean;
 }
 
 export interface Warmed {
@@ -46,7 +44,7 @@ export function createWarmUp(press: { cache: PageCache; scheduler: Scheduler }) 
     let failed = 0;
 
     async function one(ref: PageRef): Promise<void> {
-      if (!options.again && cache.has(ref)) skipped++;
+      if (cache.has(ref)) skipped++;
       else if ((await render(ref)) === 'failed') failed++;
       else rendered++;
     }

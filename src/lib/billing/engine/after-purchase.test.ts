@@ -144,7 +144,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(await site.billing.subscription(session)).toMatchObject({ price: 2000 });
   });
 
-  it('is cancelled at the end of what is paid, and taken up again until then', async () => {
+  it('is canceled at the end of what is paid, and taken up again until then', async () => {
     const { session } = await subscribed();
     const until = (await opens(session))?.until;
     expect(paid(await site.billing.cancel(session, 'too much to read'))).toMatchObject({

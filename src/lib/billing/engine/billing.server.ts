@@ -107,7 +107,7 @@ function createDependencies(options: BillingOptions): BillingDependencies {
   const base = { stripe, database, outbox, catalog, customers, purchases, jobs, withLock, rules, log, now };
   return {
     ...base,
-    limiter: createLimiter(database, keyed, options.limits ?? defaultLimits, now),
+    limiter: createLimiter(database, keyed, options.limits ?? defaultLimits, now, options.log),
     promotions: createPromotions(database, keyed, now),
     subscriptions: createSubscriptions(base),
     siteUrl,

@@ -101,7 +101,7 @@ it.each(['void', 'mark_uncollectible'] as const)(
   },
 );
 
-it('is cancelled to the end of its period, and resumed, while it is paused', async () => {
+it('is canceled to the end of its period, and resumed, while it is paused', async () => {
   const { session, id } = await subscribed();
   await pause(id, 'void', null);
   await pass(35);

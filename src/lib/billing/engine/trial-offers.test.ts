@@ -160,7 +160,7 @@ it('is neither quoted nor sold to a reader who has a subscription', async () => 
   expect(await site.billing.switchPlan(session, { planId: 'reader-penny' })).toMatchObject(refused);
 });
 
-it('ends with its days where it is cancelled, and goes on where that is taken back', async () => {
+it('ends with its days where it is canceled, and goes on where that is taken back', async () => {
   await begun();
   expect(paid(await site.billing.cancel(session, null))).toMatchObject({ cancelAtPeriodEnd: true });
   expect(paid(await site.billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false, price: 12_000 });

@@ -186,7 +186,7 @@ describe('mail about a subscription', () => {
     expect(render({ ...billing.failed, nextAttempt: null }).text).not.toContain('try again');
   });
 
-  it('says until when what is cancelled stays open', () => {
+  it('says until when what is canceled stays open', () => {
     expect(render(billing.cancelled).text.replaceAll('\n', ' ')).toContain('You have access until January 19, 2027.');
     const over = render({ ...billing.cancelled, over: true }).text.replaceAll('\n', ' ');
     expect(over).toContain('You had access until January 19, 2027.');

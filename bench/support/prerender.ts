@@ -1,5 +1,5 @@
 /**
- * Fills a data folder as `npm run press` does, in a process of its own: `node bench/support/ahead.ts <concurrency> [path …]`.
+ * Fills a data folder as `npm run press` does, in a process of its own: `node bench/support/prerender.ts <concurrency> [path …]`.
  * Settings come from the environment. Prints what was rendered as one line of JSON.
  */
 import { prerender } from '../../src/server/commands/prerender.ts';
