@@ -38,7 +38,7 @@ const searchThread = ({ file, threads, log }: ContentOptions, store: ContentStor
     : createSearchThread({
         file,
         log,
-        generation: () => store.generation,
+        rebuilds: () => store.rebuilds,
         local: (text, filter) => searchArticles(store, text, filter),
       });
 
@@ -134,8 +134,8 @@ function connected(options: Connected, store: ContentStore): Content {
   return {
     reader: () => createReader(store, searching),
     replay: () => applier.replay(),
-    // The generation changes when the content store is rebuilt, which resets SQLite's count of writes.
-    revision: () => store.generation * 2 ** 32 + Number(store.prepare('SELECT total_changes() AS n').get()?.n),
+    // A rebuild begins SQLite's count of writes again.
+    revision: () => store.rebuilds * 2 ** 32 + Number(store.prepare('SELECT total_changes() AS n').get()?.n),
     start() {
       applier.replay();
       for (const work of indexWork) work.soon();

@@ -21,7 +21,8 @@ export interface SearchThread {
 export interface SearchThreadOptions {
   /** The content store's file. */
   readonly file: string;
-  readonly generation: () => number;
+  /** `ContentStore.rebuilds`. */
+  readonly rebuilds: () => number;
   /** Searches in the calling thread, where worker threads can't start. */
   readonly local: LookUp;
   readonly log: Logger;
@@ -35,7 +36,7 @@ export interface SearchThreadOptions {
 
 /** The first search starts the thread. */
 export function createSearchThread(options: SearchThreadOptions): SearchThread {
-  const { file, generation, local, log, most = 50, patienceMs = 3000 } = options;
+  const { file, rebuilds, local, log, most = 50, patienceMs = 3000 } = options;
   const pool = createWorkerPool<{ readonly text: string; readonly filter: SearchFilter }, FoundArticles>({
     name: 'search',
     module: options.module ?? new URL('./search.worker.ts', import.meta.url),
@@ -44,7 +45,7 @@ export function createSearchThread(options: SearchThreadOptions): SearchThread {
     maxWaiting: most,
     maxWaitMs: patienceMs,
     runLocally: ({ text, filter }) => local(text, filter),
-    payload: (search) => ({ ...search, generation: generation() }) satisfies SearchTask,
+    payload: (search) => ({ ...search, rebuilds: rebuilds() }) satisfies SearchTask,
     log,
   });
   return {
@@ -59,8 +60,8 @@ export function createSearchThread(options: SearchThreadOptions): SearchThread {
 // A search as the search thread receives it.
 
 export interface SearchTask {
-  /** The content store's generation: a rebuild replaces the file. */
-  readonly generation: number;
+  /** `ContentStore.rebuilds`: the thread opens a new file. */
+  readonly rebuilds: number;
   readonly text: string;
   readonly filter: SearchFilter;
 }

@@ -39,7 +39,7 @@ function open(options: Partial<SearchThreadOptions> = {}): SearchThread {
   thread = createSearchThread({
     file: store.file,
     log: silent,
-    generation: () => store.generation,
+    rebuilds: () => store.rebuilds,
     local: (text, filter) => searchArticles(store, text, filter),
     ...options,
   });

@@ -9,13 +9,13 @@ const { file } = workerData as { readonly file: string };
 
 interface OpenIndex extends Index {
   readonly db: DatabaseSync;
-  readonly generation: number;
+  readonly rebuilds: number;
 }
 
 let open: OpenIndex | null = null;
 
-function indexOf(generation: number): OpenIndex {
-  if (open?.generation === generation) return open;
+function indexOf(rebuilds: number): OpenIndex {
+  if (open?.rebuilds === rebuilds) return open;
   open?.db.close();
   open = null;
   // The file is opened read-only: the main thread replaces a damaged file.
@@ -27,13 +27,13 @@ function indexOf(generation: number): OpenIndex {
     statements.set(sql, statement);
     return statement;
   };
-  open = { db, generation, prepare };
+  open = { db, rebuilds, prepare };
   return open;
 }
 
-function search({ generation, text, filter }: SearchTask): FoundArticles {
+function search({ rebuilds, text, filter }: SearchTask): FoundArticles {
   try {
-    const index = indexOf(generation);
+    const index = indexOf(rebuilds);
     // One read transaction, so that the count and the hits are of the same state, whatever is published meanwhile.
     index.db.exec('BEGIN');
     try {

@@ -29,6 +29,8 @@ export interface ContentStore {
   /** Grows when what readers cache may be wrong: sections or menus were written, a transaction was rolled back, or the file was made anew. */
   readonly generation: number;
   touch(): void;
+  /** How often the file was made anew: a thread that has it open must open it again. */
+  readonly rebuilds: number;
   /** Sets the file aside (or deletes it) and creates an empty one. */
   rebuild(reason: string): void;
   /** Bytes on disk, write-ahead log included. */
@@ -118,6 +120,7 @@ export function openContentStore(options: ContentStoreOptions): ContentStore {
   let statements = new Map<string, StatementSync>();
   let depth = 0;
   let generation = 0;
+  let rebuilds = 0;
   const prepare = (sql: string): StatementSync => {
     let statement = statements.get(sql);
     if (!statement) {
@@ -158,6 +161,9 @@ export function openContentStore(options: ContentStoreOptions): ContentStore {
     touch() {
       generation++;
     },
+    get rebuilds() {
+      return rebuilds;
+    },
     rebuild(reason) {
       statements = new Map();
       db.close();
@@ -165,6 +171,7 @@ export function openContentStore(options: ContentStoreOptions): ContentStore {
       options.log.error({ file: options.file, aside, reason }, 'content store: created anew');
       db = create(options.file, options.origin);
       generation++;
+      rebuilds++;
     },
     size() {
       if (options.file === ':memory:') return 0;
