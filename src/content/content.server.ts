@@ -6,13 +6,13 @@ import { createIndexWork, mergeSome, reindexSome } from './search/index.server.t
 import { searchArticles } from './search/search.server.ts';
 import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
-import { updateRestrictedSections } from './store/access.server.ts';
+import { updateRestrictedSections, warnOfUnknownRules } from './store/access.server.ts';
 import { aheadName, entriesAhead } from './store/ahead.server.ts';
 import { backfillCursor, type ContentStore, isCopied, openContentStore } from './store/content-store.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
 import { indexNewEntries } from './store/live-search.server.ts';
 import { createReader } from './store/reader.server.ts';
-import { createApplier, logRevision } from './sync/apply.server.ts';
+import { changeOf, createApplier, createReplay, logRevision, recordChange } from './sync/apply.server.ts';
 import { createFrontClock } from './sync/front-clock.server.ts';
 import { createLookUp } from './sync/lookup.server.ts';
 import { createSync } from './sync/sync.server.ts';
@@ -25,10 +25,19 @@ export function openContent(options: ContentOptions): Content {
   const { wordpress, log } = options;
   const url = wordpress?.url.replace(/\/+$/u, '') ?? null;
   const store = openContentStore({ file: options.file, origin: url, log });
-  updateRestrictedSections(store);
+  applyAccessRules(store, options.now);
+  warnOfUnknownRules(store, log);
   return wordpress && url !== null
     ? connected({ ...options, wordpress: { ...wordpress, url } }, store)
-    : offline(store, searchThread(options, store));
+    : offline(options, store, searchThread(options, store));
+}
+
+/** Records what the rules of this build change until the listener has processed it: pages of the build before may still be stored. */
+function applyAccessRules(store: ContentStore, now = Date.now): void {
+  store.transaction(() => {
+    const change = updateRestrictedSections(store);
+    if (change.tags.size > 0) recordChange({ store, now }, { ...changeOf({ ...change, changes: [] }), isOwn: true });
+  });
 }
 
 /** A search thread needs a file: only the thread that opened an in-memory database can read it. */
@@ -43,11 +52,11 @@ const searchThread = ({ file, threads, log }: ContentOptions, store: ContentStor
       });
 
 /** Serves the content store as it is, without WordPress. */
-function offline(store: ContentStore, searching: SearchThread | null): Content {
+function offline(options: ContentOptions, store: ContentStore, searching: SearchThread | null): Content {
   return {
     reader: () => createReader(store, searching),
     revision: () => 0,
-    replay() {},
+    replay: createReplay({ ...options, store }),
     start() {},
     async stop() {
       await searching?.close();
@@ -112,6 +121,7 @@ function connected(options: Connected, store: ContentStore): Content {
   const afterCommit = (): void => {
     for (const work of indexWork) work.soon();
     frontClock.look();
+    warnOfUnknownRules(store, log);
   };
   const searching = searchThread(options, store);
   let warming: NodeJS.Timeout | undefined;

@@ -1,5 +1,4 @@
 /** Previews: a draft as it will look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
-import { levelOf } from '../lib/access/model.ts';
 import type { Article, Author, DocumentType, Podcast } from '../lib/content/model.ts';
 import { sectionOfFront, slotsAt } from '../lib/fronts/model.ts';
 import { instantAt } from '../lib/instants.ts';
@@ -171,10 +170,7 @@ function shown(store: ContentStore, document: IngestedDocument): PreviewDocument
           byline,
           sections,
           openingHtml: resolveLinks(document.openingHtml, store),
-          access: levelOf(
-            facts.access ?? 'default',
-            sections.map((each) => each.slug),
-          ),
+          access: sectionTable(store).levelOf(facts.access, document.terms),
           minutes: facts.minutes ?? 1,
           words: facts.words ?? 0,
           commentsOpen: false,

@@ -2,14 +2,19 @@
  * The public parts of a restricted article: its excerpt and its text in the search index. A section may set the access level, so the
  * content store, which knows the sections, determines both when it writes.
  */
-import { isWalled, levelOf } from '../../lib/access/model.ts';
+import { isWalled, levelOf, type SectionRules } from '../../lib/access/model.ts';
+import { type AccessLevel, strictness } from '../../lib/content/model.ts';
+import { tag } from '../../lib/content/tags.ts';
+import type { Logger } from '../../lib/logging.ts';
 import { plainText, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import type { IngestedDocument } from '../ingest/document.ts';
 import { rewordStory } from '../search/index.server.ts';
 import { forgetCards } from './cards.server.ts';
+import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { withEntries } from './live.server.ts';
+import { ruledTerms, ruledTermsKey } from './navigation.server.ts';
 import { sectionTable } from './rows.server.ts';
 
 const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
@@ -37,13 +42,18 @@ function publicExcerpt(excerpt: string, opening: string, body: string): string {
 export const isRestricted = (store: ContentStore, document: Pick<IngestedDocument, 'facts' | 'terms'>): boolean =>
   isWalled(levelIn(store, document));
 
-const levelIn = (store: ContentStore, document: Pick<IngestedDocument, 'facts' | 'terms'>) =>
-  levelOf(
-    document.facts.access ?? 'default',
-    sectionTable(store)
-      .of(document.terms)
-      .map(({ slug }) => slug),
-  );
+const levelIn = (store: ContentStore, { facts, terms }: Pick<IngestedDocument, 'facts' | 'terms'>): AccessLevel =>
+  sectionTable(store).levelOf(facts.access, terms);
+
+const rises = (before: AccessLevel, after: AccessLevel): boolean =>
+  isWalled(after) && strictness(after) > strictness(before);
+
+/** Whether the whole of an article is for fewer readers than that of its version before, by its own level or its sections'. */
+export const isStricter = (
+  store: ContentStore,
+  before: Pick<DocumentVersion, 'facts' | 'terms'>,
+  after: IngestedDocument,
+): boolean => rises(levelIn(store, { facts: JSON.parse(before.facts), terms: before.terms }), levelIn(store, after));
 
 /** The document as the content store may store it: lists and search show only the excerpt of a restricted article. */
 export function withPublicText(store: ContentStore, document: IngestedDocument): IngestedDocument {
@@ -61,22 +71,25 @@ export const indexedText = (store: ContentStore, document: IngestedDocument): st
 
 const key = 'walled-sections';
 
+export interface LevelsChange {
+  readonly tags: ReadonlySet<string>;
+  /** Tags of the pages that show what is restricted now: the whole of a story, or its longer excerpt. */
+  readonly withdrawnTags: ReadonlySet<string>;
+}
+
 /**
  * Updates the search index and excerpts for sections whose access level has changed since their articles were indexed, because the
  * publication's rules or the sections changed. Call it at start and after the sections were stored.
  */
-export function updateRestrictedSections(store: ContentStore): void {
-  const levels = Object.fromEntries(
-    sectionTable(store)
-      .inOrder.filter(({ id }) => id !== 0)
-      .map(({ id, slug }) => [String(id), levelOf('default', [slug])] as const)
-      .filter(([, level]) => level !== 'default'),
-  );
-  const before = JSON.parse(store.getMeta(key) ?? '{}') as typeof levels;
+export function updateRestrictedSections(store: ContentStore): LevelsChange {
+  const [tags, withdrawnTags] = [new Set<string>(), new Set<string>()];
+  const { levels, ids } = ruledTerms(store);
+  if (JSON.stringify(ids) !== (store.getMeta(ruledTermsKey) ?? '{}')) store.setMeta(ruledTermsKey, JSON.stringify(ids));
+  const before = JSON.parse(store.getMeta(key) ?? '{}') as SectionRules;
   const changed = [...new Set([...Object.keys(before), ...Object.keys(levels)])].filter(
     (id) => before[id] !== levels[id],
   );
-  if (changed.length === 0) return;
+  if (changed.length === 0) return { tags, withdrawnTags };
   store.transaction(() => {
     const articles = store.prepare(
       `SELECT d.id, d.facts, d.terms, d.excerpt, b.body, b.opening FROM listing l JOIN documents d ON d.id = l.id
@@ -85,20 +98,44 @@ export function updateRestrictedSections(store: ContentStore): void {
     const write = store.prepare('UPDATE documents SET excerpt = ? WHERE id = ?');
     for (const id of changed) {
       for (const row of articles.all(`articles:section:${id}`)) {
-        const document = { facts: JSON.parse(String(row.facts)), terms: JSON.parse(String(row.terms)) };
+        const facts = JSON.parse(String(row.facts)) as IngestedDocument['facts'];
+        const levelBy = (rules: SectionRules): AccessLevel =>
+          levelOf(facts.access ?? 'default', (JSON.parse(String(row.terms)) as number[]).map(String), rules);
+        const level = levelBy(levels);
+        if (level === levelBy(before)) continue;
+        for (const each of [tag.article(Number(row.id)), tag.card(Number(row.id)), tag.search]) tags.add(each);
+        if (rises(levelBy(before), level)) withdrawnTags.add(tag.article(Number(row.id)));
         const body = plainText(String(row.body));
-        if (!isRestricted(store, document)) {
-          rewordStory(store, Number(row.id), { body: withEntries(store, Number(row.id), document.facts, body) });
+        if (!isWalled(level)) {
+          rewordStory(store, Number(row.id), { body: withEntries(store, Number(row.id), facts, body) });
           continue;
         }
         const opening = plainText(String(row.opening));
         const excerpt = publicExcerpt(String(row.excerpt), opening, body);
         rewordStory(store, Number(row.id), { body: opening, standfirst: excerpt });
         if (excerpt === row.excerpt) continue;
+        withdrawnTags.add(tag.card(Number(row.id)));
         write.run(excerpt, Number(row.id));
         forgetCards(store, { type: 'articles', id: Number(row.id) });
       }
     }
     store.setMeta(key, JSON.stringify(levels));
+    store.touch();
   });
+  return { tags, withdrawnTags };
+}
+
+const warned = new WeakMap<ContentStore, string>();
+
+/** Names rules that no section of WordPress has, once while they stay the same. */
+export function warnOfUnknownRules(store: ContentStore, log: Logger): void {
+  const { unknownRules } = sectionTable(store);
+  const text = unknownRules.join();
+  if ((warned.get(store) ?? '') === text) return;
+  warned.set(store, text);
+  for (const rule of unknownRules) {
+    const remedy =
+      'Correct the slug in access.sections, or in WordPress; stories of a section that had it stay restricted';
+    log.warn({ rule }, `content: no section has the slug of this access rule. ${remedy}`);
+  }
 }

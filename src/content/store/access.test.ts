@@ -7,17 +7,18 @@ import { updateRestrictedSections } from './access.server.ts';
 import { type ContentStore, openContentStore } from './content-store.server.ts';
 import { storeSections } from './navigation.server.ts';
 import { createReader } from './reader.server.ts';
+import { sectionTable } from './rows.server.ts';
 import { storeDocument } from './write.server.ts';
 
 const rules = publication.access.sections as Record<string, 'free' | 'registered' | 'subscriber'>;
-const section = (id: number, slug: string): IngestedSection => ({
+const section = (id: number, slug: string, position: number | null = id): IngestedSection => ({
   id,
   slug,
   name: slug,
   label: slug,
   homepageCount: 4,
   showInMedia: true,
-  position: id,
+  position,
   color: 'default',
 });
 const opening = 'The bridge was opened on a Sunday, and nobody had told the ferry.';
@@ -102,6 +103,54 @@ describe('walls', () => {
     storeSections(store, [section(1, 'politics'), section(2, 'essays')]);
     updateRestrictedSections(store);
     expect([reader().article('bridge')?.access, found()]).toEqual(['subscriber', 0]);
+  });
+
+  it('a section outside the navigation gives its level, too', () => {
+    rules.columnists = 'subscriber';
+    updateRestrictedSections(store);
+    put({ terms: [2] });
+    storeSections(store, [section(1, 'politics'), section(2, 'columnists', null)]);
+    expect(updateRestrictedSections(store).tags.size).toBe(0);
+    expect([reader().article('bridge')?.access, found()]).toEqual(['subscriber', 0]);
+    rules.essays = 'registered';
+    put({ id: 8, slug: 'essay', terms: [3] });
+    storeSections(store, [section(1, 'politics'), section(2, 'columnists', null), section(3, 'essays', null)]);
+    updateRestrictedSections(store);
+    expect([reader().article('essay')?.access, found()]).toEqual(['registered', 0]);
+  });
+
+  it('the stories of a section stay behind its wall when its slug changes or it is deleted, until another takes the slug', () => {
+    rules.columnists = 'subscriber';
+    updateRestrictedSections(store);
+    put({ terms: [2] });
+    for (const terms of [[section(1, 'politics'), section(2, 'columns')], [section(1, 'politics')]]) {
+      storeSections(store, terms);
+      expect(updateRestrictedSections(store).tags.size).toBe(0);
+      expect([reader().article('bridge')?.access, found()]).toEqual(['subscriber', 0]);
+      expect(sectionTable(store).unknownRules).toEqual(['columnists']);
+    }
+    storeSections(store, [section(1, 'politics'), section(2, 'columns'), section(3, 'columnists')]);
+    updateRestrictedSections(store);
+    expect([reader().article('bridge')?.access, found(), sectionTable(store).unknownRules]).toEqual(['default', 1, []]);
+  });
+
+  it('names the pages that show stories of another level, and those that may not be served any more', () => {
+    put({ terms: [2], excerpt: `${opening} ${rest} […]` });
+    put({ id: 8, slug: 'short', terms: [2] });
+    put({ id: 9, slug: 'open', terms: [2], access: 'free' });
+    const changed = () => {
+      const { tags, withdrawnTags } = updateRestrictedSections(store);
+      return [[...tags].sort(), [...withdrawnTags].sort()];
+    };
+    const tags = ['article:7', 'article:8', 'card:7', 'card:8', 'search'];
+    rules.columnists = 'registered';
+    expect(changed()).toEqual([tags, ['article:7', 'article:8', 'card:7']]);
+    rules.columnists = 'subscriber';
+    expect(changed()).toEqual([tags, ['article:7', 'article:8']]);
+    rules.politics = 'registered';
+    expect(changed()).toEqual([[], []]);
+    delete rules.columnists;
+    expect(changed()).toEqual([tags, []]);
   });
 
   it('nothing is written where nothing has changed', () => {

@@ -35,6 +35,8 @@ export type ContentEntry =
 export interface EntriesChange {
   readonly changes: readonly StoredChange[];
   readonly tags: ReadonlySet<string>;
+  /** Tags of the pages of documents whose sections have become restricted. */
+  readonly withdrawnTags: ReadonlySet<string>;
   readonly rejected: number;
 }
 
@@ -67,6 +69,7 @@ export function entryName(entry: ContentEntry): { readonly kind: string; readonl
 export function applyEntries(store: ContentStore, entries: readonly ContentEntry[]): EntriesChange {
   const changes: StoredChange[] = [];
   const tags = new Set<string>();
+  const withdrawnTags = new Set<string>();
   let rejected = 0;
   const changed = (each: Iterable<string>): void => {
     for (const tag of each) tags.add(tag);
@@ -93,10 +96,13 @@ export function applyEntries(store: ContentStore, entries: readonly ContentEntry
         writeRejection(store, entry);
         rejected++;
         break;
-      case 'sections':
+      case 'sections': {
         changed(storeSections(store, entry.sections));
-        updateRestrictedSections(store);
+        const levels = updateRestrictedSections(store);
+        changed(levels.tags);
+        for (const each of levels.withdrawnTags) withdrawnTags.add(each);
         break;
+      }
       case 'menus':
         changed(storeMenus(store, new Map(entry.menus)));
         break;
@@ -112,7 +118,7 @@ export function applyEntries(store: ContentStore, entries: readonly ContentEntry
     }
   }
   for (const change of changes) changed(change.tags);
-  return { changes, tags, rejected };
+  return { changes, tags, withdrawnTags, rejected };
 }
 
 /** @returns `null` for the page with the front page's selection, which is a form for editors and not a page of the site */

@@ -1,5 +1,6 @@
 /** Writes everything that isn't a document: the editors' selection for the front page, sections, menus. */
-import type { MenuItem, Section } from '../../lib/content/model.ts';
+import type { SectionRules } from '../../lib/access/model.ts';
+import { type MenuItem, type Section, strictness } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { publication, type SectionConfig } from '../../publication.ts';
 import type { IngestedSection, TopStoriesChoice } from '../ingest/document.ts';
@@ -62,6 +63,35 @@ export function storeSections(store: ContentStore, sections: readonly IngestedSe
     store.touch();
     return tagsOfSections(before, after);
   });
+}
+
+/** Key of the terms that the rules applied to last. */
+export const ruledTermsKey = 'ruled-sections';
+
+/** What the publication's rules for sections say about WordPress's terms, whether or not these are in the navigation. */
+export interface RuledTerms {
+  /** Levels by term id. */
+  readonly levels: SectionRules;
+  /** Term ids by the rule's slug. A term whose slug has changed, or that is gone, keeps its rule until another has the slug. */
+  readonly ids: Readonly<Record<string, number>>;
+  /** Slugs of rules that no term has; none while no terms are known. */
+  readonly unknown: readonly string[];
+}
+
+export function ruledTerms(store: ContentStore): RuledTerms {
+  const terms = new Map(storedSections(store).map(({ id, slug }) => [slug, id]));
+  const earlier = JSON.parse(store.getMeta(ruledTermsKey) ?? '{}') as RuledTerms['ids'];
+  const levels: Record<string, SectionRules[string]> = {};
+  const ids: Record<string, number> = {};
+  const rules = Object.entries<SectionRules[string]>(publication.access.sections);
+  for (const [slug, level] of rules) {
+    const id = terms.get(canonicalSlug(slug)) ?? earlier[slug];
+    if (id === undefined) continue;
+    ids[slug] = id;
+    if (strictness(level) > strictness(levels[id] ?? 'default')) levels[id] = level;
+  }
+  const unknown = rules.flatMap(([slug]) => (terms.size > 0 && !terms.has(canonicalSlug(slug)) ? [slug] : []));
+  return { levels, ids, unknown };
 }
 
 /** Replaces all menus. */

@@ -20,7 +20,7 @@ import type {
 import type { BylineFacts } from '../ingest/document.ts';
 import { readByline } from './bylines.server.ts';
 import type { ContentStore } from './content-store.server.ts';
-import { navigationSections, storedSections } from './navigation.server.ts';
+import { navigationSections, ruledTerms, storedSections } from './navigation.server.ts';
 
 export type Row = Record<string, unknown>;
 
@@ -77,6 +77,10 @@ export interface SectionTable {
   bySlug(slug: string): Section | null;
   /** Sections of a document in navigation order. */
   of(terms: readonly number[]): Section[];
+  /** Access level of an article. @param own level that the editors chose for it @param terms all that it has, not only sections */
+  levelOf(own: AccessLevel | undefined, terms: readonly number[]): AccessLevel;
+  /** Slugs of access rules that no term has. */
+  readonly unknownRules: readonly string[];
 }
 
 const tables = new WeakMap<ContentStore, { generation: number; table: SectionTable }>();
@@ -86,10 +90,13 @@ export function sectionTable(store: ContentStore): SectionTable {
   if (kept && kept.generation === store.generation) return kept.table;
   const inOrder = navigationSections(storedSections(store));
   const slugs = new Map(inOrder.map((section) => [section.slug, section]));
+  const { levels, unknown } = ruledTerms(store);
   const table: SectionTable = {
     inOrder,
     bySlug: (slug) => slugs.get(slug) ?? null,
     of: (terms) => inOrder.filter((section) => section.id !== 0 && terms.includes(section.id)),
+    levelOf: (own = 'default', terms) => levelOf(own, terms.map(String), levels),
+    unknownRules: unknown,
   };
   tables.set(store, { generation: store.generation, table });
   return table;
@@ -119,10 +126,7 @@ export function cardOf(store: ContentStore, row: Row): Card {
     byline: bylineOf(store, row, facts),
     section: badgeOf(sections, terms),
     date: text(row, 'date'),
-    access: levelOf(
-      facts.access ?? 'default',
-      sections.of(terms).map(({ slug }) => slug),
-    ),
+    access: sections.levelOf(facts.access, terms),
     minutes: facts.minutes ?? 1,
     ...(facts.test && { test: facts.test }),
     ...(facts.live?.state === 'live' && { isLive: true }),

@@ -8,7 +8,7 @@ import { tag } from '../../lib/content/tags.ts';
 import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
 import { indexStory, markForReindex, unindexStory } from '../search/index.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
-import { indexedText, withPublicText } from './access.server.ts';
+import { indexedText, isStricter, withPublicText } from './access.server.ts';
 import { bylineNames } from './bylines.server.ts';
 import { forgetCards } from './cards.server.ts';
 import { type DocumentVersion, peopleOf, podcastIn, tagsOfDocument } from './changed-tags.ts';
@@ -38,6 +38,8 @@ export interface StoredChange {
   readonly slugs: readonly [before: string | null, after: string | null];
   readonly before: DocumentVersion | null;
   readonly after: DocumentVersion | null;
+  /** An article that fewer readers may read in whole than before. */
+  readonly isStricter: boolean;
 }
 
 const notStored = (status: 'stale' | 'absent', type: DocumentType, id: number): StoredChange => ({
@@ -48,6 +50,7 @@ const notStored = (status: 'stale' | 'absent', type: DocumentType, id: number): 
   slugs: [null, null],
   before: null,
   after: null,
+  isStricter: false,
 });
 
 const correctionsIn = ({ corrections }: DocumentFacts): string => (corrections ? JSON.stringify(corrections) : '');
@@ -290,7 +293,10 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     if (after.type === 'live-entries' && own.size > 0) indexEntry(store, before, after);
     if (after.type === 'authors' && before && before.title !== after.title) markForReindex(store, after.id);
     const status = before ? (own.size > 0 ? 'changed' : 'unchanged') : 'created';
-    return { status, type: after.type, id: after.id, tags, slugs: [before?.slug ?? null, after.slug], before, after };
+    return {
+      ...{ status, type: after.type, id: after.id, tags, slugs: [before?.slug ?? null, after.slug], before, after },
+      isStricter: after.type === 'articles' && before !== null && isStricter(store, before, document),
+    };
   });
 }
 
@@ -361,6 +367,6 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
     const choice = storedTopStories(store);
     const tags = tagsOfDocument(before, null, sectionSlugOf(store), choice?.ids ?? []);
     for (const each of [...formerAddresses(store, before, null), ...changedFronts()]) tags.add(each);
-    return { status: 'withdrawn', type: before.type, id, tags, slugs: [before.slug, null], before, after: null };
+    return { ...notStored('absent', before.type, id), status: 'withdrawn', tags, slugs: [before.slug, null], before };
   });
 }

@@ -11,6 +11,7 @@ import type { Logger } from '../../lib/logging.ts';
 import { isDamage } from '../../lib/sqlite-files.server.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
 import type { ContentChange, ContentJournal } from '../service.ts';
+import { isRestricted } from '../store/access.server.ts';
 import {
   aheadOf,
   chooseEntries,
@@ -96,12 +97,8 @@ export interface ApplierOptions {
 /** Revision of the content log that a content store has; 0 if it follows none. */
 export const logRevision = (store: ContentStore): number => Number(store.getMeta('log-revision') ?? 0);
 
-const isPaid = (facts: string | undefined): boolean =>
-  facts !== undefined && /"access":"(?:registered|subscriber)"/u.test(facts);
-
-/** Whether a stored page must stop being served at once: its document was withdrawn, or is no longer free. */
-const mustBeWithdrawn = ({ status, before, after }: StoredChange): boolean =>
-  status === 'withdrawn' || (before !== null && after !== null && !isPaid(before.facts) && isPaid(after.facts));
+/** Whether a stored page must stop being served at once: its document was withdrawn, or is for fewer readers now. */
+const mustBeWithdrawn = ({ status, isStricter }: StoredChange): boolean => status === 'withdrawn' || isStricter;
 
 /** Longest body, characters. A newspaper's longest stories have a tenth of it, and a thread must be able to hold it as a tree. */
 const longestBody = 2_000_000;
@@ -123,6 +120,9 @@ interface ApplyState extends ApplierOptions {
   readonly withLock: WithLock;
   replayed: boolean;
 }
+
+type Notifying = Pick<ApplyState, 'store' | 'log' | 'onChange' | 'isKept'> &
+  Pick<ApplyState, 'notifications' | 'processedRecords' | 'replayed'>;
 
 /** Creates the applier of a content store. */
 export function createApplier(options: ApplierOptions): Applier {
@@ -157,14 +157,14 @@ function rejectionEntry(apply: ApplyState, rejection: Rejection): ContentEntry {
 }
 
 /** Records a change until the listener has processed it. @returns the record's key */
-function recordChange(apply: ApplyState, change: ContentChange): string {
+export function recordChange(apply: Pick<ApplyState, 'store' | 'now'>, change: ContentChange): string {
   const key = `change:${apply.now()}:${randomUUID()}`;
   apply.store.setMeta(key, JSON.stringify({ ...change, tags: [...change.tags], published: [] }));
   return key;
 }
 
 /** @returns the paths that the listener refreshed */
-function notifyListener(apply: ApplyState, change: ContentChange, recordKey: string): Promise<readonly string[]> {
+function notifyListener(apply: Notifying, change: ContentChange, recordKey: string): Promise<readonly string[]> {
   const notification = callListener(apply, change, recordKey).finally(() => apply.notifications.delete(notification));
   apply.notifications.add(notification);
   return notification;
@@ -176,7 +176,7 @@ async function waitForNotifications(apply: ApplyState): Promise<readonly string[
   return [];
 }
 
-async function callListener(apply: ApplyState, change: ContentChange, recordKey: string): Promise<readonly string[]> {
+async function callListener(apply: Notifying, change: ContentChange, recordKey: string): Promise<readonly string[]> {
   let refreshed = change.paths ?? [];
   try {
     const answer = await apply.onChange?.(change);
@@ -188,14 +188,20 @@ async function callListener(apply: ApplyState, change: ContentChange, recordKey:
   return refreshed;
 }
 
-function deleteRecord(apply: ApplyState, recordKey: string): void {
+function deleteRecord(apply: Notifying, recordKey: string): void {
   if (recordKey !== '') apply.processedRecords.add(recordKey);
   if (apply.isKept && !apply.isKept()) return;
   for (const key of apply.processedRecords) apply.store.prepare('DELETE FROM meta WHERE key = ?').run(key);
   apply.processedRecords.clear();
 }
 
-function replay(apply: ApplyState): void {
+/** Creates {@link Applier.replay} for a content store that nothing is applied to. */
+export function createReplay(options: Pick<ApplierOptions, 'store' | 'log' | 'onChange' | 'isKept'>): () => void {
+  const apply: Notifying = { ...options, notifications: new Set(), processedRecords: new Set(), replayed: false };
+  return () => replay(apply);
+}
+
+function replay(apply: Notifying): void {
   if (apply.replayed) return;
   apply.replayed = true;
   const pending = apply.store.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
@@ -231,7 +237,7 @@ async function commit(apply: ApplyState, entries: readonly ContentEntry[], onSto
 
 /** What entries would change. */
 function preview(store: ContentStore, entries: readonly ContentEntry[]): EntriesChange {
-  let change: EntriesChange = { changes: [], tags: new Set(), rejected: 0 };
+  let change: EntriesChange = { changes: [], tags: new Set(), withdrawnTags: new Set(), rejected: 0 };
   const undo = new Error('undo');
   try {
     store.transaction(() => {
@@ -306,7 +312,7 @@ async function withdrawalOf(
     raw === null ? { kind: 'withdrawal', type, id, fetched } : await documentEntry(apply, type, raw, fetched);
   if (entry.kind !== 'document' && entry.kind !== 'withdrawal') return null;
   // What this node has withdrawn before is withdrawn once more, by a later answer.
-  const isPublic = entry.kind === 'document' && !isPaid(JSON.stringify(entry.document.facts));
+  const isPublic = entry.kind === 'document' && !isRestricted(apply.store, entry.document);
   const isRenewed = !isPublic && aheadOf(apply.store, entry) !== null;
   return isRenewed || preview(apply.store, [entry]).changes.some(mustBeWithdrawn) ? entry : null;
 }
@@ -374,14 +380,15 @@ async function comments(
   return commit(apply, [...entries, ...alongside]);
 }
 
-function changeOf({ changes, tags }: EntriesChange): ContentChange {
+/** What the listener is told. */
+export function changeOf({ changes, tags, withdrawnTags }: Omit<EntriesChange, 'rejected'>): ContentChange {
   return {
     tags,
     paths: [...new Set([...changes.flatMap(ownPaths), ...pathsOfTags(tags)])],
     withdrawn: changes
       .filter(mustBeWithdrawn)
       .flatMap(({ type, slugs }) => (slugs[0] === null ? [] : [{ type, slug: slugs[0] }])),
-    withdrawnTags: changes.filter(mustBeWithdrawn).flatMap(pageTag),
+    withdrawnTags: [...new Set([...changes.filter(mustBeWithdrawn).flatMap(pageTag), ...withdrawnTags])],
     published: changes.flatMap(({ status, type, slugs }) =>
       status === 'created' && slugs[1] !== null ? [{ type, slug: slugs[1] }] : [],
     ),

@@ -62,6 +62,17 @@ it('presses before anything is awaited, and purges only when the pages are store
   expect(calls[3]).toEqual(['purge', ['article:1'], { withdrawn: true }]);
 });
 
+it('in a cluster purges what only this node knows of, even where another tells the CDN', async () => {
+  for (const isOwn of [true, false]) {
+    const { publishing, calls, pressed } = desk({ freshEverywhere: async () => false });
+    pressed.resolve(outcome());
+    await publishing.changed({ tags: new Set(), withdrawn: [], withdrawnTags: ['article:1'], isOwn });
+    expect(calls.filter(([name]) => name === 'purge').slice(1)).toEqual(
+      isOwn ? [['purge', ['article:1'], { withdrawn: true }]] : [],
+    );
+  }
+});
+
 it('announces what is new, fresh and free, and nothing else', async () => {
   const { publishing, calls, pressed } = desk();
   pressed.resolve(outcome());

@@ -89,7 +89,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
         const ms = performance.now() - began;
         open.delete(mine);
         // Not awaited: this node is fresh only when this promise has resolved.
-        if (!freshEverywhere) announce(change, gone);
+        if (!freshEverywhere || change.isOwn) announce(change, gone);
         else void freshEverywhere().then((tells) => tells && announce(change, gone));
         if (result.refreshed.length > 0) options.published(ms);
         if (result.failed > 0) {
