@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { delay, HttpResponse, http } from 'msw';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { IngestedDocument } from '../../src/content/ingest/document.ts';
+import { updateRestrictedSections } from '../../src/content/store/access.server.ts';
 import { type ContentStore, openContentStore } from '../../src/content/store/content-store.server.ts';
 import { storeSections } from '../../src/content/store/navigation.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
@@ -269,6 +270,7 @@ describe('the feed', () => {
     await first.search.stop();
     const rules = publication.access.sections as Record<string, 'subscriber'>;
     rules.politics = 'subscriber';
+    updateRestrictedSections(store);
     try {
       const second = stand({ batch: [taken], writeKey: 'write-key' });
       second.search.start();

@@ -152,6 +152,16 @@ describe('the store', () => {
     db.close();
   });
 
+  it('removes what is withdrawn of every build', async () => {
+    const first = open('one');
+    await put(first, '/a', 'whole', ['article:1']);
+    await put(first, '/b', 'other', ['article:2']);
+    const second = open('two');
+    second.change(['card:1'], ['article:1'], false, 0);
+    expect([second.find('/a', 'public'), first.find('/a', 'public')]).toEqual([undefined, undefined]);
+    expect(second.find('/b', 'public')?.build).toBe('one');
+  });
+
   it('sees the writes of another process', async () => {
     const one = open();
     const other = open();
