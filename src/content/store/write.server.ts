@@ -294,7 +294,13 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     if (after.type === 'authors' && before && before.title !== after.title) markForReindex(store, after.id);
     const status = before ? (own.size > 0 ? 'changed' : 'unchanged') : 'created';
     return {
-      ...{ status, type: after.type, id: after.id, tags, slugs: [before?.slug ?? null, after.slug], before, after },
+      status,
+      type: after.type,
+      id: after.id,
+      tags,
+      slugs: [before?.slug ?? null, after.slug],
+      before,
+      after,
       isStricter: after.type === 'articles' && before !== null && isStricter(store, before, document),
     };
   });
