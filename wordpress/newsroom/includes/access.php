@@ -17,7 +17,8 @@ add_filter( 'content_pagination', 'newsroom_cut_pages', PHP_INT_MAX, 2 );
 add_filter( 'the_content', 'newsroom_cut_content', PHP_INT_MIN );
 // And the post of the page itself, for themes and plugins that print $post->post_content (descriptions, JSON-LD).
 add_filter( 'the_posts', 'newsroom_cut_main_query', PHP_INT_MAX, 2 );
-add_filter( 'rest_prepare_articles', 'newsroom_cut_rest', PHP_INT_MAX, 3 );
+add_filter( 'rest_prepare_articles', 'newsroom_cut_rest', PHP_INT_MAX, 2 );
+add_filter( 'rest_prepare_live-entry', 'newsroom_cut_rest_entry', PHP_INT_MAX, 2 );
 add_filter( 'rest_request_before_callbacks', 'newsroom_refuse_protected', 10, 3 );
 add_filter( 'rest_post_search_query', 'newsroom_without_protected' );
 add_filter( 'rest_post_dispatch', 'newsroom_keep_private', 10, 3 );
@@ -125,6 +126,16 @@ function newsroom_cut_main_query( $posts, $query ) {
 }
 
 /**
+ * Whether the user who asked over REST gets only the opening, also where the answer is made as user 0.
+ *
+ * @param WP_Post $post Post.
+ * @return bool
+ */
+function newsroom_is_cut_for_asker( $post ) {
+	return newsroom_is_cut( $post ) && ! user_can( newsroom_asker(), 'newsroom_read_restricted' );
+}
+
+/**
  * Takes footnotes and the sound's fields out of a cut article in REST: they are public meta.
  *
  * @param WP_REST_Response $response Answer.
@@ -132,7 +143,7 @@ function newsroom_cut_main_query( $posts, $query ) {
  * @return WP_REST_Response
  */
 function newsroom_cut_rest( $response, $post ) {
-	if ( $response instanceof WP_REST_Response && newsroom_is_cut( $post ) && ! user_can( newsroom_asker(), 'newsroom_read_restricted' ) ) {
+	if ( $response instanceof WP_REST_Response && newsroom_is_cut_for_asker( $post ) ) {
 		$data = $response->get_data();
 		if ( isset( $data['meta'] ) && is_array( $data['meta'] ) ) {
 			$data['meta'] = newsroom_cut_episode_meta( $data['meta'] );
@@ -141,6 +152,46 @@ function newsroom_cut_rest( $response, $post ) {
 			}
 			$response->set_data( $data );
 		}
+	}
+	return $response;
+}
+
+/**
+ * Leaves of a cut entry in REST only that there is one, of which story and since when. Title, slug and address tell what it says, and so do
+ * fields that other plugins add.
+ *
+ * @param WP_REST_Response $response Answer.
+ * @param WP_Post          $post     Entry.
+ * @return WP_REST_Response
+ */
+function newsroom_cut_rest_entry( $response, $post ) {
+	if ( ! $response instanceof WP_REST_Response || ! newsroom_is_cut_for_asker( $post ) ) {
+		return $response;
+	}
+	$data = $response->get_data();
+	$kept = array_intersect_key( $data, array_flip( array( 'id', 'date', 'date_gmt', 'modified', 'modified_gmt', 'status', 'type' ) ) );
+	$none = array(
+		// WordPress's own slug for a post without a title.
+		'slug'      => (string) $post->ID,
+		'link'      => '',
+		'title'     => array( 'rendered' => '' ),
+		'content'   => array(
+			'rendered'  => '',
+			'protected' => false,
+		),
+		'meta'      => (object) array(),
+		'acf'       => (object) array(),
+		'image'     => null,
+		'old_slugs' => array(),
+		'entry'     => array(
+			'story'     => (int) get_post_meta( $post->ID, 'newsroom_story', true ),
+			'pinned'    => false,
+			'key_event' => false,
+		),
+	);
+	$response->set_data( $kept + array_intersect_key( $none, $data ) );
+	foreach ( array_diff( array_keys( $response->get_links() ), array( 'self', 'collection', 'about' ) ) as $relation ) {
+		$response->remove_link( $relation );
 	}
 	return $response;
 }

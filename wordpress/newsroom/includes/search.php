@@ -1,6 +1,7 @@
 <?php
 /**
- * Searching: a restricted body must not be found by its words either, or it could be read one guess at a time.
+ * Searching: a restricted body must not be found by its words either, or it could be read one guess at a time. Nor may a list be limited to
+ * or ordered by what its documents don't show.
  *
  * @package Newsroom
  */
@@ -9,11 +10,61 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
+add_action( 'pre_get_posts', 'newsroom_search_filtered', PHP_INT_MAX );
 add_filter( 'posts_search', 'newsroom_search_readable', PHP_INT_MAX );
+add_filter( 'posts_search', 'newsroom_search_open_entries', PHP_INT_MAX );
 add_filter( 'posts_search_orderby', 'newsroom_search_readable', PHP_INT_MAX );
+add_filter( 'rest_live-entry_query', 'newsroom_without_restricted_entries', PHP_INT_MAX );
+add_filter( 'rest_post_search_query', 'newsroom_without_restricted_entries', PHP_INT_MAX );
+add_filter( 'posts_where', 'newsroom_where_entries_are_open', PHP_INT_MAX, 2 );
 
 /**
- * Makes a search look into the bodies of open articles only, for everyone who may not read the rest.
+ * The condition of an article whose body is for some readers only, as newsroom_is_restricted() decides for one.
+ *
+ * @param string $table Name of the posts in the query.
+ * @return string
+ */
+function newsroom_restricted_articles_sql( $table ) {
+	global $wpdb;
+	$marked   = "SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key = 'newsroom_access' AND meta_value";
+	$not_free = "$table.post_type = 'articles' AND $table.ID NOT IN ( $marked = 'free' )";
+	// Where a filter decides, SQL cannot know: then only what is marked as free is open.
+	if ( has_filter( 'newsroom_effective_access' ) ) {
+		return "( $not_free )";
+	}
+	$episodes = "SELECT episode.post_id FROM {$wpdb->postmeta} AS episode INNER JOIN {$wpdb->postmeta} AS series ON series.post_id = CAST( episode.meta_value AS UNSIGNED ) WHERE episode.meta_key = 'newsroom_series' AND series.meta_key = 'newsroom_series_access' AND series.meta_value = 'subscriber'";
+	return "( $table.ID IN ( $marked IN ( 'registered', 'subscriber' ) ) OR ( $table.ID IN ( $episodes ) AND $not_free ) )";
+}
+
+/**
+ * The condition of an entry whose story readers may not see, or not whole.
+ *
+ * @return string
+ */
+function newsroom_restricted_entries_sql() {
+	global $wpdb;
+	$open = "SELECT entry.post_id FROM {$wpdb->postmeta} AS entry INNER JOIN {$wpdb->posts} AS story ON story.ID = CAST( entry.meta_value AS UNSIGNED ) WHERE entry.meta_key = 'newsroom_story' AND story.post_type = 'articles' AND story.post_status = 'publish' AND story.post_password = '' AND NOT " . newsroom_restricted_articles_sql( 'story' );
+	return "( {$wpdb->posts}.post_type = 'live-entry' AND {$wpdb->posts}.ID NOT IN ( $open ) )";
+}
+
+/**
+ * Lets filters see searches that would skip them (get_posts() does so), for everyone who may not read the rest.
+ *
+ * @param WP_Query $query Query.
+ */
+function newsroom_search_filtered( $query ) {
+	$words = $query->get( 's' );
+	if ( ! is_scalar( $words ) || '' === (string) $words || ! $query->get( 'suppress_filters' ) || wp_doing_cron() || ( defined( 'WP_CLI' ) && WP_CLI ) ) {
+		return;
+	}
+	if ( ! newsroom_asks_with_credentials() ) {
+		$query->set( 'suppress_filters', false );
+	}
+}
+
+/**
+ * Makes a search look into the bodies of open articles only, and not for the names of audio files, which are addresses, for everyone who
+ * may not read the rest.
  *
  * @param string $sql Part of a query.
  * @return string
@@ -23,18 +74,59 @@ function newsroom_search_readable( $sql ) {
 	if ( '' === (string) $sql || newsroom_asks_with_credentials() ) {
 		return $sql;
 	}
-	$column = $wpdb->posts . '.post_content';
-	// Where a filter decides, SQL cannot know: then only what is marked as free is searched.
-	$restricted = has_filter( 'newsroom_effective_access' )
-		? "{$wpdb->posts}.post_type = 'articles' AND {$wpdb->posts}.ID NOT IN ( SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key = 'newsroom_access' AND meta_value = 'free' )"
-		: "{$wpdb->posts}.ID IN ( SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key = 'newsroom_access' AND meta_value IN ( 'registered', 'subscriber' ) )";
-	$readable   = "( CASE WHEN $restricted THEN '' ELSE $column END )";
-	// Strings are skipped: a search text may look like the name of the column.
+	$hidden = array( "{$wpdb->posts}.post_content" => newsroom_restricted_articles_sql( $wpdb->posts ) );
+	if ( ! user_can( newsroom_asker(), 'upload_files' ) ) {
+		// As WordPress calls the names of attachments' files in a search.
+		$hidden['sq1.meta_value'] = "{$wpdb->posts}.post_type = 'attachment' AND {$wpdb->posts}.post_mime_type LIKE 'audio/%'";
+	}
+	$columns = implode( '|', array_map( 'preg_quote', array_keys( $hidden ) ) );
+	// Strings are skipped: a search text may look like the name of a column.
 	return (string) preg_replace_callback(
-		"/'(?:[^'\\\\]|\\\\.|'')*'|" . preg_quote( $column, '/' ) . '/s',
-		static function ( $found ) use ( $column, $readable ) {
-			return $found[0] === $column ? $readable : $found[0];
+		"/'(?:[^'\\\\]|\\\\.|'')*'|\\b(?:$columns)\\b/s",
+		static function ( $found ) use ( $hidden ) {
+			return isset( $hidden[ $found[0] ] ) ? "( CASE WHEN {$hidden[ $found[0] ]} THEN '' ELSE {$found[0]} END )" : $found[0];
 		},
 		$sql
 	);
+}
+
+/**
+ * Makes a search find no entry of a restricted story, whose titles aren't shown either, for everyone who may not read it.
+ *
+ * @param string $sql Conditions of the search.
+ * @return string
+ */
+function newsroom_search_open_entries( $sql ) {
+	return '' === (string) $sql || newsroom_asks_with_credentials() ? $sql : "$sql AND NOT " . newsroom_restricted_entries_sql();
+}
+
+/**
+ * Marks a list in REST as one without the entries that the asker would get empty: their order, and which of them a parameter finds, would
+ * tell what they hold.
+ *
+ * @param array $args Arguments of the query.
+ * @return array
+ */
+function newsroom_without_restricted_entries( $args ) {
+	if ( ! newsroom_asks_with_credentials() ) {
+		$args['newsroom_open_entries'] = true;
+	}
+	return $args;
+}
+
+/**
+ * The condition of such a list. Authors keep their own entries.
+ *
+ * @param string   $where Conditions of the query.
+ * @param WP_Query $query Query.
+ * @return string
+ */
+function newsroom_where_entries_are_open( $where, $query ) {
+	global $wpdb;
+	if ( true !== $query->get( 'newsroom_open_entries' ) ) {
+		return $where;
+	}
+	$user = get_current_user_id();
+	$own  = $user ? $wpdb->prepare( " AND {$wpdb->posts}.post_author <> %d", $user ) : '';
+	return "$where AND NOT ( " . newsroom_restricted_entries_sql() . "$own )";
 }

@@ -179,6 +179,127 @@ describe('entries of a restricted story', () => {
     expect(found.json).toEqual([]);
   });
 
+  const secret = {
+    title: 'Hush headline',
+    slug: 'hush-slug',
+    content: '<!-- wp:paragraph --><p>Hush words of the entry.</p><!-- /wp:paragraph -->',
+  };
+  const writeSecret = async () =>
+    (
+      await write({
+        ...secret,
+        meta: { newsroom_story: story, newsroom_key_event: true, newsroom_pinned: true, footnotes: '[{"id":"hush"}]' },
+      })
+    ).json.id;
+
+  it('tell strangers and reporters nothing of what they say, and the site everything', async () => {
+    story = await makeStory('subscriber');
+    const id = await writeSecret();
+    await newsroom.rest(`/wp/v2/live-entries/${id}`, { as: 'admin', method: 'POST', body: { slug: 'hush-again' } });
+    for (const as of [undefined, 'reporter'] as const) {
+      for (const query of [
+        '',
+        '?_embed=1',
+        '?context=embed',
+        '?_fields=title,slug,link,meta,entry,old_slugs,yoast_head',
+      ])
+        expect((await newsroom.rest(`/wp/v2/live-entries/${id}${query}`, { as })).text, query).not.toMatch(/hush/i);
+      const { json } = await newsroom.rest(`/wp/v2/live-entries/${id}`, { as });
+      expect(json).toMatchObject({
+        id,
+        slug: String(id),
+        link: '',
+        title: { rendered: '' },
+        content: { rendered: '' },
+        meta: {},
+        acf: {},
+        old_slugs: [],
+        entry: { story, pinned: false, key_event: false },
+      });
+      expect(Object.keys(json._links).sort()).toEqual(['about', 'collection', 'self']);
+      for (const part of ['revisions', 'autosaves'])
+        expect([401, 403], part).toContain((await newsroom.rest(`/wp/v2/live-entries/${id}/${part}`, { as })).status);
+    }
+    for (const address of [
+      `/?p=${id}`,
+      `/?post_type=live-entry&p=${id}`,
+      `/?post_type=live-entry&name=hush-again`,
+      '/?s=hush',
+      '/?s=hush&post_type=live-entry',
+      '/?feed=rss2&post_type=live-entry',
+      `/wp-json/oembed/1.0/embed?url=${encodeURIComponent(`${newsroom.url}/?post_type=live-entry&p=${id}`)}`,
+    ]) {
+      expect((await newsroom.get(address)).text, address).not.toMatch(/hush (?:headline|words)/i);
+    }
+    const whole = {
+      slug: 'hush-again',
+      link: expect.stringMatching(new RegExp(`/live/${id}$`)),
+      title: { rendered: 'Hush headline' },
+      content: { rendered: expect.stringContaining('Hush words') },
+      meta: { footnotes: expect.stringContaining('hush') },
+      old_slugs: ['hush-slug'],
+      entry: { story, pinned: true, key_event: true },
+    };
+    for (const as of ['site', 'admin'] as const) {
+      expect((await newsroom.rest(`/wp/v2/live-entries/${id}`, { as })).json).toMatchObject(whole);
+      expect((await newsroom.rest(`/wp/v2/live-entries?story=${story}`, { as })).json).toMatchObject([whole]);
+    }
+  });
+
+  it.each([
+    ['for subscribers', 'subscriber', ''],
+    ['that a series closes', 'default', 'series'],
+    ['that a rule closes', 'default', 'rule'],
+    ['that is not published', 'free', 'draft'],
+  ])('of a story %s are found and put in order by no stranger', async (_which, access, closed) => {
+    const open = await makeStory('free');
+    story = open;
+    const shownEntry = await writeSecret();
+    story = await makeStory(access);
+    const id = await writeSecret();
+    const other = (await write({ title: 'Aaa', slug: 'aaa' })).json.id;
+    await newsroom.php(
+      `if ( 'series' === $input[1] ) { update_post_meta( $input[0], 'newsroom_series', wp_insert_post( array( 'post_type' => 'podcasts', 'post_title' => 'S', 'post_status' => 'draft', 'meta_input' => array( 'newsroom_series_access' => 'subscriber' ) ) ) ); }
+      if ( 'draft' === $input[1] ) { wp_update_post( array( 'ID' => $input[0], 'post_status' => 'draft' ) ); }
+      return 1;`,
+      [story, closed],
+    );
+    if (closed === 'rule') await newsroom.pretend({ effective: 'subscriber' });
+    try {
+      const ids = async (query: string, as?: CallOptions['as']) =>
+        (await newsroom.rest(`/wp/v2/live-entries?${query}`, { as })).json.map((each: { id: number }) => each.id);
+      for (const query of [
+        '',
+        'search=hush',
+        'search=words+of+the',
+        'search=-hush',
+        'search=hush&search_columns=post_title',
+        'search=hush&search_columns=post_content',
+        'search=hush+words&orderby=relevance',
+        'slug=hush-slug',
+        'slug=hush-slug-2',
+        'orderby=title',
+        'orderby=slug&order=asc',
+      ]) {
+        expect(await ids(`story=${story}&${query}`), query).toEqual([]);
+        expect(await ids(`story=${story}&${query}`, 'reporter'), query).toEqual([]);
+      }
+      for (const as of ['site', 'admin'] as const) {
+        expect(await ids(`story=${story}&search=hush+words`, as)).toEqual([id]);
+        expect(await ids(`story=${story}&orderby=title&order=asc`, as)).toEqual([other, id]);
+      }
+      expect(await ids('search=hush+words&per_page=100')).toContain(shownEntry);
+      // What skips the filters of queries is no way around.
+      const found = await newsroom.php(
+        `wp_set_current_user( 0 ); $find = function ( $words ) use ( $input ) { return wp_list_pluck( get_posts( array( 'post_type' => 'live-entry', 's' => $words, 'numberposts' => 100, 'include' => $input ) ), 'ID' ); }; return array( $find( 'headline' ), $find( 'words' ) );`,
+        [shownEntry, id],
+      );
+      expect(found).toEqual([[shownEntry], [shownEntry]]);
+    } finally {
+      await newsroom.pretend({});
+    }
+  });
+
   it('and of one that is not published are kept from readers', async () => {
     const { json } = await write({ content: 'EARLY words' });
     expect(await shown(json.id)).toContain('EARLY');

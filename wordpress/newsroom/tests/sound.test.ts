@@ -168,6 +168,14 @@ describe('a story for subscribers', () => {
       expect(text, `way ${at}`).not.toContain(new URL(url).pathname);
       expect(text, `way ${at}`).not.toContain('heliotrope');
     }
+    // Nor letter by letter: WordPress searches the names of files, too.
+    const letters = /Talk-([a-z\d]{20})/.exec(url)?.[1]?.slice(0, 6);
+    const found = async (as?: CallOptions['as']) =>
+      (await newsroom.rest(`/wp/v2/media?search=${letters}`, { as })).json.map(({ id }: { id: number }) => id);
+    expect(await found()).toEqual([]);
+    expect(await found('reporter')).toEqual([]);
+    expect(await found('admin')).toEqual([audio]);
+    expect((await newsroom.rest('/wp/v2/media?search=Talk')).json).toHaveLength(1);
     // An editor finds the file.
     expect((await newsroom.rest(`/wp/v2/media/${audio}`, { as: 'admin' })).json.source_url).toBe(url);
   });
@@ -255,6 +263,41 @@ describe('a series', () => {
     expect((await newsroom.rest(`/wp/v2/articles/${open}`)).json).toMatchObject({ access: 'free', restricted: false });
     // What editors chose is shown as they chose it.
     expect(await newsroom.php(`return newsroom_access_of( get_post( $input ) );`, article)).toBe('default');
+  });
+
+  it('for subscribers hides the bodies of its stories from searches, and not of those that are free', async () => {
+    const [level, free, other] = await newsroom.php(
+      `$insert = function ( $level, $series ) use ( $input ) { return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Chapter', 'post_status' => 'publish', 'post_content' => $input[0], 'meta_input' => array_filter( array( 'newsroom_access' => $level, 'newsroom_series' => $series ) ) ) ); };
+      return array( $insert( 'default', $input[1] ), $insert( 'free', $input[1] ), $insert( '', 0 ) );`,
+      [body('heliotrope'), series],
+    );
+    const found = async (address: string, as?: CallOptions['as']): Promise<number[]> =>
+      (await newsroom.rest(address, { as })).json.map(({ id }: { id: number }) => id).sort();
+    const searches = [
+      '/wp/v2/articles?search=heliotrope',
+      '/wp/v2/articles?search=heliotrope&search_columns=post_content',
+      '/wp/v2/articles?search=stands+heliotrope&orderby=relevance',
+      '/wp/v2/search?search=heliotrope&per_page=100',
+    ];
+    for (const search of searches) expect(await found(search), search).toEqual([level, free, other]);
+    await saveSeries({ newsroom_series_access: 'subscriber' });
+    for (const search of searches) {
+      expect(await found(search), search).toEqual([free, other]);
+      expect(await found(search, 'reporter'), search).toEqual([free, other]);
+    }
+    const link = async (id: number) => (await newsroom.rest(`/wp/v2/articles/${id}`)).json.link;
+    const [openLink, closedLink] = [await link(free), await link(level)];
+    for (const query of ['s=heliotrope', 's=stands+heliotrope&sentence=1', 's=stands+heliotrope&orderby=relevance']) {
+      const page = (await newsroom.get(`/?${query}&feed=rss2`)).text;
+      expect(page, query).toContain(`<link>${openLink}</link>`);
+      expect(page, query).not.toContain(`<link>${closedLink}</link>`);
+    }
+    expect(await found('/wp/v2/articles?search=heliotrope', 'admin')).toEqual([level, free, other]);
+    expect(await found('/wp/v2/articles?search=heliotrope', 'site')).toEqual([level, free, other]);
+    const skipping = await newsroom.php(
+      `wp_set_current_user( 0 ); return wp_list_pluck( get_posts( array( 'post_type' => 'articles', 's' => 'heliotrope', 'orderby' => 'ID', 'order' => 'ASC' ) ), 'ID' );`,
+    );
+    expect(skipping).toEqual([free, other]);
   });
 
   it('that is taken back or deleted opens nothing that was paid for', async () => {
