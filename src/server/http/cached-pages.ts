@@ -85,7 +85,9 @@ function cachedPageAt(
   const { cookie } = headers;
   const level = access.levelFor(cookie);
   if (press.variantFor(page.page.access, level) === 'full' || passes?.opens(cookie, giftPage(key.key))) {
-    return press.peekFull(page);
+    const full = press.peekFull(page);
+    // A full page that is newer than the public one may be for fewer readers.
+    return full?.page.access === page.page.access ? full : undefined;
   }
   // A reader with a session and no access cookie may get one, which takes a call to the accounts.
   return level === null && options.renewAccess !== undefined && hasSession(cookie) ? undefined : page;
@@ -145,10 +147,15 @@ export async function answerWithPage(
       if (outgoing.destroyed || respondUncached(page, incoming, outgoing, press)) return;
       continue;
     }
-    if (press.variantFor(access, level) === 'full' || (access !== null && passes?.opens(cookie, giftPage(key)))) {
-      page = await find('full');
-      // Only a response that no cache stores may carry a cookie.
-      if (renewed.length > 0) outgoing.setHeader('set-cookie', renewed);
+    const isGift = access !== null && (passes?.opens(cookie, giftPage(key)) ?? false);
+    if (isGift || press.variantFor(access, level) === 'full') {
+      const full = await find('full');
+      // A full page that is newer than the public one may be for fewer readers, or for all.
+      if (isGift || full.page.access === null || press.variantFor(full.page.access, level) === 'full') {
+        page = full;
+        // Only a response that no cache stores may carry a cookie.
+        if (renewed.length > 0) outgoing.setHeader('set-cookie', renewed);
+      }
     }
     if (page.status === 404 && options.copy?.isUncertain(key)) return sendNotCopied(state, exchange);
     // The client may have closed the connection meanwhile.

@@ -185,6 +185,28 @@ it('keeps the old page when a render fails, shows the 500 page where there is no
   expect((await fetch(`${base}/pricing`)).status).toBe(200);
 });
 
+it('sends a full page that is for fewer readers than the public one says to none of the others', async () => {
+  let level: 'registered' | 'subscriber' = 'registered';
+  render = async (_request, locals) => {
+    (locals.content.tags as Set<string>).add(`only ${locals.variant}`);
+    locals.markAccess?.(level);
+    return answerWith(`${locals.variant} for ${level}`, { headers: { 'content-type': 'text/html' } });
+  };
+  await open();
+  const access = createAccessCookie({ name: 'access', keys: [{ id: 'a', secret: 'x'.repeat(32) }] });
+  const cookie = (own: 'registered' | 'subscriber') =>
+    `access=${access.sign(own, Math.floor(Date.now() / 1000) + 600)}`;
+  const ask = async (own: 'registered' | 'subscriber') =>
+    (await fetch(`${base}/about`, { headers: { cookie: cookie(own) } })).text();
+  expect([await ask('registered'), await ask('registered')]).toEqual(Array(2).fill('full for registered'));
+  level = 'subscriber';
+  await press.invalidate(new Set(['only full']));
+  expect([await ask('registered'), await ask('registered')]).toEqual(Array(2).fill('public for registered'));
+  expect(await ask('subscriber')).toBe('full for subscriber');
+  await press.invalidate(new Set(['only public']));
+  expect([await ask('registered'), await ask('subscriber')]).toEqual(['public for subscriber', 'full for subscriber']);
+});
+
 it('answers 503 when too many wait, and without an edition also for what is stored', async () => {
   const pages = { peek: () => undefined, peekFull: () => undefined, get: () => Promise.reject(new PressBusy('full')) };
   await open();

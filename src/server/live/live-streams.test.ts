@@ -146,6 +146,17 @@ it('a story that is no longer free is closed to readers without access from that
   expect((await open('/live/1')).status).toBe(403);
 });
 
+it('a story that becomes one for subscribers is closed to readers with an account from that moment', async () => {
+  streams.stories([story('s1', 'registered')]);
+  const reader = await open('/live/1?since=s1', { cookie: 'level=registered' });
+  await isOpen(1);
+  streams.send(story('s2', 'subscriber'), entry('PAID'));
+  await reader.ended;
+  expect(said(reader)).toEqual([]);
+  expect((await open('/live/1', { cookie: 'level=registered' })).status).toBe(403);
+  expect((await open('/live/1', { cookie: 'level=subscriber' })).status).toBe(200);
+});
+
 it('readers of a restricted story prove their access again after a while', async () => {
   streams.close();
   begin({ heartbeatMs: 20, accessMs: 50 });

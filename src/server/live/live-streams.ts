@@ -6,7 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isFree } from '../../lib/article/model.ts';
-import type { LiveStory } from '../../lib/content/model.ts';
+import { type LiveStory, strictness } from '../../lib/content/model.ts';
 import { noAlert, streamEvents } from '../../lib/live/schema.ts';
 import type { Exchange, StoredPages } from '../http/server-options.ts';
 import { eventText, type Frame, frameOf, heartbeat, idText, retryText } from './frames.ts';
@@ -163,11 +163,11 @@ function channelOf({ channels }: State, story: LiveStory): Channel {
   return channel;
 }
 
-/** Takes over what may have changed of a story. Who follows one that is no longer free has to prove access. */
+/** Takes over what may have changed of a story. Who follows one that is for fewer readers now has to prove access. */
 function keepTo(channel: Channel, story: LiveStory): void {
-  const hasWall = isFree(channel.story.access) && !isFree(story.access);
+  const isStricter = !isFree(story.access) && strictness(story.access) > strictness(channel.story.access);
   channel.story = story;
-  if (!hasWall) return;
+  if (!isStricter) return;
   channel.recent.length = 0;
   channel.base = story.state;
   for (const { outgoing } of channel.readers) outgoing.end();

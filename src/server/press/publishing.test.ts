@@ -43,7 +43,7 @@ function desk(part: Partial<PublishingOptions> = {}) {
   return { publishing, calls, pressed, names: () => calls.map(([name]) => name) };
 }
 
-it('presses before anything is awaited, and purges only when the pages are stored', async () => {
+it('presses before anything is awaited, and purges when the pages are stored, and what is withdrawn at once, too', async () => {
   const { publishing, calls, pressed, names } = desk();
   const answer = publishing.changed({
     tags: new Set(['card:1', 'article:1', 'latest']),
@@ -54,12 +54,13 @@ it('presses before anything is awaited, and purges only when the pages are store
   expect(names()).toEqual(['prioritize', 'press']);
   expect(calls[1]).toEqual(['press', ['card:1', 'article:1', 'latest'], ['article:1']]);
   await new Promise((resolve) => setImmediate(resolve));
-  expect(names()).toEqual(['prioritize', 'press']);
+  expect(names()).toEqual(['prioritize', 'press', 'purge']);
+  expect(calls[2]).toEqual(['purge', ['article:1'], { withdrawn: true }]);
   pressed.resolve(outcome('/', '/article/a', '/'));
   expect(await answer).toEqual(['/', '/article/a']);
-  expect(names()).toEqual(['prioritize', 'press', 'purge', 'purge', 'published']);
-  expect(calls[2]).toEqual(['purge', ['card:1', 'latest']]);
-  expect(calls[3]).toEqual(['purge', ['article:1'], { withdrawn: true }]);
+  expect(names()).toEqual(['prioritize', 'press', 'purge', 'purge', 'purge', 'published']);
+  expect(calls[3]).toEqual(['purge', ['card:1', 'latest']]);
+  expect(calls[4]).toEqual(['purge', ['article:1'], { withdrawn: true }]);
 });
 
 it('in a cluster purges what only this node knows of, even where another tells the CDN', async () => {
@@ -67,9 +68,8 @@ it('in a cluster purges what only this node knows of, even where another tells t
     const { publishing, calls, pressed } = desk({ freshEverywhere: async () => false });
     pressed.resolve(outcome());
     await publishing.changed({ tags: new Set(), withdrawn: [], withdrawnTags: ['article:1'], isOwn });
-    expect(calls.filter(([name]) => name === 'purge').slice(1)).toEqual(
-      isOwn ? [['purge', ['article:1'], { withdrawn: true }]] : [],
-    );
+    const withdrawal = ['purge', ['article:1'], { withdrawn: true }];
+    expect(calls.filter(([name]) => name === 'purge')).toEqual(isOwn ? [withdrawal, ['purge', []], withdrawal] : []);
   }
 });
 

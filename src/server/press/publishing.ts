@@ -1,6 +1,7 @@
 /**
  * Distributes a change of the content: the press renders first, then the CDN is purged, then search engines are notified. The CDN is
- * purged only when the new pages are stored, because it requests them again within milliseconds and stores the response.
+ * purged only when the new pages are stored, because it requests them again within milliseconds and stores the response; of what was
+ * withdrawn also at once.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,6 +83,10 @@ export function createPublishing(options: PublishingOptions): Publishing {
       open.add(mine);
       // Nothing is awaited before this call, so withdrawn pages are gone when it returns.
       const invalidated = press.invalidate(change.tags, { withdrawn: gone, reason: reasonOf(change) });
+      // The CDN's copies of what was withdrawn don't wait for the other pages of the change. They are purged again at the end: a copy may
+      // have been under way. In a cluster other nodes may still serve the page, so that a purge now would bring it back.
+      if (gone.length > 0 && (!freshEverywhere || change.isOwn))
+        void Promise.resolve(told?.()).then(() => cdn.purge(gone, { withdrawn: true }));
       const alert = change.tags.has(tag.alert) ? options.updateAlert?.() : undefined;
       const pressing = invalidated.then(async (result) => {
         await alert;
