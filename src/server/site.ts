@@ -229,6 +229,7 @@ function followChanges({ app, link }: SiteStart, site: SitePress, outlets: Outle
     published: outlets.metrics.published,
     told: link?.told,
     updateAlert: banner.update,
+    goneEverywhere: cluster ? () => cluster.goneEverywhere() : undefined,
     freshEverywhere: cluster ? () => cluster.freshEverywhere() : undefined,
   });
   site.onFresh(publishing.fresh);

@@ -339,6 +339,18 @@ describe('following WordPress without webhooks', () => {
     expect(content.reader().article('a-7')?.access).toBe('subscriber');
   });
 
+  it('takes a page off at once when its article asks for more than before, and not when it asks for less', async () => {
+    const steps = ['default', 'free', 'registered', 'subscriber', 'registered', 'default'] as const;
+    const gone: boolean[] = [];
+    for (const [step, access] of steps.entries()) {
+      changes.length = 0;
+      put(7, { access, modified_gmt: `2026-11-21T11:0${step}:00` });
+      await content.syncNow();
+      gone.push(changes.some(({ withdrawnTags = [] }) => withdrawnTags.includes('article:7')));
+    }
+    expect(gone).toEqual([false, false, true, true, false, false]);
+  });
+
   it('forgets the front page when its page goes', async () => {
     wordpress.put('pages', { id: 601, ...wirePost({ id: 601, slug: 'top-stories-2', acf: { top_articles: [2] } }) });
     await content.syncNow();

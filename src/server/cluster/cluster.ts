@@ -49,6 +49,8 @@ export interface Cluster {
   publish(tags: ReadonlySet<string>, by: 'holder' | 'any'): void;
   /** Resolves to whether this node holds the lease, once all nodes show what this node shows now. */
   freshEverywhere(): Promise<boolean>;
+  /** Resolves to whether this node holds the lease, once no node serves what was withdrawn so far. */
+  goneEverywhere(): Promise<boolean>;
   /** Pages of this build that the nodes share. */
   shareOf(build: string): SharedPages;
   /** Hashed files that the nodes share. @param source folder of the running build's */
@@ -128,6 +130,12 @@ export function createCluster(options: ClusterOptions): Cluster {
     webhooks: 0,
   };
   const { node } = state;
+  /** Waits for all nodes, and asks afterwards whether this one still leads. */
+  async function leadsOnce(what: 'applied' | 'fresh', ms: number): Promise<boolean> {
+    if (node.epoch === null) return false;
+    await node.everywhere(what, content.followed.revision(), ms).catch(() => false);
+    return node.epoch !== null;
+  }
   return {
     receive: (request, taken) => receive(state, request, taken),
     node,
@@ -141,11 +149,8 @@ export function createCluster(options: ClusterOptions): Cluster {
         return changes.publish({ tags, withdrawn: [] });
       });
     },
-    async freshEverywhere() {
-      if (node.epoch === null) return false;
-      await node.everywhere('fresh', content.followed.revision(), freshMs).catch(() => false);
-      return node.epoch !== null;
-    },
+    freshEverywhere: () => leadsOnce('fresh', freshMs),
+    goneEverywhere: () => leadsOnce('applied', withdrawMs),
     shareOf(build) {
       const revision = content.followed.revision;
       const isAhead = (): boolean => content.followed.ahead().length > 0;

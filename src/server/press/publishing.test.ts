@@ -63,9 +63,25 @@ it('presses before anything is awaited, and purges when the pages are stored, an
   expect(calls[4]).toEqual(['purge', ['article:1'], { withdrawn: true }]);
 });
 
+it('purges what is withdrawn when no node serves it any more, whatever is still being rendered', async () => {
+  const workers = Promise.withResolvers<void>();
+  const nodes = Promise.withResolvers<boolean>();
+  const { publishing, calls } = desk({ told: () => workers.promise, goneEverywhere: () => nodes.promise });
+  void publishing.changed({ tags: new Set(['article:1']), withdrawn: [], withdrawnTags: ['article:1'] });
+  workers.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(calls.length).toBe(2);
+  nodes.resolve(true);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(calls.slice(2)).toEqual([['purge', ['article:1'], { withdrawn: true }]]);
+});
+
 it('in a cluster purges what only this node knows of, even where another tells the CDN', async () => {
   for (const isOwn of [true, false]) {
-    const { publishing, calls, pressed } = desk({ freshEverywhere: async () => false });
+    const { publishing, calls, pressed } = desk({
+      freshEverywhere: async () => false,
+      goneEverywhere: async () => false,
+    });
     pressed.resolve(outcome());
     await publishing.changed({ tags: new Set(), withdrawn: [], withdrawnTags: ['article:1'], isOwn });
     const withdrawal = ['purge', ['article:1'], { withdrawn: true }];

@@ -29,6 +29,10 @@ export interface PublishingOptions {
    * (default: at once, and it does).
    */
   readonly freshEverywhere?: (() => Promise<boolean>) | undefined;
+  /**
+   * Resolves when no node of a cluster serves what was withdrawn, to whether this node tells the CDN (default: at once, and it does).
+   */
+  readonly goneEverywhere?: (() => Promise<boolean>) | undefined;
   /** Resolves when no other process of this site serves pages that were replaced or removed (default: there is none). */
   readonly told?: (() => Promise<void>) | undefined;
   /** Brings the pages' banner in step with the alert, see `AlertBanner.update`. */
@@ -55,7 +59,8 @@ const mostNamed = 200;
 const newsMs = 48 * 3_600_000;
 
 export function createPublishing(options: PublishingOptions): Publishing {
-  const { press, cdn, indexNow, log, now = Date.now, patienceMs = 8000, freshEverywhere, told } = options;
+  const { press, cdn, indexNow, log, now = Date.now, patienceMs = 8000 } = options;
+  const { freshEverywhere, goneEverywhere, told } = options;
   /** Changes without a response so far, each with the pages that became fresh since it came. */
   const open = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
 
@@ -64,6 +69,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     cdn.purge([...change.tags].filter((each) => !goneTags.has(each)));
     // The CDN's copies of all pages lack the banner, or still have it.
     if (change.tags.has(tag.alert)) cdn.purge([everything], { withdrawn: true });
+    // Once more: the CDN may have fetched a page between the first purge and its render.
     if (gone.length > 0) cdn.purge(gone, { withdrawn: true });
     const content = options.reader();
     const urls = (change.published ?? []).flatMap(({ type, slug }) => {
@@ -72,6 +78,12 @@ export function createPublishing(options: PublishingOptions): Publishing {
       return isNews && isFree(article.access) ? [`/article/${article.slug}`] : [];
     });
     if (urls.length > 0) indexNow.announce(urls);
+  }
+
+  /** Rendering may take minutes, in which the CDN would go on serving what was withdrawn. */
+  async function purgeGone({ isOwn }: ContentChange, gone: readonly string[]): Promise<void> {
+    await told?.();
+    if (!goneEverywhere || isOwn || (await goneEverywhere())) cdn.purge(gone, { withdrawn: true });
   }
 
   return {
@@ -83,10 +95,11 @@ export function createPublishing(options: PublishingOptions): Publishing {
       open.add(mine);
       // Nothing is awaited before this call, so withdrawn pages are gone when it returns.
       const invalidated = press.invalidate(change.tags, { withdrawn: gone, reason: reasonOf(change) });
-      // The CDN's copies of what was withdrawn don't wait for the other pages of the change. They are purged again at the end: a copy may
-      // have been under way. In a cluster other nodes may still serve the page, so that a purge now would bring it back.
-      if (gone.length > 0 && (!freshEverywhere || change.isOwn))
-        void Promise.resolve(told?.()).then(() => cdn.purge(gone, { withdrawn: true }));
+      if (gone.length > 0) {
+        purgeGone(change, gone).catch((error: unknown) =>
+          log.error({ err: error }, "Withdrawn pages couldn't be purged early"),
+        );
+      }
       const alert = change.tags.has(tag.alert) ? options.updateAlert?.() : undefined;
       const pressing = invalidated.then(async (result) => {
         await alert;
