@@ -262,7 +262,12 @@ function handle(state: State, message: Message): void {
   const { page, build, webhook, answer, lease, wanted } = message;
   if (wanted !== undefined && state.clusterLog.leads()) answerWanted(state, wanted);
   if (page !== undefined && build !== undefined) state.shares.get(build)?.announced(page);
-  if (webhook && state.node.epoch !== null) void answerWebhook(state, webhook);
+  if (webhook && state.node.epoch !== null) {
+    // A node that is stopping has closed its content store: the one that received the webhook asks the next holder, or WordPress sends it again.
+    answerWebhook(state, webhook).catch((error: unknown) =>
+      state.log.warn({ err: error }, "A webhook of another node couldn't be answered"),
+    );
+  }
   if (answer?.to === state.node.id) state.open.get(answer.id)?.answer(answer);
   // The holder before it may not have got these.
   if (lease !== undefined) passOnOpen(state);
