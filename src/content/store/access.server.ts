@@ -2,8 +2,8 @@
  * The public parts of a restricted article: its excerpt and its text in the search index. A section may set the access level, so the
  * content store, which knows the sections, determines both when it writes.
  */
-import { isWalled, levelOf, type SectionRules } from '../../lib/access/model.ts';
-import { type AccessLevel, strictness } from '../../lib/content/model.ts';
+import { isLevelRaised, isWalled, levelOf, type SectionRules } from '../../lib/access/model.ts';
+import type { AccessLevel } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { plainText, truncateAtWord } from '../../lib/text.ts';
@@ -45,15 +45,13 @@ export const isRestricted = (store: ContentStore, document: Pick<IngestedDocumen
 const levelIn = (store: ContentStore, { facts, terms }: Pick<IngestedDocument, 'facts' | 'terms'>): AccessLevel =>
   sectionTable(store).levelOf(facts.access, terms);
 
-const rises = (before: AccessLevel, after: AccessLevel): boolean =>
-  isWalled(after) && strictness(after) > strictness(before);
-
 /** Whether the whole of an article is for fewer readers than that of its version before, by its own level or its sections'. */
 export const isStricter = (
   store: ContentStore,
   before: Pick<DocumentVersion, 'facts' | 'terms'>,
   after: IngestedDocument,
-): boolean => rises(levelIn(store, { facts: JSON.parse(before.facts), terms: before.terms }), levelIn(store, after));
+): boolean =>
+  isLevelRaised(levelIn(store, { facts: JSON.parse(before.facts), terms: before.terms }), levelIn(store, after));
 
 /** The document as the content store may store it: lists and search show only the excerpt of a restricted article. */
 export function withPublicText(store: ContentStore, document: IngestedDocument): IngestedDocument {
@@ -104,7 +102,7 @@ export function updateRestrictedSections(store: ContentStore): LevelsChange {
         const level = levelBy(levels);
         if (level === levelBy(before)) continue;
         for (const each of [tag.article(Number(row.id)), tag.card(Number(row.id)), tag.search]) tags.add(each);
-        if (rises(levelBy(before), level)) withdrawnTags.add(tag.article(Number(row.id)));
+        if (isLevelRaised(levelBy(before), level)) withdrawnTags.add(tag.article(Number(row.id)));
         const body = plainText(String(row.body));
         if (!isWalled(level)) {
           rewordStory(store, Number(row.id), { body: withEntries(store, Number(row.id), facts, body) });

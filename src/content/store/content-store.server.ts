@@ -97,7 +97,9 @@ function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
       log.warn({ file, from, origin }, 'content store: created anew, the file is from another WordPress');
     } else {
       probe(db, file);
-      db.exec(searchSettings);
+      // Only in a file of an earlier version: a full disk must not keep the site from starting.
+      const merging = db.prepare("SELECT v FROM search_config WHERE k = 'usermerge'").get();
+      if (!merging) db.exec(searchSettings);
       if (origin !== null && from === null) db.prepare("INSERT INTO meta VALUES ('origin', ?)").run(origin);
       return db;
     }

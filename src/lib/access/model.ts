@@ -78,6 +78,10 @@ export function levelOf(
 /** Whether the rest of an article is restricted. */
 export const isWalled = (level: AccessLevel): level is WalledLevel => level === 'registered' || level === 'subscriber';
 
+/** Whether readers who could read everything at the level before can't any more. `default` and `free` are equal here. */
+export const isLevelRaised = (before: AccessLevel, after: AccessLevel): boolean =>
+  isWalled(after) && strictness(after) > strictness(before);
+
 /** @param path path or whole address, with or without a query; @returns `null` for what is no published article */
 export function articleAt(content: Pick<ContentReader, 'article'>, path: string): ArticleSubject | null {
   if (!URL.canParse(path, 'http://paper.example')) return null;

@@ -5,8 +5,9 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isLevelRaised } from '../../lib/access/model.ts';
 import { isFree } from '../../lib/article/model.ts';
-import { type LiveStory, strictness } from '../../lib/content/model.ts';
+import type { LiveStory } from '../../lib/content/model.ts';
 import { noAlert, streamEvents } from '../../lib/live/schema.ts';
 import type { Exchange, StoredPages } from '../http/server-options.ts';
 import { eventText, type Frame, frameOf, heartbeat, idText, retryText } from './frames.ts';
@@ -165,7 +166,7 @@ function channelOf({ channels }: State, story: LiveStory): Channel {
 
 /** Takes over what may have changed of a story. Who follows one that is for fewer readers now has to prove access. */
 function keepTo(channel: Channel, story: LiveStory): void {
-  const isStricter = !isFree(story.access) && strictness(story.access) > strictness(channel.story.access);
+  const isStricter = isLevelRaised(channel.story.access, story.access);
   channel.story = story;
   if (!isStricter) return;
   channel.recent.length = 0;
