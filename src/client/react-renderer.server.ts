@@ -2,7 +2,7 @@
  * The server half of `@astrojs/react`, for islands whose HTML is whole at once. The package renders each island twice into a web stream (first
  * to ask whether it is React), which costs several turns of the event loop; no island waits for data, so that a string does.
  */
-import ofPackage from '@astrojs/react/server.js';
+import packageRenderer from '@astrojs/react/server.js';
 import type { AstroComponentMetadata, NamedSSRLoadedRendererValue, SSRResult } from 'astro';
 import { type ComponentType, createElement } from 'react';
 import { renderToString } from 'react-dom/server';
@@ -17,7 +17,7 @@ function nextPrefix(result: SSRResult): string {
 }
 
 const renderer: NamedSSRLoadedRendererValue = {
-  ...ofPackage,
+  ...packageRenderer,
   // React is the only framework here.
   check: async (component: unknown) => typeof component === 'function' || typeof component === 'object',
   async renderToStaticMarkup(
@@ -28,7 +28,7 @@ const renderer: NamedSSRLoadedRendererValue = {
     metadata?: AstroComponentMetadata,
   ) {
     if (Object.keys(slots).length > 0 || 'children' in props) {
-      return ofPackage.renderToStaticMarkup.call(this, component, props, slots, metadata);
+      return packageRenderer.renderToStaticMarkup.call(this, component, props, slots, metadata);
     }
     const { class: _, ...rest } = props;
     const prefix = nextPrefix(this.result);
