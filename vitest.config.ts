@@ -15,7 +15,7 @@ export default defineConfig({
     testTimeout: runs(120_000, 3_600_000),
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    setupFiles: ['tests/world/patience.ts'],
+    setupFiles: ['tests/world/timeouts.ts'],
     // Every core: by itself vitest leaves one free, which on two is half of the machine.
     maxWorkers: '100%',
     sequence: { sequencer: Sequencer },

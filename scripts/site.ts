@@ -59,13 +59,13 @@ interface Readiness {
  *
  * @param base address of the site on this machine
  * @param options.complete waits for the whole archive, not only for what the front page needs
- * @param options.patienceMs how long a problem of the sync may last before the wait is given up; the site heals later
+ * @param options.timeoutMs how long a problem of the sync may last before the wait is given up; the site heals later
  * @returns `null` when there is an edition, else the problem that keeps it away
  */
 export async function waitForEdition(
   base: string,
   progress: (note: string) => void,
-  options: { readonly patienceMs: number; readonly complete?: boolean },
+  options: { readonly timeoutMs: number; readonly complete?: boolean },
 ): Promise<string | null> {
   let troubledSince: number | null = null;
   for (;;) {
@@ -74,7 +74,7 @@ export async function waitForEdition(
     const problem = state ? state.sync.problem : 'the site does not answer';
     if (state) progress(describeSync(state.sync));
     troubledSince = problem ? (troubledSince ?? Date.now()) : null;
-    if (problem && troubledSince !== null && Date.now() - troubledSince > options.patienceMs) return problem;
+    if (problem && troubledSince !== null && Date.now() - troubledSince > options.timeoutMs) return problem;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

@@ -34,7 +34,7 @@ async function start(): Promise<number> {
   const port = await site.listening;
   const base = `http://${config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host}:${port}`;
   const problem: string | null = await step('Collecting the edition', (progress) =>
-    Promise.race([waitForEdition(base, progress, { patienceMs: 20_000 }), failureOf(site.ended.then(siteEnded))]),
+    Promise.race([waitForEdition(base, progress, { timeoutMs: 20_000 }), failureOf(site.ended.then(siteEnded))]),
   );
 
   const others: readonly Row[] = access

@@ -56,8 +56,8 @@ export function failuresOfVitest(report: {
   return report.testResults.flatMap((file) => {
     const failed = file.assertionResults.filter((test) => test.status === 'failed');
     if (file.status === 'failed' && file.assertionResults.length === 0)
-      return [told(file.name, 'could not be loaded', file.message ?? '')];
-    return failed.map((test) => told(file.name, test.fullName, test.failureMessages?.[0] ?? ''));
+      return [summaryOf(file.name, 'could not be loaded', file.message ?? '')];
+    return failed.map((test) => summaryOf(file.name, test.fullName, test.failureMessages?.[0] ?? ''));
   });
 }
 
@@ -83,7 +83,7 @@ export function failuresOfPlaywright(report: {
       spec.tests
         .filter(({ status }) => status === 'unexpected' || status === 'flaky')
         .map(({ results }) =>
-          told(
+          summaryOf(
             spec.file,
             spec.title,
             results.find(({ error }) => error)?.error?.message ?? 'it ended without a message',
@@ -92,19 +92,21 @@ export function failuresOfPlaywright(report: {
     ),
     ...(suite.suites ?? []).flatMap(inside),
   ];
-  const outside = (report.errors ?? []).map(({ message }) => told('playwright', 'outside of a test', message ?? ''));
+  const outside = (report.errors ?? []).map(({ message }) =>
+    summaryOf('playwright', 'outside of a test', message ?? ''),
+  );
   return [...(report.suites ?? []).flatMap(inside), ...outside];
 }
 
 /** Lines of a message that are printed: enough for the difference of an assertion, too few to push the others away. */
-const toldLines = 12;
+const messageLines = 12;
 
-const told = (file: string, test: string, message: string): string =>
+const summaryOf = (file: string, test: string, message: string): string =>
   [
     `${file.replace(/^.*?(?=(?:src|sandbox|scripts|bench|tests|wordpress)\/)/, '')} › ${test}`,
     ...stripVTControlCharacters(message)
       .split('\n')
-      .slice(0, toldLines)
+      .slice(0, messageLines)
       .map((line) => `    ${line.slice(0, 400)}`),
   ].join('\n');
 

@@ -1,5 +1,5 @@
 /**
- * The front with stored pages of one article, walled and free, as the bench measures it: the same bytes each, so that what differs
+ * The front with stored pages of one article, restricted and free, as the bench measures it: the same bytes each, so that what differs
  * is the access check alone. Prints its port and cookies when it listens.
  */
 import type { AddressInfo } from 'node:net';

@@ -56,7 +56,7 @@ interface Way {
 }
 
 const browser = 'User-Agent: Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0';
-const [free, walled] = ['/article/free-one', '/article/paid-one'];
+const [free, restricted] = ['/article/free-one', '/article/paid-one'];
 const anonymous = () => [];
 const subscriber: Way['headers'] = ({ access }) => [`Cookie: visitor=member; ${access}`];
 const gift: Way['headers'] = ({ gift }) => [`Cookie: ${gift}`];
@@ -64,19 +64,19 @@ const plainly: Way = { name: 'anonymous, free', path: free, server: 'plain', hea
 /** What is measured, and what it is held against: the same request for a page without a level, so that the check alone is between them. */
 const pairs: readonly { readonly base: Way; readonly way: Way }[] = [
   { base: plainly, way: { ...plainly, name: 'the same again (noise)' } },
-  { base: plainly, way: { ...plainly, name: 'anonymous, walled', path: walled } },
+  { base: plainly, way: { ...plainly, name: 'anonymous, restricted', path: restricted } },
   {
     base: { name: 'a subscriber, free', path: free, server: 'plain', headers: subscriber },
-    way: { name: 'a subscriber, walled', path: walled, server: 'plain', headers: subscriber },
+    way: { name: 'a subscriber, restricted', path: restricted, server: 'plain', headers: subscriber },
   },
   {
     base: { name: 'a gift, free', path: free, server: 'plain', headers: gift },
-    way: { name: 'a gift, walled', path: walled, server: 'plain', headers: gift },
+    way: { name: 'a gift, restricted', path: restricted, server: 'plain', headers: gift },
   },
   { base: plainly, way: { ...plainly, name: 'anonymous, free, crawlers looked for', server: 'crawlers' } },
   {
     base: plainly,
-    way: { ...plainly, name: 'anonymous, walled, crawlers looked for', path: walled, server: 'crawlers' },
+    way: { ...plainly, name: 'anonymous, restricted, crawlers looked for', path: restricted, server: 'crawlers' },
   },
 ];
 

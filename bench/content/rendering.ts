@@ -35,7 +35,7 @@ export async function timeRendering(folder: string, wordpress: string, count: nu
   const site = startSite(env, join(folder, 'site.log'));
   try {
     await site.listening;
-    const problem = await waitForEdition(base, () => {}, { patienceMs: 30_000 });
+    const problem = await waitForEdition(base, () => {}, { timeoutMs: 30_000 });
     if (problem) throw new Error(`the site has no edition: ${problem}`);
     const next = random(11);
     const wanted = new Set<number>();

@@ -23,7 +23,7 @@ const pages = [
   { name: 'section', path: '/section/politics' },
   { name: 'home', path: '/' },
 ] as const;
-const walled = '/article/what-subscribers-know-about-salt';
+const restricted = '/article/what-subscribers-know-about-salt';
 
 /** Least share of nginx's requests per second of processor time. */
 const bound = 1;
@@ -96,7 +96,7 @@ export async function compareProduct(folder: string): Promise<readonly Verdict[]
     const cookie = `${accessCookieName}=${access.sign('subscriber', Math.floor(Date.now() / 1000) + 3600)}`;
     const served = await Promise.all([
       ...pages.map(({ path }) => fetchPage(address, path)),
-      fetchPage(address, walled, cookie),
+      fetchPage(address, restricted, cookie),
     ]);
     const site = { port: Number(new URL(address).port), pid: Number(world.pid) };
     pin(site.pid);
@@ -119,7 +119,7 @@ export async function compareProduct(folder: string): Promise<readonly Verdict[]
       if (each) etags.set(each.port, await etagOf(each.port, article));
     }
     const mixture = ({ port }: Site) => mixtureOf(article, cookie, etags.get(port) ?? '');
-    rows.push(await row(folder, 'mixture, 10 % walled, 5 % unchanged', servers, usual, mixture));
+    rows.push(await row(folder, 'mixture, 10 % restricted, 5 % unchanged', servers, usual, mixture));
     if (withWrk) rows.push(...(await behindFronts(folder, servers, article)));
     return report(rows, stolenBetween(before, ticks()));
   } finally {
@@ -146,11 +146,11 @@ async function behindFronts(folder: string, servers: Servers, path: string): Pro
   return rows;
 }
 
-/** Twenty requests: two for a walled story with a cookie, one for a page that the browser has. */
+/** Twenty requests: two for a restricted story with a cookie, one for a page that the browser has. */
 function mixtureOf(article: string, cookie: string, etag: string): string[] {
   const ask = (path: string, ...more: string[]) => [path, 'Accept-Encoding: gzip', ...more].join('\t');
   return Array.from({ length: 20 }, (_, at) => {
-    if (at % 10 === 3) return ask(walled, `Cookie: ${cookie}`);
+    if (at % 10 === 3) return ask(restricted, `Cookie: ${cookie}`);
     if (at === 7) return ask(article, `If-None-Match: ${etag}`);
     return ask(pages[at % 3]?.path ?? article);
   });

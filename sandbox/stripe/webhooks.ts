@@ -57,7 +57,7 @@ const usual: WebhookSettings = { mode: 'on', delay: 0, copies: 1, shuffle: 0, lo
 const backOff = [1, 2, 4, 8, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** Timeout of a delivery, milliseconds. */
-const patience = 10_000;
+const timeoutMs = 10_000;
 
 /** `Stripe-Signature` of a body. */
 export function sign(body: string, secret: string, at: number): string {
@@ -266,7 +266,7 @@ async function post({ url, secret, wall, stopping }: State, body: string): Promi
       },
       body,
       redirect: 'manual',
-      signal: AbortSignal.any([AbortSignal.timeout(patience), stopping.signal]),
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping.signal]),
     });
     await response.body?.cancel();
     return response.status;

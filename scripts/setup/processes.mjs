@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { whileRunning } from './lifetime.mjs';
 
 /** Milliseconds that a child has for stopping by itself; longer than the site takes for what is in flight. */
-const patience = 15_000;
+const defaultTimeoutMs = 15_000;
 
 /**
  * @typedef {object} Child
@@ -19,7 +19,7 @@ const patience = 15_000;
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{cwd: string, env: Record<string, string | undefined>, onLine?: (line: string) => void, onErrorLine?: (line: string) => void, onMessage?: (message: any) => void, patienceMs?: number}} options
+ * @param {{cwd: string, env: Record<string, string | undefined>, onLine?: (line: string) => void, onErrorLine?: (line: string) => void, onMessage?: (message: any) => void, timeoutMs?: number}} options
  * @returns {Child}
  */
 export function startChild(command, args, options) {
@@ -61,7 +61,7 @@ export function startChild(command, args, options) {
     /** @type {NodeJS.Timeout | undefined} */
     let timer;
     const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, options.patienceMs ?? patience);
+      timer = setTimeout(resolve, options.timeoutMs ?? defaultTimeoutMs);
     });
     await Promise.race([ended, late]);
     clearTimeout(timer);

@@ -38,7 +38,7 @@ const picturesName = 'broadsheet-pictures';
 
 const offlinePage = '/offline';
 /** Milliseconds to wait for the network before a stored story is shown. */
-const patience = 4000;
+const networkTimeoutMs = 4000;
 const mostAssets = 400;
 const mostPictures = settings.stories * 10;
 const keptAt = 'x-kept-at';
@@ -127,7 +127,7 @@ async function navigate(event: Asked, url: URL): Promise<Response> {
   if (url.pathname === offlinePage) await attempt(dropOld());
   const kept = story ? await attempt(keptStory(url)) : undefined;
   try {
-    const first = await (kept ? Promise.race([fresh, wait(patience)]) : fresh);
+    const first = await (kept ? Promise.race([fresh, wait(networkTimeoutMs)]) : fresh);
     if (first && (first.answer.status < 500 || !kept)) return first.answer;
   } catch {
     // No network.

@@ -7,7 +7,7 @@ import { searchArticles } from './search/search.server.ts';
 import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
 import { updateRestrictedSections, warnOfUnknownRules } from './store/access.server.ts';
-import { aheadName, entriesAhead } from './store/ahead.server.ts';
+import { aheadName, entriesAhead } from './store/ahead-of-log.server.ts';
 import { backfillCursor, type ContentStore, isCopied, openContentStore } from './store/content-store.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
 import { indexNewEntries } from './store/live-search.server.ts';
@@ -120,7 +120,7 @@ function connected(options: Connected, store: ContentStore): Content {
   ];
   const afterCommit = (): void => {
     for (const work of indexWork) work.soon();
-    frontClock.look();
+    frontClock.check();
     warnOfUnknownRules(store, log);
   };
   const searching = searchThread(options, store);

@@ -3,7 +3,7 @@ import type { Article, Crossword, DocumentType, StaticPage, Video } from '../lib
 import type { ContentReader } from '../lib/content/reader.ts';
 import type { FrontSlot } from '../lib/fronts/model.ts';
 import type { Logger } from '../lib/logging.ts';
-import type { AheadName, EntryAhead } from './store/ahead.server.ts';
+import type { AheadName, EntryAhead } from './store/ahead-of-log.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
 import type { LookUpAnswer } from './sync/lookup.server.ts';
 import type { WordPressProblem } from './wire/fetch.server.ts';

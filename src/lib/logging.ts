@@ -21,12 +21,12 @@ const mostHosts = 500;
  * the dozen.
  */
 export function warnOncePerHost(log: Logger): (message: string, url: string, context: object) => void {
-  const told = new Set<string>();
+  const warned = new Set<string>();
   return (message, url, context) => {
     const host = URL.parse(url)?.host ?? '';
     const key = `${message} ${host}`;
-    if (told.has(key) || told.size >= mostHosts) return;
-    told.add(key);
+    if (warned.has(key) || warned.size >= mostHosts) return;
+    warned.add(key);
     log.warn({ host, ...context }, `${message}; it is not logged again for this host`);
   };
 }

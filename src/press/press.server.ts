@@ -3,7 +3,7 @@
  * the new one is stored; withdrawn pages are removed before `invalidate` returns.
  */
 
-import type { WalledLevel } from '../lib/content/model.ts';
+import type { RestrictedLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createBoundedMap } from './cache/bounded-map.ts';
 import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
@@ -110,7 +110,7 @@ export interface Press {
   /** @throws RenderFailed, PressBusy */
   get(key: string, variant: Variant): Promise<CachedPage>;
   /** The variant of a page with this access level for a reader of this level. */
-  variantFor(access: WalledLevel | null, level: WalledLevel | null): Variant;
+  variantFor(access: RestrictedLevel | null, level: RestrictedLevel | null): Variant;
   /**
    * The response in the best of the wanted encodings; `undefined`: the page was just replaced, look it up again.
    */

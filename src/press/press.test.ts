@@ -4,7 +4,7 @@ import type { Rendering } from './scheduler/render.server.ts';
 import { PressBusy } from './scheduler/scheduler.server.ts';
 import type { FreshPage } from './scheduler/scheduler-state.ts';
 import type { Variant } from './store/stored-page.ts';
-import { gate, html, keepLog, press, type TestPress, tempDir, textOf, until } from './testing.ts';
+import { deferred, html, keepLog, press, type TestPress, tempDir, textOf, until } from './testing.ts';
 
 let folder: ReturnType<typeof tempDir>;
 let open: TestPress[];
@@ -114,7 +114,7 @@ describe('pages that are not stored', () => {
 
   it('are refused when too many readers wait', async () => {
     const world = paper({ '/a': ['t'], '/b': ['t'] });
-    const held = gate();
+    const held = deferred();
     world.hold(held.promise);
     const bench = start(world.render, { mostReaders: 2 });
     const waiting = [bench.press.get('/a', 'public'), bench.press.get('/b', 'public')];
@@ -167,7 +167,7 @@ describe('a change', () => {
     const bench = start(world.render);
     for (const key of ['/', '/1', '/2', '/about']) await read(bench, key);
     world.renders.length = 0;
-    const held = gate();
+    const held = deferred();
     world.hold(held.promise);
     world.content['card:1'] = 1;
     const fresh = bench.press.invalidate(['card:1'], { reason: 'headline' });
@@ -248,7 +248,7 @@ describe('a change', () => {
     const bench = start(world.render);
     await read(bench, '/a');
     world.renders.length = 0;
-    const held = gate();
+    const held = deferred();
     world.hold(held.promise);
     world.content.t = 1;
     const changes = [bench.press.invalidate(['t'])];
@@ -279,7 +279,7 @@ describe('a change', () => {
   it('never lets the older render of a missing page be stored', async () => {
     const world = paper({ '/a': ['t'] });
     const bench = start(world.render);
-    const held = gate();
+    const held = deferred();
     world.hold(held.promise);
     const early = [read(bench, '/a'), read(bench, '/a')];
     await until(() => world.running === 1);
@@ -351,7 +351,7 @@ describe('a change', () => {
 describe('withdrawal', () => {
   it('takes a page away before anything else, for readers and for renders under way', async () => {
     let published = true;
-    const held = gate();
+    const held = deferred();
     let hold: Promise<void> | null = null;
     const bench = start(async () => {
       const seen = published;
@@ -524,7 +524,7 @@ describe('builds', () => {
     for (const key of ['/a', '/b']) await read(first, key);
     await first.close();
     const newer = paper({ '/a': ['t'], '/b': ['t'] });
-    const held = gate();
+    const held = deferred();
     newer.hold(held.promise);
     const second = press(folder.dir, { render: newer.render }, { build: 'two' });
     open = [second];
@@ -566,7 +566,7 @@ describe('builds', () => {
     const world = paper({ ...Object.fromEntries(keys.map((key) => [key, ['t']])), '/news': ['n'] });
     const bench = start(world.render, { concurrency: 1 });
     await read(bench, '/news');
-    const held = gate();
+    const held = deferred();
     world.hold(held.promise);
     world.renders.length = 0;
     const warming = bench.press.warm(keys, { concurrency: 30 });

@@ -2,7 +2,7 @@
  * The pages of a page store that another process writes: served from this process's memory, read from the store on a miss. That process
  * says which pages it has replaced; a page that isn't here, or may be outdated, is asked of it.
  */
-import type { WalledLevel } from '../lib/content/model.ts';
+import type { RestrictedLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createTagChanges } from './cache/cache-state.ts';
 import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
@@ -33,7 +33,7 @@ export interface SharedStorePages {
   /** A current page; `undefined`: ask the process that writes the store. */
   peek(key: string, variant: Variant): CachedPage | undefined;
   peekFull(publicPage: CachedPage): CachedPage | undefined;
-  variantFor(access: WalledLevel | null, level: WalledLevel | null): Variant;
+  variantFor(access: RestrictedLevel | null, level: RestrictedLevel | null): Variant;
   /** See `Press.encoded`. */
   encoded(page: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
   /** See `Press.withDictionary`. */

@@ -94,7 +94,7 @@ export async function until(condition: () => boolean, ms = 5000): Promise<void> 
 }
 
 /** A promise with its handles. */
-export const gate = (): PromiseWithResolvers<void> => Promise.withResolvers<void>();
+export const deferred = (): PromiseWithResolvers<void> => Promise.withResolvers<void>();
 
 /** An invented page, for tests of the store. */
 export async function pageOf(

@@ -9,7 +9,7 @@
 import { $commentAct } from '../stores/ui.ts';
 
 /** Milliseconds in which the island must handle a request. */
-const patience = 8000;
+const timeoutMs = 8000;
 
 /** Hydrates the island. */
 export function wake(): boolean {
@@ -29,7 +29,7 @@ function act(link: HTMLAnchorElement): void {
   const asked = { act: link.dataset.act === 'report' ? ('report' as const) : ('reply' as const), id };
   $commentAct.set(asked);
   if (!wake()) location.assign(link.href);
-  else setTimeout(() => $commentAct.get() === asked && location.assign(link.href), patience);
+  else setTimeout(() => $commentAct.get() === asked && location.assign(link.href), timeoutMs);
 }
 
 /** Number of the last request that replaces a list: of two orders requested in a row the later one stays, whichever arrives first. */

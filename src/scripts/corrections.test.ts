@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { correctionsId, toldPath, type UntoldAnswer } from '../lib/corrections/schema.ts';
-import { tell } from './corrections.ts';
+import { correctionsId, seenPath, type UnseenAnswer } from '../lib/corrections/schema.ts';
+import { showNotice } from './corrections.ts';
 
 const until = '2026-11-25T13:00:00.000Z';
 const stories = [{ id: 7, slug: 'a-mule', title: 'A <b>Mule</b>', kind: 'correction' as const }];
@@ -20,12 +20,12 @@ afterEach(() => {
 });
 
 /** A page where there is something to tell. */
-function visit(answer: UntoldAnswer): HTMLElement | null {
+function visit(answer: UnseenAnswer): HTMLElement | null {
   vi.stubGlobal('fetch', async (_url: string, init?: RequestInit) => {
     posted.push(JSON.parse(String(init?.body)));
     return Response.json({});
   });
-  tell(answer, { path: toldPath, anchor: correctionsId }, (may) => asksAgain.push(may));
+  showNotice(answer, { path: seenPath, anchor: correctionsId }, (may) => asksAgain.push(may));
   return document.querySelector<HTMLElement>('.correction-notice');
 }
 
@@ -45,7 +45,7 @@ it('names the story as text, links to its notes, and counts as told after some s
 
 it('says whether the stories were corrected or only clarified', () => {
   const clarified = { id: 8, slug: 'a-horse', title: 'A Horse', kind: 'clarification' as const };
-  const heading = (...told: UntoldAnswer['stories']) => {
+  const heading = (...told: UnseenAnswer['stories']) => {
     document.body.innerHTML = '<main></main>';
     return visit({ stories: told, until })?.getAttribute('aria-label');
   };

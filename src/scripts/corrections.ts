@@ -4,7 +4,7 @@
  */
 import './corrections.css';
 import { noticeWords } from '../lib/corrections/messages.ts';
-import type { ToldBody, UntoldAnswer, UntoldStory } from '../lib/corrections/schema.ts';
+import type { SeenBody, UnseenAnswer, UnseenStory } from '../lib/corrections/schema.ts';
 import { ask } from '../lib/http/ask.ts';
 import { isBusy } from '../stores/ui.ts';
 
@@ -18,7 +18,7 @@ interface Addresses {
   readonly anchor: string;
 }
 
-function link({ slug, title }: UntoldStory, anchorId: string): HTMLLIElement {
+function link({ slug, title }: UnseenStory, anchorId: string): HTMLLIElement {
   const item = document.createElement('li');
   const anchor = document.createElement('a');
   anchor.href = `/article/${slug}#${anchorId}`;
@@ -29,7 +29,7 @@ function link({ slug, title }: UntoldStory, anchorId: string): HTMLLIElement {
 }
 
 /** Shows the notice. @returns it */
-function show(stories: readonly UntoldStory[], anchor: string, onTold: () => void): HTMLElement {
+function show(stories: readonly UnseenStory[], anchor: string, onSeen: () => void): HTMLElement {
   const notice = document.createElement('aside');
   notice.className = 'correction-notice';
   notice.setAttribute('aria-label', noticeWords.heading(stories));
@@ -45,12 +45,12 @@ function show(stories: readonly UntoldStory[], anchor: string, onTold: () => voi
   dismiss.textContent = noticeWords.dismiss;
   dismiss.addEventListener('click', () => {
     notice.remove();
-    onTold();
+    onSeen();
   });
   notice.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') dismiss.click();
   });
-  list.addEventListener('click', onTold);
+  list.addEventListener('click', onSeen);
   notice.append(text, dismiss);
   // After the skip link, so that a keyboard reaches it before the page; an empty status is filled, so that it is announced.
   document.body.prepend(notice);
@@ -63,23 +63,23 @@ function show(stories: readonly UntoldStory[], anchor: string, onTold: () => voi
  *
  * @param again lets the next page ask again
  */
-export function tell(
-  { stories, until }: UntoldAnswer,
+export function showNotice(
+  { stories, until }: UnseenAnswer,
   { path, anchor }: Addresses,
   again: (may: boolean) => void,
 ): void {
   again(true);
   if (until === null || isBusy()) return;
-  let isTold = false;
-  const onTold = (): void => {
-    if (isTold) return;
-    isTold = true;
+  let isSeen = false;
+  const onSeen = (): void => {
+    if (isSeen) return;
+    isSeen = true;
     again(false);
-    void ask(path, { body: { until } satisfies ToldBody, keepalive: true });
+    void ask(path, { body: { until } satisfies SeenBody, keepalive: true });
   };
-  show(stories, anchor, onTold);
+  show(stories, anchor, onSeen);
   // A hidden tab doesn't count.
-  const inAWhile = (): unknown => setTimeout(() => (document.hidden ? whenSeen() : onTold()), inSight);
+  const inAWhile = (): unknown => setTimeout(() => (document.hidden ? whenSeen() : onSeen()), inSight);
   const whenSeen = (): void => document.addEventListener('visibilitychange', inAWhile, { once: true });
   inAWhile();
 }

@@ -82,7 +82,7 @@ function open(dialog: HTMLDialogElement): void {
 }
 
 /** The menu has been opened or closed: once that has been painted, the page behind it follows. */
-function settle(dialog: HTMLDialogElement, opener: HTMLElement | undefined): void {
+function afterToggle(dialog: HTMLDialogElement, opener: HTMLElement | undefined): void {
   afterPaint(() => {
     const isOpen = dialog.matches(':popover-open');
     isolate(isOpen);
@@ -122,7 +122,7 @@ if (menu) {
   });
   menu.addEventListener('toggle', (event) => {
     setSiteMenu((event as ToggleEvent).newState === 'open');
-    if (!menu.open) settle(menu, opener);
+    if (!menu.open) afterToggle(menu, opener);
   });
   menu.addEventListener('keydown', ({ key }) => {
     if (key === 'Tab' && !menu.open) isolate(true);

@@ -9,13 +9,13 @@ import { $ui } from '../stores/ui.ts';
 const wall = document.querySelector<HTMLElement>('.meter-wall');
 
 /** How long the paywall waits for the prices, milliseconds. */
-const patience = 3000;
+const timeoutMs = 3000;
 let offer: Promise<void> | undefined;
 
 /** Loads the prices and benefits of a subscription. Without them the paywall's links lead to the plans. */
 async function loadOffer(place: HTMLElement): Promise<void> {
   try {
-    const response = await fetch(place.dataset.offer ?? '', { signal: AbortSignal.timeout(patience) });
+    const response = await fetch(place.dataset.offer ?? '', { signal: AbortSignal.timeout(timeoutMs) });
     if (!response.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     place.replaceChildren(...page.body.children);

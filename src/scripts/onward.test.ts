@@ -24,12 +24,12 @@ beforeEach(() => {
   vi.stubGlobal(
     'IntersectionObserver',
     class {
-      readonly #told: (entries: object[]) => void;
-      constructor(told: (entries: object[]) => void) {
-        this.#told = told;
+      readonly #notify: (entries: object[]) => void;
+      constructor(notify: (entries: object[]) => void) {
+        this.#notify = notify;
       }
       observe(target: Element) {
-        this.#told([{ isIntersecting: true, target }]);
+        this.#notify([{ isIntersecting: true, target }]);
       }
       unobserve() {}
     },

@@ -6,7 +6,7 @@
 import { whenShown } from '../lib/when-shown.ts';
 
 /** Distance in CSS pixels at which a list is loaded, so that it is there before the reader. */
-const ahead = 800;
+const loadDistance = 800;
 
 /** Links of the stories that a page shows already. */
 const headlines = '.headline a, .rail-list h3 a';
@@ -63,7 +63,7 @@ const near = new IntersectionObserver(
       before = bring(place, before);
     }
   },
-  { rootMargin: `${ahead}px 0px` },
+  { rootMargin: `${loadDistance}px 0px` },
 );
 whenShown(() => {
   for (const place of document.querySelectorAll<HTMLElement>('[data-fragment]')) near.observe(place);

@@ -6,7 +6,7 @@
 import type { Session } from '../lib/accounts/session.ts';
 import { recognizeFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
 import { forgetRepair } from '../lib/accounts/storage.ts';
-import { correctionsId, toldPath, type UntoldAnswer } from '../lib/corrections/schema.ts';
+import { correctionsId, seenPath, type UnseenAnswer } from '../lib/corrections/schema.ts';
 import { ask } from '../lib/http/ask.ts';
 import { $session, refreshSession } from '../stores/session.ts';
 import { $ui } from '../stores/ui.ts';
@@ -44,10 +44,10 @@ async function askCorrections(): Promise<void> {
     localStorage[correctionsId] = may ? 0 : Date.now();
   };
   mark(false);
-  const answer = await ask<UntoldAnswer>(toldPath);
+  const answer = await ask<UnseenAnswer>(seenPath);
   if (!answer.ok || !answer.value.until) return;
-  const { tell } = await import('./corrections.ts');
-  tell(answer.value, { path: toldPath, anchor: correctionsId }, mark);
+  const { showNotice } = await import('./corrections.ts');
+  showNotice(answer.value, { path: seenPath, anchor: correctionsId }, mark);
 }
 
 $session.subscribe((session) => {

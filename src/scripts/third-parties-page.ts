@@ -10,7 +10,7 @@ import {
 import { forgetThirdParty, hidePayment, runThirdParties, type Startable } from '../lib/third-party/run.ts';
 import { presentThirdParties, type ThirdPartyName, thirdPartyPurposes } from '../lib/third-party/settings.ts';
 import { publication } from '../publication.ts';
-import { $consent, chooseConsent, refreshConsent, tellConsent } from '../stores/consent.ts';
+import { $consent, announceConsent, chooseConsent, refreshConsent } from '../stores/consent.ts';
 import { $session } from '../stores/session.ts';
 
 /** Each adapter is a module of its own, fetched when it is allowed. */
@@ -62,7 +62,7 @@ export async function start(whenIdle: (action: () => void) => void): Promise<voi
     const type = visitorType(session);
     if (type) running.visitor(type);
   });
-  if (new URLSearchParams(location.search).has('saved')) tellConsent();
+  if (new URLSearchParams(location.search).has('saved')) announceConsent();
   addEventListener('popstate', running.route);
   addEventListener('pageshow', (event) => event.persisted && running.route());
 }
@@ -89,7 +89,7 @@ export function applyChoice(form: HTMLFormElement, submitter: HTMLElement | null
     () => {
       // Some browsers send Global Privacy Control to the server only, which then stores less than was chosen here.
       refreshConsent();
-      tellConsent();
+      announceConsent();
     },
     () => {},
   );

@@ -9,11 +9,11 @@ import { isBusy, setWelcomePopup } from '../stores/ui.ts';
 
 const { minWidth, scroll } = publication.layout.welcomePopup;
 
-function look(): void {
+function openIfDue(): void {
   if (window.scrollY <= scroll || window.innerWidth < minWidth || isBusy()) return;
   // Set at the first paint for readers who may be signed in, and removed if they are not.
   if (document.documentElement.dataset.visitor !== undefined) return;
-  removeEventListener('scroll', look);
+  removeEventListener('scroll', openIfDue);
   if ($gaveAddress.get() || $seenWelcomeModal.get()) return;
   $seenWelcomeModal.set(true);
   setWelcomePopup(true);
@@ -21,6 +21,6 @@ function look(): void {
 
 whenShown(() => {
   if (location.pathname !== '/' || $seenWelcomeModal.get()) return;
-  addEventListener('scroll', look, { passive: true });
-  look();
+  addEventListener('scroll', openIfDue, { passive: true });
+  openIfDue();
 });

@@ -136,14 +136,14 @@ export interface ComposeOptions {
   /** Whether this process serves pages: only then is it a node of the cluster. */
   readonly serves?: boolean;
   /** See `ClusterOptions`. */
-  readonly told?: (() => Promise<void>) | undefined;
+  readonly workersUpdated?: (() => Promise<void>) | undefined;
 }
 
 /** @throws Error with a sentence for the operator when the data folder can't be written */
 export async function compose(
   config: Config,
   log: Logger,
-  { serves = false, told }: ComposeOptions = {},
+  { serves = false, workersUpdated }: ComposeOptions = {},
 ): Promise<Composition> {
   openDataDir(config.dataDir, log);
   const features = describeFeatures(config);
@@ -176,7 +176,7 @@ export async function compose(
       content,
       changes,
       log,
-      told,
+      workersUpdated,
       onLead: () => ticker?.lead(),
       onWanted: (key) => key === quotesKey && ticker?.wanted(),
     });
@@ -218,7 +218,7 @@ export async function compose(
     isConfirmed: () => content.status().phase === 'following',
     log,
   });
-  changes.follow({ changed: ({ tags }) => void (tags.has(tag.alert) && alerts.look()) });
+  changes.follow({ changed: ({ tags }) => void (tags.has(tag.alert) && alerts.check()) });
   const services: Services = {
     ...(readers?.services ?? withoutAccounts),
     sessions: readers?.services.accounts ?? tenantSessionsOf(config),

@@ -44,7 +44,7 @@ export async function startWriter(
   const { tracing: wanted, trustedProxies } = config;
   // Imported only where it is wanted: the libraries take memory and time to start.
   const tracing = wanted && (await (await import('./tracing/tracing.ts')).startTracing(wanted, trustedProxies, log));
-  const app = await compose(config, log, { serves: true, told: link?.told });
+  const app = await compose(config, log, { serves: true, workersUpdated: link?.workersUpdated });
   const closers: Closers = [app.stop];
   try {
     return await openSite({ app, render, link, closers, tracing });

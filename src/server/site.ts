@@ -206,11 +206,11 @@ type Outlets = ReturnType<typeof openOutlets>;
 function openBanner({ app, link, closers }: SiteStart, { press }: SitePress, streams: LiveStreams): AlertBanner {
   const { content, log } = app.services;
   const onEnd = (): void => app.publish(new Set([tag.alert]), 'holder');
-  const tell = (html: string | null): void => {
+  const onBanner = (html: string | null): void => {
     streams.alert(html);
     link?.banner(html);
   };
-  const banner = createAlertBanner({ press, reader: content.reader, tell, onEnd, log });
+  const banner = createAlertBanner({ press, reader: content.reader, onBanner, onEnd, log });
   closers.unshift(banner.stop);
   return banner;
 }
@@ -227,7 +227,7 @@ function followChanges({ app, link }: SiteStart, site: SitePress, outlets: Outle
     reader: services.content.reader,
     log: services.log,
     published: outlets.metrics.published,
-    told: link?.told,
+    workersUpdated: link?.workersUpdated,
     updateAlert: banner.update,
     goneEverywhere: cluster ? () => cluster.goneEverywhere() : undefined,
     freshEverywhere: cluster ? () => cluster.freshEverywhere() : undefined,
@@ -308,7 +308,7 @@ function siteRoutes(
     locals,
     editionReady,
     copy: createCopyGate(content),
-    missesChanges: cluster ? () => !cluster.node.hears : undefined,
+    missesChanges: cluster ? () => !cluster.node.isConnected : undefined,
     readiness: () => {
       const sync = content.status();
       const node = cluster?.stats() ?? null;

@@ -19,7 +19,7 @@ const $store = atom<Consent>(now());
 export const $consent: ReadableAtom<Consent> = $store;
 
 const channelName = 'broadsheet-privacy';
-let tell = () => {};
+let notifyTabs = () => {};
 
 onMount($store, () => {
   if (typeof document === 'undefined') return;
@@ -40,13 +40,13 @@ onMount($store, () => {
   };
   open();
   refreshConsent();
-  tell = () => channel?.postMessage('changed');
+  notifyTabs = () => channel?.postMessage('changed');
   addEventListener('pagehide', shut);
   addEventListener('pageshow', back);
   document.addEventListener('visibilitychange', refreshConsent);
   return () => {
     shut();
-    tell = () => {};
+    notifyTabs = () => {};
     removeEventListener('pagehide', shut);
     removeEventListener('pageshow', back);
     document.removeEventListener('visibilitychange', refreshConsent);
@@ -54,7 +54,7 @@ onMount($store, () => {
 });
 
 /** Tells the other tabs that a choice was made. */
-export const tellConsent = (): void => tell();
+export const announceConsent = (): void => notifyTabs();
 
 /** Reads the cookie again; the server may have written it. */
 export function refreshConsent(): void {
@@ -76,5 +76,5 @@ export function chooseConsent(granted: readonly OptionalPurpose[]): void {
   // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser, and this is one cookie.
   document.cookie = `${consentCookieName}=${value}; Path=/; Max-Age=${consentMaxAge}; SameSite=Lax${secure}`;
   refreshConsent();
-  tell();
+  notifyTabs();
 }

@@ -16,7 +16,7 @@ import {
 import { featureDecisions, logout, oneTabAtATime } from '../lib/accounts/session-client.ts';
 import { dropShared, forgetProfileCopies, putShared, takeShared } from '../lib/accounts/storage.ts';
 import { readVisitor, tabs, visitorCookie } from '../lib/accounts/visitor.ts';
-import type { Answer } from '../lib/http/ask.ts';
+import type { Reply } from '../lib/http/ask.ts';
 import { whenShown } from '../lib/when-shown.ts';
 import { publication } from '../publication.ts';
 
@@ -27,13 +27,13 @@ export const $session: ReadableAtom<Session> = $store;
 
 /** Requests are numbered, so that an old response never overwrites a newer one. */
 let latest = 0;
-let tell = () => {};
+let notifyTabs = () => {};
 
 onMount($store, () => {
   // The server renders the same page for every reader.
   if (typeof document === 'undefined') return;
   const others = tabs(() => void load('heard'));
-  tell = others.tell;
+  notifyTabs = others.notify;
   // A page from the back-forward cache may have missed a sign-in.
   const back = (event: PageTransitionEvent) => {
     if (event.persisted) void load('opened');
@@ -43,7 +43,7 @@ onMount($store, () => {
   return () => {
     others.close();
     removeEventListener('pageshow', back);
-    tell = () => {};
+    notifyTabs = () => {};
   };
 });
 
@@ -58,15 +58,15 @@ export async function refreshSession(): Promise<Session> {
 }
 
 /** Signs out in all tabs, and by default on all devices. If the server refuses, nothing changes. */
-export async function signOut(where?: LogoutBody['where']): Promise<Answer<MessageAnswer | null>> {
+export async function signOut(where?: LogoutBody['where']): Promise<Reply<MessageAnswer | null>> {
   const answer = await logout(where);
   // 401: there was no session.
   if (answer.ok || answer.status === 401) {
     latest++;
     dropShared();
     forgetHint();
-    settle(anonymousSession);
-    tell();
+    setSession(anonymousSession);
+    notifyTabs();
   }
   return answer;
 }
@@ -82,9 +82,9 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
   if (visitor === null) {
     const wasKnown = dropShared();
     if (wasKnown) forgetKept();
-    settle(anonymousSession);
+    setSession(anonymousSession);
     // Without a script, or when a session expires, no tab reports the sign-out.
-    if (why === 'changed' || (why === 'opened' && wasKnown)) tell();
+    if (why === 'changed' || (why === 'opened' && wasKnown)) notifyTabs();
     return;
   }
   let news = why === 'changed';
@@ -102,9 +102,9 @@ async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
   const session = sessionOf(facts);
   // `null` means that the server did not respond.
   if (facts !== null && !session.isAuthenticated) forgetHint();
-  settle(session);
+  setSession(session);
   // A tab that receives a report sends none, or two tabs would answer each other forever.
-  if (news) tell();
+  if (news) notifyTabs();
 }
 
 async function ask(hint: VisitorKind): Promise<AccessFacts | null> {
@@ -117,7 +117,7 @@ async function ask(hint: VisitorKind): Promise<AccessFacts | null> {
   return facts;
 }
 
-function settle(session: Session): void {
+function setSession(session: Session): void {
   $store.set(session);
   const { dataset } = document.documentElement;
   const visitor = visitorOf(session);

@@ -236,14 +236,14 @@ describe('an editor at work', () => {
     const from = answered.length;
     await write(`/wp/v2/articles/${id}`, { slug: 'bridge-again' });
     await webhook(from, ({ type }) => type === 'articles');
-    expect(content.reader().fate('articles', 'bridge')).toEqual({ kind: 'moved', slug: 'bridge-again' });
+    expect(content.reader().resolveSlug('articles', 'bridge')).toEqual({ kind: 'moved', slug: 'bridge-again' });
   });
 
   it('withdraws it, and publishes it again', async () => {
     let from = answered.length;
     await write(`/wp/v2/articles/${id}`, { status: 'draft' });
     await webhook(from, ({ event, type }) => event === 'unpublish' && type === 'articles');
-    expect(content.reader().fate('articles', 'bridge-again')).toEqual({ kind: 'gone' });
+    expect(content.reader().resolveSlug('articles', 'bridge-again')).toEqual({ kind: 'gone' });
     expect(changes.flatMap(({ withdrawn }) => withdrawn)).toContainEqual({ type: 'articles', slug: 'bridge-again' });
     from = answered.length;
     await write(`/wp/v2/articles/${id}`, { status: 'publish' });
@@ -265,7 +265,7 @@ describe('an editor at work', () => {
     await newsroom.php(`add_filter( 'newsroom_webhooks_enabled', '__return_false' );
       wp_delete_post( get_page_by_path( 'short-lived', OBJECT, 'articles' )->ID, true ); return 1;`);
     expect(await content.syncNow()).toMatchObject({ ok: true });
-    expect(content.reader().fate('articles', 'short-lived')).toEqual({ kind: 'gone' });
+    expect(content.reader().resolveSlug('articles', 'short-lived')).toEqual({ kind: 'gone' });
   });
 
   it('previews a draft through the signed link', async () => {

@@ -17,12 +17,12 @@ import {
 import { codeTo, expect, newEmail, newestLetter, signIn, test, typeCode } from '../world/readers.ts';
 import { scriptsOf } from '../world/scripts.ts';
 
-const walled = '/article/what-subscribers-know-about-salt';
+const restricted = '/article/what-subscribers-know-about-salt';
 const paid = 'CANARY-subscriber-body';
 
 const wall = (page: Page) => page.locator('section.paywall');
 const openAtWall = async (page: Page) => {
-  await page.goto(walled);
+  await page.goto(restricted);
   await wall(page).getByRole('link', { name: 'Join Today' }).click();
   await expect(sheet(page)).toBeVisible();
 };
@@ -35,7 +35,7 @@ async function expectOpenInPlace(page: Page): Promise<void> {
   await expect(wall(page)).toHaveCount(0);
   await expect(sheet(page)).toHaveCount(0);
   await expect(page.locator('html[data-same]')).toHaveCount(1);
-  await expect(page).toHaveURL(new RegExp(`${walled}$`));
+  await expect(page).toHaveURL(new RegExp(`${restricted}$`));
   await expect(page.getByRole('link', { name: 'See what comes with your subscription' })).toBeVisible();
   await expect(page.locator('.site-header').getByRole('button', { name: 'Account' })).toBeVisible();
   await expect(page.locator('.site-header').getByRole('link', { name: 'Upgrade' })).toBeVisible();
@@ -133,7 +133,7 @@ test('Change, Edit and Logout', async ({ context, page }) => {
 
 test('what an article loads before the paywall is opened holds nothing of it', async ({ page }) => {
   const scripts = scriptsOf(page);
-  await page.goto(walled, { waitUntil: 'networkidle' });
+  await page.goto(restricted, { waitUntil: 'networkidle' });
   const before = scripts.urls.length;
   const sizes = Object.values(await scripts.sizes());
   expect(sizes.length).toBeGreaterThan(0);
@@ -164,7 +164,7 @@ for (const width of [360, 768, 1280]) {
 
 test('a keyboard alone joins', async ({ page }) => {
   const email = newEmail();
-  await page.goto(walled);
+  await page.goto(restricted);
   await wall(page).getByRole('link', { name: 'Join Today' }).press('Enter');
   await step(page, 'account').getByLabel('Email address').press('a');
   await page.keyboard.press('Backspace');

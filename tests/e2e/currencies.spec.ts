@@ -12,7 +12,7 @@ test.describe.configure({ mode: 'default' });
 /** What the CDN in front says of everybody who asks from a place. */
 const from = (country: string) => ({ 'cf-ipcountry': country, 'x-forwarded-for': '203.0.113.7' });
 const british = { extraHTTPHeaders: from('GB') };
-const walled = '/article/what-subscribers-know-about-salt';
+const restricted = '/article/what-subscribers-know-about-salt';
 const foreign = /[$€]\s?\d/;
 
 /** What is shown of a part of the page: amounts of other currencies are in it, and hidden. */
@@ -26,7 +26,7 @@ const currency = (page: Page, name: string | null) =>
 test.describe('from Britain', () => {
   test.use(british);
 
-  for (const path of ['/pricing', '/print', '/membership', '/offer/newsletter', walled])
+  for (const path of ['/pricing', '/print', '/membership', '/offer/newsletter', restricted])
     test(`${path} shows pounds, and nothing moves when it learns so`, async ({ page }) => {
       let answer = () => {};
       const asked = new Promise<void>((done) => {

@@ -44,12 +44,12 @@ test('a next story arrives compressed with the dictionary, and is the same page'
   await (await fetched).finished();
   // The browser stores the dictionary a moment later and says nothing about it. A story that it has fetched before that it keeps, so each
   // attempt opens another one.
-  const patience = { intervals: [500, 1000, 2000] };
+  const polling = { intervals: [500, 1000, 2000] };
   const html = (await front?.html()) ?? '';
   const stories = new Set([...html.matchAll(/href="(\/article\/[\w-]+)"/g)].map(([, path = '']) => path));
   stories.delete(next);
   const others = stories.values();
-  await expect.poll(async () => (await open(others.next().value ?? ''))?.encoding, patience).toBe('dcb');
+  await expect.poll(async () => (await open(others.next().value ?? ''))?.encoding, polling).toBe('dcb');
 
   // On a busy machine the first reader may get the page before it is compressed with the dictionary, and the browser would keep that.
   const available = `:${createHash('sha256')
@@ -57,7 +57,7 @@ test('a next story arrives compressed with the dictionary, and is the same page'
     .digest('base64')}:`;
   const headers = { 'accept-encoding': 'br, dcb, dcz', 'available-dictionary': available };
   await expect
-    .poll(async () => (await request.head(next, { headers })).headers()['content-encoding'], patience)
+    .poll(async () => (await request.head(next, { headers })).headers()['content-encoding'], polling)
     .toBe('dcb');
   const story = await open(next);
   expect(story?.encoding).toBe('dcb');

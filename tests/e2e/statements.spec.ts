@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { root } from '../../scripts/setup/places.mjs';
 import { silent } from '../../src/lib/logging.ts';
-import type { Answer } from '../../src/press/fast-path/in-memory-http.ts';
+import type { PageResponse } from '../../src/press/fast-path/in-memory-http.ts';
 import { publication } from '../../src/publication.ts';
 import { parseConfig } from '../../src/server/config/config.ts';
 import { describeFeatures } from '../../src/server/features.ts';
@@ -40,7 +40,7 @@ test('every page has the four type families of the site', async ({ request }) =>
 });
 
 /** What the built pages answer where the content of a page fails; nothing of the running site is broken for it. */
-async function failedPage(path: string): Promise<Answer> {
+async function failedPage(path: string): Promise<PageResponse> {
   const config = parseConfig({ SITE_URL: siteUrl });
   const content = new Proxy({} as App.Locals['content'], {
     get() {

@@ -21,7 +21,7 @@ import {
 import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 
-const walled = '/article/what-subscribers-know-about-salt';
+const restricted = '/article/what-subscribers-know-about-salt';
 const paid = 'CANARY-subscriber-body';
 
 const wallet = (page: Page, name: 'Google Pay' | 'Link') => express(page).getByRole('button', { name });
@@ -29,7 +29,7 @@ const pay = (page: Page) => walletSheet(page).getByRole('button', { name: 'Pay' 
 
 test('a reader taps once at a wall, agrees to the sheet, and reads on', async ({ context, page }) => {
   const email = await signIn(context);
-  await page.goto(walled);
+  await page.goto(restricted);
   await page.locator('section.paywall').getByRole('link', { name: 'Join Today' }).click();
   await wallet(page, 'Google Pay').click();
   await expect(walletSheet(page).getByText('Total $120.00')).toBeVisible();
@@ -97,7 +97,7 @@ test('the buttons are reached by keyboard, appear with the form at once, and not
   await watchShifts(page, 'blocked');
   await page.setViewportSize({ width: 390, height: 664 });
   await signIn(context);
-  await page.goto(`${walled}#join=reader-yearly`);
+  await page.goto(`${restricted}#join=reader-yearly`);
   await expect(payButton(page)).toBeVisible();
   await expect(wallet(page, 'Google Pay')).toBeVisible();
   const begun = await page.evaluate(() => performance.getEntriesByName('payment-step')[0]?.startTime);

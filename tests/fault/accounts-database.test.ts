@@ -60,7 +60,7 @@ describe('another program locks the SQLite file', () => {
 
   it('reading continues, writing waits or fails with an error, and both work afterwards', async () => {
     const place = await engines.place();
-    const world = await bench(await engines.open({ ...place, patienceMs: 200 }));
+    const world = await bench(await engines.open({ ...place, timeoutMs: 200 }));
     const { accounts } = world;
     const { cookies } = await world.join(email);
     const other = new DatabaseSync(join(place.dataDir, 'accounts.sqlite'));

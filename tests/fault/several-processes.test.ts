@@ -145,7 +145,7 @@ it('serves every cached page while PostgreSQL is down, and goes on with the chan
   await cluster.stop();
   try {
     for (const paper of papers)
-      await until(async () => (await paper.metric('broadsheet_cluster_hears')) === 0, paper.output);
+      await until(async () => (await paper.metric('broadsheet_cluster_connected')) === 0, paper.output);
     newsroom.edit(4, { title: { rendered: 'While it was down' } });
     for (const paper of papers) {
       expect((await paper.deliver({ id: 4, slug: 'story-4' })).status).toBe(503);
@@ -169,7 +169,8 @@ it('serves every cached page while PostgreSQL is down, and goes on with the chan
   const sent = Promise.all(papers.map((paper) => until(() => taken(paper), paper.output)));
   sent.catch(() => {});
   const together = async (): Promise<boolean> =>
-    sum(await metrics('cluster_leads')) === 1 && (await metrics('cluster_hears')).every((hears) => hears === 1);
+    sum(await metrics('cluster_leads')) === 1 &&
+    (await metrics('cluster_connected')).every((connected) => connected === 1);
   await until(together, newsroom.output);
   const ready = performance.now();
   await sent;

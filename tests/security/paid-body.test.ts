@@ -503,7 +503,7 @@ describe('with access', () => {
     for (const { slug } of paid.slice(0, 1)) {
       for (const cookie of ['', `access=${cookies.sign('subscriber', soon())}`]) {
         const { text } = await ask(`/article/${slug}`, { cookie });
-        expect(text).toMatch(/"isAccessibleForFree":false,"hasPart":\{[^}]*"cssSelector":"\.walled"/);
+        expect(text).toMatch(/"isAccessibleForFree":false,"hasPart":\{[^}]*"cssSelector":"\.restricted"/);
         expect(text).toMatch(/class="[^"]*\bwalled\b/);
       }
     }

@@ -296,15 +296,15 @@ export class ModelCluster {
   }
 
   /** The oldest statement on its way runs, whatever its node does meanwhile; or it is lost, or its answer is. */
-  run(fate: 'runs' | 'is lost' | 'is not answered', flight = this.flights[0]): void {
+  run(outcome: 'runs' | 'is lost' | 'is not answered', flight = this.flights[0]): void {
     if (!flight) return;
     this.flights.splice(this.flights.indexOf(flight), 1);
     const { node, entries, tags, epoch } = flight;
     const before = new Map(this.db.entries);
-    const revision = fate === 'is lost' ? null : this.db.append(entries, tags, epoch);
+    const revision = outcome === 'is lost' ? null : this.db.append(entries, tags, epoch);
     if (node.sent === flight) {
       node.sent = null;
-      if (revision !== null && fate === 'runs') node.appended = revision;
+      if (revision !== null && outcome === 'runs') node.appended = revision;
       // cluster.ts, `append`: after a failure the log's end isn't known.
       else if (this.db.holds('a new holder reads the log to its end first')) node.lead = null;
     }

@@ -96,7 +96,7 @@ interface NodeOptions {
 /** @param options with the PostgreSQL */
 export async function openNode(engines: Engines, options: NodeOptions & Place): Promise<Node> {
   const { room = newsroom(), goneMs = 1000, webhookMs = 3000, now, databaseUrl } = options;
-  const { db } = await engines.open({ ...options, patienceMs: 5000 });
+  const { db } = await engines.open({ ...options, timeoutMs: 5000 });
   const seen: ContentChange[] = [];
   const changes = createChangeFeed();
   changes.follow({

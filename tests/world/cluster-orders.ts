@@ -27,7 +27,7 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       do: fc.constant('run' as const),
-      fate: fc.constantFrom('runs', 'runs', 'is lost', 'is not answered'),
+      outcome: fc.constantFrom('runs', 'runs', 'is lost', 'is not answered'),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('fetch' as const), node: at, id }) },
@@ -67,7 +67,7 @@ export function play(cluster: ModelCluster, one: Step): void {
   else if (one.do === 'turn') cluster.turn(one.id, one.gone);
   else if (one.do === 'publish') cluster.publish(one.id, one.gone, one.upTo);
   else if (one.do === 'tick') cluster.tick(one.ms);
-  else if (one.do === 'run') cluster.run(one.fate);
+  else if (one.do === 'run') cluster.run(one.outcome);
   else playOn(cluster, cluster.nodes[one.node] as ModelNode, one);
 }
 

@@ -56,7 +56,7 @@ interface Reused {
 
 /** @param address of a migrated database */
 async function openReused(address: string): Promise<Reused> {
-  const pool = openPool(address, { log: silent, patienceMs: 60_000 });
+  const pool = openPool(address, { log: silent, timeoutMs: 60_000 });
   const cleaner = await openCleaner(address);
   return {
     address,
@@ -155,7 +155,7 @@ export function prepare(engine: Engine, { ownServer = false }: PrepareOptions = 
         log: silent,
         dataDir: '',
         databaseUrl: null,
-        patienceMs: 60_000,
+        timeoutMs: 60_000,
         durable: false,
         ...where,
         ...options,

@@ -41,7 +41,7 @@ export async function startOwnSite(settings: Environment, port?: number): Promis
   Object.assign(environment, sandboxEnvironment(testSandbox(), {}), settings);
   const running = startSite(environment, join(dataDir, 'site.log'));
   await running.listening;
-  const problem = await waitForEdition(site, () => {}, { patienceMs: 180_000, complete: true });
+  const problem = await waitForEdition(site, () => {}, { timeoutMs: 180_000, complete: true });
   if (problem) throw new Error(`The test's own site has no edition: ${problem}.`);
   await waitForPrices(site);
   return {

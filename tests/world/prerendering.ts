@@ -62,11 +62,11 @@ export interface PrerenderingBrowser {
 
 type Send = (method: string, params?: object, sessionId?: string) => Promise<Readonly<Record<string, unknown>>>;
 
-const patience = 30_000;
+const timeoutMs = 30_000;
 
 /** Asks again until the answer is yes. @throws Error with what was waited for */
 async function wait(what: () => string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + patience;
+  const end = Date.now() + timeoutMs;
   while (!(await holds())) {
     if (Date.now() > end) throw new Error(`Waited in vain: ${what()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -116,7 +116,7 @@ async function connect(url: string, hear: (event: Message) => void): Promise<Sen
     let timer: NodeJS.Timeout | undefined;
     const { error, result } = await new Promise<Message>((answer) => {
       waiting.set(id, { sessionId, answer });
-      timer = setTimeout(() => answer({ error: { message: `No answer within ${patience} ms.` } }), patience);
+      timer = setTimeout(() => answer({ error: { message: `No answer within ${timeoutMs} ms.` } }), timeoutMs);
       // A closed connection takes commands and drops them.
       if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ id, method, params, sessionId }));
       else answer({ error: { message: 'The connection is closed.' } });

@@ -152,7 +152,7 @@ export async function startWorld(options: {
     );
     await site.listening;
     const problem = await waitForEdition(siteUrl, (note) => options.progress(`edition: ${note}`), {
-      patienceMs: 180_000,
+      timeoutMs: 180_000,
       // Lists and fragments that were stored while the copy went on would be short.
       complete: true,
     });

@@ -253,7 +253,7 @@ export function settleChange(
 }
 
 /** Hours that a change waits for its payment. */
-const patience = 23 * 3600;
+const pendingPaymentSeconds = 23 * 3600;
 
 /** Leaves everything as it was until the invoice is paid (docs.stripe.com/billing/subscriptions/pending-updates). */
 function postpone(account: StripeAccount, subscription: Subscription, invoice: Invoice, old: Before): void {
@@ -269,7 +269,7 @@ function postpone(account: StripeAccount, subscription: Subscription, invoice: I
     cancel_at_period_end: null,
     discount: null,
     discounts: null,
-    expires_at: account.now(subscription) + patience,
+    expires_at: account.now(subscription) + pendingPaymentSeconds,
     metadata: null,
     subscription_items: after.items.data,
     trial_end: after.trial_end,

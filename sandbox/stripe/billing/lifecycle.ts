@@ -16,7 +16,7 @@ import { endTrials, offerEnd } from './trial-offers.ts';
 const announcedAhead = 7 * day;
 /** Days before the end of a trial on which that is announced. */
 const trialAnnouncedAhead = 3 * day;
-const firstPaymentPatience = 23 * hour;
+const firstPaymentSeconds = 23 * hour;
 
 export interface Task {
   /** Unix seconds. */
@@ -43,7 +43,7 @@ export function nextOf(account: StripeAccount, thing: Thing): Task | null {
 
 function* subscriptionTasks(account: StripeAccount, subscription: Subscription): Generator<Task> {
   if (subscription.status === 'incomplete') {
-    yield { at: subscription.created + firstPaymentPatience, work: () => expire(account, subscription) };
+    yield { at: subscription.created + firstPaymentSeconds, work: () => expire(account, subscription) };
     return;
   }
   if (!living.includes(subscription.status)) return;

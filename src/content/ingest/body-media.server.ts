@@ -145,14 +145,14 @@ function largest(image: Element, base: string): Source | null {
 }
 
 /** Rewrites every picture of a body. A picture that can't be shown becomes a link to it, or is removed. */
-export async function settlePictures(body: HTMLElement, context: BodyContext): Promise<void> {
+export async function preparePictures(body: HTMLElement, context: BodyContext): Promise<void> {
   const images = [...body.querySelectorAll('img')];
   for (let index = 0; index < images.length; index += atOnce) {
-    await Promise.all(images.slice(index, index + atOnce).map((image) => settle(image, context)));
+    await Promise.all(images.slice(index, index + atOnce).map((image) => preparePicture(image, context)));
   }
 }
 
-async function settle(image: Element, context: BodyContext): Promise<void> {
+async function preparePicture(image: Element, context: BodyContext): Promise<void> {
   const source = largest(image, context.base);
   if (!source) {
     drop(image);
@@ -229,8 +229,8 @@ const kinds: readonly string[] = ['captions', 'subtitles', 'descriptions', 'chap
 const mediaType = /^(?:audio|video|application)\/[\w.+-]+(?:\s*;\s*codecs=(?:"[\w., -]+"|[\w.,-]+))?$/u;
 
 /** Rewrites every player of a body. */
-export async function settlePlayers(body: HTMLElement, context: BodyContext): Promise<void> {
-  for (const player of [...body.querySelectorAll('video, audio')]) await settlePlayer(player, context);
+export async function preparePlayers(body: HTMLElement, context: BodyContext): Promise<void> {
+  for (const player of [...body.querySelectorAll('video, audio')]) await preparePlayer(player, context);
   for (const stray of body.querySelectorAll('source, track')) {
     if (!stray.parentElement?.matches('video, audio')) stray.remove();
   }
@@ -250,7 +250,7 @@ export function allowedMedia(
   return url.href;
 }
 
-async function settlePlayer(player: Element, context: BodyContext): Promise<void> {
+async function preparePlayer(player: Element, context: BodyContext): Promise<void> {
   const isVideo = player.localName === 'video';
   const given = [player, ...player.querySelectorAll('source')];
   const sources = given.flatMap((element): PlayerSource[] => {

@@ -7,7 +7,7 @@ import { countWords, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import { originalOfLink } from '../store/body-links.ts';
 import { linkTarget } from './addresses.ts';
-import { type BodyContext, embedBlocks, settlePictures, settlePlayers, unwrap } from './body-media.server.ts';
+import { type BodyContext, embedBlocks, preparePictures, preparePlayers, unwrap } from './body-media.server.ts';
 import { cleanLine, hasRightToLeft, type Sanitizer, textOf } from './sanitize.server.ts';
 
 /** Prefix of ids and names, so that they can't collide with ids or names that the page's scripts and styles use. */
@@ -51,14 +51,14 @@ export async function shapeBody(
   // Authors have no body, and querying an empty one for every kind of element takes two milliseconds of a publish.
   if (!body.hasChildNodes()) return { html: '', body, altered };
   dropComments(body);
-  settleAttributes(body);
+  normalizeAttributes(body);
   dropCommentForms(body);
   embedBlocks(body, context);
-  await settlePlayers(body, context);
+  await preparePlayers(body, context);
   dropStrayAddresses(body);
-  settleLinks(body, context);
-  await settlePictures(body, context);
-  settleHeadings(body, heading);
+  normalizeLinks(body, context);
+  await preparePictures(body, context);
+  normalizeHeadings(body, heading);
   removeJunk(body);
   wrapLooseText(body);
   wrapTables(body);
@@ -75,10 +75,10 @@ export function shapeComment(
   const body = sanitizer.parseComment(html);
   dropComments(body);
   dropStrayAddresses(body);
-  settleLinks(body, context);
+  normalizeLinks(body, context);
   for (const link of body.querySelectorAll(`a[${originalOfLink}]`)) link.removeAttribute(originalOfLink);
   removeJunk(body);
-  settleCommentLinks(body);
+  normalizeCommentLinks(body);
   wrapLooseText(body);
   markDirections(body);
   return body.innerHTML.trim();
@@ -98,7 +98,7 @@ export function shapeNote(
   // A space before each block, so that words of two paragraphs don't run together.
   const body = sanitizer.parseNote(html.replace(/<(?=\/?(?:p|div|br|li|h[1-6])\b)/giu, ' <'));
   dropComments(body);
-  settleLinks(body, context);
+  normalizeLinks(body, context);
   removeJunk(body);
   const text = cleanLine(body.textContent ?? '');
   if (text === '') return '';
@@ -107,7 +107,7 @@ export function shapeNote(
 }
 
 /** Marks readers' links `nofollow` for search engines, and keeps only the first ones of each comment as links. */
-function settleCommentLinks(body: HTMLElement): void {
+function normalizeCommentLinks(body: HTMLElement): void {
   for (const [at, link] of [...body.querySelectorAll('a[href]')].entries()) {
     if (at < publication.comments.links) link.setAttribute('rel', 'nofollow ugc noopener noreferrer');
     else unwrap(link);
@@ -129,7 +129,7 @@ function dropCommentForms(body: HTMLElement): void {
     block.remove();
 }
 
-function settleAttributes(body: HTMLElement): void {
+function normalizeAttributes(body: HTMLElement): void {
   for (const element of body.querySelectorAll('[style], [class], [id], [name], [dir], [cite]')) {
     const align = /(?:^|;)\s*text-align\s*:\s*(left|right|center)\s*(?:;|$)/iu.exec(
       element.getAttribute('style') ?? '',
@@ -160,7 +160,7 @@ function dropStrayAddresses(body: HTMLElement): void {
   }
 }
 
-function settleLinks(body: HTMLElement, context: Pick<BodyContext, 'wordpress' | 'site' | 'base'>): void {
+function normalizeLinks(body: HTMLElement, context: Pick<BodyContext, 'wordpress' | 'site' | 'base'>): void {
   for (const link of body.querySelectorAll('a')) {
     const href = link.getAttribute('href');
     if (href === null) {
@@ -193,7 +193,7 @@ function decodeAnchor(id: string): string {
 }
 
 /** Moves headings to start at a level below the headline, without skipped levels. */
-function settleHeadings(body: HTMLElement, top: number): void {
+function normalizeHeadings(body: HTMLElement, top: number): void {
   const headings = [...body.querySelectorAll('h1, h2, h3, h4, h5, h6')];
   const level = (heading: Element): number => Number(heading.localName.slice(1));
   const shift = Math.min(...headings.map(level)) - top;

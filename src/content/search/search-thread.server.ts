@@ -31,19 +31,19 @@ export interface SearchThreadOptions {
   /** Most waiting searches, 50 by default. */
   readonly most?: number;
   /** Longest wait for a turn in milliseconds, 3,000 by default: after that the reader has given up. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** The first search starts the thread. */
 export function createSearchThread(options: SearchThreadOptions): SearchThread {
-  const { file, rebuilds, local, log, most = 50, patienceMs = 3000 } = options;
+  const { file, rebuilds, local, log, most = 50, timeoutMs = 3000 } = options;
   const pool = createWorkerPool<{ readonly text: string; readonly filter: SearchFilter }, FoundArticles>({
     name: 'search',
     module: options.module ?? new URL('./search.worker.ts', import.meta.url),
     workerData: { file },
     resourceLimits: { maxOldGenerationSizeMb: 96 },
     maxWaiting: most,
-    maxWaitMs: patienceMs,
+    maxWaitMs: timeoutMs,
     runLocally: ({ text, filter }) => local(text, filter),
     payload: (search) => ({ ...search, rebuilds: rebuilds() }) satisfies SearchTask,
     log,

@@ -107,7 +107,7 @@ describe('a search in a thread of its own', () => {
       'busy',
     ]);
     await full.close();
-    const hasty = open({ module: scripted, patienceMs: 20 });
+    const hasty = open({ module: scripted, timeoutMs: 20 });
     await hasty.ask('a', {});
     expect(await outcomes(['slow', 'b'].map((text) => hasty.ask(text, {})))).toEqual([7, 'busy']);
   });

@@ -2,7 +2,7 @@
  * The public parts of a restricted article: its excerpt and its text in the search index. A section may set the access level, so the
  * content store, which knows the sections, determines both when it writes.
  */
-import { isLevelRaised, isWalled, levelOf, type SectionRules } from '../../lib/access/model.ts';
+import { isLevelRaised, isRestrictedLevel, levelOf, type SectionRules } from '../../lib/access/model.ts';
 import type { AccessLevel } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -40,7 +40,7 @@ function publicExcerpt(excerpt: string, opening: string, body: string): string {
 
 /** Whether a document has parts that not everyone may read. */
 export const isRestricted = (store: ContentStore, document: Pick<IngestedDocument, 'facts' | 'terms'>): boolean =>
-  isWalled(levelIn(store, document));
+  isRestrictedLevel(levelIn(store, document));
 
 const levelIn = (store: ContentStore, { facts, terms }: Pick<IngestedDocument, 'facts' | 'terms'>): AccessLevel =>
   sectionTable(store).levelOf(facts.access, terms);
@@ -104,7 +104,7 @@ export function updateRestrictedSections(store: ContentStore): LevelsChange {
         for (const each of [tag.article(Number(row.id)), tag.card(Number(row.id)), tag.search]) tags.add(each);
         if (isLevelRaised(levelBy(before), level)) withdrawnTags.add(tag.article(Number(row.id)));
         const body = plainText(String(row.body));
-        if (!isWalled(level)) {
+        if (!isRestrictedLevel(level)) {
           rewordStory(store, Number(row.id), { body: withEntries(store, Number(row.id), facts, body) });
           continue;
         }

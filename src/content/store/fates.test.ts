@@ -26,7 +26,7 @@ it('no stored answer of an address outlives what it says, in any order of renami
         const reader = createReader(store);
         const there =
           type === 'articles' ? reader.article(slug) : type === 'video' ? reader.video(slug) : reader.author(slug);
-        return { says: there ? { kind: 'there', id: there.id } : reader.fate(type, slug), tags: reader.tags };
+        return { says: there ? { kind: 'there', id: there.id } : reader.resolveSlug(type, slug), tags: reader.tags };
       };
       const addresses = types.flatMap((type) => slugs.map((slug) => [type, slug] as const));
       const stored = new Map(addresses.map((address) => [address, answer(...address)]));
@@ -63,7 +63,7 @@ it('a renamed story that was withdrawn and is published again redirects from its
   storeDocument(store, story('new'), { at: 2, clock: 0 });
   withdrawDocument(store, 1, { at: 3, clock: 0 });
   const reader = createReader(store);
-  expect(reader.fate('articles', 'old')).toEqual({ kind: 'gone' });
+  expect(reader.resolveSlug('articles', 'old')).toEqual({ kind: 'gone' });
   const { tags } = storeDocument(store, story('new'), { at: 4, clock: 0 });
   expect([...reader.tags].some((each) => tags.has(each))).toBe(true);
   store.close();

@@ -107,10 +107,10 @@ export function dueFronts(store: ContentStore, now: string): { entry: TurnEntry 
     const { key, plan, since } = storedPlan(store, row);
     const turns = turnsOf(plan).filter((turn) => turn > since);
     const come = turns.findLast((turn) => turn <= now);
-    const ahead = turns.find((turn) => turn > now);
+    const upcoming = turns.find((turn) => turn > now);
     if (come !== undefined && shownAt(plan, come) !== shownAt(plan, since)) tags.push(tag.front(key));
     if (come !== undefined && come > value) value = come;
-    if (ahead !== undefined && (next === null || ahead < next)) next = ahead;
+    if (upcoming !== undefined && (next === null || upcoming < next)) next = upcoming;
   }
   return { entry: value !== '' ? { kind: 'meta', key: timeKey, value, tags } : null, next };
 }

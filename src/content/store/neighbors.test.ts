@@ -41,7 +41,7 @@ const beside = (id: number, limit = 6): number[] => {
   return video ? reader.besideVideo(video, limit).map((each) => each.id) : [];
 };
 const ids = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
-const told = (tags: ReadonlySet<string>): string[] => [...tags].filter((tag) => tag.startsWith('beside:')).sort();
+const besideTags = (tags: ReadonlySet<string>): string[] => [...tags].filter((tag) => tag.startsWith('beside:')).sort();
 
 describe('what stands beside a film', () => {
   it('is what came before it, and at the old end of the list what came next', () => {
@@ -63,8 +63,8 @@ describe('what stands beside a film', () => {
 
   it('changes for no other film when a new one comes to a long list, and for a handful when one comes into its middle', () => {
     for (const id of ids(25)) write(id, id);
-    expect(told(write(26, 26))).toEqual([]);
-    expect(told(write(27, 12))).toEqual([13, 14, 15, 16, 17, 18].map((id) => `beside:${id}`));
+    expect(besideTags(write(26, 26))).toEqual([]);
+    expect(besideTags(write(27, 12))).toEqual([13, 14, 15, 16, 17, 18].map((id) => `beside:${id}`));
   });
 
   it('is told of every change, whatever the editors do', () => {

@@ -19,7 +19,7 @@ import type {
   TopStories,
   Video,
 } from '../../lib/content/model.ts';
-import type { ArticleFilter, ContentReader, Fate, Slice } from '../../lib/content/reader.ts';
+import type { ArticleFilter, ContentReader, Slice, SlugResolution } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { canonicalInstant } from '../../lib/instants.ts';
 import type { SoundFacts } from '../ingest/document.ts';
@@ -99,7 +99,7 @@ export function createReader(store: ContentStore, thread: SearchThread | null = 
     pages: () => pages(read),
     comments: (articleId, filter) => comments(read, articleId, filter),
     comment: (id) => comment(read, id),
-    fate: (type, slug) => fate(read, type, slug),
+    resolveSlug: (type, slug) => resolveSlug(read, type, slug),
     ...searchReads({ store, tags, thread, card: (id) => card(read, id) }),
   };
 }
@@ -400,7 +400,7 @@ function comment(read: ReadState, id: number): Comment | null {
   return found;
 }
 
-function fate(read: ReadState, type: DocumentType, slug: string): Fate {
+function resolveSlug(read: ReadState, type: DocumentType, slug: string): SlugResolution {
   const key = canonicalSlug(slug);
   read.tags.add(tag.slug(type, key));
   const old = read.store.prepare('SELECT id FROM old_slugs WHERE type = ? AND slug = ?').get(type, key);

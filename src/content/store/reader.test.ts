@@ -93,19 +93,19 @@ describe('a reader over an edition', () => {
     if (!before) throw new Error('no article');
     const renamed = fixtureDocument({ type: 'articles', id: before.id, slug: 'second' });
     storeDocument(store, renamed, fetched);
-    const fate = (slug: string) => createReader(store).fate('articles', slug);
-    expect(fate(before.slug)).toEqual({ kind: 'moved', slug: 'second' });
+    const resolveSlug = (slug: string) => createReader(store).resolveSlug('articles', slug);
+    expect(resolveSlug(before.slug)).toEqual({ kind: 'moved', slug: 'second' });
     storeDocument(store, { ...renamed, slug: 'third' }, fetched);
-    expect(fate(before.slug)).toEqual({ kind: 'moved', slug: 'third' });
+    expect(resolveSlug(before.slug)).toEqual({ kind: 'moved', slug: 'third' });
     withdrawDocument(store, before.id, fetched);
-    expect(fate(before.slug)).toEqual({ kind: 'gone' });
-    expect(fate('third')).toEqual({ kind: 'gone' });
-    expect(fate('never-was')).toEqual({ kind: 'unknown' });
+    expect(resolveSlug(before.slug)).toEqual({ kind: 'gone' });
+    expect(resolveSlug('third')).toEqual({ kind: 'gone' });
+    expect(resolveSlug('never-was')).toEqual({ kind: 'unknown' });
     storeDocument(store, { ...renamed, slug: 'third' }, fetched);
     expect(createReader(store).article('third')?.id).toBe(before.id);
-    expect(fate('second')).toEqual({ kind: 'moved', slug: 'third' });
+    expect(resolveSlug('second')).toEqual({ kind: 'moved', slug: 'third' });
     // Another type's slug is another address.
-    expect(createReader(store).fate('video', 'second')).toEqual({ kind: 'unknown' });
+    expect(createReader(store).resolveSlug('video', 'second')).toEqual({ kind: 'unknown' });
   });
 
   it('keeps two types with one slug apart', () => {

@@ -98,14 +98,17 @@ it('a story knows its series, also one that comes later, and one that is withdra
   expect(createReader(store).article('story-1')?.podcast?.title).toBe('Headline of how-it-works');
   withdrawDocument(store, 9, fetched());
   expect(createReader(store).article('story-1')).toMatchObject({ podcast: null, sound: { seconds: 60 } });
-  expect(createReader(store).fate('podcasts', 'how-it-works')).toEqual({ kind: 'gone' });
+  expect(createReader(store).resolveSlug('podcasts', 'how-it-works')).toEqual({ kind: 'gone' });
 });
 
 it('a series that gets another address is found at the old one', () => {
   series('how-it-works');
   series('how-it-is-done');
   expect(createReader(store).podcast('how-it-is-done')?.id).toBe(9);
-  expect(createReader(store).fate('podcasts', 'how-it-works')).toEqual({ kind: 'moved', slug: 'how-it-is-done' });
+  expect(createReader(store).resolveSlug('podcasts', 'how-it-works')).toEqual({
+    kind: 'moved',
+    slug: 'how-it-is-done',
+  });
   expect(
     createReader(store)
       .podcasts()

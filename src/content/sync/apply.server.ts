@@ -20,7 +20,7 @@ import {
   isAhead,
   rememberAhead,
   withEntriesAhead,
-} from '../store/ahead.server.ts';
+} from '../store/ahead-of-log.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { applyEntries, type ContentEntry, type EntriesChange } from '../store/entries.server.ts';
 import type { Fetched, StoredChange } from '../store/write.server.ts';

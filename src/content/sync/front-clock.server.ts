@@ -22,7 +22,7 @@ export interface FrontClockOptions {
 export interface FrontClock {
   start(): void;
   /** Call it after every write to the content store. */
-  look(): void;
+  check(): void;
   stop(): void;
 }
 
@@ -38,7 +38,7 @@ export function createFrontClock({ store, write, log, now, leads = () => true }:
 
   function wait(ms: number): void {
     clearTimeout(timer);
-    timer = setTimeout(look, ms).unref();
+    timer = setTimeout(check, ms).unref();
   }
 
   async function publish(entry: ContentEntry): Promise<void> {
@@ -46,7 +46,7 @@ export function createFrontClock({ store, write, log, now, leads = () => true }:
     try {
       await write([entry]);
       writing = false;
-      look();
+      check();
     } catch (error) {
       writing = false;
       log.warn({ error: String(error) }, "content: a front's time couldn't be written; retrying");
@@ -54,7 +54,7 @@ export function createFrontClock({ store, write, log, now, leads = () => true }:
     }
   }
 
-  function look(): void {
+  function check(): void {
     if (!running || writing) return;
     clearTimeout(timer);
     const { entry, next } = dueFronts(store, instantAt(now()));
@@ -69,9 +69,9 @@ export function createFrontClock({ store, write, log, now, leads = () => true }:
   return {
     start() {
       running = true;
-      look();
+      check();
     },
-    look,
+    check,
     stop() {
       running = false;
       clearTimeout(timer);

@@ -32,12 +32,12 @@ export interface LookUpOptions {
   readonly log: Logger;
   readonly now: () => number;
   /** Longest wait of a caller, milliseconds. The request continues after it. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** WordPress answers a handful of requests a second, and serves the first copy at the same time. */
 const bounds = { atOnce: 2, perClient: 1, waitingPerClient: 8, waiting: 64 };
-const defaultPatienceMs = 8000;
+const defaultTimeoutMs = 8000;
 /** How long a missing slug is remembered. If it is published meanwhile, the webhook delivers it. */
 const missingForMs = 60_000;
 /** After a failure, no look-up calls WordPress for this long. */
@@ -155,9 +155,9 @@ async function find(lookUp: LookUpState, type: DocumentType, asked: string, addr
   if (lookUp.stopping.signal.aborted || lookUp.now() < lookUp.restUntil) return 'unavailable';
   const answer = fetchInTurn(lookUp, type, slug, address);
   track(lookUp, answer);
-  const patience = Promise.withResolvers<LookUpAnswer>();
-  const timer = setTimeout(() => patience.resolve('unavailable'), lookUp.patienceMs ?? defaultPatienceMs);
-  return Promise.race([answer, patience.promise]).finally(() => clearTimeout(timer));
+  const timeout = Promise.withResolvers<LookUpAnswer>();
+  const timer = setTimeout(() => timeout.resolve('unavailable'), lookUp.timeoutMs ?? defaultTimeoutMs);
+  return Promise.race([answer, timeout.promise]).finally(() => clearTimeout(timer));
 }
 
 async function close(lookUp: LookUpState): Promise<void> {

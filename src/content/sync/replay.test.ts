@@ -1,4 +1,4 @@
-/** A change that was committed and not told to the end is told again by the next process. */
+/** A change that was committed and not reported to the end is reported again by the next process. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,14 +46,14 @@ it('tells again what the process before did not tell to the end, once, with what
     void dying.syncNow();
     await heard.promise;
 
-    const told: ContentChange[] = [];
-    const next = open((change) => void told.push(change));
+    const reported: ContentChange[] = [];
+    const next = open((change) => void reported.push(change));
     next.replay();
     next.replay();
-    expect(told).toHaveLength(1);
-    expect(told[0]?.withdrawn).toEqual([{ type: 'articles', slug: 'a-2' }]);
-    expect(told[0]?.withdrawnTags).toEqual(['article:2']);
-    expect([...(told[0]?.tags ?? [])]).toContain('article:2');
+    expect(reported).toHaveLength(1);
+    expect(reported[0]?.withdrawn).toEqual([{ type: 'articles', slug: 'a-2' }]);
+    expect(reported[0]?.withdrawnTags).toEqual(['article:2']);
+    expect([...(reported[0]?.tags ?? [])]).toContain('article:2');
     await new Promise((resolve) => setImmediate(resolve));
     await next.stop();
 

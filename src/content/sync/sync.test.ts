@@ -272,7 +272,7 @@ describe('following WordPress without webhooks', () => {
         .map(({ slug }) => slug)
         .sort(),
     ).toEqual(['a-7', 'a-8', 'a-9']);
-    expect(content.reader().fate('articles', 'a-8')).toEqual({ kind: 'gone' });
+    expect(content.reader().resolveSlug('articles', 'a-8')).toEqual({ kind: 'gone' });
     put(8, { modified_gmt: '2026-11-21T11:30:00' });
     await content.syncNow();
     expect(content.reader().article('a-8')?.id).toBe(8);
@@ -281,7 +281,7 @@ describe('following WordPress without webhooks', () => {
   it('finds a new slug, and leads from the old one', async () => {
     put(7, { slug: 'better', modified_gmt: '2026-11-21T11:00:00' });
     await content.syncNow();
-    expect(content.reader().fate('articles', 'a-7')).toEqual({ kind: 'moved', slug: 'better' });
+    expect(content.reader().resolveSlug('articles', 'a-7')).toEqual({ kind: 'moved', slug: 'better' });
   });
 
   it('finds a scheduled story that appeared without being modified', async () => {

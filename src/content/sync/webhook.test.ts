@@ -202,19 +202,19 @@ describe('a webhook', () => {
     edit(7, { status: 'draft' });
     expect((await deliver(hook({ event: 'unpublish', status: 'draft' }))).status).toBe(200);
     expect(changes.at(-1)?.withdrawn).toEqual([{ type: 'articles', slug: 'a-7' }]);
-    expect(content.reader().fate('articles', 'a-7')).toEqual({ kind: 'gone' });
+    expect(content.reader().resolveSlug('articles', 'a-7')).toEqual({ kind: 'gone' });
     edit(7, { status: 'publish' });
     await deliver(hook({ event: 'publish' }));
     expect(content.reader().article('a-7')?.id).toBe(7);
     wordpress.remove('articles', 7);
     await deliver(hook({ event: 'delete', slug: 'a-7__trashed' }));
-    expect(content.reader().fate('articles', 'a-7')).toEqual({ kind: 'gone' });
+    expect(content.reader().resolveSlug('articles', 'a-7')).toEqual({ kind: 'gone' });
   });
 
   it('knows a former slug that the content store never saw', async () => {
     wordpress.put('articles', { id: 70, ...wirePost({ id: 70, slug: 'now' }) });
     await deliver(hook({ event: 'slug', id: 70, slug: 'now', previous_slug: 'then' }));
-    expect(content.reader().fate('articles', 'then')).toEqual({ kind: 'moved', slug: 'now' });
+    expect(content.reader().resolveSlug('articles', 'then')).toEqual({ kind: 'moved', slug: 'now' });
     // A "not found" that was stored for the former address goes.
     expect(changes.flatMap(({ tags }) => [...tags])).toContain('slug:articles:then');
   });

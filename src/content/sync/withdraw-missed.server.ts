@@ -5,7 +5,7 @@
 
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
-import { aheadOf, type EntryAhead, isRemovable } from '../store/ahead.server.ts';
+import { aheadOf, type EntryAhead, isRemovable } from '../store/ahead-of-log.server.ts';
 import { type ContentStore, documentTypes } from '../store/content-store.server.ts';
 import { storedSections } from '../store/navigation.server.ts';
 import type { Fetched } from '../store/write.server.ts';

@@ -42,7 +42,7 @@ export interface Failure {
   readonly fetched: Fetched;
 }
 
-export interface Answer {
+export interface Success {
   readonly ok: true;
   readonly url: string;
   readonly data: unknown;
@@ -51,7 +51,7 @@ export interface Answer {
   readonly total: number | null;
 }
 
-export type Result = Answer | Failure;
+export type Result = Success | Failure;
 
 export interface GetOptions {
   /** Attempts in all, 4 by default. */

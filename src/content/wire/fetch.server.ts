@@ -4,12 +4,12 @@ import type { z } from 'zod';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Fetched } from '../store/write.server.ts';
 import {
-  type Answer,
   type Client,
   describeFailure,
   type Failure,
   type GetOptions,
   type Query,
+  type Success,
 } from './client.server.ts';
 import * as wire from './schemas.ts';
 
@@ -42,7 +42,7 @@ export function problemOf(client: Client, failure: Failure): SyncProblem {
 
 export interface ListAnswer {
   readonly items: readonly unknown[];
-  readonly answer: Answer;
+  readonly answer: Success;
 }
 
 /** Lists that older plugins don't have. */
@@ -75,7 +75,7 @@ export function saysGone({ status, code }: Failure): boolean {
 }
 
 export type One =
-  | { readonly kind: 'there'; readonly raw: unknown; readonly answer: Answer }
+  | { readonly kind: 'there'; readonly raw: unknown; readonly answer: Success }
   | { readonly kind: 'gone'; readonly fetched: Fetched }
   | { readonly kind: 'failed'; readonly failure: Failure };
 

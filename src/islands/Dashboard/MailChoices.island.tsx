@@ -145,13 +145,13 @@ function ChoiceItem({ id, choice: { slug, name, when, description }, chosen }: C
 function useDisconnected(): boolean {
   const [disconnected, setDisconnected] = useState(false);
   useEffect(() => {
-    const look = () => setDisconnected(!navigator.onLine);
-    look();
-    addEventListener('online', look);
-    addEventListener('offline', look);
+    const update = () => setDisconnected(!navigator.onLine);
+    update();
+    addEventListener('online', update);
+    addEventListener('offline', update);
     return () => {
-      removeEventListener('online', look);
-      removeEventListener('offline', look);
+      removeEventListener('online', update);
+      removeEventListener('offline', update);
     };
   }, []);
   return disconnected;

@@ -140,7 +140,7 @@ export function ShippingBody({ script, known, busy, error, onTyped, onSave }: Sh
       },
     };
   }, []);
-  const look = useMemo(() => ({ appearance: appearance() }), []);
+  const elementsOptions = useMemo(() => ({ appearance: appearance() }), []);
   if (!script.stripe) return <ScriptPlaceholder script={script} />;
 
   function submit(event: SyntheticEvent) {
@@ -149,7 +149,7 @@ export function ShippingBody({ script, known, busy, error, onTyped, onSave }: Sh
   }
   return (
     <form className={styles.stack} noValidate aria-busy={busy} onSubmit={submit}>
-      <Elements stripe={script.stripe} options={look}>
+      <Elements stripe={script.stripe} options={elementsOptions}>
         <AddressElement
           options={options}
           onChange={({ complete, value }) => {

@@ -3,7 +3,7 @@ import { geo } from '../../lib/accounts/client.ts';
 import type { GeoAnswer } from '../../lib/accounts/schema.ts';
 import { saveMetadata } from '../../lib/billing/client.ts';
 import { limits, type metadataFields, type Subscription } from '../../lib/billing/schema.ts';
-import type { Answer } from '../../lib/http/ask.ts';
+import type { Reply } from '../../lib/http/ask.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { $printPromoLastSeen } from '../../stores/persisted.ts';
 import { refreshSession } from '../../stores/session.ts';
@@ -51,7 +51,7 @@ export function metadataOf(
   page: URL,
   email: string | null,
   width: number,
-  geo: Answer<GeoAnswer>,
+  geo: Reply<GeoAnswer>,
 ): Record<string, string> {
   const utm = (name: string) => page.searchParams.get(`utm_${name}`) ?? '';
   const place = geo.ok ? geo.value : null;

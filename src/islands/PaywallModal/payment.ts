@@ -13,7 +13,7 @@ import type {
   TaxAddress,
 } from '../../lib/billing/schema.ts';
 import { mayRenew } from '../../lib/billing/subscription-model.ts';
-import type { Answer, Refused } from '../../lib/http/ask.ts';
+import type { Refused, Reply } from '../../lib/http/ask.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 
 /** The card form, as far as a payment uses it. */
@@ -139,7 +139,7 @@ async function buy(context: Context, purchase: Purchase, card: CardForm): Promis
 /** The three outcomes of spec section 4, and refusals. */
 async function handle(
   context: Context,
-  reply: Answer<SubscribeAnswer | SwitchAnswer>,
+  reply: Reply<SubscribeAnswer | SwitchAnswer>,
   { planId }: Purchase,
   card: Pick<CardForm, 'authenticate'>,
 ): Promise<void> {

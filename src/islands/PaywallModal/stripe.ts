@@ -16,7 +16,7 @@ import { publication } from '../../publication.ts';
 import type { CardForm, Made } from './payment.ts';
 
 /** How long to wait for the script, milliseconds. */
-const patience = 30_000;
+const loadTimeoutMs = 30_000;
 
 const scripts = new Map<string, Promise<StripeConstructor>>();
 const objects = new Map<string, Promise<Stripe>>();
@@ -59,7 +59,7 @@ function inject(src: string): Promise<StripeConstructor> {
       tag.remove();
       reject(new Error(why));
     };
-    const timer = setTimeout(() => give('Stripe.js took too long to load.'), patience);
+    const timer = setTimeout(() => give('Stripe.js took too long to load.'), loadTimeoutMs);
     tag.addEventListener('error', () => give('Stripe.js could not be loaded.'));
     tag.addEventListener('load', () => {
       const { Stripe } = window as { Stripe?: StripeConstructor };

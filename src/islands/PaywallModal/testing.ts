@@ -2,10 +2,10 @@
 import type { Stripe } from '@stripe/stripe-js';
 import { vi } from 'vitest';
 import type { PlansAnswer, Price, QuoteAnswer, SubscribeAnswer, Subscription } from '../../lib/billing/schema.ts';
-import type { Answer } from '../../lib/http/ask.ts';
+import type { Reply } from '../../lib/http/ask.ts';
 
-export const granted = <T>(value: T): Answer<T> => ({ ok: true, status: 200, value });
-export const refusal = (status: number, message: string | null = null, body: object = {}): Answer<never> => ({
+export const granted = <T>(value: T): Reply<T> => ({ ok: true, status: 200, value });
+export const refusal = (status: number, message: string | null = null, body: object = {}): Reply<never> => ({
   ok: false,
   status,
   message,

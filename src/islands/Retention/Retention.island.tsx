@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 import { cancel, churnHash } from '../../lib/billing/client.ts';
 import { retention as messages } from '../../lib/billing/messages.ts';
 import { limits } from '../../lib/billing/schema.ts';
-import type { Answer } from '../../lib/http/ask.ts';
+import type { Reply } from '../../lib/http/ask.ts';
 import { common } from '../../lib/http/messages.ts';
 import { loadScriptOnce } from '../../lib/third-party/load-script.ts';
 import { PanelState } from '../shared/Panel.tsx';
@@ -22,7 +22,7 @@ interface Props extends WidgetSettings {
 }
 
 /** Milliseconds to wait for the widget. */
-const patience = 6000;
+const timeoutMs = 6000;
 const account = '/dashboard/account#plan';
 
 /** The page's own form. It is hidden behind the widget, and appears by itself if this script doesn't load (cancel.astro). */
@@ -39,7 +39,7 @@ export default function Retention({ email, ...settings }: Props) {
     const calls = {
       hash: churnHash,
       cancel,
-      load: (src: string) => loadScriptOnce(src, { timeout: patience }),
+      load: (src: string) => loadScriptOnce(src, { timeout: timeoutMs }),
     };
     const opened = await openWidget(settings, email, calls, {
       onChange() {
@@ -91,7 +91,7 @@ export default function Retention({ email, ...settings }: Props) {
 
 interface WidgetCalls {
   hash: typeof churnHash;
-  cancel(reason: string): Promise<Answer<unknown>>;
+  cancel(reason: string): Promise<Reply<unknown>>;
   load(src: string): ReturnType<typeof loadScriptOnce>;
 }
 

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChurnAnswer } from '../../lib/billing/schema.ts';
-import type { Answer } from '../../lib/http/ask.ts';
+import type { Reply } from '../../lib/http/ask.ts';
 import { type Drawn, draw } from '../shared/testing.tsx';
 import Retention, { openWidget } from './Retention.island.tsx';
 
@@ -41,7 +41,7 @@ describe('the page', () => {
 
 describe('the widget', () => {
   const churnkey = { appId: 'app_1', scriptUrl: 'https://assets.churnkey.co/js/app.js', mode: 'test' } as const;
-  const granted = (value: ChurnAnswer): Answer<ChurnAnswer> => ({ ok: true, status: 200, value });
+  const granted = (value: ChurnAnswer): Reply<ChurnAnswer> => ({ ok: true, status: 200, value });
   const refused = { ok: false, status: 502, message: null, retryAfter: null, suggestedEmail: null } as const;
   const churn = { hash: 'abc', customerId: 'cus_1', subscriptionId: 'sub_1' };
 
@@ -49,7 +49,7 @@ describe('the widget', () => {
   const host = window as { churnkey?: { created?: boolean; init?: unknown } };
   const calls = (over: Partial<Parameters<typeof openWidget>[2]> = {}) => ({
     hash: vi.fn(async () => granted(churn)),
-    cancel: vi.fn(async (): Promise<Answer<unknown>> => ({ ok: true, status: 200, value: {} })),
+    cancel: vi.fn(async (): Promise<Reply<unknown>> => ({ ok: true, status: 200, value: {} })),
     load: vi.fn(async () => {
       host.churnkey = { ...host.churnkey, init };
       return { ok: true } as const;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Answer } from '../../lib/http/ask.ts';
+import type { Reply } from '../../lib/http/ask.ts';
 import type { SearchAnswer } from '../../lib/search/model.ts';
 import { createSearchFlow } from './flow.ts';
 
-const found = (query: string, hits = 1): Answer<SearchAnswer> => ({
+const found = (query: string, hits = 1): Reply<SearchAnswer> => ({
   ok: true,
   status: 200,
   value: {
@@ -26,16 +26,16 @@ const found = (query: string, hits = 1): Answer<SearchAnswer> => ({
     })),
   },
 });
-const refused: Answer<SearchAnswer> = { ok: false, status: 503, message: null, retryAfter: null, suggestedEmail: null };
+const refused: Reply<SearchAnswer> = { ok: false, status: 503, message: null, retryAfter: null, suggestedEmail: null };
 
 function stand() {
-  const asked: { query: string; signal: AbortSignal; answer: (answer: Answer<SearchAnswer>) => Promise<void> }[] = [];
+  const asked: { query: string; signal: AbortSignal; answer: (answer: Reply<SearchAnswer>) => Promise<void> }[] = [];
   const state = { online: true };
   const suggest = vi.fn(async () => ({ featured: [{ id: 1 } as never], popular: [] }));
   const flow = createSearchFlow({
     ask: (query, signal) =>
       new Promise((resolve) => {
-        const answer = async (value: Answer<SearchAnswer>) => {
+        const answer = async (value: Reply<SearchAnswer>) => {
           resolve(value);
           await vi.advanceTimersByTimeAsync(0);
         };

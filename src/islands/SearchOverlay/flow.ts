@@ -1,6 +1,6 @@
 /** State of the search overlay. It searches a moment after each letter, and ignores a response that comes after a newer query. */
 import { atom, type ReadableAtom } from 'nanostores';
-import type { Answer } from '../../lib/http/ask.ts';
+import type { Reply } from '../../lib/http/ask.ts';
 import type { Suggestions } from '../../lib/search/client.ts';
 import type { SearchAnswer } from '../../lib/search/model.ts';
 
@@ -15,7 +15,7 @@ export interface SearchState {
 }
 
 export interface FlowOptions {
-  ask(query: string, signal: AbortSignal): Promise<Answer<SearchAnswer>>;
+  ask(query: string, signal: AbortSignal): Promise<Reply<SearchAnswer>>;
   suggest(signal: AbortSignal): Promise<Suggestions>;
   online(): boolean;
   /** Milliseconds from a letter to the request. */
@@ -65,7 +65,7 @@ export function createSearchFlow({ ask, suggest, online, pause = 200 }: FlowOpti
     current = null;
   }
 
-  async function look(query: string): Promise<void> {
+  async function runSearch(query: string): Promise<void> {
     stop();
     if (!online()) return $state.set({ ...$state.get(), phase: 'offline', query });
     const mine = new AbortController();
@@ -97,11 +97,11 @@ export function createSearchFlow({ ask, suggest, online, pause = 200 }: FlowOpti
       if (query === $state.get().query && $state.get().phase !== 'idle') return;
       stop();
       if (query.length < shortest) return rest();
-      timer = setTimeout(() => void look(query), pause);
+      timer = setTimeout(() => void runSearch(query), pause);
     },
     submit(text) {
       const query = text.trim();
-      if (query !== '') void look(query);
+      if (query !== '') void runSearch(query);
     },
     clear() {
       stop();

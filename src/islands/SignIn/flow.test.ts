@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
-import type { Answer, Refused } from '../../lib/http/ask.ts';
+import type { Refused, Reply } from '../../lib/http/ask.ts';
 import { type Calls, createFlow, type Flow, type FlowOptions } from './flow.ts';
 
-const yes = <T>(value: T): Answer<T> => ({ ok: true, status: 200, value });
-const no = (status: number, message: string | null = null): Answer<never> => ({
+const yes = <T>(value: T): Reply<T> => ({ ok: true, status: 200, value });
+const no = (status: number, message: string | null = null): Reply<never> => ({
   ok: false,
   status,
   message,
@@ -76,7 +76,7 @@ describe('an address', () => {
   });
 
   it.each([
-    ['the address has no account (404)', { ok: true, status: 404, value: false } as Answer<boolean>],
+    ['the address has no account (404)', { ok: true, status: 404, value: false } as Reply<boolean>],
     ['codes are off (405)', no(405)],
   ])('gets a link when %s', async (_why, answer) => {
     calls.sendCode.mockResolvedValue(answer);
@@ -192,7 +192,7 @@ describe('a link that was sent', () => {
   });
 
   it('gives way to another address, also while something is under way', async () => {
-    const { promise, resolve } = Promise.withResolvers<Answer<typeof ok extends Answer<infer T> ? T : never>>();
+    const { promise, resolve } = Promise.withResolvers<Reply<typeof ok extends Reply<infer T> ? T : never>>();
     calls.sendLink.mockReturnValue(promise);
     const flow = make({ initial: { step: 'sent', email: 'ada@example.com' } });
     const resending = flow.resend();
@@ -331,7 +331,7 @@ describe('a provider', () => {
 });
 
 it('changes nothing any more once it is stopped', async () => {
-  const { promise, resolve } = Promise.withResolvers<Answer<boolean>>();
+  const { promise, resolve } = Promise.withResolvers<Reply<boolean>>();
   calls.userExists.mockReturnValue(promise);
   const flow = make();
   const submitting = flow.submit('ada@example.com');

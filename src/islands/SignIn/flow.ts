@@ -5,7 +5,7 @@
 import { atom, type ReadableAtom, type WritableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
 import type { Provider } from '../../lib/accounts/service.ts';
-import type { Answer, Refused } from '../../lib/http/ask.ts';
+import type { Refused, Reply } from '../../lib/http/ask.ts';
 import { complaintAbout, messages, wordsFor } from '../shared/messages.ts';
 import type { SocialEnd } from '../shared/social.tsx';
 
@@ -162,7 +162,7 @@ async function send(flow: FlowState, how: Method): Promise<{ sent: Method } | { 
     // 404 and 405: there are no codes for this address, or none at all. A link works, too.
     if (!answer.ok && answer.status !== 405) return { refused: answer };
   }
-  let answer: Answer<unknown> = await calls.sendLink({ email, action: purpose, redirect });
+  let answer: Reply<unknown> = await calls.sendLink({ email, action: purpose, redirect });
   if (!answer.ok && answer.status === 409 && purpose === 'register') {
     answer = await calls.sendLink({ email, action: 'login', redirect });
     if (answer.ok) set(flow, { purpose: 'login' });
@@ -214,7 +214,7 @@ async function enter(
   email: string,
   code: string,
   purpose: 'login' | 'register',
-): Promise<Answer<unknown>> {
+): Promise<Reply<unknown>> {
   if (purpose === 'register') return calls.register({ email, proof: { code } });
   const answer = await calls.login({ email, proof: { code } });
   return !answer.ok && answer.status === 404 ? calls.register({ email, proof: { code } }) : answer;

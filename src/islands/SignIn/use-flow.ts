@@ -43,7 +43,7 @@ export function useFlow({ method, redirect, initial, surface, onSignedIn }: Opti
       signedIn.current();
     };
     // A sign-in in another tab counts when no action runs here.
-    const look = () => {
+    const check = () => {
       const { step, busy } = flow.$state.get();
       if (step === 'done' || (!busy && $session.get().isAuthenticated)) finish();
     };
@@ -51,9 +51,9 @@ export function useFlow({ method, redirect, initial, surface, onSignedIn }: Opti
     if (pending) flow.resume(pending);
     const stopState = flow.$state.listen((state, before) => {
       if (surface && state.step !== before?.step) storePending(surface, state);
-      look();
+      check();
     });
-    const stopSession = $session.subscribe(look);
+    const stopSession = $session.subscribe(check);
     return () => {
       stopState();
       stopSession();

@@ -101,7 +101,7 @@ export function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
     return () => {
       element.close();
       release();
-      giveBack(opener);
+      restoreFocus(opener);
     };
   }, [dialog]);
 }
@@ -137,7 +137,7 @@ function holdPage(): () => void {
 }
 
 /** Returns the focus. If the opener is gone or hidden (Sign In becomes a menu), the menu or the content gets it. */
-function giveBack(opener: Element | null): void {
+function restoreFocus(opener: Element | null): void {
   if (opener instanceof HTMLElement && opener !== document.body) opener.focus();
   // An element that was removed or is hidden can't take the focus.
   if (document.activeElement !== null && document.activeElement !== document.body) return;

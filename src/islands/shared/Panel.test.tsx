@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { Answer, Refused } from '../../lib/http/ask.ts';
+import type { Refused, Reply } from '../../lib/http/ask.ts';
 import { PanelBoundary, PanelState, usePanel } from './Panel.tsx';
 import { button, click, type Drawn, draw } from './testing.tsx';
 
@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 type Letters = readonly string[];
-const granted = (value: Letters): Answer<Letters> => ({ ok: true, status: 200, value });
+const granted = (value: Letters): Reply<Letters> => ({ ok: true, status: 200, value });
 const refused = (status: number): Refused => ({
   ok: false,
   status,
@@ -20,7 +20,7 @@ const refused = (status: number): Refused => ({
   retryAfter: null,
   suggestedEmail: null,
 });
-function Letters({ load, first }: { load: () => Promise<Answer<Letters>>; first?: Letters }) {
+function Letters({ load, first }: { load: () => Promise<Reply<Letters>>; first?: Letters }) {
   const { phase, value, retry } = usePanel({
     load,
     isEmpty: (all: Letters) => all.length === 0,
@@ -41,7 +41,7 @@ const phase = () => drawn.host.querySelector('[aria-live="polite"]')?.getAttribu
 const offline = () => vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
 
 it('says that it loads, and then shows what came', async () => {
-  const answer = Promise.withResolvers<Answer<Letters>>();
+  const answer = Promise.withResolvers<Reply<Letters>>();
   drawn = await draw(<Letters load={() => answer.promise} />);
   expect(phase()).toBe('loading');
   expect(drawn.host.textContent).toBe('Loading…');
@@ -64,8 +64,8 @@ it('says that there is none', async () => {
 });
 
 it('tries again once, however often it is pressed, and keeps the place of the keys', async () => {
-  const answer = Promise.withResolvers<Answer<Letters>>();
-  const load = vi.fn<() => Promise<Answer<Letters>>>().mockResolvedValueOnce(refused(502));
+  const answer = Promise.withResolvers<Reply<Letters>>();
+  const load = vi.fn<() => Promise<Reply<Letters>>>().mockResolvedValueOnce(refused(502));
   load.mockReturnValueOnce(answer.promise);
   drawn = await draw(<Letters load={load} />);
   expect(drawn.host.textContent).toContain('Something went wrong. Please try again.');
@@ -82,7 +82,7 @@ it('tries again once, however often it is pressed, and keeps the place of the ke
 
 it('says that there is no line, and goes on when there is one', async () => {
   const gone = offline();
-  const load = vi.fn<() => Promise<Answer<Letters>>>().mockResolvedValueOnce(refused(0));
+  const load = vi.fn<() => Promise<Reply<Letters>>>().mockResolvedValueOnce(refused(0));
   load.mockResolvedValueOnce(granted(['a']));
   drawn = await draw(<Letters load={load} />);
   expect(phase()).toBe('offline');

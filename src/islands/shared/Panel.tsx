@@ -1,6 +1,6 @@
 /** A panel that loads what it shows: its states, its error boundary, and the hook that asks the server. */
 import { Component, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import type { Answer } from '../../lib/http/ask.ts';
+import type { Reply } from '../../lib/http/ask.ts';
 import { common } from '../../lib/http/messages.ts';
 import styles from './Panel.module.css';
 
@@ -103,7 +103,7 @@ export class PanelBoundary extends Component<BoundaryProps, { readonly broken: b
 
 export interface PanelOptions<T> {
   /** Asks the server; answers with a value and never throws. */
-  readonly load: () => Promise<Answer<T>>;
+  readonly load: () => Promise<Reply<T>>;
   /** What the server has rendered already; then nothing is requested until `retry`. */
   readonly first?: T | null;
   readonly isEmpty?: (value: T) => boolean;

@@ -1,22 +1,22 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
-import type { Answer } from '../../lib/http/ask.ts';
+import type { Reply } from '../../lib/http/ask.ts';
 import { complaintAbout } from './messages.ts';
 import { emailInText } from './notice.tsx';
 
-const says = (value: unknown): Answer<VerificationAnswer> => ({
+const says = (value: unknown): Reply<VerificationAnswer> => ({
   ok: true,
   status: 200,
   value: value as VerificationAnswer,
 });
-const refuses = (status: number, message: string | null = null): Answer<VerificationAnswer> => ({
+const refuses = (status: number, message: string | null = null): Reply<VerificationAnswer> => ({
   ok: false,
   status,
   message,
   retryAfter: null,
   suggestedEmail: null,
 });
-const complaint = (answer: Answer<VerificationAnswer>, email = 'ada@example.com') =>
+const complaint = (answer: Reply<VerificationAnswer>, email = 'ada@example.com') =>
   complaintAbout(email, async () => answer);
 
 describe('complaintAbout', () => {

@@ -1,6 +1,6 @@
 /** Sentences of the sign-in screens; those of spec section 8 word for word. */
 import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
-import type { Answer, Refused } from '../../lib/http/ask.ts';
+import type { Refused, Reply } from '../../lib/http/ask.ts';
 import { common } from '../../lib/http/messages.ts';
 
 export const messages = {
@@ -32,7 +32,7 @@ const shape = /^[^\s@]+@[^\s@]+\.[^\s@.]+$/u;
  */
 export async function complaintAbout(
   email: string,
-  verify: (email: string) => Promise<Answer<VerificationAnswer>>,
+  verify: (email: string) => Promise<Reply<VerificationAnswer>>,
 ): Promise<string | null> {
   if (email === '') return messages.emailMissing;
   if (!shape.test(email)) return messages.emailInvalid;

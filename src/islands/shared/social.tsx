@@ -117,13 +117,13 @@ export function openSocial(
     popup.close();
     onEnd(end);
   };
-  const look = page.setInterval(() => {
+  const poll = page.setInterval(() => {
     if (!popup.closed) return;
-    page.clearInterval(look);
+    page.clearInterval(poll);
     onEnd({ kind: 'closed' });
   }, lookEvery);
   const stop = () => {
-    page.clearInterval(look);
+    page.clearInterval(poll);
     page.removeEventListener('message', listen);
   };
   page.addEventListener('message', listen);

@@ -1,5 +1,5 @@
 /** The calls of access that the browser makes. Values, never errors. */
-import { type Answer, ask } from '../http/ask.ts';
+import { ask, type Reply } from '../http/ask.ts';
 
 /** POST /api/v1/gifts: gives an article away. */
 export interface GiftBody {
@@ -32,8 +32,8 @@ export async function decision(sdkFeatureSlug: string, path: string): Promise<st
 }
 
 /** Gives an article away. */
-export const giveArticle = (articleId: number): Promise<Answer<GiftAnswer>> =>
+export const giveArticle = (articleId: number): Promise<Reply<GiftAnswer>> =>
   ask('/api/v1/gifts', { body: { articleId } satisfies GiftBody });
 
 /** How many articles the reader can still give away. */
-export const giftsLeft = (): Promise<Answer<GiftsLeft>> => ask('/api/v1/gifts');
+export const giftsLeft = (): Promise<Reply<GiftsLeft>> => ask('/api/v1/gifts');

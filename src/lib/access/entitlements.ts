@@ -1,7 +1,7 @@
 /** What a reader is entitled to read: paid products, trials, and what the access cookie says of them. */
 import { type Product, productOf, productSlugs, products, type VisitorKind } from '../accounts/products.ts';
 import type { Entitlement } from '../billing/service.ts';
-import type { WalledLevel } from '../content/model.ts';
+import type { RestrictedLevel } from '../content/model.ts';
 
 export interface Trial {
   /** Epoch milliseconds; `null`: not known. */
@@ -59,7 +59,7 @@ export type Paid = Pick<Entitlement, 'product' | 'until' | 'trialing'>;
 
 export interface Grant {
   /** What the access cookie says. */
-  readonly level: WalledLevel;
+  readonly level: RestrictedLevel;
   /** Epoch milliseconds at which the level ends by itself; `Infinity`: with the session. */
   readonly until: number;
   /** Value of `data-visitor`, which pages are styled by. */

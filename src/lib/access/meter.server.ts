@@ -27,7 +27,7 @@ const day = 24 * 60 * 60 * 1000;
 export function createMeter(database: Database, rules: MeterRules, now: () => number) {
   const total = rules.registered;
 
-  async function look(queries: Database['db'], userId: string, articleId: number | null) {
+  async function readState(queries: Database['db'], userId: string, articleId: number | null) {
     const rows = await queries
       .selectFrom('article_reads')
       .select('article_id')
@@ -48,11 +48,11 @@ export function createMeter(database: Database, rules: MeterRules, now: () => nu
      * @returns where the meter stands for the article
      */
     async count(userId: string, articleId: number | null, count: boolean): Promise<MeterReading> {
-      const seen = await look(database.db, userId, articleId);
+      const seen = await readState(database.db, userId, articleId);
       if (!count || articleId === null || seen.state !== 'left') return { ...seen, total, counted: false };
       return database.transaction(async (tx) => {
         // Two tabs may get here at the same time.
-        const again = await look(tx, userId, articleId);
+        const again = await readState(tx, userId, articleId);
         if (again.state !== 'left') return { ...again, total, counted: false };
         await tx
           .deleteFrom('article_reads')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AccessLevel } from '../content/model.ts';
-import { isWalled, levelOf, type SectionRules } from './model.ts';
+import { isRestrictedLevel, levelOf, type SectionRules } from './model.ts';
 
 const rules: SectionRules = { columnists: 'subscriber', opinion: 'registered', community: 'free' };
 
@@ -24,4 +24,4 @@ test.each<[AccessLevel, boolean]>([
   ['free', false],
   ['registered', true],
   ['subscriber', true],
-])('isWalled %s', (level, expected) => expect(isWalled(level)).toBe(expected));
+])('isRestrictedLevel %s', (level, expected) => expect(isRestrictedLevel(level)).toBe(expected));

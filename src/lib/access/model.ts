@@ -1,7 +1,7 @@
 /** The access service as routes see it, and the access level of an article: the editors' choice, else the rule for its sections. */
 import { publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
-import { type AccessLevel, strictness, type WalledLevel } from '../content/model.ts';
+import { type AccessLevel, type RestrictedLevel, strictness } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import type { PersonalData } from '../personal-data.ts';
 import type { View } from './answers.ts';
@@ -76,11 +76,12 @@ export function levelOf(
 }
 
 /** Whether the rest of an article is restricted. */
-export const isWalled = (level: AccessLevel): level is WalledLevel => level === 'registered' || level === 'subscriber';
+export const isRestrictedLevel = (level: AccessLevel): level is RestrictedLevel =>
+  level === 'registered' || level === 'subscriber';
 
 /** Whether readers who could read everything at the level before can't any more. `default` and `free` are equal here. */
 export const isLevelRaised = (before: AccessLevel, after: AccessLevel): boolean =>
-  isWalled(after) && strictness(after) > strictness(before);
+  isRestrictedLevel(after) && strictness(after) > strictness(before);
 
 /** @param path path or whole address, with or without a query; @returns `null` for what is no published article */
 export function articleAt(content: Pick<ContentReader, 'article'>, path: string): ArticleSubject | null {

@@ -1,9 +1,9 @@
 /**
  * The account calls that the browser makes (spec section 7; vendors.md 1), as the site's own server and a real Zephr tenant
- * take them. Every function answers with a value and never throws; see {@link Answer}. Those that a page makes untouched are in
+ * take them. Every function answers with a value and never throws; see {@link Reply}. Those that a page makes untouched are in
  * session-client.ts.
  */
-import { type Answer, ask } from '../http/ask.ts';
+import { ask, type Reply } from '../http/ask.ts';
 import type {
   AccountAnswer,
   CreateAnswer,
@@ -49,17 +49,17 @@ export interface Delivery {
 const identifiers = (email: string): IdentifiersBody => ({ identifiers: { email_address: email } });
 
 /** A 404 is the answer `false`; other refusals stay refusals. */
-function known<T>(answer: Answer<T>): Answer<boolean> {
+function known<T>(answer: Reply<T>): Reply<boolean> {
   if (answer.ok) return { ...answer, value: true };
   return answer.status === 404 ? { ok: true, status: 404, value: false } : answer;
 }
 
 /** Whether this address has an account. */
-export const userExists = async (email: string): Promise<Answer<boolean>> =>
+export const userExists = async (email: string): Promise<Reply<boolean>> =>
   known(await ask('/zephr/media/user/info', { body: identifiers(email) }));
 
 /** Whether an address can receive mail: its syntax and domain, disposable hosts, likely typing errors. */
-export const verifyEmail = (email: string): Promise<Answer<VerificationAnswer>> =>
+export const verifyEmail = (email: string): Promise<Reply<VerificationAnswer>> =>
   ask('/api/verification', { body: { email } satisfies EmailBody });
 
 /** Both shapes that are in use, at once: flat, and within `delivery` (vendors.md 1.3 and 1.4). */
@@ -72,15 +72,15 @@ const deliveryBody = ({ email, action, redirect }: Delivery): DeliveryBody => ({
 });
 
 /** Mails a link. */
-export const sendLink = (delivery: Delivery): Promise<Answer<MessageAnswer | null>> =>
+export const sendLink = (delivery: Delivery): Promise<Reply<MessageAnswer | null>> =>
   ask('/blaize/token-exchange', { body: deliveryBody(delivery) });
 
 /** Mails a six-digit code; `false` where the address has no account. */
-export const sendCode = async (delivery: Delivery): Promise<Answer<boolean>> =>
+export const sendCode = async (delivery: Delivery): Promise<Reply<boolean>> =>
   known(await ask('/blaize/two-factor-authentication', { body: deliveryBody(delivery) }));
 
 /** Whether a code is right; status 400 or more says that it is not. A right one is not used up by asking. */
-export const checkCode = (email: string, code: string): Promise<Answer<MessageAnswer | null>> =>
+export const checkCode = (email: string, code: string): Promise<Reply<MessageAnswer | null>> =>
   ask('/zephr/media/user/otp-check', { body: { code, email } satisfies OtpCheckBody });
 
 /**
@@ -100,31 +100,31 @@ const credentials = ({ email, proof, attributes = {} }: SignIn): CredentialsBody
     : { attributes, identifiers: { email_address: email }, validators: { [codeKey() ?? codeKeys[0]]: proof.code } };
 
 /** Signs in: 401 is a wrong proof, 404 an unknown reader. The answer sets the cookies by itself. */
-export const login = (signIn: SignIn): Promise<Answer<SignedInAnswer>> =>
+export const login = (signIn: SignIn): Promise<Reply<SignedInAnswer>> =>
   ask('/blaize/login', { body: credentials(signIn) });
 
 /** Makes an account and signs in: 409 says that there is one already. */
-export const register = (signIn: SignIn): Promise<Answer<SignedInAnswer>> =>
+export const register = (signIn: SignIn): Promise<Reply<SignedInAnswer>> =>
   ask('/blaize/register', { body: credentials(signIn) });
 
 /** Makes an account with an address alone and mails a link to confirm it. Does not sign in. */
-export const createUser = (email: string): Promise<Answer<CreateAnswer>> =>
+export const createUser = (email: string): Promise<Reply<CreateAnswer>> =>
   ask('/api/zephr-create', { body: { email } satisfies EmailBody });
 
 /** As {@link createUser}, and signs in to the new account, for a user who is about to pay. */
-export const createAndEnter = (email: string): Promise<Answer<CreateAnswer>> =>
+export const createAndEnter = (email: string): Promise<Reply<CreateAnswer>> =>
   ask('/api/zephr-create', { body: { email, enter: true } satisfies CreateBody });
 
 /** The user who is signed in; 401 without a session. */
-export const account = (): Promise<Answer<AccountAnswer>> => ask('/blaize/account');
+export const account = (): Promise<Reply<AccountAnswer>> => ask('/blaize/account');
 
 /** Keeps attributes that are not named. */
-export const saveProfile = (attributes: ProfileBody): Promise<Answer<MessageAnswer | null>> =>
+export const saveProfile = (attributes: ProfileBody): Promise<Reply<MessageAnswer | null>> =>
   ask('/blaize/profile', { body: attributes });
 
 /** Deletes the account of the user who is signed in. @param email typed to confirm; 409 when it is another account's */
-export const forgetMe = (email: string): Promise<Answer<MessageAnswer | null>> =>
+export const forgetMe = (email: string): Promise<Reply<MessageAnswer | null>> =>
   ask('/blaize/forget-me', { body: { email } satisfies ForgetBody });
 
 /** Where the reader is, as far as the network tells. */
-export const geo = (): Promise<Answer<GeoAnswer>> => ask('/api/geo');
+export const geo = (): Promise<Reply<GeoAnswer>> => ask('/api/geo');

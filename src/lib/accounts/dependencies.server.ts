@@ -4,7 +4,7 @@ import type { Grant } from '../access/entitlements.ts';
 import type { Hmacs } from '../crypto.server.ts';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import type { EmailVerification } from '../email-verification/model.ts';
-import type { Limiter, Over, Who } from '../http/limiter.server.ts';
+import type { ExceededLimit, Limiter, LimitSubject } from '../http/limiter.server.ts';
 import type { LimitName } from '../http/limits.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/model.ts';
@@ -47,15 +47,15 @@ export interface Dependencies {
 export const ok = <T>(value: T): Outcome<T> => ({ ok: true, value });
 export const fail = (failure: Failure): Outcome<never> => ({ ok: false, failure });
 export const invalid = (message: string): Outcome<never> => fail({ kind: 'invalid', message });
-export const limited = (over: Over): Outcome<never> => fail({ kind: 'limited', retryAfter: over.retryAfter });
+export const limited = (over: ExceededLimit): Outcome<never> => fail({ kind: 'limited', retryAfter: over.retryAfter });
 export const invalidEmail = fail({ kind: 'invalid-email', message: accountMessages.invalidEmail, suggestion: null });
 
 /** Counts against a limit. The log says which limit was exceeded, and not by whom. */
 export async function countAgainst(
   { limiter, log }: Pick<Dependencies, 'limiter' | 'log'>,
   name: LimitName,
-  who: Who,
-): Promise<Over | null> {
+  who: LimitSubject,
+): Promise<ExceededLimit | null> {
   const over = await limiter.count(name, who);
   if (over) log.info({ limit: name, scope: over.scope }, 'A limit of the accounts was exceeded');
   return over;

@@ -1,6 +1,6 @@
 /** The account calls that a page makes before a reader touches it. They have a module of their own because every page loads it. */
 import { readStored } from '../browser-storage.ts';
-import { type Answer, ask } from '../http/ask.ts';
+import { ask, type Reply } from '../http/ask.ts';
 import type {
   FeatureDecisionsAnswer,
   FeatureDecisionsBody,
@@ -15,19 +15,19 @@ import { sessionName } from './visitor.ts';
 /** What the user may read: the one call of a page load. */
 export const featureDecisions = (
   question: Pick<FeatureDecisionsBody, 'featureIds' | 'path'>,
-): Promise<Answer<FeatureDecisionsAnswer>> =>
+): Promise<Reply<FeatureDecisionsAnswer>> =>
   // Other tabs wait for this answer.
-  ask('/zephr/feature-decisions', { body: question, patience: 8000 });
+  ask('/zephr/feature-decisions', { body: question, timeoutMs: 8000 });
 
 /** Ties this browser to the user that a newsletter's link names. The answer doesn't say whether there is one. */
-export const recognizeMe = (email: string): Promise<Answer<MessageAnswer | null>> =>
+export const recognizeMe = (email: string): Promise<Reply<MessageAnswer | null>> =>
   ask('/zephr/recognise-me', { body: { identifiers: { email_address: email } } satisfies IdentifiersBody });
 
 /** Completes a payment or a sign-up that was interrupted; the answer is not used (spec section 4). */
-export const repair = (): Promise<Answer<RepairAnswer>> => ask('/api/v1/me/repair', { keepalive: true });
+export const repair = (): Promise<Reply<RepairAnswer>> => ask('/api/v1/me/repair', { keepalive: true });
 
 /** Signs out, everywhere by default (spec section 6). */
-export const logout = (where: LogoutBody['where'] = 'EVERYWHERE'): Promise<Answer<MessageAnswer | null>> =>
+export const logout = (where: LogoutBody['where'] = 'EVERYWHERE'): Promise<Reply<MessageAnswer | null>> =>
   ask('/blaize/logout', { body: { where } satisfies LogoutBody });
 
 /** Query parameter of a newsletter's links with the user's email address. */
@@ -76,13 +76,13 @@ const sharedSession = (): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
-      removeEventListener('storage', look);
+      removeEventListener('storage', check);
       resolve();
     };
-    const look = (): void => {
+    const check = (): void => {
       if (readStored(sessionName) !== null) done();
     };
     const timer = setTimeout(done, soonMs);
-    addEventListener('storage', look);
-    look();
+    addEventListener('storage', check);
+    check();
   });

@@ -246,7 +246,7 @@ async function tryingCode<T>(
     }
     return made;
   });
-  if (outcome.ok || outcome.failure.kind !== 'invalid-code') await deps.limiter.giveBack('guess', who);
+  if (outcome.ok || outcome.failure.kind !== 'invalid-code') await deps.limiter.release('guess', who);
   return outcome;
 }
 

@@ -26,7 +26,7 @@ export const visitorScript = `{const d=document.documentElement.dataset,m=/${for
 
 /** Notifies the browser's other tabs of a sign-in or sign-out. */
 export interface Tabs {
-  tell(): void;
+  notify(): void;
   close(): void;
 }
 
@@ -38,7 +38,7 @@ export function tabs(onChange: () => void): Tabs {
       if (key === sessionName) onChange();
     };
     addEventListener('storage', listen);
-    return { tell() {}, close: () => removeEventListener('storage', listen) };
+    return { notify() {}, close: () => removeEventListener('storage', listen) };
   }
   let channel: BroadcastChannel | null = null;
   const open = () => {
@@ -54,7 +54,7 @@ export function tabs(onChange: () => void): Tabs {
   addEventListener('pagehide', shut);
   addEventListener('pageshow', open);
   return {
-    tell: () => channel?.postMessage('changed'),
+    notify: () => channel?.postMessage('changed'),
     close() {
       removeEventListener('pagehide', shut);
       removeEventListener('pageshow', open);

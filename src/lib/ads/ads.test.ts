@@ -9,9 +9,9 @@ const codes = { anonymous: 0, registered: 1, subscriber: 2, reader: 3, member: 4
 const article = { slug: 'a-story', title: 'A', id: 1, date: '', author: '', category: '' };
 const page = { kind: 'article', section: 'culture', article };
 
-/** The ad server's object, which runs what waits for it and notes what it is told. */
+/** The ad server's object, which runs what waits for it and notes what it is calls. */
 function arrive() {
-  const told: [string, ...unknown[]][] = [];
+  const calls: [string, ...unknown[]][] = [];
   let listener: (event: object) => void = () => {};
   const defined: string[] = [];
   const builder = { addSize: () => builder, build: () => [] };
@@ -19,18 +19,18 @@ function arrive() {
     addEventListener: (_name: string, next: (event: object) => void) => {
       listener = next;
     },
-    setPrivacySettings: (settings: unknown) => told.push(['privacy', settings]),
+    setPrivacySettings: (settings: unknown) => calls.push(['privacy', settings]),
   };
   const waiting = (window.googletag?.cmd ?? []) as unknown as (() => void)[];
   window.googletag = {
     cmd: { push: (command: () => void) => command() },
-    setConfig: (config: unknown) => void told.push(['setConfig', config]),
+    setConfig: (config: unknown) => void calls.push(['setConfig', config]),
     sizeMapping: () => builder as never,
     pubads: () => service as never,
     enableServices: () => {},
     defineSlot(unit: string, sizes: unknown, element: string) {
       defined.push(element);
-      told.push(['defineSlot', unit, sizes]);
+      calls.push(['defineSlot', unit, sizes]);
       const slot = {
         addService: () => slot,
         defineSizeMapping: () => slot,
@@ -39,13 +39,13 @@ function arrive() {
       };
       return slot as never;
     },
-    display: (element: string) => void told.push(['display', element]),
-    destroySlots: () => Boolean(told.push(['destroySlots'])),
+    display: (element: string) => void calls.push(['display', element]),
+    destroySlots: () => Boolean(calls.push(['destroySlots'])),
   } as never;
   for (const command of waiting) command();
   const answer = (element: string, isEmpty: boolean) =>
     listener({ slot: { getSlotElementId: () => element }, isEmpty });
-  return { told, answer, defined };
+  return { calls, answer, defined };
 }
 
 let make: typeof import('./ads.ts').makeAds;
@@ -100,38 +100,41 @@ describe('makeAds', () => {
     expect(scripts()).toEqual([]);
     ads.visitor?.('anonymous');
     expect(scripts()).toEqual(['https://ads.test/gpt.js']);
-    const { told, defined } = arrive();
-    expect(told[0]).toEqual(['setConfig', { lazyLoad: expect.any(Object), targeting: adTargeting(page, 'anonymous') }]);
+    const { calls, defined } = arrive();
+    expect(calls[0]).toEqual([
+      'setConfig',
+      { lazyLoad: expect.any(Object), targeting: adTargeting(page, 'anonymous') },
+    ]);
     expect(defined).toEqual(['ad-article-1', 'ad-article-2']);
-    expect(told.filter(([what]) => what === 'display')).toHaveLength(2);
-    expect(told.some(([what]) => what === 'privacy')).toBe(false);
+    expect(calls.filter(([what]) => what === 'display')).toHaveLength(2);
+    expect(calls.some(([what]) => what === 'privacy')).toBe(false);
   });
 
   it('labels what is filled, gives the place back when nothing comes, and empties all when it is withdrawn', () => {
     const ads = make({ settings, page, codes });
     void ads.allow(consent('advertising'));
     ads.visitor?.('anonymous');
-    const { told, answer } = arrive();
+    const { calls, answer } = arrive();
     answer('ad-article-1', false);
     answer('ad-article-2', true);
     expect(slots().map((slot) => slot.dataset.filled)).toEqual(['', undefined, undefined]);
     expect(slots()[0]?.ariaLabel ?? slots()[0]?.getAttribute('aria-label')).toBe('Advertisement of article-1');
     ads.withdraw();
     expect(slots().some((slot) => slot.dataset.filled !== undefined)).toBe(false);
-    expect(told.at(-1)).toEqual(['destroySlots']);
+    expect(calls.at(-1)).toEqual(['destroySlots']);
   });
 
   it('asks anew for the next route and for another kind of reader', () => {
     const ads = make({ settings, page, codes });
     void ads.allow(consent('advertising'));
     ads.visitor?.('anonymous');
-    const { told } = arrive();
+    const { calls } = arrive();
     ads.route?.();
-    expect(told.filter(([what]) => what === 'destroySlots')).toHaveLength(1);
+    expect(calls.filter(([what]) => what === 'destroySlots')).toHaveLength(1);
     // A member sees none: no slot is shown any more.
     for (const slot of slots()) slot.getClientRects = () => [] as never;
     ads.visitor?.('member');
-    expect(told.at(-1)).toEqual(['destroySlots']);
+    expect(calls.at(-1)).toEqual(['destroySlots']);
   });
 
   it('without consent asks for limited ads where they are set, by the address without cookies', () => {
@@ -139,18 +142,18 @@ describe('makeAds', () => {
     void ads.allow(consent());
     ads.visitor?.('anonymous');
     expect(scripts()).toEqual(['https://ads.test/ltd.js']);
-    const { told } = arrive();
-    expect(told).toContainEqual(['privacy', { limitedAds: true }]);
+    const { calls } = arrive();
+    expect(calls).toContainEqual(['privacy', { limitedAds: true }]);
   });
 
   it('does not go on with the tag that has cookies once consent is gone', () => {
     const ads = make({ settings: { ...settings, withoutConsent: 'limited' }, page, codes });
     void ads.allow(consent('advertising'));
     ads.visitor?.('anonymous');
-    const { told } = arrive();
+    const { calls } = arrive();
     void ads.allow(consent());
-    expect(told.at(-1)).toEqual(['destroySlots']);
+    expect(calls.at(-1)).toEqual(['destroySlots']);
     ads.route?.();
-    expect(told.at(-1)).toEqual(['destroySlots']);
+    expect(calls.at(-1)).toEqual(['destroySlots']);
   });
 });

@@ -190,11 +190,11 @@ export const adUnit = (network: string, slot: string): string => `/${network}/${
 
 /** The targeting of all slots of a page: the section, the article, the type of visitor. Nothing personal. */
 export function adTargeting(page: PageFacts, visitor: VisitorType | null): Record<string, string> {
-  const told: Record<string, string> = { page: page.kind };
-  if (page.section) told.section = page.section;
-  if (page.article) told.slug = page.article.slug;
-  if (visitor) told.visitor = visitor;
-  return told;
+  const targeting: Record<string, string> = { page: page.kind };
+  if (page.section) targeting.section = page.section;
+  if (page.article) targeting.slug = page.article.slug;
+  if (visitor) targeting.visitor = visitor;
+  return targeting;
 }
 
 const slots = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-ad-room]')];

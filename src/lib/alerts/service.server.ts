@@ -15,7 +15,7 @@ import type { SendPush } from './onesignal.server.ts';
 
 export interface Alerts {
   /** Looks at the alert at once. */
-  look(): void;
+  check(): void;
   /** How an alert was sent. @param id of the alert @throws DatabaseUnavailable */
   report(id: string): Promise<AlertReport>;
 }
@@ -50,7 +50,7 @@ const backOffMs = [2000, 60_000] as const;
 const keptMs = 30 * 24 * 60 * 60 * 1000;
 
 interface State extends Required<AlertsOptions> {
-  /** What needs no further look, as `mail` or `push` and the alert's id. */
+  /** What needs no further check, as `mail` or `push` and the alert's id. */
   readonly done: Set<string>;
 }
 
@@ -59,18 +59,18 @@ export function createAlerts(options: AlertsOptions): RunningAlerts {
   let tasks: readonly RepeatedTask[] = [];
   const onError = (error: unknown): void =>
     state.log.warn({ err: error }, "An alert couldn't be sent yet; it is tried again");
-  function look(): void {
+  function check(): void {
     for (const task of tasks) void task.runNow();
   }
   return {
-    look,
+    check,
     report: (id) => report(state, id),
     start() {
       if (tasks.length > 0) return;
       // Apart, because emails may take minutes.
       const ways = [mail, push];
       tasks = ways.map((way) => repeat(state.everyMs, (signal) => send(state, way, signal), onError));
-      look();
+      check();
     },
     async stop() {
       await Promise.all(tasks.map((task) => task.stop()));
@@ -128,7 +128,7 @@ async function push(state: State, alert: Alert): Promise<void> {
     if (row && row.state !== 'waiting') done.add(key);
     return;
   }
-  if (!isShown(state, alert)) return void (await settle(state, alert, 'stopped', ''));
+  if (!isShown(state, alert)) return void (await recordPush(state, alert, 'stopped', ''));
   const result = await sendPush(alert);
   if (result.kind === 'unclear') {
     const waitMs = Math.max(result.retryAfterMs ?? 0, backOff(claimed.tries, ...backOffMs));
@@ -142,7 +142,7 @@ async function push(state: State, alert: Alert): Promise<void> {
   }
   const message = result.kind === 'refused' ? result.message : '';
   if (result.kind === 'refused') log.error({ problem: message }, "The alert's notification was refused");
-  await settle(state, alert, result.kind, message);
+  await recordPush(state, alert, result.kind, message);
   done.add(key);
   await db
     .deleteFrom('alert_pushes')
@@ -150,7 +150,7 @@ async function push(state: State, alert: Alert): Promise<void> {
     .execute();
 }
 
-const settle = ({ database: { db } }: State, { id }: Alert, state: string, detail: string) =>
+const recordPush = ({ database: { db } }: State, { id }: Alert, state: string, detail: string) =>
   db.updateTable('alert_pushes').set({ state, detail }).where('alert', '=', id).execute();
 
 const pushRow = ({ database: { db } }: State, alert: string) =>

@@ -113,7 +113,7 @@ onBothEngines('an alert', (engines) => {
     const alert = alertOf();
     const alerts = start();
     shown = alert;
-    alerts.look();
+    alerts.check();
     await vi.waitFor(async () => expect(await stateOf(alerts, alert.id)).toEqual(['sent', 2, 'sent']));
     expect(await addresses()).toEqual(['ada@example.com', 'ben@example.com']);
     expect(mail[0]).toMatchObject({
@@ -139,11 +139,11 @@ onBothEngines('an alert', (engines) => {
     const alert = alertOf();
     shown = alert;
     const processes = Array.from({ length: 4 }, () => start());
-    for (const each of [...processes, ...processes]) each.look();
+    for (const each of [...processes, ...processes]) each.check();
     for (const each of processes)
       await vi.waitFor(async () => expect(await stateOf(each, alert.id)).toEqual(['sent', 2, 'sent']));
     const late = start();
-    late.look();
+    late.check();
     await vi.waitFor(async () => expect(await stateOf(late, alert.id)).toEqual(['sent', 2, 'sent']));
     expect(await addresses()).toEqual(['ada@example.com', 'ben@example.com']);
     expect(await pushesOf(alert.id)).toHaveLength(1);
@@ -156,7 +156,7 @@ onBothEngines('an alert', (engines) => {
       await forgetMail();
       const life = lifeOf(last);
       const mortal = start({ database: life.database(database) });
-      mortal.look();
+      mortal.check();
       await vi.waitFor(async () =>
         expect(life.dead || (await stateOf(mortal, alert.id)).join() === 'sent,2,sent').toBe(true),
       );
@@ -165,7 +165,7 @@ onBothEngines('an alert', (engines) => {
       // The time for which a dead process keeps its claim.
       time += 61_000;
       const next = start();
-      next.look();
+      next.check();
       await vi.waitFor(async () => expect(await stateOf(next, alert.id)).toEqual(['sent', 2, 'sent']));
       await next.stop();
       expect(await addresses()).toEqual(['ada@example.com', 'ben@example.com']);
@@ -179,7 +179,7 @@ onBothEngines('an alert', (engines) => {
     await mode('lost');
     const alerts = start();
     shown = alert;
-    alerts.look();
+    alerts.check();
     await vi.waitFor(async () =>
       expect((await alerts.report(alert.id)).push).toMatchObject({
         state: 'sending',
@@ -200,12 +200,12 @@ onBothEngines('an alert', (engines) => {
     await mode('lost');
     const alerts = start();
     shown = alert;
-    alerts.look();
+    alerts.check();
     await vi.waitFor(async () => expect((await alerts.report(alert.id)).push.detail).not.toBe(''));
     shown = null;
     await mode('ok');
     time += 61_000;
-    alerts.look();
+    alerts.check();
     expect((await alerts.report(alert.id)).push).toMatchObject({ state: 'unclear' });
     expect(await pushesOf(alert.id)).toHaveLength(1);
   });
@@ -218,7 +218,7 @@ onBothEngines('an alert', (engines) => {
     await mode(how);
     const alerts = start({ push: push(key) });
     shown = alert;
-    alerts.look();
+    alerts.check();
     await vi.waitFor(async () =>
       expect((await alerts.report(alert.id)).push).toMatchObject({
         state: 'refused',
@@ -227,7 +227,7 @@ onBothEngines('an alert', (engines) => {
     );
     await mode('ok');
     time += 61_000;
-    alerts.look();
+    alerts.check();
     expect(await pushesOf(alert.id)).toHaveLength(0);
   });
 
@@ -254,7 +254,7 @@ onBothEngines('an alert', (engines) => {
     let confirmed = false;
     shown = alert;
     const alerts = start({ isConfirmed: () => confirmed });
-    alerts.look();
+    alerts.check();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await stateOf(alerts, alert.id)).toEqual(['none', null, 'none']);
     confirmed = true;
@@ -265,10 +265,10 @@ onBothEngines('an alert', (engines) => {
     const alert = alertOf({ mail: false, push: false });
     shown = alert;
     const alerts = start({ push: null, newsletters: null });
-    alerts.look();
+    alerts.check();
     expect(await stateOf(alerts, alert.id)).toEqual(['off', null, 'off']);
     const both = start();
-    both.look();
+    both.check();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await stateOf(both, alert.id)).toEqual(['none', null, 'none']);
     expect(await addresses()).toEqual([]);

@@ -1,12 +1,12 @@
 /** Rules of an article's display: free or not, headline size, standfirst, language and share links. */
-import { isWalled } from '../access/model.ts';
+import { isRestrictedLevel } from '../access/model.ts';
 import type { Card } from '../content/model.ts';
 
 /** True when readers need no account before reading; `default` is public, and only metered. */
-export const isFree = (access: Card['access']): boolean => !isWalled(access);
+export const isFree = (access: Card['access']): boolean => !isRestrictedLevel(access);
 
 /** Class of the element with the paid text, or of the element in its place; structured data names it. */
-export const walledClass = 'walled';
+export const restrictedClass = 'restricted';
 
 /** Size of a headline: the longer, the smaller, so that it never fills the window. */
 export type HeadlineSize = 'large' | 'medium' | 'small';
@@ -19,7 +19,7 @@ export function headlineSize(title: string): HeadlineSize {
 }
 
 /** Number of letters by which two openings count as the same. */
-const telling = 40;
+const comparedLetters = 40;
 /** Characters of a body's markup in which its opening is searched: a picture, its caption and a heading may come first. */
 const opening = 6000;
 
@@ -34,8 +34,8 @@ export function standfirstOf(excerpt: string, bodyHtml: string): string {
   const said = letters(excerpt);
   if (said === '') return excerpt;
   const body = letters(bodyHtml.slice(0, opening).replace(/<[^>]*>|&[a-z0-9#]+;/giu, ' '));
-  if (said.length < telling) return body === said ? '' : excerpt;
-  return body.includes(said.slice(0, telling)) ? '' : excerpt;
+  if (said.length < comparedLetters) return body === said ? '' : excerpt;
+  return body.includes(said.slice(0, comparedLetters)) ? '' : excerpt;
 }
 
 /** Language of a text that is not in the newspaper's: it needs its own `lang` for screen readers and `dir` for the lines. */

@@ -1,8 +1,8 @@
 /**
- * The browser's checkout calls (spec section 7, "Checkout"). They return {@link Answer} and never throw; {@link refusalOf} reads the
+ * The browser's checkout calls (spec section 7, "Checkout"). They return {@link Reply} and never throw; {@link refusalOf} reads the
  * details of a refusal.
  */
-import { type Answer, ask, type Refused } from '../http/ask.ts';
+import { ask, type Refused, type Reply } from '../http/ask.ts';
 import type {
   BillsAnswer,
   CheckoutError,
@@ -24,10 +24,10 @@ import type {
 } from './schema.ts';
 
 /** Timeout of calls that wait for a bank, milliseconds. */
-const patience = 30_000;
+const timeoutMs = 30_000;
 
 /** The plans on sale, with Stripe's publishable key and script. */
-export const plans = (): Promise<Answer<PlansAnswer>> => ask('/api/v1/checkout/plans');
+export const plans = (): Promise<Reply<PlansAnswer>> => ask('/api/v1/checkout/plans');
 
 /** The currency, and the address that tax depends on. */
 export interface Terms {
@@ -40,64 +40,64 @@ export const quote = (
   planId: string,
   couponCode: string | undefined,
   { currency, address }: Terms,
-): Promise<Answer<QuoteAnswer>> =>
+): Promise<Reply<QuoteAnswer>> =>
   ask('/api/v1/checkout/quote', {
     body: { plan_id: planId, currency, ...(couponCode && { couponCode }), ...(address && { address }) },
   });
 
 /** Whether a coupon is valid for a plan. */
-export const coupon = (couponCode: string, planId: string): Promise<Answer<CouponAnswer>> =>
+export const coupon = (couponCode: string, planId: string): Promise<Reply<CouponAnswer>> =>
   ask('/api/v1/checkout/get-coupon', { body: { couponCode, plan_id: planId } });
 
 /** Buys. The same `attempt` again is the same purchase. */
-export const subscribe = (body: SubscribeBody): Promise<Answer<SubscribeAnswer>> =>
-  ask('/blaize/payment/stripe/subscribe', { body, patience });
+export const subscribe = (body: SubscribeBody): Promise<Reply<SubscribeAnswer>> =>
+  ask('/blaize/payment/stripe/subscribe', { body, timeoutMs });
 
 /** After the browser has confirmed the card. */
-export const confirmation = (subscriptionId: string): Promise<Answer<ConfirmationAnswer>> =>
-  ask('/blaize/payment/stripe/subscription/confirmation', { body: { subscriptionId }, patience });
+export const confirmation = (subscriptionId: string): Promise<Reply<ConfirmationAnswer>> =>
+  ask('/blaize/payment/stripe/subscription/confirmation', { body: { subscriptionId }, timeoutMs });
 
 /** Changes the plan of a running subscription. */
-export const switchPlan = ({ planId, ...rest }: SwitchAsk): Promise<Answer<SwitchAnswer>> =>
-  ask('/api/v1/me/subscription/switch', { body: { plan_id: planId, ...rest }, patience });
+export const switchPlan = ({ planId, ...rest }: SwitchAsk): Promise<Reply<SwitchAnswer>> =>
+  ask('/api/v1/me/subscription/switch', { body: { plan_id: planId, ...rest }, timeoutMs });
 
 /** The reader's subscription; 401 without a session. */
-export const subscription = (): Promise<Answer<SubscriptionAnswer>> => ask('/api/v1/me/subscription');
+export const subscription = (): Promise<Reply<SubscriptionAnswer>> => ask('/api/v1/me/subscription');
 
 /** Takes back a cancellation or a planned change. */
-export const resume = (): Promise<Answer<SubscriptionAnswer>> =>
-  ask('/api/v1/me/subscription/resume', { body: {}, patience });
+export const resume = (): Promise<Reply<SubscriptionAnswer>> =>
+  ask('/api/v1/me/subscription/resume', { body: {}, timeoutMs });
 
 /** Cancels at the end of the paid time. @param reason the reader's words, as long as `limits.reason` allows */
-export const cancel = (reason: string): Promise<Answer<SubscriptionAnswer>> =>
-  ask('/api/v1/me/subscription/cancel', { body: { reason }, patience });
+export const cancel = (reason: string): Promise<Reply<SubscriptionAnswer>> =>
+  ask('/api/v1/me/subscription/cancel', { body: { reason }, timeoutMs });
 
 /** The retention widget's signature for the reader's customer. */
-export const churnHash = (email: string): Promise<Answer<ChurnAnswer>> => ask('/api/churnkey', { body: { email } });
+export const churnHash = (email: string): Promise<Reply<ChurnAnswer>> => ask('/api/churnkey', { body: { email } });
 
 /** Invoices, newest first. @param after id of the last one of the page before */
-export const bills = (after: string | null): Promise<Answer<BillsAnswer>> =>
+export const bills = (after: string | null): Promise<Reply<BillsAnswer>> =>
   ask(`/api/v1/me/invoices${after === null ? '' : `?${new URLSearchParams({ after })}`}`);
 
 /** Stores where a subscription came from (spec section 3), also when the reader leaves the page. */
 export const saveMetadata = (
   subscriptionId: string,
   metadata: Readonly<Record<string, string>>,
-): Promise<Answer<unknown>> =>
+): Promise<Reply<unknown>> =>
   ask('/api/v1/me/subscription/metadata', { method: 'PUT', body: { subscriptionId, metadata }, keepalive: true });
 
-export const shipping = (): Promise<Answer<ShippingAnswer>> => ask('/api/v1/me/shipping');
+export const shipping = (): Promise<Reply<ShippingAnswer>> => ask('/api/v1/me/shipping');
 
-export const saveShipping = (address: Shipping): Promise<Answer<ShippingAnswer>> =>
+export const saveShipping = (address: Shipping): Promise<Reply<ShippingAnswer>> =>
   ask('/api/v1/me/shipping', { body: address });
 
 /** The secret of a setup intent, to save a card. */
-export const setupIntent = (): Promise<Answer<SetupIntentAnswer>> =>
-  ask('/zephr/payment/stripe/setupIntentSecret', { body: {}, patience });
+export const setupIntent = (): Promise<Reply<SetupIntentAnswer>> =>
+  ask('/zephr/payment/stripe/setupIntentSecret', { body: {}, timeoutMs });
 
 /** Makes a card the one that is charged, and pays open invoices with it; the bank may have to confirm. */
-export const chargePaymentMethod = (paymentMethod: string): Promise<Answer<SavedCardAnswer>> =>
-  ask('/api/v1/me/payment-method', { body: { payment_method: paymentMethod }, patience });
+export const chargePaymentMethod = (paymentMethod: string): Promise<Reply<SavedCardAnswer>> =>
+  ask('/api/v1/me/payment-method', { body: { payment_method: paymentMethod }, timeoutMs });
 
 /** The details of a refused call; fields of another type are ignored. */
 export function refusalOf({ body, message }: Refused): Partial<CheckoutError> & { readonly error?: string } {

@@ -1,24 +1,24 @@
 /** Calls of the comments in the browser. They return values and never throw. */
-import { type Answer, ask, type Refused } from '../http/ask.ts';
+import { ask, type Refused, type Reply } from '../http/ask.ts';
 import { failureMessage } from '../http/messages.ts';
 import { commentFailed, type EditBody, type MineAnswer, type OwnAnswer, type PostBody } from './schema.ts';
 
 /** Milliseconds; longer than the server waits for WordPress. */
-const patience = 30_000;
+const timeoutMs = 30_000;
 
-export const myComments = (articleId: number): Promise<Answer<MineAnswer>> =>
+export const myComments = (articleId: number): Promise<Reply<MineAnswer>> =>
   ask(`/api/v1/comments/mine?article=${articleId}`);
 
-export const postComment = (comment: PostBody): Promise<Answer<OwnAnswer>> =>
-  ask('/api/v1/comments', { body: comment, patience });
+export const postComment = (comment: PostBody): Promise<Reply<OwnAnswer>> =>
+  ask('/api/v1/comments', { body: comment, timeoutMs });
 
-export const editComment = (id: string, content: string): Promise<Answer<OwnAnswer>> =>
-  ask(`/api/v1/comments/mine/${id}`, { method: 'PATCH', body: { content } satisfies EditBody, patience });
+export const editComment = (id: string, content: string): Promise<Reply<OwnAnswer>> =>
+  ask(`/api/v1/comments/mine/${id}`, { method: 'PATCH', body: { content } satisfies EditBody, timeoutMs });
 
-export const removeComment = (id: string): Promise<Answer<unknown>> =>
-  ask(`/api/v1/comments/mine/${id}`, { method: 'DELETE', patience });
+export const removeComment = (id: string): Promise<Reply<unknown>> =>
+  ask(`/api/v1/comments/mine/${id}`, { method: 'DELETE', timeoutMs });
 
-export const reportComment = (commentId: number): Promise<Answer<unknown>> =>
+export const reportComment = (commentId: number): Promise<Reply<unknown>> =>
   ask(`/api/v1/comments/${commentId}/report`, { method: 'POST', body: {} });
 
 export const refusedMessage = ({ status, message }: Refused): string => failureMessage(status, commentFailed, message);

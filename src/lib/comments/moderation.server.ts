@@ -13,7 +13,7 @@ export interface ModerationSettings {
   readonly user: string;
   readonly password: string;
   /** Time limit of a request, milliseconds. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -60,7 +60,7 @@ export interface Moderation {
   erase(id: number): Promise<ModerationAnswer>;
 }
 
-const usualPatienceMs = 12_000;
+const usualTimeoutMs = 12_000;
 /** Characters: a comment and what plugins add to it. */
 const longestAnswer = 512 * 1024;
 
@@ -114,7 +114,7 @@ function postedComment(comment: NewComment): PostedComment {
 }
 
 export function createModeration(settings: ModerationSettings): Moderation {
-  const { url, user, password, patienceMs = usualPatienceMs, fetch = globalThis.fetch } = settings;
+  const { url, user, password, timeoutMs = usualTimeoutMs, fetch = globalThis.fetch } = settings;
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
   async function ask(
@@ -133,7 +133,7 @@ export function createModeration(settings: ModerationSettings): Moderation {
         body: body && JSON.stringify(body),
         // A redirect would turn POST into GET and send the password to another server.
         redirect: 'error',
-        signal: AbortSignal.timeout(patienceMs),
+        signal: AbortSignal.timeout(timeoutMs),
       });
       text = await response.text();
     } catch (error) {

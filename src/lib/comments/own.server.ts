@@ -74,7 +74,7 @@ async function mine(
     .execute();
   const time = state.now();
   const own = rows.map((row) => ({ row, comment: ownOf(row, rules, time, isPublished) }));
-  for (const { row, comment } of own) if (comment.status === 'waiting') lookLater(state, row);
+  for (const { row, comment } of own) if (comment.status === 'waiting') checkLater(state, row);
   const showSince = time - rules.showWaitingDays * day;
   return {
     name: await nameOf(state, session),
@@ -87,17 +87,17 @@ async function mine(
 }
 
 /** Asks WordPress for the state in the background; the next request shows it. */
-function lookLater({ database, moderation, looking, log, now }: State, row: CommentPostsTable): void {
+function checkLater({ database, moderation, looking, log, now }: State, row: CommentPostsTable): void {
   if (row.wordpress_id === null || Number(row.checked) > now() - lookAgainMs || looking.has(row.id)) return;
   if (looking.size >= mostLooking) return;
-  const look = async (): Promise<void> => {
+  const fetchAndStore = async (): Promise<void> => {
     const answer = await moderation.look(Number(row.wordpress_id));
     const values: Partial<CommentPostsTable> = { checked: now() };
     if (answer.ok) values.state = stateOf(answer.status);
     else if (answer.kind === 'refused' && answer.status === 404) values.state = 'declined';
     await change(database, row.id, values);
   };
-  const run = look()
+  const run = fetchAndStore()
     .catch((error: unknown) => log.warn({ err: error }, 'Asking WordPress for the state of a comment failed'))
     .finally(() => looking.delete(row.id));
   looking.set(row.id, run);

@@ -55,12 +55,12 @@ type Claimed =
 export interface Posting {
   post(session: Session, draft: Draft, caller: Caller): Promise<CommentOutcome<OwnComment>>;
   /** Records a comment that WordPress has, although its response was lost. */
-  settle(row: CommentPostsTable, answer: Extract<ModerationAnswer, { ok: true }>): Promise<CommentPostsTable>;
+  recordResult(row: CommentPostsTable, answer: Extract<ModerationAnswer, { ok: true }>): Promise<CommentPostsTable>;
 }
 
 export function createPosting(dependencies: CommentDependencies): Posting {
   return {
-    settle: (row, answer) => settle(dependencies, row, answer),
+    recordResult: (row, answer) => recordResult(dependencies, row, answer),
     post: (session, draft, caller) => post(dependencies, session, draft, caller),
   };
 }
@@ -108,7 +108,7 @@ async function post(
   });
   if (claimed.kind === 'failed') {
     // A duplicate must not count against the rate limit.
-    if (counted) await limiter.giveBack('comment', sender);
+    if (counted) await limiter.release('comment', sender);
     return failed(claimed.failure);
   }
   if (claimed.kind === 'settled') return done(ownOf(claimed.row, rules, now()));
@@ -244,7 +244,7 @@ async function record(
     await database.db.updateTable('comment_posts').set(values).where('id', '=', row.id).execute();
     return { ...row, ...values };
   };
-  if (answer.ok) return done(ownOf(await settle(dependencies, row, answer), rules, now()));
+  if (answer.ok) return done(ownOf(await recordResult(dependencies, row, answer), rules, now()));
   // A row that is not claimed may be sent again at once.
   if (answer.kind === 'unavailable') {
     await change({ claimed: 0 });
@@ -271,7 +271,7 @@ async function record(
   return failed(failure);
 }
 
-async function settle(
+async function recordResult(
   { database, now }: CommentDependencies,
   row: CommentPostsTable,
   answer: Extract<ModerationAnswer, { ok: true }>,

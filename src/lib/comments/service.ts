@@ -1,6 +1,6 @@
 /** The comments service as routes see it, the dependencies of its modules, and how WordPress's responses become outcomes. */
 import type { Accounts, Caller, Session } from '../accounts/service.ts';
-import type { WalledLevel } from '../content/model.ts';
+import type { RestrictedLevel } from '../content/model.ts';
 import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
 import type { Logger } from '../logging.ts';
@@ -61,7 +61,7 @@ export interface Comments {
 
 /** `publication.comments`. */
 export interface CommentRules {
-  readonly level: WalledLevel;
+  readonly level: RestrictedLevel;
   readonly longest: number;
   readonly editMinutes: number;
   readonly reportsToHold: number;

@@ -35,7 +35,7 @@ export interface Tasks {
 const isMissing = (answer: ModerationAnswer): boolean =>
   !answer.ok && answer.kind === 'refused' && answer.status === 404 && answer.code !== 'rest_no_route';
 
-export function createTasks(dependencies: CommentDependencies, { settle }: Pick<Posting, 'settle'>): Tasks {
+export function createTasks(dependencies: CommentDependencies, { recordResult }: Pick<Posting, 'recordResult'>): Tasks {
   const { database, log, now } = dependencies;
   const jobs = createJobQueue<CommentJob>(database, 'comments', now);
   let repeated: RepeatedTask | null = null;
@@ -49,7 +49,7 @@ export function createTasks(dependencies: CommentDependencies, { settle }: Pick<
       const attributes = { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries };
       await inSpan('comment job', attributes, () => work(dependencies, jobs, job));
     }
-    await settleDrafts(dependencies, settle, signal);
+    await recoverDrafts(dependencies, recordResult, signal);
   }
 
   function start(): void {
@@ -101,9 +101,9 @@ async function work(
 }
 
 /** Settles drafts whose response was lost. */
-async function settleDrafts(
+async function recoverDrafts(
   { database: { db }, moderation, now }: CommentDependencies,
-  settle: Posting['settle'],
+  recordResult: Posting['recordResult'],
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) return;
@@ -121,7 +121,7 @@ async function settleDrafts(
     // Each request to WordPress may take long.
     if (signal.aborted) return;
     const answer = await moderation.find(row.id);
-    if (answer.ok) await settle(row, answer);
+    if (answer.ok) await recordResult(row, answer);
     else if (isMissing(answer) && Number(row.created) < time - day) {
       await db.deleteFrom('comment_posts').where('id', '=', row.id).execute();
     } else {

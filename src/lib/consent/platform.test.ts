@@ -47,23 +47,23 @@ describe('what a platform allows', () => {
 
 describe('a platform', () => {
   function arrive() {
-    let tell: (data: object, success: boolean) => void = () => {};
+    let answer: (data: object, success: boolean) => void = () => {};
     window.__tcfapi = (command, version, callback) => {
       expect([command, version]).toEqual(['addEventListener', 2]);
-      tell = callback as typeof tell;
+      answer = callback as typeof answer;
     };
     const listener = { outside: vi.fn(), answered: vi.fn() };
     listenToPlatform(listener);
-    return { tell: (given: object, success = true) => tell(given, success), listener };
+    return { answer: (given: object, success = true) => answer(given, success), listener };
   }
 
   it('is heard when it knows, and not while it asks', () => {
-    const { tell, listener } = arrive();
-    tell({ ...data([1, 8]), eventStatus: 'cmpuishown' });
-    tell({}, false);
+    const { answer, listener } = arrive();
+    answer({ ...data([1, 8]), eventStatus: 'cmpuishown' });
+    answer({}, false);
     expect(listener.answered).not.toHaveBeenCalled();
-    tell({ ...data([1, 8]), eventStatus: 'tcloaded' });
-    tell(data([]));
+    answer({ ...data([1, 8]), eventStatus: 'tcloaded' });
+    answer(data([]));
     expect(listener.answered.mock.calls).toEqual([
       [['measurement'], false],
       [[], true],
@@ -72,8 +72,8 @@ describe('a platform', () => {
   });
 
   it('leaves the question to us where the framework does not apply', () => {
-    const { tell, listener } = arrive();
-    tell({ gdprApplies: false, eventStatus: 'tcloaded' });
+    const { answer, listener } = arrive();
+    answer({ gdprApplies: false, eventStatus: 'tcloaded' });
     expect([listener.outside.mock.calls.length, listener.answered.mock.calls.length]).toEqual([1, 0]);
   });
 

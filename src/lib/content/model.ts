@@ -23,7 +23,7 @@ export const accessLevels = ['default', 'free', 'registered', 'subscriber'] as c
 export type AccessLevel = (typeof accessLevels)[number];
 
 /** Levels that need an account. */
-export type WalledLevel = Exclude<AccessLevel, 'default' | 'free'>;
+export type RestrictedLevel = Exclude<AccessLevel, 'default' | 'free'>;
 
 /** Position of a level in the order of strictness. */
 export const strictness = (level: AccessLevel): number => accessLevels.indexOf(level);

@@ -51,7 +51,7 @@ export interface ArticleFilter {
 }
 
 /** What became of an address that has no published document. */
-export type Fate =
+export type SlugResolution =
   /** It moved: answer 301 to this slug. */
   | { readonly kind: 'moved'; readonly slug: string }
   /** It was withdrawn by the editors: answer 410. */
@@ -172,7 +172,7 @@ export interface ContentReader {
   /** One approved comment by its number, with its newest replies where it is of the first level. Tags: `comments:{articleId}`. */
   comment(id: number): Comment | null;
   /** What to answer for a slug that has no document. */
-  fate(type: DocumentType, slug: string): Fate;
+  resolveSlug(type: DocumentType, slug: string): SlugResolution;
   /** Best first. An unknown section finds nothing. */
   search(query: string, filter?: SearchFilter): FoundArticles;
   /** The same in a thread of its own, so that no page waits for it. @throws SearchBusy when too much is asked at once */

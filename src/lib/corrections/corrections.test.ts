@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Card, CorrectedStory, Correction } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { answerCorrectionsFeed } from './feed.ts';
-import { byDay, namedNote, noteText, toldNext } from './model.ts';
+import { byDay, namedNote, noteText, shownNext } from './model.ts';
 
 const card = { id: 7, slug: 'a-story', title: 'A <b>Story</b> & more', section: null } as Card;
 const note = (date: string, part: Partial<CorrectedStory> = {}): CorrectedStory => ({
@@ -48,7 +48,7 @@ it('the words of a note have the spaces of its text, and no other', () => {
 });
 
 it('a notice tells of the oldest first, so that being told of them leaves the newer ones untold', () => {
-  const ats = (...list: number[]) => toldNext(list.map((at) => ({ at }))).map(({ at }) => at);
+  const ats = (...list: number[]) => shownNext(list.map((at) => ({ at }))).map(({ at }) => at);
   expect(ats(9, 7, 5, 3, 1)).toEqual([5, 3, 1]);
   expect(ats(5, 3)).toEqual([5, 3]);
   expect(ats()).toEqual([]);

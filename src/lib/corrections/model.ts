@@ -31,11 +31,11 @@ export const noteText = (html: string): string => plainText(html.replace(/<\/?(?
  * The stories that a notice tells of next: those with the oldest notes, because being told up to an instant leaves only newer ones. Stories of
  * one instant stay together.
  *
- * @param untold newest first, `at` in epoch milliseconds
+ * @param unseen newest first, `at` in epoch milliseconds
  */
-export function toldNext<Story extends { readonly at: number }>(untold: readonly Story[]): readonly Story[] {
-  const newest = untold.at(-mostNamed);
-  return newest ? untold.filter(({ at }) => at <= newest.at) : untold;
+export function shownNext<Story extends { readonly at: number }>(unseen: readonly Story[]): readonly Story[] {
+  const newest = unseen.at(-mostNamed);
+  return newest ? unseen.filter(({ at }) => at <= newest.at) : unseen;
 }
 
 /** Notes by their day in the newspaper's zone, in the order of the list. */

@@ -6,9 +6,9 @@ import type { Correction } from '../content/model.ts';
 export const correctionsId = 'corrections';
 
 /** Where the browser asks which stories that the user has read were corrected since, and says that the user was told. */
-export const toldPath = '/api/v1/me/history/corrections';
+export const seenPath = '/api/v1/me/history/corrections';
 
-export interface UntoldStory {
+export interface UnseenStory {
   readonly id: number;
   readonly slug: string;
   readonly title: string;
@@ -17,13 +17,13 @@ export interface UntoldStory {
 }
 
 /** GET: the newest first; `until` is the instant of the newest note of these stories, `null` where there is none to tell. */
-export interface UntoldAnswer {
-  readonly stories: readonly UntoldStory[];
+export interface UnseenAnswer {
+  readonly stories: readonly UnseenStory[];
   readonly until: string | null;
 }
 
 /** POST: the user was told about corrections up to this instant. */
-export interface ToldBody {
+export interface SeenBody {
   readonly until: string;
 }
 

@@ -18,24 +18,24 @@ export const dashboardTabs = [
 export const dashboardTab = (slug: string | undefined): (typeof dashboardTabs)[number] | null =>
   dashboardTabs.find((tab) => tab.slug === slug) ?? null;
 
-export type Settled<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
+export type PanelData<T> = { readonly ok: true; readonly value: T } | { readonly ok: false };
 
-export interface SettledOptions {
+export interface PanelOptions {
   /** Names it in the log, for instance "The invoices". */
   readonly what: string;
   readonly log: Pick<Logger, 'warn'>;
   /** Milliseconds after which the page is drawn without it. */
-  readonly patience?: number;
+  readonly timeoutMs?: number;
 }
 
 /** Waits for a panel's data, but not forever. A failure is logged and returned, so that the rest of the page is still shown. */
-export async function settled<T>(
+export async function loadPanel<T>(
   work: () => Promise<T>,
-  { what, log, patience = 4000 }: SettledOptions,
-): Promise<Settled<T>> {
+  { what, log, timeoutMs = 4000 }: PanelOptions,
+): Promise<PanelData<T>> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`No answer within ${patience} ms`)), patience);
+    timer = setTimeout(() => reject(new Error(`No answer within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
     return { ok: true, value: await Promise.race([work(), late]) };

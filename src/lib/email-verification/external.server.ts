@@ -22,7 +22,7 @@ export interface ExternalAnswer {
 export interface ExternalOptions extends ExternalSettings {
   readonly log: Logger;
   /** Longest wait in milliseconds. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   readonly now?: () => number;
 }
 
@@ -39,7 +39,7 @@ const vendors: Readonly<
   Record<
     ExternalSettings['vendor'],
     {
-      readonly ask: (place: URL, key: string | null, patienceMs: number) => Record<string, string>;
+      readonly ask: (place: URL, key: string | null, timeoutMs: number) => Record<string, string>;
       readonly answer: z.ZodType<ExternalAnswer>;
     }
   >
@@ -51,10 +51,10 @@ const vendors: Readonly<
       .transform((said) => ({ result: said.result, suggestion: said.suggestion ?? null })),
   },
   kickbox: {
-    ask(place, key, patienceMs) {
+    ask(place, key, timeoutMs) {
       place.searchParams.set('apikey', key ?? '');
       // It answers `unknown` by itself when the mailbox's server takes longer.
-      place.searchParams.set('timeout', String(patienceMs));
+      place.searchParams.set('timeout', String(timeoutMs));
       return {};
     },
     answer: z
@@ -71,13 +71,13 @@ const unknown: ExternalAnswer = { result: 'unknown', suggestion: null };
 export async function askVerifier(
   { vendor: name, url, key }: ExternalSettings,
   email: string,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<ExternalAnswer> {
   const vendor = vendors[name];
   const place = new URL(url);
   place.searchParams.set('email', email);
-  const headers = new Headers({ accept: 'application/json', ...vendor.ask(place, key, patienceMs) });
-  const response = await fetch(place, { headers, redirect: 'error', signal: AbortSignal.timeout(patienceMs) });
+  const headers = new Headers({ accept: 'application/json', ...vendor.ask(place, key, timeoutMs) });
+  const response = await fetch(place, { headers, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
   if (!response.ok) {
     await response.body?.cancel();
     throw new Error(`it answers ${response.status}`);
@@ -87,7 +87,7 @@ export async function askVerifier(
 
 /** @returns a function that never throws; `unknown` when the service does not answer */
 export function createExternalCheck(options: ExternalOptions): (email: string) => Promise<ExternalAnswer> {
-  const { log, patienceMs = 2000, now = Date.now } = options;
+  const { log, timeoutMs = 2000, now = Date.now } = options;
   let failures = 0;
   let restsUntil = 0;
 
@@ -96,7 +96,7 @@ export function createExternalCheck(options: ExternalOptions): (email: string) =
     // After the pause one request at a time tries the service; the others don't wait for it.
     if (failures >= breaker.failures) restsUntil = now() + breaker.restMs;
     try {
-      const result = await askVerifier(options, email, patienceMs);
+      const result = await askVerifier(options, email, timeoutMs);
       if (failures >= breaker.failures) log.info({}, 'The email verifier answers again');
       failures = 0;
       restsUntil = 0;
@@ -134,7 +134,7 @@ export type Dns = Pick<Resolver, 'resolveMx' | 'resolve4' | 'resolve6'>;
 export interface MailDomainOptions {
   readonly dns?: Dns;
   /** Longest wait in milliseconds. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   readonly now?: () => number;
 }
 
@@ -150,7 +150,7 @@ const control = 'gmail.com';
 
 /** @returns a function that never throws */
 export function createMailDomainCheck(options: MailDomainOptions = {}): (domain: string) => Promise<MailDomain> {
-  const { dns = new Resolver({ timeout: 700, tries: 2 }), patienceMs = 1500, now = Date.now } = options;
+  const { dns = new Resolver({ timeout: 700, tries: 2 }), timeoutMs = 1500, now = Date.now } = options;
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<MailDomain> }>();
 
   function ask(domain: string): Promise<MailDomain> {
@@ -178,7 +178,7 @@ export function createMailDomainCheck(options: MailDomainOptions = {}): (domain:
   return async (domain) => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<MailDomain>((resolve) => {
-      timer = setTimeout(() => resolve('unknown'), patienceMs);
+      timer = setTimeout(() => resolve('unknown'), timeoutMs);
     });
     const answer = await Promise.race([judged(domain), late]);
     clearTimeout(timer);

@@ -53,7 +53,7 @@ describe('a mail domain', () => {
 
   it('is not waited for', async () => {
     const dns = { resolveMx: never, resolve4: never, resolve6: never } as unknown as Dns;
-    expect(await createMailDomainCheck({ dns, patienceMs: 20 })('sun.example')).toBe('unknown');
+    expect(await createMailDomainCheck({ dns, timeoutMs: 20 })('sun.example')).toBe('unknown');
   });
 
   it('is asked once while the answer counts, also by several at once', async () => {
@@ -75,7 +75,7 @@ describe('an external verifier', () => {
   });
   afterAll(() => verifier.stop());
   const check = (change: Partial<ExternalOptions> = {}) =>
-    createExternalCheck({ vendor: 'plain', ...verifier.access, log: silent, patienceMs: 20_000, ...change });
+    createExternalCheck({ vendor: 'plain', ...verifier.access, log: silent, timeoutMs: 20_000, ...change });
 
   it('says what it knows', async () => {
     const ask = check();
@@ -85,7 +85,7 @@ describe('an external verifier', () => {
   });
 
   it.each(['down@example.com', 'garbled@example.com', 'hang@example.com'])('is unknown for %s', async (email) => {
-    expect((await check({ patienceMs: 100 })(email)).result).toBe('unknown');
+    expect((await check({ timeoutMs: 100 })(email)).result).toBe('unknown');
   });
 
   it('is Kickbox as it is, whose doubts count as unknown', async () => {

@@ -87,7 +87,7 @@ describe('ask', () => {
     expect(await ask('/call')).toMatchObject({ ok: false, status: 0, message: null });
   });
 
-  it('does not wait longer than its patience', async () => {
+  it('does not wait longer than its timeout', async () => {
     let late = () => {};
     server.use(
       http.all('*/call', async () => {
@@ -97,7 +97,7 @@ describe('ask', () => {
         return HttpResponse.json({});
       }),
     );
-    expect(await ask('/call', { patience: 20 })).toMatchObject({ ok: false, status: 0 });
+    expect(await ask('/call', { timeoutMs: 20 })).toMatchObject({ ok: false, status: 0 });
     late();
   });
 });

@@ -29,14 +29,14 @@ export interface Refused {
 export const hasCode = ({ body }: Refused, code: string): boolean =>
   typeof body === 'object' && body !== null && Reflect.get(body, 'code') === code;
 
-export type Answer<T> = Granted<T> | Refused;
+export type Reply<T> = Granted<T> | Refused;
 
 export interface Question {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Timeout in milliseconds. */
-  readonly patience?: number;
+  readonly timeoutMs?: number;
   /** Lets the call continue when the reader leaves the page. */
   readonly keepalive?: boolean;
   /** Aborts the call. */
@@ -51,11 +51,11 @@ const longestText = 300;
  *
  * @param path path on this site
  */
-export async function ask<T>(path: string, question: Question = {}): Promise<Answer<T>> {
+export async function ask<T>(path: string, question: Question = {}): Promise<Reply<T>> {
   const {
     method = question.body === undefined ? 'GET' : 'POST',
     body,
-    patience = 15_000,
+    timeoutMs = 15_000,
     keepalive = false,
     signal,
   } = question;
@@ -68,7 +68,7 @@ export async function ask<T>(path: string, question: Question = {}): Promise<Ans
       keepalive,
       headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(patience)]) : AbortSignal.timeout(patience),
+      signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) : AbortSignal.timeout(timeoutMs),
     });
     text = await response.text();
   } catch {

@@ -15,7 +15,7 @@ const mostFull = 20_000;
 /** Milliseconds for which a full window with reservations is remembered: another process may release one meanwhile. */
 const reservedMs = 5000;
 /** Longest wait for a fairness count, and the pause for such counts after the database failed, in milliseconds. */
-const patienceMs = 1000;
+const defaultFairnessTimeoutMs = 1000;
 const restMs = 5000;
 
 export interface Limiter {
@@ -24,32 +24,32 @@ export interface Limiter {
    *
    * @returns `null` when the call is within the limits, otherwise the exceeded limit and the whole seconds until it ends
    */
-  count(name: LimitName, who: Who): Promise<Over | null>;
+  count(name: LimitName, who: LimitSubject): Promise<ExceededLimit | null>;
   /** Takes one count back: the reserved call turned out not to be an attempt. */
-  giveBack(name: LimitName, who: Who): Promise<void>;
+  release(name: LimitName, who: LimitSubject): Promise<void>;
 }
 
-export interface Who {
+export interface LimitSubject {
   /** Network address; omitted when it is unknown. */
   readonly address?: string;
   /** In its normal form; identifies an account. */
   readonly email?: string;
 }
 
-export interface Over {
+export interface ExceededLimit {
   readonly scope: 'address' | 'email' | 'overall';
   /** Seconds, at least 1. */
   readonly retryAfter: number;
 }
 
 /** Callers are stored as HMACs under a secret that all processes share. */
-export interface Keys {
+export interface CallerKeys {
   place(address: string): string;
   block(address: string): string | null;
   subject(email: string): string;
 }
 
-type Step = readonly [scope: Over['scope'], key: string, limit: Limit];
+type Step = readonly [scope: ExceededLimit['scope'], key: string, limit: Limit];
 
 /** Thrown to roll a count back: a refused call doesn't count. */
 class Refusal extends Error {
@@ -65,11 +65,11 @@ class Refusal extends Error {
 
 interface LimiterState {
   readonly database: Database;
-  readonly keys: Keys;
+  readonly keys: CallerKeys;
   readonly limits: Limits;
   readonly now: () => number;
   readonly log: Pick<Logger, 'warn'> | undefined;
-  readonly fairnessPatienceMs: number;
+  readonly fairnessTimeoutMs: number;
   readonly inDatabase: Map<string, DatabaseWindows>;
   readonly inMemory: Map<string, MemoryWindows>;
   /** Windows that are known to be full, by key: a flood is refused without a write for each of its calls. */
@@ -81,15 +81,15 @@ interface LimiterState {
 
 /**
  * @param now epoch milliseconds
- * @param fairnessPatienceMs longest wait for a fairness count before memory counts instead
+ * @param fairnessTimeoutMs longest wait for a fairness count before memory counts instead
  */
 export function createLimiter(
   database: Database,
-  keys: Keys,
+  keys: CallerKeys,
   limits: Limits,
   now: () => number,
   log?: Pick<Logger, 'warn'>,
-  fairnessPatienceMs: number = patienceMs,
+  fairnessTimeoutMs: number = defaultFairnessTimeoutMs,
 ): Limiter {
   const state: LimiterState = {
     database,
@@ -97,7 +97,7 @@ export function createLimiter(
     limits,
     now,
     log,
-    fairnessPatienceMs,
+    fairnessTimeoutMs,
     inDatabase: new Map(),
     inMemory: new Map(),
     full: new Map(),
@@ -106,7 +106,7 @@ export function createLimiter(
   };
   return {
     count: (name, who) => count(state, name, who),
-    async giveBack(name, who) {
+    async release(name, who) {
       const steps = stepsOf(state, name, who);
       await runSteps(
         state,
@@ -119,7 +119,7 @@ export function createLimiter(
   };
 }
 
-async function count(state: LimiterState, name: LimitName, who: Who): Promise<Over | null> {
+async function count(state: LimiterState, name: LimitName, who: LimitSubject): Promise<ExceededLimit | null> {
   const { full, limits, now } = state;
   const steps = stepsOf(state, name, who);
   const known = knownOver(state, steps);
@@ -140,7 +140,7 @@ async function count(state: LimiterState, name: LimitName, who: Who): Promise<Ov
 const secondsTo = ({ now }: LimiterState, until: number): number => Math.max(1, Math.ceil((until - now()) / 1000));
 
 /** The windows that count a call. */
-function stepsOf({ limits, keys }: LimiterState, name: LimitName, who: Who): readonly Step[] {
+function stepsOf({ limits, keys }: LimiterState, name: LimitName, who: LimitSubject): readonly Step[] {
   const { address, email, overall } = limits[name];
   const list: Step[] = [];
   if (address && who.address !== undefined) {
@@ -154,7 +154,7 @@ function stepsOf({ limits, keys }: LimiterState, name: LimitName, who: Who): rea
   return list;
 }
 
-function knownOver(state: LimiterState, steps: readonly Step[]): Over | null {
+function knownOver(state: LimiterState, steps: readonly Step[]): ExceededLimit | null {
   const { full, now } = state;
   for (const [scope, key] of steps) {
     const { until, known } = full.get(key) ?? { until: 0, known: 0 };
@@ -165,13 +165,10 @@ function knownOver(state: LimiterState, steps: readonly Step[]): Over | null {
 }
 
 /** Runs a transaction that only affects fairness, for a limited time: a slow PostgreSQL must not delay the caller. */
-async function withinPatience(state: LimiterState, work: Work): Promise<void> {
+async function withinTimeout(state: LimiterState, work: Work): Promise<void> {
   if (performance.now() < state.restUntil) throw new Error('Limits are counted in memory for now.');
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(new Error('PostgreSQL took too long to count.')),
-    state.fairnessPatienceMs,
-  );
+  const timer = setTimeout(() => late.reject(new Error('PostgreSQL took too long to count.')), state.fairnessTimeoutMs);
   try {
     await Promise.race([state.database.transaction(work), late.promise]);
   } catch (error) {
@@ -195,7 +192,7 @@ async function runSteps(state: LimiterState, name: LimitName, steps: readonly St
     };
     try {
       // A limit that protects codes and cards waits: otherwise a burst would get a second allowance in memory.
-      await (kept === 'database' ? database.transaction(work) : withinPatience(state, work));
+      await (kept === 'database' ? database.transaction(work) : withinTimeout(state, work));
       state.unavailable = false;
       return;
     } catch (error) {

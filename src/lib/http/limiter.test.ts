@@ -54,7 +54,7 @@ onBothEngines('limits', (engines) => {
     expect(await limiter.count('guess', who)).toEqual({ scope: 'address', retryAfter: 30 });
     now += 29_500;
     expect(await limiter.count('guess', who)).toBeNull();
-    await limiter.giveBack('guess', who);
+    await limiter.release('guess', who);
     expect(await limiter.count('guess', who)).toBeNull();
     expect(await limiter.count('guess', who)).toMatchObject({ scope: 'address' });
   });
@@ -122,7 +122,7 @@ onBothEngines('limits', (engines) => {
     const readers = Array.from({ length: 8 }, (_, one) => at(`reader${one}`));
     const first = await Promise.all(readers.map((one) => limiter.count('card', one)));
     expect(first.filter((one) => one === null)).toHaveLength(5);
-    for (const [index, one] of readers.entries()) if (first[index] === null) await limiter.giveBack('card', one);
+    for (const [index, one] of readers.entries()) if (first[index] === null) await limiter.release('card', one);
     // And one account that tries on and on uses up its own limit alone.
     for (let tries = 0; tries < 20; tries++) await limiter.count('card', at('thief'));
     expect(await limiter.count('card', at('thief'))).toMatchObject({ scope: 'email' });
@@ -141,7 +141,7 @@ onBothEngines('limits', (engines) => {
     const set = limits('guess', { address: { most: 3, seconds: 60 } });
     const limiter = createLimiter(database, createHmacs(secret), set, Date.now, { warn });
     expect(await passed(limiter, 'guess', 6)).toBe(3);
-    await limiter.giveBack('guess', { address: '203.0.113.1' });
+    await limiter.release('guess', { address: '203.0.113.1' });
     expect(await passed(limiter, 'guess', 6)).toBe(1);
     // The database is not asked again for each of them.
     expect(warn).toHaveBeenCalledOnce();

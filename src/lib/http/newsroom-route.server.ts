@@ -4,7 +4,7 @@ import { parseJson } from '../text.ts';
 
 const limit = 4096;
 
-interface Answer {
+interface NewsroomAnswer {
   readonly status: number;
   readonly body: object;
 }
@@ -18,7 +18,7 @@ interface Subject {
 
 /** @param answer called once signature, age and length are found right; a failure, such as a database that isn't available, is logged and 503 */
 export function newsroomRoute(
-  answer: (subject: Subject, services: App.Locals['services']) => Promise<Answer>,
+  answer: (subject: Subject, services: App.Locals['services']) => Promise<NewsroomAnswer>,
 ): APIRoute {
   return async ({ request, locals, url }) => {
     const { content, features, log } = locals.services;

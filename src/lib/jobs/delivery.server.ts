@@ -178,7 +178,7 @@ async function run(state: State): Promise<void> {
     state.requests++;
     attempt++;
     const outcome = await send(state);
-    const wait = settle(state, outcome, attempt);
+    const wait = recordOutcome(state, outcome, attempt);
     if (wait === 0) attempt = 0;
     else if (state.closing) return;
     else await pause(state, wait);
@@ -208,7 +208,7 @@ async function send({ options, sending, stop }: State): Promise<Outcome> {
 }
 
 /** Records the result of a request. @returns milliseconds to wait before the next request, 0 for none */
-function settle(state: State, outcome: Outcome, attempt: number): number {
+function recordOutcome(state: State, outcome: Outcome, attempt: number): number {
   const { name, log, tries, backOffMs, halveRefused, misconfiguredMs, random } = state.options;
   const batch = state.sending;
   state.sending = [];

@@ -234,7 +234,7 @@ async function deliver(outbox: State, job: MailJob, transport: MailTransport): P
   if (result.kind !== 'down' && result.kind !== 'expired') noteResponse(outbox);
   // A message that was interrupted by the stop was not refused.
   if (outbox.stopping.signal.aborted && result.kind !== 'sent')
-    return settle(outbox, () => jobs.release(job, now(), false));
+    return recordResult(outbox, () => jobs.release(job, now(), false));
   switch (result.kind) {
     case 'sent':
     case 'refused':
@@ -245,7 +245,7 @@ async function deliver(outbox: State, job: MailJob, transport: MailTransport): P
       else counts[kind]++;
       if (kind === 'refused')
         log.warn({ kind: job.kind, detail, domain: domainOf(job.subject) }, 'The mail server refused a message');
-      return settle(outbox, async () => {
+      return recordResult(outbox, async () => {
         if (await jobs.end(job, kind, detail)) return;
         log.warn({ kind: job.kind }, 'Another process took over a message that was being sent; it may arrive twice');
       });
@@ -258,12 +258,12 @@ async function deliver(outbox: State, job: MailJob, transport: MailTransport): P
       const note = { kind: job.kind, detail, tries: job.tries, waitMs };
       if (limited) log.warn(note, 'A message has to wait: the sending limit of the mail account is reached');
       else log.info(note, 'A message has to wait');
-      return settle(outbox, () => jobs.release(job, now() + waitMs));
+      return recordResult(outbox, () => jobs.release(job, now() + waitMs));
     }
     case 'down':
       counts.failedTries++;
       noteSilence(outbox, result.problem);
-      return settle(outbox, () => jobs.release(job, now(), false));
+      return recordResult(outbox, () => jobs.release(job, now(), false));
   }
 }
 
@@ -303,7 +303,7 @@ function noteSilence(outbox: State, problem: string): void {
 }
 
 /** Records a result, however long the database is unavailable: a sent message must not be sent again. */
-async function settle({ options, stopping }: State, write: () => Promise<void>): Promise<void> {
+async function recordResult({ options, stopping }: State, write: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       return await write();

@@ -37,7 +37,7 @@ export interface MailTransport {
 }
 
 /** Milliseconds. A slower server counts as unavailable. */
-const patience = { connect: 10_000, silence: 20_000, whole: 60_000, idle: 20_000 };
+const timeoutsMs = { connect: 10_000, silence: 20_000, whole: 60_000, idle: 20_000 };
 
 /** @param connections open at once, at most */
 export function openTransport({ smtp, from, replyTo }: MailSettings, connections: number): MailTransport {
@@ -46,7 +46,7 @@ export function openTransport({ smtp, from, replyTo }: MailSettings, connections
     maxConnections: connections,
     // The outbox retries.
     maxRequeues: 0,
-    idleTimeout: patience.idle,
+    idleTimeout: timeoutsMs.idle,
     ...connectionOf(smtp),
     // Message content must never be read from a file or URL.
     disableFileAccess: true,
@@ -77,7 +77,7 @@ export function openTransport({ smtp, from, replyTo }: MailSettings, connections
                 ]),
               ),
             },
-            signal: AbortSignal.any([signal, AbortSignal.timeout(patience.whole)]),
+            signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutsMs.whole)]),
           }),
         );
         return { kind: 'sent' };
@@ -96,10 +96,10 @@ export const connectionOf = (smtp: SmtpSettings) => ({
   secure: smtp.secure,
   requireTLS: smtp.auth !== null && !isLoopback(smtp.host),
   auth: smtp.auth ? { user: smtp.auth.user, pass: smtp.auth.password } : undefined,
-  connectionTimeout: patience.connect,
-  greetingTimeout: patience.connect,
-  dnsTimeout: patience.connect,
-  socketTimeout: patience.silence,
+  connectionTimeout: timeoutsMs.connect,
+  greetingTimeout: timeoutsMs.connect,
+  dnsTimeout: timeoutsMs.connect,
+  socketTimeout: timeoutsMs.silence,
 });
 
 interface SmtpError extends Error {

@@ -22,7 +22,7 @@ export interface Kept {
 }
 
 /** A story with notes that a user wasn't told about; `at` is the instant of the newest. */
-export interface Untold extends Kept {
+export interface Unseen extends Kept {
   /** `clarification` where none of these notes is a correction. */
   readonly kind: Correction['kind'];
 }
@@ -48,9 +48,9 @@ export interface SavedStories {
    *
    * @param corrected ids with the story's notes, newest first
    */
-  untold(userId: string, corrected: ReadonlyMap<number, readonly CorrectionMark[]>): Promise<readonly Untold[]>;
+  unseen(userId: string, corrected: ReadonlyMap<number, readonly CorrectionMark[]>): Promise<readonly Unseen[]>;
   /** Records that the user was told about all corrections up to an instant, in epoch milliseconds. */
-  told(userId: string, until: number): Promise<void>;
+  markCorrectionsSeen(userId: string, until: number): Promise<void>;
   readonly personalData: PersonalData;
 }
 

@@ -5,7 +5,7 @@ import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import { deleteInSteps } from '../jobs/queue.server.ts';
 import { repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
-import type { Kept, SavedStories, SavedStoriesRules, Untold } from './model.ts';
+import type { Kept, SavedStories, SavedStoriesRules, Unseen } from './model.ts';
 
 export interface SavedStoriesOptions {
   readonly database: Database;
@@ -83,8 +83,8 @@ export function createSavedStories({ database, rules, log, now = Date.now }: Sav
         await tx.deleteFrom('reading_history').where('user_id', '=', userId).execute();
       }),
 
-    untold: (userId, corrected) => untold(state, userId, corrected),
-    told: (userId, until) => told(db, userId, until),
+    unseen: (userId, corrected) => unseen(state, userId, corrected),
+    markCorrectionsSeen: (userId, until) => storeSeen(db, userId, until),
 
     personalData: {
       tables,
@@ -94,7 +94,7 @@ export function createSavedStories({ database, rules, log, now = Date.now }: Sav
         const [saved, { on, items }, until] = await Promise.all([
           list(state, 'saved_articles', userId),
           history(userId),
-          toldUntil(db, userId),
+          seenUntil(db, userId),
         ]);
         return {
           saved_articles: plain(saved),
@@ -157,25 +157,25 @@ async function save(
   return 'saved';
 }
 
-async function toldUntil(db: Queries, userId: string): Promise<number> {
+async function seenUntil(db: Queries, userId: string): Promise<number> {
   const row = await db.selectFrom('corrections_told').select('at').where('user_id', '=', userId).executeTakeFirst();
   return Number(row?.at ?? 0);
 }
 
-async function untold(
+async function unseen(
   state: State,
   userId: string,
   corrected: ReadonlyMap<number, readonly CorrectionMark[]>,
-): Promise<Untold[]> {
+): Promise<Unseen[]> {
   if (corrected.size === 0) return [];
   const { db } = state.database;
   // A history that is off is empty.
   const [read, until] = await Promise.all([
     list(state, 'reading_history', userId, oldest(state)),
-    toldUntil(db, userId),
+    seenUntil(db, userId),
   ]);
   return read
-    .flatMap(({ articleId, at: when }): Untold[] => {
+    .flatMap(({ articleId, at: when }): Unseen[] => {
       const notes = (corrected.get(articleId) ?? []).filter(({ date }) => {
         const at = Date.parse(date);
         // One that is dated ahead is told when its time has come.
@@ -187,7 +187,7 @@ async function untold(
     .toSorted((a, b) => b.at - a.at);
 }
 
-async function told(db: Queries, userId: string, until: number): Promise<void> {
+async function storeSeen(db: Queries, userId: string, until: number): Promise<void> {
   await db
     .insertInto('corrections_told')
     .values({ user_id: userId, at: until })

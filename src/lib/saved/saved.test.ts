@@ -128,22 +128,22 @@ onBothEngines('saved stories and the reading history', (engines) => {
       [9, [...marks(86_400), ...marks(120)]],
       [10, marks(180)],
     ]);
-    const untold = async () => (await savedStories.untold(ada.userId, corrected)).map(({ articleId }) => articleId);
+    const unseen = async () => (await savedStories.unseen(ada.userId, corrected)).map(({ articleId }) => articleId);
     clock.pass(200);
-    expect(await untold()).toEqual([9, 7]);
-    expect(await savedStories.untold(bob.userId, corrected)).toEqual([]);
-    await savedStories.told(ada.userId, Date.parse(at(60)));
-    expect(await untold()).toEqual([9]);
+    expect(await unseen()).toEqual([9, 7]);
+    expect(await savedStories.unseen(bob.userId, corrected)).toEqual([]);
+    await savedStories.markCorrectionsSeen(ada.userId, Date.parse(at(60)));
+    expect(await unseen()).toEqual([9]);
     // A second tab that is late takes nothing back.
-    await savedStories.told(ada.userId, Date.parse(at(120)));
-    await savedStories.told(ada.userId, Date.parse(at(60)));
-    expect(await untold()).toEqual([]);
+    await savedStories.markCorrectionsSeen(ada.userId, Date.parse(at(120)));
+    await savedStories.markCorrectionsSeen(ada.userId, Date.parse(at(60)));
+    expect(await unseen()).toEqual([]);
     corrected.set(9, marks(190)).set(7, marks(195));
-    expect(await untold()).toEqual([7, 9]);
+    expect(await unseen()).toEqual([7, 9]);
     await savedStories.read(ada.userId, 9);
-    expect(await untold()).toEqual([7]);
+    expect(await unseen()).toEqual([7]);
     await savedStories.keepHistory(ada.userId, false);
-    expect(await untold()).toEqual([]);
+    expect(await unseen()).toEqual([]);
   });
 
   it('tells a correction from a clarification by the notes that came after the reading', async () => {
@@ -159,7 +159,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     ]);
     const newest = clock.now + 60_000;
     clock.pass(100);
-    expect(await savedStories.untold(ada.userId, corrected)).toEqual([
+    expect(await savedStories.unseen(ada.userId, corrected)).toEqual([
       { articleId: 7, at: newest, kind: 'correction' },
       { articleId: 8, at: newest - 20_000, kind: 'clarification' },
     ]);

@@ -178,7 +178,7 @@ function add(state: State, ids: readonly string[]): void {
   if (ids.length === 0 || state.stopped) return;
   appendFileSync(state.openFile, `${ids.join('\n')}\n`);
   state.queue.add(ids);
-  state.settling ??= settle(state).catch((error: unknown) =>
+  state.settling ??= recordCompletion(state).catch((error: unknown) =>
     state.options.log.error({ err: error }, 'Search feed: its files in the data folder could not be written'),
   );
 }
@@ -199,7 +199,7 @@ async function fill(state: State): Promise<void> {
 }
 
 /** Records that nothing waits, so that the next start has nothing to repeat. */
-async function settle(state: State): Promise<void> {
+async function recordCompletion(state: State): Promise<void> {
   await state.queue.idle();
   state.settling = null;
   if (state.filling || state.stopped) return;

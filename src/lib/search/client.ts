@@ -1,6 +1,6 @@
 /** Calls of the search from the browser. */
 import type { CardsAnswer } from '../cards/wire.ts';
-import { type Answer, ask } from '../http/ask.ts';
+import { ask, type Reply } from '../http/ask.ts';
 import type { SearchAnswer } from './model.ts';
 
 /** Results in the overlay. */
@@ -9,17 +9,17 @@ export const shownAtOnce = 8;
 /** The page with all results. */
 export const searchPage = (query: string): string => `/search${query ? `?q=${encodeURIComponent(query)}` : ''}`;
 
-export const askSearch = (query: string, signal: AbortSignal): Promise<Answer<SearchAnswer>> =>
+export const askSearch = (query: string, signal: AbortSignal): Promise<Reply<SearchAnswer>> =>
   ask<SearchAnswer>(`/api/v1/articles/search?q=${encodeURIComponent(query)}&limit=${shownAtOnce}`, {
     signal,
-    patience: 8000,
+    timeoutMs: 8000,
   });
 
 /** Suggestions for a search without results: four stories of each kind (spec section 9); a kind that fails to load is empty. */
 export async function askSuggestions(signal: AbortSignal): Promise<Suggestions> {
   const [featured, popular] = await Promise.all(
     ['/api/v1/articles/featured?limit=4', '/api/v1/articles/popular/list?limit=4'].map(async (path) => {
-      const answer = await ask<CardsAnswer>(path, { signal, patience: 8000 });
+      const answer = await ask<CardsAnswer>(path, { signal, timeoutMs: 8000 });
       return answer.ok ? (answer.value?.articles ?? []) : [];
     }),
   );

@@ -1,5 +1,5 @@
 /** An article as a record of a hosted engine. */
-import { isWalled } from '../access/model.ts';
+import { isRestrictedLevel } from '../access/model.ts';
 import { bylineText } from '../bylines/model.ts';
 import type { Article, Picture } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
@@ -62,12 +62,12 @@ export function recordOf(article: Article, entries = ''): SearchRecord {
     url: `/article/${article.slug}`,
   });
   const room = Math.max(0, longestRecord - Buffer.byteLength(JSON.stringify(record(''))));
-  return record(textOf(article, isWalled(article.access) ? '' : entries, room));
+  return record(textOf(article, isRestrictedLevel(article.access) ? '' : entries, room));
 }
 
 /** @param room bytes of JSON */
 function textOf({ access, openingHtml, bodyHtml }: Article, entries: string, room: number): string {
-  const own = plainText(isWalled(access) ? openingHtml : bodyHtml);
+  const own = plainText(isRestrictedLevel(access) ? openingHtml : bodyHtml);
   if (entries === '') return cutToJson(own, room);
   const left = Math.max(Math.floor(room / 2), room - jsonBytes(`\n${entries}`));
   return cutToJson(`${cutToJson(own, left)}\n${entries}`, room);

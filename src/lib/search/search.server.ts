@@ -2,7 +2,7 @@
  * The search: the site's own index, or a hosted engine with that index as a fallback. Results of a hosted engine are read from the
  * content store, so that withdrawn articles are never shown.
  */
-import { isWalled } from '../access/model.ts';
+import { isRestrictedLevel } from '../access/model.ts';
 import type { ContentReader, SearchFilter } from '../content/reader.ts';
 import type { Logger } from '../logging.ts';
 import type { HostedEngine, Search } from './model.ts';
@@ -15,7 +15,7 @@ export interface SearchOptions {
 }
 
 /** After so many failures in a row the engine isn't asked for `restMs`, so that readers don't wait for it each time. */
-const patience = 3;
+const mostFailures = 3;
 const restMs = 15_000;
 
 /** Makes the search. The feed of a hosted engine begins with `start`. */
@@ -30,7 +30,7 @@ export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Se
     if (!answer.ok) {
       failures++;
       problem = answer.problem;
-      if (failures >= patience) restUntil = now() + restMs;
+      if (failures >= mostFailures) restUntil = now() + restMs;
       log.warn({ problem, failures }, 'The hosted search does not respond; the own index is used');
       return null;
     }
@@ -41,7 +41,10 @@ export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Se
     const gone = snippets.size - items.length;
     return {
       // The engine's snippet may be older than the paywall.
-      items: items.map((card) => ({ ...card, snippet: isWalled(card.access) ? '' : (snippets.get(card.id) ?? '') })),
+      items: items.map((card) => ({
+        ...card,
+        snippet: isRestrictedLevel(card.access) ? '' : (snippets.get(card.id) ?? ''),
+      })),
       total: Math.max(items.length, answer.total - gone),
       instead: [],
     };

@@ -1,6 +1,6 @@
 /** Tags in the head for search engines and social networks, and structured data (schema.org as JSON-LD). */
 import { publication } from '../../publication.ts';
-import { isFree, walledClass } from '../article/model.ts';
+import { isFree, restrictedClass } from '../article/model.ts';
 import { authorPath } from '../bylines/model.ts';
 import type { Agency, Article, Author, AuthorRef, Byline, Card, Picture, Section, Video } from '../content/model.ts';
 import { noteText } from '../corrections/model.ts';
@@ -191,7 +191,7 @@ export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   inLanguage: publication.language,
   isAccessibleForFree: isFree(article.access),
   ...(!isFree(article.access) && {
-    hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: `.${walledClass}` },
+    hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: `.${restrictedClass}` },
   }),
   ...soundOfArticle(article),
   ...(article.corrections.length > 0 && {

@@ -101,12 +101,12 @@ describe('structured data', () => {
     }
   });
   test.each(['registered', 'subscriber'] as const)(
-    'a %s article is marked as walled and tells nothing of its body',
+    'a %s article is marked as restricted and tells nothing of its body',
     (access) => {
       const data = newsArticle({ ...article, access }, site);
       expect(data).toMatchObject({
         isAccessibleForFree: false,
-        hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: '.walled' },
+        hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: '.restricted' },
       });
       expect(JSON.stringify(data)).not.toContain('SECRET');
     },

@@ -27,8 +27,8 @@ const later = (seconds: number): FeedRefusal => ({
 function podcastAt(content: ContentReader, slug: string): Podcast | null {
   const podcast = content.podcast(slug);
   if (podcast) return podcast;
-  const fate = content.fate('podcasts', slug);
-  return fate.kind === 'moved' ? content.podcast(fate.slug) : null;
+  const resolved = content.resolveSlug('podcasts', slug);
+  return resolved.kind === 'moved' ? content.podcast(resolved.slug) : null;
 }
 
 /** @returns the feed; without a subscription, one that says so */
@@ -44,7 +44,7 @@ export async function openPrivateFeed(context: Context, slug: string, token: str
     const feed = await privateFeeds.open(token, podcast.id);
     // Guesses count; an app that asks for many users doesn't.
     if (!feed) return unknown;
-    await limiter.giveBack('feed', who);
+    await limiter.release('feed', who);
     const tooOften = await limiter.count('feed', { email: feed.id });
     if (tooOften) return later(tooOften.retryAfter);
     if (!feed.paid) return endedFeed(podcast, config.siteUrl);

@@ -103,7 +103,7 @@ const pruneEveryMs = 60 * 60 * 1000;
 const sameMs = 10 * 60 * 1000;
 const countEveryMs = 60 * 1000;
 /** How long the outbox tries to mail a message, minutes; it is stored longer in any case. */
-const patienceMinutes = 30 * 24 * 60;
+const retryMinutes = 30 * 24 * 60;
 
 type Inbox = Pick<SupportOptions, 'outbox' | 'inbox'>;
 
@@ -114,7 +114,7 @@ const toInbox = (
   fields: SupportFields,
   at: number,
   known: boolean,
-): Promise<void> => outbox.enqueue(tx, { kind: 'support', to: inbox, ...fields, at, known, minutes: patienceMinutes });
+): Promise<void> => outbox.enqueue(tx, { kind: 'support', to: inbox, ...fields, at, known, minutes: retryMinutes });
 
 /** A message as it is stored. */
 interface NewMessage {

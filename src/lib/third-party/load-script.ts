@@ -10,7 +10,7 @@ export interface ScriptOptions {
 /** `failed`: blocked, refused or interrupted; `timeout`: not loaded in time, and removed from the page. */
 export type ScriptOutcome = { readonly ok: true } | { readonly ok: false; readonly why: 'failed' | 'timeout' };
 
-const usualPatience = 10_000;
+const defaultTimeoutMs = 10_000;
 
 const scripts = new Map<string, Promise<ScriptOutcome>>();
 
@@ -29,7 +29,7 @@ export function loadScriptOnce(src: string, options: ScriptOptions = {}): Promis
   return outcome;
 }
 
-function inject(src: string, { timeout = usualPatience, attributes = {} }: ScriptOptions): Promise<ScriptOutcome> {
+function inject(src: string, { timeout = defaultTimeoutMs, attributes = {} }: ScriptOptions): Promise<ScriptOutcome> {
   return new Promise((resolve) => {
     const tag = document.createElement('script');
     tag.async = true;

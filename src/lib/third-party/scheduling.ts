@@ -14,7 +14,7 @@ declare global {
 }
 
 /** Longest wait after a press, in milliseconds. */
-const patience = 4000;
+const timeoutMs = 4000;
 
 const style = '.calendly-overlay .calendly-popup{width:90%;min-width:0;max-width:1000px;height:90%;max-height:680px}';
 
@@ -23,7 +23,7 @@ export function makeScheduling({ settings }: AdapterContext<'scheduling'>): Adap
   let listening = false;
 
   async function open(link: HTMLAnchorElement): Promise<void> {
-    const loaded = await loadScriptOnce(scriptUrl, { timeout: patience });
+    const loaded = await loadScriptOnce(scriptUrl, { timeout: timeoutMs });
     if (loaded.ok && window.Calendly) {
       addStyles(scriptUrl);
       window.Calendly.initPopupWidget({ url: link.href });

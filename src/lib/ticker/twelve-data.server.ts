@@ -27,14 +27,14 @@ const longest = 400_000;
 /** The provider renews credits every minute. */
 const untilCredits = 60_000;
 
-/** @param patienceMs longest wait for an answer */
-export function twelveData({ url, key }: QuotesAccess, patienceMs = 4000): QuoteProvider {
+/** @param timeoutMs longest wait for an answer */
+export function twelveData({ url, key }: QuotesAccess, timeoutMs = 4000): QuoteProvider {
   async function ask(symbols: readonly string[]): Promise<unknown> {
     try {
       const response = await fetch(`${url}/quote?symbol=${symbols.map(encodeURIComponent).join(',')}`, {
         headers: { accept: 'application/json', authorization: `apikey ${key}` },
         redirect: 'error',
-        signal: AbortSignal.timeout(patienceMs),
+        signal: AbortSignal.timeout(timeoutMs),
       });
       if (!response.ok) {
         await response.body?.cancel();

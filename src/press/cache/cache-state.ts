@@ -46,7 +46,7 @@ export const isStored = ({ unwritten, unusable, unrecorded, blind }: CacheState)
   unwritten.size + unusable.size + unrecorded.length === 0 && !blind;
 
 /** Tells of replaced pages, also when only {@link isStored} has changed. */
-export function tellReplaced(state: CacheState, names: readonly string[] | 'all'): void {
+export function reportReplaced(state: CacheState, names: readonly string[] | 'all'): void {
   const stored = isStored(state);
   if (names.length === 0 && stored === state.wasStored) return;
   state.wasStored = stored;
@@ -69,7 +69,7 @@ export function removePages(state: CacheState, refs: readonly PageRef[]): void {
     if (removed) state.unusable.delete(name);
     else state.unusable.add(name);
   }
-  tellReplaced(state, names);
+  reportReplaced(state, names);
 }
 
 /** Records the reads of a page that leaves memory. */
@@ -154,14 +154,14 @@ export function createTagChanges(everything: string | null, limit = 50_000): Tag
     after(tags, since) {
       if (since < forgotten) return 'withdrawn';
       let answer: 'nothing' | 'changed' = 'nothing';
-      const look = (tag: string): boolean => {
+      const isWithdrawn = (tag: string): boolean => {
         const known = marks.get(tag);
         if (known && known.withdrawn > since) return true;
         if (known && known.changed > since) answer = 'changed';
         return false;
       };
-      if (everything !== null && look(everything)) return 'withdrawn';
-      for (const tag of tags) if (look(tag)) return 'withdrawn';
+      if (everything !== null && isWithdrawn(everything)) return 'withdrawn';
+      for (const tag of tags) if (isWithdrawn(tag)) return 'withdrawn';
       return answer;
     },
   };

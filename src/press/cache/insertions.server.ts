@@ -134,7 +134,7 @@ function start(options: InsertionsOptions, page: CachedPage, wanted: Wanted): Ca
   const pending: Promise<void> = options
     .encode(whole, stored.headers['content-type'] ?? '')
     .then((encoded) => {
-      if (entry.page === pending) settle(options, page, entry, show(encoded));
+      if (entry.page === pending) keepCompressed(options, page, entry, show(encoded));
     })
     .catch((error: unknown) => {
       options.log.error({ err: error, page: stored.key }, 'A page could not be compressed as its readers see it');
@@ -181,7 +181,7 @@ function keep(
 }
 
 /** The same, for a page that was being compressed. Nothing is kept of one that was forgotten meanwhile. */
-function settle(options: InsertionsOptions, page: CachedPage, entry: ShownPage, own: CachedPage): void {
+function keepCompressed(options: InsertionsOptions, page: CachedPage, entry: ShownPage, own: CachedPage): void {
   if (!kept(page).includes(entry)) return;
   options.resize(page, () => {
     page.bytes += own.bytes;

@@ -1,6 +1,6 @@
 /** Changes in the page cache: the pages that they affect, and changes that the store can't record. */
 import { type Affected, type Change, type PageRef, refOf } from '../store/stored-page.ts';
-import { type CacheState, forget, isEverything, nameOfRef, removePages, tellReplaced } from './cache-state.ts';
+import { type CacheState, forget, isEverything, nameOfRef, removePages, reportReplaced } from './cache-state.ts';
 
 /** Changes kept for the store; each of them is a set of tags. */
 const mostUnrecorded = 10_000;
@@ -16,7 +16,7 @@ export function applyChange(state: CacheState, tags: readonly string[], withdraw
   if (recorded) changes.note(tags, withdrawn, recorded.seq);
   const gone = new Set([...change.withdrawn, ...unwrittenWith(state, withdrawn)].map(nameOfRef));
   for (const name of gone) forget(state, name);
-  tellReplaced(state, recorded ? [...gone] : 'all');
+  reportReplaced(state, recorded ? [...gone] : 'all');
   const affected = new Map(change.affected.map((page) => [nameOfRef(page), page]));
   for (const name of gone) affected.delete(name);
   for (const ref of unwrittenWith(state, tags)) affected.set(nameOfRef(ref), { ...ref, reads: 0 });
@@ -59,7 +59,7 @@ function changeWithoutStore(state: CacheState, tags: readonly string[], withdraw
 /** Writes what the store couldn't take before, and checks whether another process wrote. Call it about every second. */
 export function catchUp(state: CacheState): void {
   catchUpWithStore(state);
-  tellReplaced(state, []);
+  reportReplaced(state, []);
 }
 
 function catchUpWithStore(state: CacheState): void {
@@ -68,7 +68,7 @@ function catchUpWithStore(state: CacheState): void {
   if (writes !== undefined && writes !== state.foreignWrites) {
     if (state.foreignWrites !== 0) {
       lru.epoch++;
-      tellReplaced(state, 'all');
+      reportReplaced(state, 'all');
     }
     state.foreignWrites = writes;
     const latest = access.attempt(() => store.latest())?.value;

@@ -21,8 +21,8 @@ import {
   flushReads,
   isStored,
   removePages,
+  reportReplaced,
   type TagChanges,
-  tellReplaced,
 } from './cache-state.ts';
 import {
   type CachedPage,
@@ -118,7 +118,7 @@ export function createPageCache(options: PageCacheOptions): PageCache {
   store.onReset(() => {
     lru.clear();
     state.unusable.clear();
-    tellReplaced(state, 'all');
+    reportReplaced(state, 'all');
   });
   return {
     get recorded() {
@@ -221,7 +221,7 @@ function put(
     lru.delete(name);
     unusable.add(name);
     unwritten.keep(name, cached, bodies);
-    tellReplaced(state, [name]);
+    reportReplaced(state, [name]);
     return cached;
   }
   if (written.value === null) {
@@ -234,7 +234,7 @@ function put(
   // Both encodings are known here, but most pages are only requested in one.
   const cached = createCachedPage({ ...page, version: written.value }, headersOf, {});
   lru.set(name, cached);
-  tellReplaced(state, [name]);
+  reportReplaced(state, [name]);
   return cached;
 }
 
@@ -251,7 +251,7 @@ function retag(state: CacheState, { page }: CachedPage, tags: readonly string[],
     lru.delete(name);
     // If the store kept the old tags, a change of a new tag wouldn't find the page.
     if (!retagged) unusable.add(name);
-    tellReplaced(state, [name]);
+    reportReplaced(state, [name]);
   }
   return true;
 }

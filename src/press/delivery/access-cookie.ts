@@ -5,7 +5,7 @@
  * Its form: `v1.<key id>.<expiry, Unix seconds>.<level>.<HMAC-SHA256 of all before the last dot, base64url>`.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { WalledLevel } from '../../lib/content/model.ts';
+import type { RestrictedLevel } from '../../lib/content/model.ts';
 import { createBoundedMap } from '../cache/bounded-map.ts';
 
 /** A signing key. */
@@ -28,11 +28,11 @@ export interface AccessCookieOptions {
 export interface AccessCookie {
   readonly name: string;
   /** A cookie's value. @param expires Unix seconds */
-  sign(level: WalledLevel, expires: number): string;
+  sign(level: RestrictedLevel, expires: number): string;
   /** The level of a cookie's value; `null` when it is forged, expired or malformed. */
-  verify(value: string): WalledLevel | null;
+  verify(value: string): RestrictedLevel | null;
   /** The level of a whole `Cookie` header. */
-  levelFor(header: string | undefined): WalledLevel | null;
+  levelFor(header: string | undefined): RestrictedLevel | null;
 }
 
 const form = /^v1\.([\w-]{1,16})\.([1-9]\d{0,11})\.(?:(registered|subscriber)\.)?[\w-]{43}$/;
@@ -53,10 +53,10 @@ export function createAccessCookie({ name, keys, now = Date.now }: AccessCookieO
   if (new Set(keys.map((key) => key.id)).size < keys.length) throw new Error('Two keys have the same id.');
   if (!/^[\w-]+$/.test(name)) throw new Error(`"${name}" is not a cookie name.`);
   const signer = createSigner(keys);
-  const verified = createBoundedMap<{ readonly level: WalledLevel; readonly until: number }>(mostVerified);
+  const verified = createBoundedMap<{ readonly level: RestrictedLevel; readonly until: number }>(mostVerified);
   const opening = `${name}=`;
 
-  function verify(value: string): WalledLevel | null {
+  function verify(value: string): RestrictedLevel | null {
     let known = verified.get(value);
     if (!known) {
       const signed = signer.verify(value, '');
@@ -130,7 +130,10 @@ function createSigner(keys: readonly AccessKey[]) {
       const text = `v1.${first.id}.${claims}`;
       return `${text}.${hmac(first.secret, prefix + text)}`;
     },
-    verify(value: string, prefix: string): { readonly level: WalledLevel | undefined; readonly until: number } | null {
+    verify(
+      value: string,
+      prefix: string,
+    ): { readonly level: RestrictedLevel | undefined; readonly until: number } | null {
       if (value.length > longest) return null;
       const [whole, id = '', expires, level] = form.exec(value) ?? [];
       const secret = secrets.get(id);
@@ -139,7 +142,7 @@ function createSigner(keys: readonly AccessKey[]) {
       // Compared as text: 43 characters hold two bits more than 32 bytes, and only one spelling is valid.
       const expected = Buffer.from(hmac(secret, prefix + value.slice(0, dot)));
       if (!timingSafeEqual(Buffer.from(value.slice(dot + 1)), expected)) return null;
-      return { level: level as WalledLevel | undefined, until: Number(expires) * 1000 };
+      return { level: level as RestrictedLevel | undefined, until: Number(expires) * 1000 };
     },
   };
 }

@@ -41,7 +41,7 @@ beforeAll(async () => {
       if (key === '/data') return { ...html(story('data')), headers: { 'content-type': 'application/json' } };
       if (key === '/tiny') return html('tiny');
       if (key === '/other') return html(noise());
-      return { ...html(story(`${key} ${renders}`)), tags: ['t'], access: key === '/walled' ? 'subscriber' : null };
+      return { ...html(story(`${key} ${renders}`)), tags: ['t'], access: key === '/restricted' ? 'subscriber' : null };
     },
     headersOf: (page, withDictionary) => ({
       ...page.headers,
@@ -152,9 +152,9 @@ it('compresses each rendering anew', async () => {
 });
 
 it('keeps variants apart', async () => {
-  const open = await ask('/walled', withIt);
-  expect(read(open)).toContain('/walled');
-  const full = await bench.press.get('/walled', 'full');
+  const open = await ask('/restricted', withIt);
+  expect(read(open)).toContain('/restricted');
+  const full = await bench.press.get('/restricted', 'full');
   const started = bench.press.withDictionary(full, available, 'dcb');
   expect(started).toBeInstanceOf(Promise);
   await started;

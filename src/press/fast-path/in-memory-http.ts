@@ -25,13 +25,13 @@ export interface Asked {
 }
 
 /** A complete response. It isn't a `Response`, because those copy a body each time that it is set or read. */
-export interface Answer {
+export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Buffer;
 }
 
-class Wire extends EventEmitter {
+class InMemorySocket extends EventEmitter {
   readonly encrypted: boolean;
   readonly remoteAddress: string;
   destroyed = false;
@@ -54,7 +54,7 @@ export class Incoming extends EventEmitter {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly socket: Wire;
+  readonly socket: InMemorySocket;
   readonly body: Buffer | undefined;
 
   constructor({ method, url, headers, payload, clientAddress }: Asked) {
@@ -62,7 +62,7 @@ export class Incoming extends EventEmitter {
     this.method = method;
     this.url = url.pathname + url.search;
     this.headers = { ...headers, host: url.host, ...(payload && { 'content-length': String(payload.byteLength) }) };
-    this.socket = new Wire(url.protocol === 'https:', clientAddress);
+    this.socket = new InMemorySocket(url.protocol === 'https:', clientAddress);
     this.body = payload;
   }
 
@@ -137,7 +137,7 @@ export class Outgoing extends EventEmitter {
   }
 
   /** The written response, after its end. */
-  answer(): Answer {
+  answer(): PageResponse {
     // As on a server, HEAD and these statuses have no body.
     const bare = this.req.method === 'HEAD' || this.statusCode === 204 || this.statusCode === 304;
     const [first, ...rest] = bare ? [] : this.#chunks;
@@ -157,7 +157,7 @@ function bytesOf(chunk: Uint8Array | string): Buffer {
  * @returns `null` when the handler finds no route
  * @throws the signal's reason when the reader has closed the connection; Error when the response breaks off, or the handler throws
  */
-export function exchange(handler: PageHandler, asked: Asked, locals: App.Locals): Promise<Answer | null> {
+export function exchange(handler: PageHandler, asked: Asked, locals: App.Locals): Promise<PageResponse | null> {
   const { signal } = asked;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();

@@ -1,5 +1,5 @@
 /** Turns the injected render function's response into a page that can be stored. */
-import type { WalledLevel } from '../../lib/content/model.ts';
+import type { RestrictedLevel } from '../../lib/content/model.ts';
 import type { CachedPage } from '../cache/cached-page.ts';
 import { type Encode, encodeNothing } from '../cache/compressor.server.ts';
 import { type Bodies, hashOf, type PageRef, type StoredPage, tidyTags, type Variant } from '../store/stored-page.ts';
@@ -13,7 +13,7 @@ export interface Rendering {
   /** Tags of the content that the page shows; a change of one of them renders the page again. */
   readonly tags: Iterable<string>;
   /** Access level of the page's full variant; the same in both variants. */
-  readonly access?: WalledLevel | null;
+  readonly access?: RestrictedLevel | null;
   /** Whether the response may be stored; a stored page is served to everyone. */
   readonly storable: boolean;
 }

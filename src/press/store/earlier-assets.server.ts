@@ -63,7 +63,7 @@ export async function openEarlierAssets(options: AssetsOptions): Promise<Earlier
     await writeFile(join(own, mark), '');
   }
   await stamp(assets);
-  await look(assets);
+  await readFolders(assets);
   await prune(assets);
   return {
     get builds() {
@@ -78,7 +78,7 @@ async function lastRunning(assets: EarlierAssetsState, name: string): Promise<nu
   return (await stat(join(assets.dir, name, mark)).catch(() => null))?.mtimeMs ?? 0;
 }
 
-async function look(assets: EarlierAssetsState): Promise<void> {
+async function readFolders(assets: EarlierAssetsState): Promise<void> {
   const found: { name: string; at: number }[] = [];
   for (const entry of await readdir(assets.dir, { withFileTypes: true })) {
     if (!entry.isDirectory() || entry.name === assets.build) continue;
@@ -112,7 +112,7 @@ async function prune(assets: EarlierAssetsState): Promise<void> {
     await rm(join(assets.dir, name), { recursive: true, force: true });
     assets.log.info({ build: name }, 'The files of an earlier build were deleted');
   }
-  await look(assets);
+  await readFolders(assets);
 }
 
 async function find(assets: EarlierAssetsState, path: string): Promise<Buffer | undefined> {

@@ -345,8 +345,8 @@ describe('a full disk', () => {
     edition = 2;
     await opened.refresh(['/a']);
     expect(opened.stats().unwritten).toBe(0);
-    const told = () => lines.filter(({ message }) => message === 'The page store works again');
-    await vi.waitFor(() => expect(told()).toHaveLength(1));
+    const recovered = () => lines.filter(({ message }) => message === 'The page store works again');
+    await vi.waitFor(() => expect(recovered()).toHaveLength(1));
     await opened.close();
     store.close();
   });

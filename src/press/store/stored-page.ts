@@ -3,7 +3,7 @@
  * page came from nor where it is stored.
  */
 import { createHash } from 'node:crypto';
-import { strictness, type WalledLevel } from '../../lib/content/model.ts';
+import { type RestrictedLevel, strictness } from '../../lib/content/model.ts';
 
 /** `public` is what every reader may see, `full` what a reader with the page's access level may see. */
 export type Variant = 'public' | 'full';
@@ -44,7 +44,7 @@ export interface StoredPage extends PageRef {
   /** Header names in lower case. Neither ETag nor Content-Encoding nor Content-Length are among them. */
   readonly headers: Readonly<Record<string, string>>;
   /** Access level of the full variant; `null`: the page has one variant. */
-  readonly access: WalledLevel | null;
+  readonly access: RestrictedLevel | null;
   /** Hash of the bytes before compression, see {@link hashOf}. */
   readonly hash: string;
   /** Bytes before compression. */
@@ -88,5 +88,5 @@ export const etagOf = (bytes: Uint8Array, encoding: Encoding): string => `"${has
 export const tidyTags = (tags: Iterable<string>): string[] => [...new Set(tags)].sort();
 
 /** The variant rule: the full variant is for readers who have at least the page's level. */
-export const mayRead = (needed: WalledLevel, has: WalledLevel | null): boolean =>
+export const mayRead = (needed: RestrictedLevel, has: RestrictedLevel | null): boolean =>
   has !== null && strictness(has) >= strictness(needed);

@@ -35,7 +35,7 @@ interface Following {
   stream: EventSource | null;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** Looks under way; only the latest counts. */
-  look: number;
+  attempt: number;
   isOver: boolean;
 }
 
@@ -63,7 +63,7 @@ export function follow(): void {
     status,
     stream: null,
     timer: undefined,
-    look: 0,
+    attempt: 0,
     isOver: false,
   };
   button.addEventListener('click', () => showWaiting(page));
@@ -191,10 +191,10 @@ function updateTime({ lists }: Following, entry: HTMLElement): void {
  * @param isBehind whether it must have the last state that the stream has named: it may be rendered a moment later
  */
 async function lookAtPage(page: Following, isBehind: boolean): Promise<void> {
-  const look = ++page.look;
-  for (let times = 1; times <= mostLooks && look === page.look; times++) {
+  const look = ++page.attempt;
+  for (let times = 1; times <= mostLooks && look === page.attempt; times++) {
     const found = await fetchLists();
-    if (look !== page.look) return;
+    if (look !== page.attempt) return;
     if (found === 'over') return end(page);
     if (found === 'closed') return close(page);
     // Further events may have come meanwhile, so that a page with an earlier state is never rendered.

@@ -65,11 +65,11 @@ export async function countPostgresRows(client: pg.Client): Promise<Record<strin
 /**
  * Checks that no process of the site is connected. Each has at least the connection that listens.
  *
- * @param patienceMs a process that has just ended may be listed for a moment
+ * @param timeoutMs a process that has just ended may be listed for a moment
  * @throws InUse
  */
-export async function refuseSites(client: pg.Client, patienceMs = 1500): Promise<void> {
-  for (const until = performance.now() + patienceMs; ; await wait(50)) {
+export async function refuseSites(client: pg.Client, timeoutMs = 1500): Promise<void> {
+  for (const until = performance.now() + timeoutMs; ; await wait(50)) {
     const { rows } = await client.query<{ n: string }>(
       `select count(*) as n from pg_stat_activity where datname = current_database() and application_name = 'broadsheet'`,
     );

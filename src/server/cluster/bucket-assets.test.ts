@@ -20,7 +20,7 @@ interface NodeOptions {
   readonly name?: string;
   readonly region?: string;
   readonly url?: string;
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** A node with a build, and what it warns of. */
@@ -35,14 +35,14 @@ function node(files: Readonly<Record<string, string>>, options: NodeOptions = {}
     secret: options.secret ?? secret,
   };
   // Enough for a busy machine.
-  const { patienceMs = 20_000 } = options;
+  const { timeoutMs = 20_000 } = options;
   const warnings: string[] = [];
   const log = {
     ...silent,
     warn: ({ problem }: { problem?: string }, text: string) => void warnings.push(`${text}: ${problem}`),
   };
-  const store = createBucketAssets({ settings, requestMs: patienceMs });
-  const assets = createSharedAssets({ store, source: build(files), log, answerMs: patienceMs });
+  const store = createBucketAssets({ settings, requestMs: timeoutMs });
+  const assets = createSharedAssets({ store, source: build(files), log, answerMs: timeoutMs });
   return { offer: assets.offer, find: async (path: string) => (await assets.find(path))?.toString(), warnings };
 }
 
@@ -129,7 +129,7 @@ it('signs names with any characters', async () => {
 
 it.each(['down', 'hang'] as const)('does without the bucket while it is %s, and warns once', async (mode) => {
   await node({ 'b.bbbb.js': 'b' }).offer();
-  const { offer, find, warnings } = node({ 'a.aaaa.js': 'a' }, { patienceMs: 1000 });
+  const { offer, find, warnings } = node({ 'a.aaaa.js': 'a' }, { timeoutMs: 1000 });
   bucket.fail(mode);
   await offer();
   await offer();

@@ -1,7 +1,7 @@
 /** A node's side of the content log: it appends what sync writes, and waits until the node has applied it. */
 import { randomUUID } from 'node:crypto';
 import type { ContentJournal } from '../../content/service.ts';
-import type { EntryAhead } from '../../content/store/ahead.server.ts';
+import type { EntryAhead } from '../../content/store/ahead-of-log.server.ts';
 import { entryName } from '../../content/store/entries.server.ts';
 import type { Queries } from '../../lib/database.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -61,22 +61,22 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
 
   async function reached(revision: number): Promise<{ refreshed: Promise<readonly string[]> }> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const look = (): void => {
+    const check = (): void => {
       if (last.revision >= revision) resolve();
     };
     const timer = setTimeout(() => reject(new Error("The content log can't be read")), applyMs);
     const stop = (): void => reject(new Error('The site is stopping'));
     if (closing.signal.aborted) stop();
     closing.signal.addEventListener('abort', stop, { once: true });
-    waiting.add(look);
-    look();
+    waiting.add(check);
+    check();
     try {
       await promise;
       return { refreshed: last.refreshed };
     } finally {
       clearTimeout(timer);
       closing.signal.removeEventListener('abort', stop);
-      waiting.delete(look);
+      waiting.delete(check);
     }
   }
 

@@ -103,7 +103,7 @@ describe('while PostgreSQL is down', () => {
     const { all, room } = await openNodes(own, 2, { place: await own.place() });
     await own.cluster().stop();
     try {
-      await expect.poll(() => all.map(({ cluster }) => cluster.node.hears)).toEqual([false, false]);
+      await expect.poll(() => all.map(({ cluster }) => cluster.node.isConnected)).toEqual([false, false]);
       room.put(1, { title: { rendered: 'Meanwhile' } });
       for (const { cluster } of all) expect((await cluster.receive(webhook(1))).status).toBe(503);
       expect(all.map(({ title }) => title(1))).not.toContain('Meanwhile');
@@ -113,6 +113,6 @@ describe('while PostgreSQL is down', () => {
     await expect.poll(() => holders(all).length).toBe(1);
     await expect.poll(async () => (await all[1].cluster.receive(webhook(1))).status).toBe(200);
     await expect.poll(() => all.map(({ title }) => title(1))).toEqual(['Meanwhile', 'Meanwhile']);
-    await expect.poll(() => all.map(({ cluster }) => cluster.node.hears)).toEqual([true, true]);
+    await expect.poll(() => all.map(({ cluster }) => cluster.node.isConnected)).toEqual([true, true]);
   });
 });

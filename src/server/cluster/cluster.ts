@@ -31,7 +31,7 @@ export interface ClusterOptions {
   /** Where the nodes share hashed files (default PostgreSQL). */
   readonly assetStore?: AssetStore | undefined;
   /** See `NodeOptions`. */
-  readonly told?: (() => Promise<void>) | undefined;
+  readonly workersUpdated?: (() => Promise<void>) | undefined;
   readonly beatMs?: number;
   readonly goneMs?: number;
   /** Called when this node begins to sync for the cluster, and when a node's readers want a newer value, see `SharedValues`. */
@@ -98,7 +98,7 @@ const freshMs = 10_000;
 const withdrawMs = 6000;
 
 export function createCluster(options: ClusterOptions): Cluster {
-  const { clusterLog, listenUrl, content, changes, log, told, beatMs, goneMs } = options;
+  const { clusterLog, listenUrl, content, changes, log, workersUpdated, beatMs, goneMs } = options;
   const { id, lease, contentLog, version, db } = clusterLog;
   const state: State = {
     ...options,
@@ -111,7 +111,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       db,
       listenUrl,
       log,
-      told,
+      workersUpdated,
       beatMs,
       goneMs,
       follower: followerOf(clusterLog, content.followed),

@@ -64,7 +64,7 @@ it.each(proving ? [300, 1000, 2000] : [300, 1000])(
     await expect.poll(send).toEqual([200, 200]);
     await expect.poll(() => all.map(({ title }) => [title(1), title(2)])).toEqual(Array(2).fill(['Late', undefined]));
     expect(holders(all)).toHaveLength(1);
-    if (late <= 300) expect(all.map(({ cluster }) => cluster.node.hears)).toEqual([true, true]);
+    if (late <= 300) expect(all.map(({ cluster }) => cluster.node.isConnected)).toEqual([true, true]);
   },
 );
 

@@ -90,7 +90,7 @@ describe('a node that alone has lost PostgreSQL', () => {
     expect([node.title(1), node.title(4)]).toEqual(['Headline 1', 'Headline 4']);
     expect(node.content.followed.ahead()).toHaveLength(2);
     proxy.thaw();
-    await expect.poll(() => all.map(({ cluster }) => cluster.node.hears)).toEqual([true, true, true]);
+    await expect.poll(() => all.map(({ cluster }) => cluster.node.isConnected)).toEqual([true, true, true]);
     await expect.poll(() => node.title(1)).toBe('A plain edit');
     expect([node.title(2), access(node, 3)]).toEqual([undefined, 'subscriber']);
     // The log's entry may be of the same second as this node's answer; then the holder fetches the story again.
@@ -181,7 +181,7 @@ describe('while PostgreSQL is away for all nodes', () => {
     } finally {
       await alone.cluster().start();
     }
-    await expect.poll(() => all.map(({ cluster }) => cluster.node.hears)).toEqual([true, true]);
+    await expect.poll(() => all.map(({ cluster }) => cluster.node.isConnected)).toEqual([true, true]);
     await expect.poll(() => all.map(({ content }) => content.followed.ahead())).toEqual([[], []]);
     expect(all.map(({ title }) => title(2))).toEqual([undefined, undefined]);
     const late = await openNode(alone, { ...place, room });
@@ -191,12 +191,12 @@ describe('while PostgreSQL is away for all nodes', () => {
 });
 
 describe('the questions to WordPress', () => {
-  it('are not asked while the node hears; a failure is logged once; documents ahead of the log are named to the cluster', async () => {
+  it('are not asked while the node is connected; a failure is logged once; documents ahead of the log are named to the cluster', async () => {
     const warnings: string[] = [];
     const log: Logger = { ...silent, warn: (_context, message) => void warnings.push(message) };
     const sent: unknown[] = [];
     const node = {
-      hears: true,
+      isConnected: true,
       cutOffMs: null as number | null,
       send: async (message: object) => void sent.push(message),
     };
@@ -216,7 +216,7 @@ describe('the questions to WordPress', () => {
       expect(wantedContent((sent[0] as { wanted: string }).wanted)).toEqual({ type: 'articles', id: 12 });
       watch.webhookCame();
       expect(past).toEqual([]);
-      Object.assign(node, { hears: false, cutOffMs: Number.POSITIVE_INFINITY });
+      Object.assign(node, { isConnected: false, cutOffMs: Number.POSITIVE_INFINITY });
       // A node without content has nothing to withdraw.
       watch.webhookCame();
       expect(past).toEqual([]);
@@ -236,7 +236,7 @@ it('a process that was asleep, and finds the log late once, asks nothing', async
   let looks = 0;
   const asked: number[] = [];
   const node = {
-    hears: false,
+    isConnected: false,
     get cutOffMs() {
       return ++looks % 2 === 1 ? 60_000 : null;
     },

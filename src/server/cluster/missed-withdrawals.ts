@@ -4,13 +4,13 @@
  * WordPress knows what changed.
  */
 import type { Content } from '../../content/service.ts';
-import type { AheadName } from '../../content/store/ahead.server.ts';
+import type { AheadName } from '../../content/store/ahead-of-log.server.ts';
 import { backOff, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { ClusterNode } from './node.ts';
 
 export interface MissedWithdrawalsOptions {
-  readonly node: Pick<ClusterNode, 'hears' | 'cutOffMs' | 'send'>;
+  readonly node: Pick<ClusterNode, 'isConnected' | 'cutOffMs' | 'send'>;
   readonly content: Pick<Content, 'withdrawMissed' | 'followed'>;
   readonly log: Logger;
   /** Milliseconds between two questions. */
@@ -51,7 +51,7 @@ export function watchForMissedWithdrawals(options: MissedWithdrawalsOptions): Mi
   };
   const task = repeat(
     options.everyMs,
-    (signal) => look(state, signal),
+    (signal) => check(state, signal),
     () => {},
   );
   return {
@@ -65,19 +65,19 @@ export function watchForMissedWithdrawals(options: MissedWithdrawalsOptions): Mi
   };
 }
 
-async function look(state: State, signal: AbortSignal): Promise<void> {
+async function check(state: State, signal: AbortSignal): Promise<void> {
   const { node, content, log, everyMs } = state;
   const cutOffMs = node.cutOffMs;
-  const isSecondLook = state.isCutOff;
+  const isSecondCheck = state.isCutOff;
   state.isCutOff = cutOffMs !== null;
   if (cutOffMs === null) {
     if (state.answeredAt > 0 || state.failures > 0) restart(state);
-    if (node.hears) await remind(state);
+    if (node.isConnected) await remind(state);
     return;
   }
   const began = performance.now();
   const isEmpty = cutOffMs === Number.POSITIVE_INFINITY && content.followed.revision() === 0;
-  if (isEmpty || !isSecondLook || began < state.restUntil) return;
+  if (isEmpty || !isSecondCheck || began < state.restUntil) return;
   try {
     const sinceMs = Math.min(cutOffMs, began - state.answeredAt) + overlapMs;
     const withdrawn = await content.withdrawMissed(sinceMs / 1000, signal);

@@ -8,7 +8,7 @@ import { databaseNow } from './channel.ts';
 import { createClusterNode } from './node.ts';
 
 const engines = prepare('postgres');
-/** Long enough that a busy machine doesn't miss the time in which the node hears. */
+/** Long enough that a busy machine doesn't miss the time in which the node.isConnected. */
 const goneMs = 2000;
 
 it('does not hear by a read from before its report, when nothing waited for it meanwhile', async () => {
@@ -34,15 +34,15 @@ it('does not hear by a read from before its report, when nothing waited for it m
       },
     } as never,
     follower: { revision: () => 0, belongsTo() {}, apply: async () => {} },
-    told: async () => gates[1]?.promise,
+    workersUpdated: async () => gates[1]?.promise,
   });
   try {
     await node.catchUp(5000);
-    await expect.poll(() => node.hears).toBe(true);
+    await expect.poll(() => node.isConnected).toBe(true);
     const counted = async (): Promise<unknown[]> =>
       (await sql`select id from cluster_nodes where seen > ${sql.raw(databaseNow)} - ${goneMs}`.execute(db)).rows;
     await expect.poll(counted).toEqual([]);
-    await expect.poll(() => node.hears).toBe(false);
+    await expect.poll(() => node.isConnected).toBe(false);
     gates.push(Promise.withResolvers(), Promise.withResolvers());
     await node.catchUp(5000);
     const before = reads;
@@ -50,10 +50,10 @@ it('does not hear by a read from before its report, when nothing waited for it m
     gates[1]?.resolve();
     // The report has arrived, and the log is read once more; the read before doesn't count.
     await expect.poll(() => reads, { timeout: 5000 }).toBe(before + 1);
-    expect(node.hears).toBe(false);
+    expect(node.isConnected).toBe(false);
     isOpen = true;
     gates[0]?.resolve();
-    await expect.poll(() => node.hears).toBe(true);
+    await expect.poll(() => node.isConnected).toBe(true);
   } finally {
     for (const gate of gates) gate.resolve();
     await node.stop();

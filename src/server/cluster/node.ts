@@ -42,7 +42,7 @@ export interface NodeOptions {
   readonly follower: Follower;
   readonly log: Logger;
   /** Resolves when no other process of this node serves pages that were replaced or removed (default: there is none). */
-  readonly told?: (() => Promise<void>) | undefined;
+  readonly workersUpdated?: (() => Promise<void>) | undefined;
   readonly onMessage?: (message: Message) => void;
   /** Called each time that messages begin to arrive; those sent before were missed. */
   readonly onConnect?: () => void;
@@ -59,7 +59,7 @@ export interface ClusterNode {
   /** The epoch while this node syncs with WordPress, else `null`. */
   readonly epoch: number | null;
   /** Whether changes reach this node at present. */
-  readonly hears: boolean;
+  readonly isConnected: boolean;
   /**
    * Milliseconds since this node last saw the end of the log, infinite if it never has; `null` while it can read the log, even if it is
    * behind.
@@ -83,7 +83,7 @@ export interface ClusterNode {
 
 export interface NodeStats {
   readonly leads: boolean;
-  readonly hears: boolean;
+  readonly isConnected: boolean;
   readonly revision: number;
   /** Milliseconds since this node last saw the end of the log. */
   readonly lagMs: number;
@@ -120,7 +120,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
   const { id, goneMs = 5000 } = options;
   const state: State = {
     ...options,
-    told: options.told ?? (async () => {}),
+    workersUpdated: options.workersUpdated ?? (async () => {}),
     onMessage: options.onMessage ?? (() => {}),
     onConnect: options.onConnect ?? (() => {}),
     onLease: options.onLease ?? (() => {}),
@@ -152,12 +152,12 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     get epoch() {
       return state.lease.epoch;
     },
-    get hears() {
-      return hears(state);
+    get isConnected() {
+      return isConnected(state);
     },
     get cutOffMs() {
       const silentMs = performance.now() - Math.max(state.readAt, state.createdAt);
-      return hears(state) || silentMs < goneMs ? null : performance.now() - state.caughtUpAt;
+      return isConnected(state) || silentMs < goneMs ? null : performance.now() - state.caughtUpAt;
     },
     catchUp: (ms) => Promise.race([follow(state), timer(ms, undefined, { ref: false })]),
     start() {
@@ -175,7 +175,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     everywhere: (what, revision, ms) => everywhere(state, what, revision, ms),
     stats: () => ({
       leads: state.lease.epoch !== null,
-      hears: hears(state),
+      isConnected: isConnected(state),
       revision: state.follower.revision(),
       lagMs: Math.round(performance.now() - Math.max(state.caughtUpAt, state.createdAt)),
     }),
@@ -183,9 +183,9 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
 }
 
 /** A node whose content store can't be written, as on a full disk, must not keep the lease. */
-const isFit = (state: State): boolean => state.problem === null || hears(state);
+const isFit = (state: State): boolean => state.problem === null || isConnected(state);
 
-const hears = ({ heardAt, goneMs }: State): boolean => performance.now() - heardAt < goneMs;
+const isConnected = ({ heardAt, goneMs }: State): boolean => performance.now() - heardAt < goneMs;
 
 function connect(state: State): Listening {
   return listen({
@@ -286,7 +286,7 @@ function report(state: State): void {
 }
 
 async function writeReport(state: State): Promise<void> {
-  const { db, id, version, follower, rendering, told } = state;
+  const { db, id, version, follower, rendering, workersUpdated } = state;
   // Changes that come at the same time are one report.
   await Promise.resolve();
   while (state.reportAgain && !state.stopping.signal.aborted) {
@@ -294,7 +294,7 @@ async function writeReport(state: State): Promise<void> {
     const { caughtUpAt } = state;
     const applied = follower.revision();
     const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
-    await told();
+    await workersUpdated();
     const sentAt = performance.now();
     await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${sql.raw(databaseNow)}, ${applied}, ${fresh})
       on conflict (id) do update set seen = excluded.seen, applied = excluded.applied, fresh = excluded.fresh`

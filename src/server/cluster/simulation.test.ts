@@ -56,7 +56,7 @@ const byKnownOrder = new Map<Rule, { readonly was: string; readonly order: Order
           { do: 'publish', id: 1, gone: true, upTo: 'sent' },
           { do: 'tick', ms: 4000 },
           { do: 'follow and be cut', node: 2 },
-          { do: 'run', fate: 'runs' },
+          { do: 'run', outcome: 'runs' },
           { do: 'second without', node: 1 },
           { do: 'join', node: 2 },
           { do: 'report', node: 2 },

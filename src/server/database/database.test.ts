@@ -197,7 +197,7 @@ describe('SQLite', () => {
 
   it('gives up on a lock that is never released', async () => {
     const place = await engines.place();
-    const database = await engines.open({ ...place, patienceMs: 50 });
+    const database = await engines.open({ ...place, timeoutMs: 50 });
     const other = new DatabaseSync(join(place.dataDir, 'accounts.sqlite'));
     other.exec('BEGIN IMMEDIATE');
     await expect(database.db.insertInto('limits').values(limit('a')).execute()).rejects.toThrow(DatabaseUnavailable);
@@ -235,7 +235,7 @@ describe('PostgreSQL', () => {
   });
 
   it('says so when it has more to do than it can, and goes on afterwards', async () => {
-    const database = await engines.open({ patienceMs: 5000 });
+    const database = await engines.open({ timeoutMs: 5000 });
     let release: () => void = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;

@@ -13,7 +13,7 @@ export interface ListenOptions {
   /** Milliseconds between two checks of the connection; 15,000 unless given. */
   readonly beatMs?: number | undefined;
   /** Longest wait for a response, in milliseconds; 5000 unless given. */
-  readonly patienceMs?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   onMessage(payload: string): void;
   /** Called each time that listening starts; messages sent before were missed. */
   onConnect(): void;
@@ -75,8 +75,8 @@ async function keepListening(state: ListenState): Promise<void> {
 
 /** Listens on one connection until it breaks (then it throws) or `stop` is called. */
 async function useConnection(state: ListenState): Promise<void> {
-  const { url, channel, log, stopping, onMessage, onConnect, beatMs = 15_000, patienceMs = 5000 } = state;
-  const client = openClient(url, patienceMs);
+  const { url, channel, log, stopping, onMessage, onConnect, beatMs = 15_000, timeoutMs = 5000 } = state;
+  const client = openClient(url, timeoutMs);
   const over = new AbortController();
   const end = (): void => over.abort();
   const leave = async (): Promise<void> => {

@@ -61,8 +61,8 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
 }
 
 async function onPostgres(options: DatabaseOptions, url: string): Promise<Database> {
-  const { log, patienceMs, connections } = options;
-  const pool = options.pool ?? openPool(url, { log, patienceMs, connections });
+  const { log, timeoutMs, connections } = options;
+  const pool = options.pool ?? openPool(url, { log, timeoutMs, connections });
   const availability = createAvailability(options, url);
   let closed = false;
   try {
@@ -75,9 +75,9 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
   }
   const timer = setInterval(() => void availability.gate().catch(() => {}), askAgainMs);
   timer.unref();
-  const gate = (): Promise<void> =>
+  const waitUntilAvailable = (): Promise<void> =>
     closed ? Promise.reject(new DatabaseUnavailable('The database is closed.')) : availability.gate();
-  const db = postgresKysely<AccountsDatabase>(pool, { ...availability, gate });
+  const db = postgresKysely<AccountsDatabase>(pool, { ...availability, gate: waitUntilAvailable });
   return {
     engine: 'postgres',
     db,
@@ -101,7 +101,7 @@ interface Availability extends Watch {
 
 /** Whether PostgreSQL is available and migrated. While it isn't, queries try the migrations again, once a second at most. */
 function createAvailability(
-  { log, patienceMs, migrations = all, pool: migrated }: DatabaseOptions,
+  { log, timeoutMs, migrations = all, pool: migrated }: DatabaseOptions,
   url: string,
 ): Availability {
   let ready = migrated !== undefined;
@@ -111,7 +111,7 @@ function createAvailability(
 
   async function runMigrations(): Promise<void> {
     triedAt = performance.now();
-    const pool = openPool(url, { log, patienceMs, patient: true });
+    const pool = openPool(url, { log, timeoutMs, patient: true });
     try {
       const ran = await migrate(postgresKysely<unknown>(pool), 'postgres', migrations, Date.now());
       ready = true;

@@ -11,14 +11,14 @@ import { queryListener } from '../../lib/tracing.ts';
 /** Most connections of one process, unless the settings say otherwise. */
 const mostConnections = 10;
 /** Milliseconds. */
-const patience = { statement: 10_000, idleInTransaction: 15_000, answer: 20_000, idle: 30_000 };
+const timeoutsMs = { statement: 10_000, idleInTransaction: 15_000, answer: 20_000, idle: 30_000 };
 
 export interface PoolOptions {
   readonly log: Logger;
   /** Most connections (default 10). */
   readonly connections?: number | undefined;
   /** How long to wait for a connection, in milliseconds; 5000 unless given. */
-  readonly patienceMs?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** For migrations: one connection, and a statement may take as long as it needs. */
   readonly patient?: boolean;
 }
@@ -26,17 +26,17 @@ export interface PoolOptions {
 /** @param url validated already, see config.ts */
 export function openPool(
   url: string,
-  { log, connections = mostConnections, patienceMs = 5000, patient = false }: PoolOptions,
+  { log, connections = mostConnections, timeoutMs = 5000, patient = false }: PoolOptions,
 ): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: patient ? 1 : connections,
-    connectionTimeoutMillis: patienceMs,
-    idleTimeoutMillis: patience.idle,
-    statement_timeout: patience.statement,
-    idle_in_transaction_session_timeout: patience.idleInTransaction,
+    connectionTimeoutMillis: timeoutMs,
+    idleTimeoutMillis: timeoutsMs.idle,
+    statement_timeout: timeoutsMs.statement,
+    idle_in_transaction_session_timeout: timeoutsMs.idleInTransaction,
     // Longer than the server's own limit: only a server that disappeared without closing the connection reaches it.
-    ...(!patient && { query_timeout: patience.answer }),
+    ...(!patient && { query_timeout: timeoutsMs.answer }),
     keepAlive: true,
     application_name: 'broadsheet',
     // Times are milliseconds and far below 2^53, so they are parsed as numbers.
@@ -56,13 +56,13 @@ export function openPool(
  * A connection outside of the pool, for work that needs the same one throughout. It isn't connected yet; the caller must listen to its
  * errors.
  *
- * @param patienceMs longest wait for the connection and for each response, in milliseconds
+ * @param timeoutMs longest wait for the connection and for each response, in milliseconds
  */
-export const openClient = (url: string, patienceMs: number): pg.Client =>
+export const openClient = (url: string, timeoutMs: number): pg.Client =>
   new pg.Client({
     connectionString: url,
-    connectionTimeoutMillis: patienceMs,
-    query_timeout: patienceMs,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
     keepAlive: true,
     application_name: 'broadsheet',
   });
@@ -113,7 +113,7 @@ function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
       try {
         return facade(await pool.connect());
       } catch (error) {
-        if (pool.totalCount >= pool.options.max && words.test((error as Error).message)) {
+        if (pool.totalCount >= pool.options.max && unavailableWords.test((error as Error).message)) {
           throw new DatabaseUnavailable('All connections to PostgreSQL are in use: there is more to do than it can.', {
             cause: error,
           });
@@ -129,8 +129,8 @@ const codeOf = (error: unknown): string =>
   String((error as { code?: unknown }).code ?? (error as Error).message ?? error);
 
 /** PostgreSQL's codes for an outage or a shutdown: classes 08 and 57P, too many connections, and socket errors. */
-const away = /^(?:08|57P|53300|E[A-Z_]+$)/;
-const words = /timeout|terminated|Connection ended|not queryable|Cannot use a pool/i;
+const unavailableCodes = /^(?:08|57P|53300|E[A-Z_]+$)/;
+const unavailableWords = /timeout|terminated|Connection ended|not queryable|Cannot use a pool/i;
 
 /** Converts errors of an unavailable PostgreSQL to {@link DatabaseUnavailable}; others stay as they are. */
 export function described(error: unknown): unknown {
@@ -147,7 +147,7 @@ export function described(error: unknown): unknown {
     '25006': 'PostgreSQL only reads now: DATABASE_URL must point to the primary server.',
   };
   if (refused[code]) return new DatabaseUnavailable(refused[code], { cause: error });
-  if (away.test(code) || (code === '' && words.test(message))) {
+  if (unavailableCodes.test(code) || (code === '' && unavailableWords.test(message))) {
     return new DatabaseUnavailable('PostgreSQL does not answer: see that it runs and that DATABASE_URL is right.', {
       cause: error,
     });

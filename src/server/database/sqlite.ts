@@ -21,7 +21,7 @@ import { queryListener } from '../../lib/tracing.ts';
 
 export interface SqliteOptions {
   /** How long to wait for another process's write lock (PostgreSQL: for a connection), in milliseconds; 5000 unless given. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   /** `false` in tests: SQLite then doesn't wait until the disk has stored a commit. */
   readonly durable?: boolean;
 }
@@ -113,7 +113,7 @@ class NodeSqliteDriver implements Driver {
   #taken = false;
 
   constructor(database: DatabaseSync, options: SqliteOptions) {
-    this.#connection = new Connection(database, options.patienceMs ?? 5000);
+    this.#connection = new Connection(database, options.timeoutMs ?? 5000);
   }
 
   async init(): Promise<void> {}
@@ -155,12 +155,12 @@ class NodeSqliteDriver implements Driver {
 
 class Connection implements DatabaseConnection {
   readonly #database: DatabaseSync;
-  readonly #patienceMs: number;
+  readonly #timeoutMs: number;
   readonly #prepared = new Map<string, StatementSync>();
 
-  constructor(database: DatabaseSync, patienceMs: number) {
+  constructor(database: DatabaseSync, timeoutMs: number) {
     this.#database = database;
-    this.#patienceMs = patienceMs;
+    this.#timeoutMs = timeoutMs;
   }
 
   get inTransaction(): boolean {
@@ -168,7 +168,7 @@ class Connection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const until = performance.now() + this.#patienceMs;
+    const until = performance.now() + this.#timeoutMs;
     for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
       try {
         return this.#run<R>(query);

@@ -22,7 +22,7 @@ const content = {
     crossword: of('crosswords'),
     page: of('pages'),
     section: (slug: string) => (slug === 'politics' ? {} : null),
-    fate: (_: DocumentType, slug: string) => ({ kind: slug === 'withdrawn' ? 'gone' : 'unknown' }),
+    resolveSlug: (_: DocumentType, slug: string) => ({ kind: slug === 'withdrawn' ? 'gone' : 'unknown' }),
   }),
   isComplete: (type: Kind) => complete.has(type),
   status: () => ({ secondsLeft }),

@@ -68,7 +68,7 @@ const remembered = { yes: 24 * hour, no: hour / 6, list: 24 * hour, failedList: 
 const mostRemembered = 5000;
 /** Concurrent DNS look-ups: clients that pretend to be crawlers from many addresses must not overload the resolver. */
 const mostAsking = 20;
-const patience = 3000;
+const timeoutMs = 3000;
 const longestList = 4 * 1024 * 1024;
 
 interface CrawlersState extends CrawlersOptions {
@@ -96,7 +96,7 @@ export function createCrawlers(options: CrawlersOptions): Crawlers {
 
 async function read(crawlers: CrawlersState, source: string): Promise<string> {
   if (!/^https?:/i.test(source)) return readFile(source, 'utf8');
-  const answer = await (crawlers.fetch ?? fetch)(source, { signal: AbortSignal.timeout(patience) });
+  const answer = await (crawlers.fetch ?? fetch)(source, { signal: AbortSignal.timeout(timeoutMs) });
   if (!answer.ok) throw new Error(`The server of the list responded with ${answer.status}.`);
   const text = await answer.text();
   if (text.length > longestList) throw new Error('The list is too long.');
@@ -135,7 +135,7 @@ async function find(crawlers: CrawlersState, name: CrawlerName, address: string)
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
   if ((await listOf(crawlers, name))?.check(address, family)) return true;
   try {
-    return await within(patience, byName(crawlers, engines[name], address));
+    return await within(timeoutMs, byName(crawlers, engines[name], address));
   } catch (error) {
     crawlers.log.debug({ err: error, crawler: name }, "A crawler couldn't be looked up");
     return false;

@@ -76,7 +76,9 @@ async function open(options: Partial<HttpServerOptions> = {}, cdnHeaders = false
     render: (...args) => render(...args),
     pages: {
       press,
-      keyOf: pageKeys(() => ({ fate: () => ({ kind: 'unknown' }), article: () => null }) as unknown as ContentReader),
+      keyOf: pageKeys(
+        () => ({ resolveSlug: () => ({ kind: 'unknown' }), article: () => null }) as unknown as ContentReader,
+      ),
       access: createAccessCookie({ name: 'access', keys: [{ id: 'a', secret: 'x'.repeat(32) }] }),
     },
     locals,

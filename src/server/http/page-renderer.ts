@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { pathToFileURL } from 'node:url';
 import { unsubscribePath } from '../../lib/newsletters/schema.ts';
-import { type Answer, exchange, type PageHandler } from '../../press/fast-path/in-memory-http.ts';
+import { exchange, type PageHandler, type PageResponse } from '../../press/fast-path/in-memory-http.ts';
 import { callPaths } from './methods.ts';
 
 /**
@@ -15,13 +15,13 @@ export type RenderPage = (
   locals: App.Locals,
   clientAddress: string,
   bare?: boolean,
-) => Promise<Answer>;
+) => Promise<PageResponse>;
 
 /** Address of the 404 page. */
 export const missingPath = '/404';
 
 /** A response with the tags of the content that it shows. */
-export interface Rendered extends Answer {
+export interface Rendered extends PageResponse {
   readonly tags: ReadonlySet<string>;
 }
 
@@ -65,7 +65,7 @@ export async function loadPages(entry: string): Promise<RenderPage> {
 const oneClick = ({ method, headers }: Request, { pathname, origin }: URL): Readonly<Record<string, string>> =>
   method === 'POST' && pathname === unsubscribePath && !headers.has('origin') ? { origin } : {};
 
-const notFound = (): Answer => ({
+const notFound = (): PageResponse => ({
   status: 404,
   headers: new Headers({ 'content-type': 'text/plain;charset=UTF-8' }),
   body: Buffer.from('Not found.\n'),
@@ -83,7 +83,7 @@ async function dispatch(
   payload: Buffer | undefined,
   locals: App.Locals,
   clientAddress: string,
-): Promise<Answer | null> {
+): Promise<PageResponse | null> {
   const url = new URL(request.url);
   const headers = { ...Object.fromEntries(request.headers), ...oneClick(request, url) };
   const { method, signal } = request;

@@ -49,9 +49,9 @@ describe('the policy of a page', () => {
     const config = { siteUrl: 'https://paper.example', wordpress: null, imageHosts: [], frameHosts: [] };
     const headers = (operatorToken: string | null, siteUrl = config.siteUrl) =>
       securityHeaders({ ...config, siteUrl, thirdParties: noThirdParties, stripe: null, operatorToken });
-    const told = headers('a-token');
-    expect(told.page(rendered)).toMatch(/; report-uri \/-\/csp-reports; report-to csp(?:;|$)/);
-    expect(told.reporting).toEqual({ 'reporting-endpoints': 'csp="/-/csp-reports"' });
+    const reporting = headers('a-token');
+    expect(reporting.page(rendered)).toMatch(/; report-uri \/-\/csp-reports; report-to csp(?:;|$)/);
+    expect(reporting.reporting).toEqual({ 'reporting-endpoints': 'csp="/-/csp-reports"' });
     // Chromium takes endpoints over https alone, and with `report-to` it does not use `report-uri`.
     const plain = headers('a-token', 'http://paper.example');
     expect(plain.page(rendered)).toMatch(/; report-uri \/-\/csp-reports(?:;|$)/);

@@ -1,7 +1,7 @@
 /** What the HTTP server is given, and the state that its parts share. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Tenant } from '../../lib/accounts/zephr.server.ts';
-import type { WalledLevel } from '../../lib/content/model.ts';
+import type { RestrictedLevel } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Insertion } from '../../press/cache/insertions.server.ts';
 import type { AccessCookie, PassCookie } from '../../press/delivery/access-cookie.ts';
@@ -17,7 +17,7 @@ import type { StaticAnswer, Statics } from './static-files.ts';
 
 export interface RenewedAccess {
   /** The reader's access level; `null`: only what is public. */
-  readonly level: WalledLevel | null;
+  readonly level: RestrictedLevel | null;
   /** Whole `Set-Cookie` values, for responses to this reader only. */
   readonly cookies: readonly string[];
 }

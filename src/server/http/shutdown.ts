@@ -100,7 +100,7 @@ export async function shutDown(server: Server, boundMs = 10_000, idleMs = defaul
       inTime = false;
       server.closeAllConnections();
     }, boundMs);
-    const look = (): void => {
+    const check = (): void => {
       // Connections that another process has accepted (workers/door.ts) don't keep the server open.
       if (!closed || (inTime && (connections?.size ?? 0) > 0)) return;
       clearTimeout(timer);
@@ -111,11 +111,11 @@ export async function shutDown(server: Server, boundMs = 10_000, idleMs = defaul
     // Idle connections would keep the server open.
     const idle = setInterval(() => {
       endIdle();
-      look();
+      check();
     }, checkEveryMs);
     server.close(() => {
       closed = true;
-      look();
+      check();
     });
     endIdle();
   });

@@ -6,7 +6,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Agent, type Dispatcher, request } from 'undici';
-import { isWalled } from '../../lib/access/model.ts';
+import { isRestrictedLevel } from '../../lib/access/model.ts';
 import type { AccessLevel } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { episodeFile, episodeFileHeaders } from '../../lib/sound/documents.ts';
@@ -19,20 +19,20 @@ const address = /^\/sound\/([1-9]\d{0,15})\/(?:(\d{1,3})(?:\.[a-z\d]{2,5})?|(cha
 const mostOpen = 200;
 /** A player that is paused stops reading; it requests the rest when it continues. */
 const idleMs = 60_000;
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 let agent: Agent | undefined;
 let open = 0;
 
 const connections = (): Agent => {
-  agent ??= new Agent({ connections: mostOpen, connect: { timeout: 5000 }, headersTimeout: patienceMs });
+  agent ??= new Agent({ connections: mostOpen, connect: { timeout: 5000 }, headersTimeout: timeoutMs });
   return agent;
 };
 
 /** Headers of the request that choose a part of a file. */
-const asked = ['range', 'if-range', 'if-none-match', 'if-modified-since'] as const;
+const rangeHeaders = ['range', 'if-range', 'if-none-match', 'if-modified-since'] as const;
 /** Headers of WordPress's response that say which part it is. */
-const told = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'] as const;
+const partHeaders = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'] as const;
 const passedOn: ReadonlySet<number> = new Set([200, 206, 304, 416]);
 
 /** @returns `false` for other addresses */
@@ -82,7 +82,7 @@ async function admits(
   if (url.searchParams.has('key')) {
     return { may: (await signed?.opens(url.searchParams, story.id)) ?? false, cookies: [] };
   }
-  if (!pages || !isWalled(story.access)) return { may: !isWalled(story.access), cookies: [] };
+  if (!pages || !isRestrictedLevel(story.access)) return { may: !isRestrictedLevel(story.access), cookies: [] };
   let level = pages.access.levelFor(cookie);
   let cookies: readonly string[] = [];
   if (level === null) ({ level, cookies } = (await renewAccess?.(cookie)) ?? { level, cookies });
@@ -151,7 +151,7 @@ async function passOn(
     answer = await request(url, {
       method: incoming.method === 'HEAD' ? 'HEAD' : 'GET',
       dispatcher: connections(),
-      headers: { accept: 'audio/*', ...pick(incoming.headers, asked) },
+      headers: { accept: 'audio/*', ...pick(incoming.headers, rangeHeaders) },
       signal: hangUp.signal,
     });
   } catch (error) {
@@ -171,7 +171,7 @@ async function passOn(
   }
   outgoing.writeHead(answer.statusCode, {
     ...security.always,
-    ...pick(answer.headers, told),
+    ...pick(answer.headers, partHeaders),
     'content-security-policy': security.other,
     'content-type': type || sent,
     // For this reader's browser alone, so that it needn't load again what it has played.

@@ -7,7 +7,7 @@ import { createLiveFeed } from './live-feed.ts';
 function feed(access: LiveStory['access'] = 'free') {
   const entries = new Map<number, { story: number; words: string }>();
   const live = new Set([1]);
-  const told: unknown[] = [];
+  const sent: unknown[] = [];
   const rendered: string[] = [];
   const state = () => [...entries].map(([id, { words }]) => `${id}${words}`).join('-') || '0';
   const made = createLiveFeed({
@@ -21,17 +21,17 @@ function feed(access: LiveStory['access'] = 'free') {
       return `<article>\n${entries.get(id)?.words ?? ''}</article>`;
     },
     sink: {
-      stories: (stories) => told.push(stories.map((story) => `${story.id} ${story.state}`)),
-      send: (story, events) => told.push(`${story.id} ${story.state} ${events}`),
+      stories: (stories) => sent.push(stories.map((story) => `${story.id} ${story.state}`)),
+      send: (story, events) => sent.push(`${story.id} ${story.state} ${events}`),
     },
     log: silent,
   });
   const change = async (...tags: string[]) => {
     made.changed({ tags: new Set(tags) });
     await made.settled();
-    return told.splice(0);
+    return sent.splice(0);
   };
-  return { made, entries, live, rendered, change, told };
+  return { made, entries, live, rendered, change, sent };
 }
 
 it('an entry is rendered once, and sent before the state is told', async () => {
@@ -76,12 +76,12 @@ it('stories that begin and end are told', async () => {
 });
 
 it('changes are sent in their order, and one that fails lets pages fetch themselves', async () => {
-  const { entries, made, told } = feed();
+  const { entries, made, sent } = feed();
   entries.set(11, { story: 1, words: 'broken' });
   entries.set(12, { story: 1, words: 'b' });
   made.changed({ tags: new Set(['entry:11', 'live:1']) });
   made.changed({ tags: new Set(['entry:12', 'live:1']) });
   await made.settled();
-  const events = told.filter((one) => typeof one === 'string').map((one) => /event: (\w+)/.exec(one)?.[1]);
+  const events = sent.filter((one) => typeof one === 'string').map((one) => /event: (\w+)/.exec(one)?.[1]);
   expect(events).toEqual(['sync', 'entry']);
 });

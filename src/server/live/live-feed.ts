@@ -37,9 +37,9 @@ const relevant = /^(?:live|entry|article):|^(?:navigation|site)$/;
 export function createLiveFeed(options: LiveFeedOptions): LiveFeed {
   const { reader, sink, log } = options;
   let queue = Promise.resolve();
-  let told: readonly LiveStory[] = [];
-  const tell = (stories: readonly LiveStory[]): void => {
-    told = stories;
+  let sentStories: readonly LiveStory[] = [];
+  const sendStories = (stories: readonly LiveStory[]): void => {
+    sentStories = stories;
     sink.stories(stories);
   };
   return {
@@ -47,12 +47,12 @@ export function createLiveFeed(options: LiveFeedOptions): LiveFeed {
       const all = [...tags, ...withdrawnTags].filter((tag) => relevant.test(tag));
       if (all.length > 0)
         queue = queue
-          .then(async () => tell(await sendChange(options, new Set(all))))
+          .then(async () => sendStories(await sendChange(options, new Set(all))))
           .catch((error: unknown) => log.error({ err: error }, "A change of live coverage couldn't be sent"));
       return undefined;
     },
-    start: () => tell(reader().liveStories()),
-    stories: () => told,
+    start: () => sendStories(reader().liveStories()),
+    stories: () => sentStories,
     settled: () => queue,
   };
 }

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openStream, type Stream } from '../../../tests/fixtures/event-stream.ts';
-import type { AccessLevel, LiveStory, WalledLevel } from '../../lib/content/model.ts';
+import type { AccessLevel, LiveStory, RestrictedLevel } from '../../lib/content/model.ts';
 import { eventText } from './frames.ts';
 import { createLiveStreams, type LiveStreams, type LiveStreamsOptions } from './live-streams.ts';
 
@@ -12,7 +12,8 @@ let port = 0;
 const opened: Stream[] = [];
 
 const strict: readonly (string | null)[] = [null, 'registered', 'subscriber'];
-const levelOf = (cookie: string | undefined) => (/level=(\w+)/.exec(cookie ?? '')?.[1] ?? null) as WalledLevel | null;
+const levelOf = (cookie: string | undefined) =>
+  (/level=(\w+)/.exec(cookie ?? '')?.[1] ?? null) as RestrictedLevel | null;
 
 function begin(options: Partial<LiveStreamsOptions> = {}): void {
   streams = createLiveStreams({

@@ -58,7 +58,7 @@ test('shows every source', async () => {
     'broadsheet_webhooks_refused_total{reason="signature"}': 3,
     'broadsheet_webhooks_refused_total{reason="clock"}': 0,
     broadsheet_cluster_leads: 1,
-    broadsheet_cluster_hears: 1,
+    broadsheet_cluster_connected: 1,
     broadsheet_cluster_revision: 20,
     broadsheet_cluster_lag_seconds: 0.5,
     broadsheet_webhooks_passed_on_total: 21,

@@ -180,7 +180,7 @@ const clusterSamples = (node: ClusterStats): Sample[] => [
     '1 while this node syncs with WordPress for the cluster, else 0.',
     node.leads ? 1 : 0,
   ),
-  gauge('broadsheet_cluster_hears', '1 while changes of the other nodes arrive, else 0.', node.hears ? 1 : 0),
+  gauge('broadsheet_cluster_connected', '1 while changes of the other nodes arrive, else 0.', node.isConnected ? 1 : 0),
   gauge('broadsheet_cluster_revision', "Revision of the content log in this node's content store.", node.revision),
   gauge(
     'broadsheet_cluster_lag_seconds',

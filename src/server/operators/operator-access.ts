@@ -39,7 +39,7 @@ export function createOperatorAccess({ token, database: { db }, limiter, log, no
         log.warn({}, 'A caller sent a wrong OPERATOR_TOKEN');
         return { kind: 'wrong' };
       }
-      await limiter.giveBack('operator', { address });
+      await limiter.release('operator', { address });
       return { kind: 'right' };
     },
     /** Opens a session. @returns the value of its cookie @throws DatabaseUnavailable */

@@ -58,7 +58,7 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
   readonly log: Logger;
   readonly now?: () => number;
   /** Longest wait for a refresh before the page responds, milliseconds. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 const cookieName = 'operator';
@@ -77,14 +77,14 @@ const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; read
 };
 
 interface OperatorsState extends OperatorsOptions {
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly access: ReturnType<typeof createOperatorAccess>;
 }
 
 /** Creates the routes. The caller has checked that the token is set. */
 export function createOperators(options: OperatorsOptions): OperatorRoutes {
   const access = createOperatorAccess({ now: Date.now, ...options });
-  const operators: OperatorsState = { patienceMs: 10_000, ...options, access };
+  const operators: OperatorsState = { timeoutMs: 10_000, ...options, access };
   return {
     answer: (incoming, outgoing, url, readBody) =>
       route(operators, incoming, replyTo(outgoing, options.always), url, readBody),
@@ -151,10 +151,10 @@ async function act(operators: OperatorsState, form: URLSearchParams): Promise<st
     work = operators.press.invalidate([value], { reason: 'requested by an operator' });
     void work.then(() => operators.cdn.purge([value]));
   }
-  const patience = Promise.withResolvers<null>();
-  const timer = setTimeout(() => patience.resolve(null), operators.patienceMs);
+  const timeout = Promise.withResolvers<null>();
+  const timer = setTimeout(() => timeout.resolve(null), operators.timeoutMs);
   try {
-    const result = await Promise.race([work, patience.promise]);
+    const result = await Promise.race([work, timeout.promise]);
     if (!result) return 'waiting';
     if (result.failed > 0) return 'failed';
     if (result.refreshed.length > 0) return 'refreshed';

@@ -25,7 +25,7 @@ afterEach(async () => {
 function bench(part: Partial<AlertBannerOptions> = {}) {
   const state = { alert: null as Alert | null, status: 200, hold: Promise.resolve(), renders: 0 };
   const inserted: (string | null)[] = [];
-  const told: (string | null)[] = [];
+  const banners: (string | null)[] = [];
   const shownOn = (insertion: Insertion | null): string | null => {
     const place = '<a class="skip-link"></a>';
     return insertion?.into(Buffer.from(place))?.toString().replace(place, '') ?? null;
@@ -44,34 +44,34 @@ function bench(part: Partial<AlertBannerOptions> = {}) {
       insert: (insertion) => void inserted.push(shownOn(insertion)),
     },
     reader: () => ({ alert: () => state.alert }) as unknown as ContentReader,
-    tell: (html) => void told.push(html),
+    onBanner: (html) => void banners.push(html),
     onEnd,
     log: silent,
     everyMs: 5,
     ...part,
   });
   open.push(banner);
-  return { banner, state, inserted, told, onEnd, on: () => shownOn(banner.current()) };
+  return { banner, state, inserted, banners, onEnd, on: () => shownOn(banner.current()) };
 }
 
 it('is rendered once, and given to the press and the other processes', async () => {
-  const { banner, state, inserted, told, on } = bench();
+  const { banner, state, inserted, banners, on } = bench();
   await banner.update();
   expect(inserted).toEqual([]);
   state.alert = alert('one');
   await Promise.all([banner.update(), banner.update()]);
   await banner.update();
-  expect([inserted, told, state.renders]).toEqual([['<b>one</b>'], ['<b>one</b>'], 1]);
+  expect([inserted, banners, state.renders]).toEqual([['<b>one</b>'], ['<b>one</b>'], 1]);
   expect([on(), banner.html()]).toEqual(['<b>one</b>', '<b>one</b>']);
 });
 
 it('is off the pages when a withdrawal returns, before anything is awaited', async () => {
-  const { banner, state, inserted, told, on } = bench();
+  const { banner, state, inserted, banners, on } = bench();
   state.alert = alert('one');
   await banner.update();
   state.alert = null;
   const updating = banner.update();
-  expect([inserted.at(-1), told.at(-1), on()]).toEqual([null, null, null]);
+  expect([inserted.at(-1), banners.at(-1), on()]).toEqual([null, null, null]);
   await updating;
   expect(inserted).toEqual(['<b>one</b>', null]);
 });
@@ -102,7 +102,7 @@ it('ends by itself', async () => {
 });
 
 it('that has ended while it was rendered, so that its fragment is empty, is never shown', async () => {
-  const { banner, state, inserted, told } = bench({
+  const { banner, state, inserted, banners } = bench({
     press: {
       get: async () => ({ status: 200 }) as never,
       encoded: () => ({ body: Buffer.from('\n') }) as never,
@@ -111,7 +111,7 @@ it('that has ended while it was rendered, so that its fragment is empty, is neve
   });
   state.alert = alert('one');
   await banner.update();
-  expect([inserted, told, banner.current()]).toEqual([[], [], null]);
+  expect([inserted, banners, banner.current()]).toEqual([[], [], null]);
 });
 
 it.each([404, 500])(

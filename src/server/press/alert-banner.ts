@@ -14,7 +14,7 @@ export interface AlertBannerOptions {
   readonly press: Pick<Press, 'get' | 'encoded' | 'insert'>;
   readonly reader: () => ContentReader;
   /** Gives the banner to other processes that serve this site's pages; `null`: none. */
-  readonly tell?: ((html: string | null) => void) | undefined;
+  readonly onBanner?: ((html: string | null) => void) | undefined;
   /** Called when an alert has ended by its time, and pages don't show it any more. */
   readonly onEnd: () => void;
   readonly log: Logger;
@@ -58,7 +58,7 @@ export function createAlertBanner(options: AlertBannerOptions): AlertBanner {
   };
   const clock = repeat(
     options.everyMs ?? 500,
-    () => look(state),
+    () => check(state),
     (error) => options.log.error({ err: error }, "The alert's time couldn't be checked"),
   );
   return {
@@ -79,7 +79,7 @@ function startUpdate(state: State): Promise<void> {
 }
 
 /** Ends an alert that is over, and tries again to render one that couldn't be. */
-async function look(state: State): Promise<void> {
+async function check(state: State): Promise<void> {
   const alert = wanted(state);
   if (alert === state.shown) return;
   if (alert === null) {
@@ -100,7 +100,7 @@ function show(state: State, alert: string | null, html: string | null): void {
   state.html = html;
   state.insertion = html === null ? null : alertInsertion(html);
   state.press.insert(state.insertion);
-  state.tell?.(html);
+  state.onBanner?.(html);
 }
 
 /** Renders until what was rendered is what should be shown. */

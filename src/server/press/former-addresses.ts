@@ -17,8 +17,8 @@ export function formerAddress(content: ContentReader, path: string): string | nu
 }
 
 function storyAt(content: ContentReader, path: string): string | null {
-  const fate = content.fate('articles', path);
-  return fate.kind === 'moved' ? `/article/${fate.slug}` : null;
+  const resolved = content.resolveSlug('articles', path);
+  return resolved.kind === 'moved' ? `/article/${resolved.slug}` : null;
 }
 
 /** A category that isn't a section leads to the nearest category above it that is one. */

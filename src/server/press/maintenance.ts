@@ -69,7 +69,7 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
     log.info({ rendered, failed, ms: Math.round(first.ms + rest.ms + before.ms) }, 'The important pages are ready');
   }
 
-  function look(): void {
+  function check(): void {
     if (!begun && options.editionReady()) {
       begun = true;
       warm()
@@ -90,8 +90,8 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
     }
   }
 
-  const repeated = repeat(options.everyMs ?? 1000, look, (error) => log.error({ err: error }, 'Maintenance failed'));
-  look();
+  const repeated = repeat(options.everyMs ?? 1000, check, (error) => log.error({ err: error }, 'Maintenance failed'));
+  check();
   return {
     warmed: warmed.promise,
     stop() {

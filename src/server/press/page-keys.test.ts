@@ -15,7 +15,7 @@ const reader = () =>
     author: () => null,
     video: () => null,
     crossword: () => null,
-    fate: (_type: string, slug: string) => ({ kind: slug === 'gone-story' ? 'gone' : 'unknown' }),
+    resolveSlug: (_type: string, slug: string) => ({ kind: slug === 'gone-story' ? 'gone' : 'unknown' }),
   }) as unknown as ContentReader;
 const keyOf = pageKeys(reader);
 

@@ -87,17 +87,17 @@ export function existsIn(content: ContentReader, path: string): boolean {
   const [, kind, slug = ''] = document.exec(path) ?? [];
   switch (kind) {
     case 'article':
-      return content.article(slug) !== null || content.fate('articles', slug).kind !== 'unknown';
+      return content.article(slug) !== null || content.resolveSlug('articles', slug).kind !== 'unknown';
     case 'section':
       return content.section(slug) !== null;
     case 'author':
-      return content.author(slug) !== null || content.fate('authors', slug).kind !== 'unknown';
+      return content.author(slug) !== null || content.resolveSlug('authors', slug).kind !== 'unknown';
     case 'media':
-      return content.video(slug) !== null || content.fate('video', slug).kind !== 'unknown';
+      return content.video(slug) !== null || content.resolveSlug('video', slug).kind !== 'unknown';
     case 'podcast':
-      return content.podcast(slug) !== null || content.fate('podcasts', slug).kind !== 'unknown';
+      return content.podcast(slug) !== null || content.resolveSlug('podcasts', slug).kind !== 'unknown';
     case 'games':
-      return content.crossword(slug) !== null || content.fate('crosswords', slug).kind !== 'unknown';
+      return content.crossword(slug) !== null || content.resolveSlug('crosswords', slug).kind !== 'unknown';
     default:
       return false;
   }
@@ -175,7 +175,7 @@ export function readRedirects(file: string): RedirectRule[] {
 // Pages that are rendered before a reader asks for them, the most important first.
 
 /** Pages that are the same whatever the editors publish, and the feeds of the whole site. */
-const standing: readonly string[] = [
+const staticPages: readonly string[] = [
   '/media',
   '/games',
   '/corrections',
@@ -240,7 +240,7 @@ export function* allKeys(reader: () => ContentReader): Generator<string> {
   const content = reader();
   const { pageSizes } = publication;
   yield* frontKeys(content);
-  yield* standing;
+  yield* staticPages;
   yield* articleKeys(reader);
   for (const section of content.sections()) {
     const { total } = content.articles({ section: section.slug, limit: 1 });

@@ -66,7 +66,7 @@ it('presses before anything is awaited, and purges when the pages are stored, an
 it('purges what is withdrawn when no node serves it any more, whatever is still being rendered', async () => {
   const workers = Promise.withResolvers<void>();
   const nodes = Promise.withResolvers<boolean>();
-  const { publishing, calls } = desk({ told: () => workers.promise, goneEverywhere: () => nodes.promise });
+  const { publishing, calls } = desk({ workersUpdated: () => workers.promise, goneEverywhere: () => nodes.promise });
   void publishing.changed({ tags: new Set(['article:1']), withdrawn: [], withdrawnTags: ['article:1'] });
   workers.resolve();
   await new Promise((resolve) => setImmediate(resolve));
@@ -98,7 +98,7 @@ it('announces what is new, fresh and free, and nothing else', async () => {
 });
 
 it('answers with what is fresh by then when a change touches very many pages, and purges at the end all the same', async () => {
-  const { publishing, pressed, names } = desk({ patienceMs: 5 });
+  const { publishing, pressed, names } = desk({ timeoutMs: 5 });
   const answer = publishing.changed({ tags: new Set(['navigation']), withdrawn: [] });
   publishing.fresh({ key: '/', variant: 'public', status: 200, tags: ['latest', 'navigation'] });
   publishing.fresh({ key: '/x', variant: 'public', status: 200, tags: ['other'] });

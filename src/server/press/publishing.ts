@@ -34,7 +34,7 @@ export interface PublishingOptions {
    */
   readonly goneEverywhere?: (() => Promise<boolean>) | undefined;
   /** Resolves when no other process of this site serves pages that were replaced or removed (default: there is none). */
-  readonly told?: (() => Promise<void>) | undefined;
+  readonly workersUpdated?: (() => Promise<void>) | undefined;
   /** Brings the pages' banner in step with the alert, see `AlertBanner.update`. */
   readonly updateAlert?: (() => Promise<void>) | undefined;
   /** Called with the milliseconds from a change to its last fresh page. */
@@ -44,7 +44,7 @@ export interface PublishingOptions {
    * Milliseconds after which the response to a change lists the pages that are fresh so far (default 8,000: the plugin waits ten
    * seconds).
    */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 export interface Publishing {
@@ -59,8 +59,8 @@ const mostNamed = 200;
 const newsMs = 48 * 3_600_000;
 
 export function createPublishing(options: PublishingOptions): Publishing {
-  const { press, cdn, indexNow, log, now = Date.now, patienceMs = 8000 } = options;
-  const { freshEverywhere, goneEverywhere, told } = options;
+  const { press, cdn, indexNow, log, now = Date.now, timeoutMs = 8000 } = options;
+  const { freshEverywhere, goneEverywhere, workersUpdated } = options;
   /** Changes without a response so far, each with the pages that became fresh since it came. */
   const open = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
 
@@ -82,7 +82,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
 
   /** Rendering may take minutes, in which the CDN would go on serving what was withdrawn. */
   async function purgeGone({ isOwn }: ContentChange, gone: readonly string[]): Promise<void> {
-    await told?.();
+    await workersUpdated?.();
     if (!goneEverywhere || isOwn || (await goneEverywhere())) cdn.purge(gone, { withdrawn: true });
   }
 
@@ -103,7 +103,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
       const alert = change.tags.has(tag.alert) ? options.updateAlert?.() : undefined;
       const pressing = invalidated.then(async (result) => {
         await alert;
-        await told?.();
+        await workersUpdated?.();
         const ms = performance.now() - began;
         open.delete(mine);
         // Not awaited: this node is fresh only when this promise has resolved.
@@ -115,13 +115,13 @@ export function createPublishing(options: PublishingOptions): Publishing {
         }
         return result.refreshed.map(({ key }) => key);
       });
-      const patience = Promise.withResolvers<null>();
-      const timer = setTimeout(() => patience.resolve(null), patienceMs);
+      const timeout = Promise.withResolvers<null>();
+      const timer = setTimeout(() => timeout.resolve(null), timeoutMs);
       timer.unref();
       try {
-        const all = await Promise.race([pressing, patience.promise]);
-        // Also when patience ends first: what was withdrawn is gone in every process.
-        if (!all) await told?.();
+        const all = await Promise.race([pressing, timeout.promise]);
+        // Also after the timeout: what was withdrawn is gone in every process.
+        if (!all) await workersUpdated?.();
         if (!all)
           pressing.catch((error: unknown) => log.error({ err: error }, "The pages of a change couldn't be refreshed"));
         return [...new Set(all ?? mine.keys)].slice(0, mostNamed);

@@ -1,6 +1,6 @@
 /** The press's render function, and the headers of its pages. */
 import { cdnHeaders } from '../../lib/cdn/model.ts';
-import type { WalledLevel } from '../../lib/content/model.ts';
+import type { RestrictedLevel } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import type { HeadersOf } from '../../press/cache/cached-page.ts';
 import { forOneReader } from '../../press/cache/insertions.server.ts';
@@ -48,7 +48,7 @@ export function pressRender(
   }
 
   return async (key, variant) => {
-    let access: WalledLevel | null = null;
+    let access: RestrictedLevel | null = null;
     const own: App.Locals = {
       ...locals(),
       variant,

@@ -172,7 +172,7 @@ export const zephrCheck = (tenant: string | null): Check =>
 
 // Mail: encryption, log-in, and with `--mail-to` a message that arrives.
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 /**
  * @param mail `null`: no mail server is configured
@@ -251,7 +251,7 @@ async function sendTest(mail: MailSettings, to: string): Promise<string> {
   try {
     const text = 'Broadsheet can send mail. This message was sent by npm run verify; nothing needs to be done.';
     const message = { subject: 'Broadsheet: test message', text, html: `<p>${text}</p>` };
-    const delivered = await transport.send(randomUUID(), to, message, AbortSignal.timeout(patienceMs * 4));
+    const delivered = await transport.send(randomUUID(), to, message, AbortSignal.timeout(timeoutMs * 4));
     if (delivered.kind === 'sent') return 'accepted for delivery; look whether it arrives, and not as spam';
     const result = 'detail' in delivered ? `${delivered.kind}: ${delivered.detail}` : delivered.problem;
     throw new CheckFailure(result, 'check that the server may send as MAIL_FROM, and the address after --mail-to');
@@ -267,7 +267,7 @@ export const verifierCheck = (verifier: ExternalSettings | null, address: string
       `whether ${address} exists`,
       async (settings) => {
         try {
-          return (await askVerifier(settings, address, patienceMs)).result;
+          return (await askVerifier(settings, address, timeoutMs)).result;
         } catch (error) {
           const host = new URL(settings.url).host;
           const remedy = `check EMAIL_VERIFIER_KEY, the credits of the account, and that ${host} speaks what EMAIL_VERIFIER (${settings.vendor}) names`;

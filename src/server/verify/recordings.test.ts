@@ -90,11 +90,11 @@ describe('a stand-in that answers otherwise than its service', () => {
     }),
     asked('/v1/charges', 402, { error: { code: 'card_declined' } }),
   ];
-  const told = (...standIn: Exchange[]) => differences(service, standIn);
+  const found = (...standIn: Exchange[]) => differences(service, standIn);
   const customer = (body: object) => asked('/v1/customers/cus_XyZ987', 200, body);
 
   it('may say less, know more of what was empty, and have other ids', () => {
-    expect(told(customer({ id: 'cus_XyZ987', tax: { rate: 5 }, tags: ['new'], metadata: { own: 'x' } }))).toEqual([]);
+    expect(found(customer({ id: 'cus_XyZ987', tax: { rate: 5 }, tags: ['new'], metadata: { own: 'x' } }))).toEqual([]);
   });
 
   it.each([
@@ -116,8 +116,8 @@ describe('a stand-in that answers otherwise than its service', () => {
       'GET /v1/customers/* 200: (body).balance is number at the service, string at the stand-in',
     ],
     ['something else altogether', asked('/v2/x', 200, {}), 'The two have no request in common.'],
-  ])('is told of %s', (_, exchange, difference) => {
-    expect(told(exchange)).toContain(difference);
+  ])('is found of %s', (_, exchange, difference) => {
+    expect(found(exchange)).toContain(difference);
   });
 
   it('is found out among real answers', async () => {

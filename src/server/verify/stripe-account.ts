@@ -128,7 +128,7 @@ async function script(url: string): Promise<string> {
 
 const dayMs = 86_400_000;
 /** Longest time that Stripe may take for a month of a subscription. */
-const clockPatienceMs = 180_000;
+const clockTimeoutMs = 180_000;
 
 export interface Shop {
   readonly billing: RunningBilling;
@@ -229,7 +229,7 @@ export async function openShop(options: ShopOptions, name: string): Promise<Shop
 }
 
 async function untilReady(stripe: Stripe, clock: string): Promise<void> {
-  const until = performance.now() + clockPatienceMs;
+  const until = performance.now() + clockTimeoutMs;
   for (let pauseMs = 50; ; pauseMs = Math.min(2000, pauseMs * 2)) {
     const { status } = await stripe.testHelpers.testClocks.retrieve(clock);
     if (status === 'ready') return;

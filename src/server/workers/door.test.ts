@@ -24,8 +24,8 @@ function worker(takes = true) {
   return { child: child as unknown as ChildProcess, given };
 }
 
-async function open(onUnresponsive = (_: ChildProcess): void => {}, patienceMs = 10_000) {
-  const door = createDoor({ onUnresponsive, patienceMs });
+async function open(onUnresponsive = (_: ChildProcess): void => {}, timeoutMs = 10_000) {
+  const door = createDoor({ onUnresponsive, timeoutMs });
   doors.push(door);
   door.server.listen(0, '127.0.0.1');
   await once(door.server, 'listening');

@@ -10,7 +10,7 @@ export interface DoorOptions {
   /** Called when a worker hasn't taken a connection in time. */
   readonly onUnresponsive: (worker: ChildProcess) => void;
   /** Milliseconds after which a worker that takes no connection is given up (default 10,000). */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 export interface Door {
@@ -49,7 +49,7 @@ interface State {
 
 const checkEveryMs = 500;
 
-export function createDoor({ onUnresponsive, patienceMs = 10_000 }: DoorOptions): Door {
+export function createDoor({ onUnresponsive, timeoutMs = 10_000 }: DoorOptions): Door {
   const state: State = { workers: [], given: new Map(), waiting: [], silent: new Map(), number: 0, next: 0 };
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     // The supervisor reads nothing from a connection and leaves its end to the worker.
@@ -63,7 +63,7 @@ export function createDoor({ onUnresponsive, patienceMs = 10_000 }: DoorOptions)
       if (!state.silent.has(worker)) state.silent.set(worker, at);
       give(state, socket);
     }
-    for (const [worker, since] of state.silent) if (machineMs() - since > patienceMs) onUnresponsive(worker);
+    for (const [worker, since] of state.silent) if (machineMs() - since > timeoutMs) onUnresponsive(worker);
   }, checkEveryMs).unref();
   return {
     server,

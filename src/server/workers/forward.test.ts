@@ -33,14 +33,14 @@ async function listening(handle: RequestListener, at: string | number): Promise<
 let looked = 0;
 
 /** A serving worker in front of a writer at `socket`. @returns its address */
-async function inFront(socket: string, patienceMs?: number): Promise<string> {
+async function inFront(socket: string, timeoutMs?: number): Promise<string> {
   const forwarder = createForwarder({
     socket() {
       looked++;
       return socket;
     },
     clientAddress: () => '192.0.2.7',
-    ...(patienceMs !== undefined && { patienceMs }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
   });
   const server = await listening((incoming, outgoing) => {
     forwarder.forward(incoming, outgoing, 'the-request-id').catch((error: unknown) => {

@@ -33,7 +33,7 @@ export interface ForwarderOptions {
   readonly socket: () => string | null;
   readonly clientAddress: (incoming: IncomingMessage) => string;
   /** Milliseconds that a request waits for a writer (default 25,000: a start takes seconds). */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 export interface Forwarder {
@@ -54,13 +54,13 @@ export class WriterUnavailable extends Error {
 /** Milliseconds between two attempts. */
 const againMs = 50;
 
-export function createForwarder({ socket, clientAddress, patienceMs = 25_000 }: ForwarderOptions): Forwarder {
+export function createForwarder({ socket, clientAddress, timeoutMs = 25_000 }: ForwarderOptions): Forwarder {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
   return {
     async forward(incoming, outgoing, requestId) {
       const { method = 'GET' } = incoming;
       const isReading = method === 'GET' || method === 'HEAD';
-      const until = performance.now() + patienceMs;
+      const until = performance.now() + timeoutMs;
       const headers = headersOf(incoming, clientAddress(incoming), requestId);
       for (;;) {
         const socketPath = socket();

@@ -96,7 +96,7 @@ function start(state: State, kind: WorkerKind): void {
   worker.on('error', (error) => state.log.error({ err: error, kind }, "A worker couldn't be started"));
   worker.once('spawn', () => {
     // A writer that is started again doesn't know the serving workers.
-    if (kind === 'writer') for (const id of serving.keys()) tell(worker, { kind: 'joined', from: id });
+    if (kind === 'writer') for (const id of serving.keys()) send(worker, { kind: 'joined', from: id });
   });
   worker.once('close', (code, signal) => {
     state.door.remove(worker);
@@ -118,7 +118,7 @@ function start(state: State, kind: WorkerKind): void {
 
 function writerEnded(state: State): void {
   state.writer = null;
-  for (const worker of state.serving.values()) tell(worker, { kind: 'writer-gone' });
+  for (const worker of state.serving.values()) send(worker, { kind: 'writer-gone' });
   if (state.wasReady || state.isStopping) return;
   // The first writer has said why it can't start.
   state.isStopping = true;
@@ -127,7 +127,7 @@ function writerEnded(state: State): void {
 
 function servingEnded({ serving, writer }: State, id: number): void {
   serving.delete(id);
-  tell(writer, { kind: 'left', from: id });
+  send(writer, { kind: 'left', from: id });
 }
 
 function endUnresponsive({ log, serving }: State, worker: ChildProcess): void {
@@ -136,7 +136,7 @@ function endUnresponsive({ log, serving }: State, worker: ChildProcess): void {
   worker.kill('SIGKILL');
 }
 
-function tell(worker: ChildProcess | null, message: ToServing | ToWriter): void {
+function send(worker: ChildProcess | null, message: ToServing | ToWriter): void {
   if (worker?.connected) worker.send(message, () => {});
 }
 
@@ -154,9 +154,9 @@ function receive(state: State, kind: WorkerKind, worker: ChildProcess, message: 
     const unresponsive = state.serving.get(message.unresponsive);
     if (unresponsive) endUnresponsive(state, unresponsive);
   } else if ('to' in message) {
-    for (const [id, each] of state.serving) if (message.to === 'all' || message.to === id) tell(each, message.message);
+    for (const [id, each] of state.serving) if (message.to === 'all' || message.to === id) send(each, message.message);
   } else {
-    tell(state.writer, { ...message, from: worker.pid ?? 0 } as ToWriter);
+    send(state.writer, { ...message, from: worker.pid ?? 0 } as ToWriter);
   }
 }
 
@@ -171,6 +171,6 @@ async function stop(state: State): Promise<void> {
 async function end(worker: ChildProcess): Promise<void> {
   if (worker.exitCode !== null || worker.signalCode !== null) return;
   const ended = once(worker, 'close');
-  tell(worker, { kind: 'stop' });
+  send(worker, { kind: 'stop' });
   await ended;
 }

@@ -4,9 +4,9 @@ import { createWriterLink } from './writer-link.ts';
 
 const opening = { socket: '/s', file: '/f', build: 'b', isReady: true, isStored: true, banner: null, live: [] };
 
-function linked(patienceMs = 20_000) {
+function linked(timeoutMs = 20_000) {
   const sent: (FromWriter | Unresponsive)[] = [];
-  const link = createWriterLink({ send: (message) => sent.push(message), patienceMs });
+  const link = createWriterLink({ send: (message) => sent.push(message), timeoutMs });
   link.open(() => opening);
   const replaced = () =>
     sent.flatMap((one) => ('message' in one && one.message.kind === 'replaced' ? [one.message] : []));
@@ -17,7 +17,7 @@ describe('what the writer tells its serving workers', () => {
   it('is nothing while there are none', async () => {
     const { link, sent } = linked();
     link.replaced(['p/']);
-    await link.told();
+    await link.workersUpdated();
     expect(sent).toEqual([]);
   });
 
@@ -34,7 +34,7 @@ describe('what the writer tells its serving workers', () => {
     link.replaced(['p/']);
     link.replaced(['p/latest', 'p/']);
     let heard = false;
-    const told = link.told().then(() => {
+    const updated = link.workersUpdated().then(() => {
       heard = true;
     });
     const [message] = replaced();
@@ -43,7 +43,7 @@ describe('what the writer tells its serving workers', () => {
     await Promise.resolve();
     expect(heard).toBe(false);
     link.receive({ kind: 'done', number: message?.number ?? 0, from: 8 });
-    await told;
+    await updated;
     expect(heard).toBe(true);
     expect(replaced()).toHaveLength(1);
   });
@@ -59,14 +59,14 @@ describe('what the writer tells its serving workers', () => {
       { kind: 'banner', number: 2, html: '<b>news</b>' },
     ]);
     let heard = false;
-    const told = link.told().then(() => {
+    const updated = link.workersUpdated().then(() => {
       heard = true;
     });
     link.receive({ kind: 'done', number: 1, from: 7 });
     await Promise.resolve();
     expect(heard).toBe(false);
     link.receive({ kind: 'done', number: 2, from: 7 });
-    await told;
+    await updated;
   });
 
   it('is every page when one of the changes concerns all', async () => {
@@ -75,7 +75,7 @@ describe('what the writer tells its serving workers', () => {
     link.replaced(['p/']);
     link.replaced('all');
     link.replaced(['p/latest']);
-    void link.told();
+    void link.workersUpdated();
     expect(replaced().map(({ names }) => names)).toEqual(['all']);
   });
 
@@ -83,19 +83,19 @@ describe('what the writer tells its serving workers', () => {
     const { link } = linked();
     link.receive({ kind: 'joined', from: 7 });
     link.replaced(['p/']);
-    const told = link.told();
+    const updated = link.workersUpdated();
     link.receive({ kind: 'left', from: 7 });
-    await told;
+    await updated;
   });
 
   it('names a worker that says nothing, and waits for its end', async () => {
     const { link, sent } = linked(1);
     link.receive({ kind: 'joined', from: 7 });
     link.replaced(['p/']);
-    const told = link.told();
+    const updated = link.workersUpdated();
     await expect.poll(() => sent.filter((one) => 'unresponsive' in one)).toEqual([{ unresponsive: 7 }]);
     link.receive({ kind: 'left', from: 7 });
-    await told;
+    await updated;
   });
 
   it('stays heard when metrics are answered later than a change that came after them', async () => {
@@ -103,10 +103,10 @@ describe('what the writer tells its serving workers', () => {
     link.receive({ kind: 'joined', from: 7 });
     const metrics = link.metrics();
     link.replaced(['p/']);
-    const told = link.told();
+    const updated = link.workersUpdated();
     link.receive({ kind: 'done', number: replaced()[0]?.number ?? 0, from: 7 });
     link.receive({ kind: 'metrics', number: 1, metrics: [], from: 7 });
-    await Promise.all([told, metrics, link.told()]);
+    await Promise.all([updated, metrics, link.workersUpdated()]);
   });
 
   it('includes a request for their metrics', async () => {

@@ -9,7 +9,7 @@ export interface WriterLinkOptions {
   /** Sends to the supervisor. */
   readonly send: (message: FromWriter | Unresponsive) => void;
   /** Milliseconds in which a worker has to respond (default 2000). */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 export interface WriterLink {
@@ -20,7 +20,7 @@ export interface WriterLink {
   /** The banner that pages show from now on; `null`: none. */
   banner(html: string | null): void;
   /** Resolves when every serving worker shows this banner, and has forgotten the pages that were replaced so far. */
-  told(): Promise<void>;
+  workersUpdated(): Promise<void>;
   /** Tells the serving workers of live stories. */
   readonly live: LiveSink;
   /** Metrics of the serving workers, as `Registry.getMetricsAsJSON` gives them. */
@@ -46,7 +46,7 @@ interface State extends Required<WriterLinkOptions> {
 
 export function createWriterLink(options: WriterLinkOptions): WriterLink {
   const state: State = {
-    patienceMs: 2000,
+    timeoutMs: 2000,
     ...options,
     opening: null,
     workers: new Map(),
@@ -66,13 +66,13 @@ export function createWriterLink(options: WriterLinkOptions): WriterLink {
     banner(html) {
       if (state.workers.size === 0) return;
       // Messages come in the order of their numbers.
-      tell(state);
+      sendReplaced(state);
       state.send({ to: 'all', message: { kind: 'banner', number: ++state.number, html } });
     },
-    told: () => told(state),
+    workersUpdated: () => workersUpdated(state),
     live: {
-      stories: (stories) => tellLive(state, { kind: 'live-stories', stories }),
-      send: (story, events) => tellLive(state, { kind: 'live-events', story, events }),
+      stories: (stories) => sendLive(state, { kind: 'live-stories', stories }),
+      send: (story, events) => sendLive(state, { kind: 'live-events', story, events }),
     },
     metrics: () => metrics(state),
     onReads: (listener) => void state.readsListeners.push(listener),
@@ -91,10 +91,10 @@ function replaced(state: State, names: readonly string[] | 'all'): void {
   if (state.isDue) return;
   state.isDue = true;
   // Pages that are replaced in the same turn are one message.
-  setImmediate(() => tell(state));
+  setImmediate(() => sendReplaced(state));
 }
 
-function tell(state: State): void {
+function sendReplaced(state: State): void {
   if (!state.isDue) return;
   const { opening, names, send } = state;
   state.isDue = false;
@@ -106,30 +106,30 @@ function tell(state: State): void {
 }
 
 /** A worker that joins later gets the stories with its opening. */
-function tellLive({ opening, workers, send }: State, message: LiveMessage): void {
+function sendLive({ opening, workers, send }: State, message: LiveMessage): void {
   if (opening && workers.size > 0) send({ to: 'all', message });
 }
 
-async function told(state: State): Promise<void> {
-  tell(state);
-  const { number, workers, waiting, patienceMs } = state;
+async function workersUpdated(state: State): Promise<void> {
+  sendReplaced(state);
+  const { number, workers, waiting, timeoutMs } = state;
   const behind = (): number[] => [...workers].flatMap(([worker, done]) => (done < number ? [worker] : []));
   if (behind().length === 0) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const look = (): void => {
+  const check = (): void => {
     if (behind().length === 0) resolve();
   };
-  waiting.add(look);
+  waiting.add(check);
   const timer = setTimeout(() => {
     for (const worker of behind()) {
       state.send({ unresponsive: worker });
     }
-  }, patienceMs);
+  }, timeoutMs);
   try {
     await promise;
   } finally {
     clearTimeout(timer);
-    waiting.delete(look);
+    waiting.delete(check);
   }
 }
 
@@ -165,10 +165,10 @@ function receive(state: State, message: ToWriter): void {
       break;
     case 'metrics':
       state.answers.get(message.number)?.(from, message.metrics);
-      heard(workers, from, message.number);
+      confirm(workers, from, message.number);
       break;
     case 'done':
-      heard(workers, from, message.number);
+      confirm(workers, from, message.number);
       break;
     case 'reads':
       for (const listener of state.readsListeners) listener(message.reads);
@@ -178,7 +178,7 @@ function receive(state: State, message: ToWriter): void {
 }
 
 /** Metrics take a moment, so that their answer may come after that to a later message. */
-function heard(workers: Map<number, number>, from: number, number: number): void {
+function confirm(workers: Map<number, number>, from: number, number: number): void {
   const before = workers.get(from);
   if (before !== undefined && number > before) workers.set(from, number);
 }

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction, Queries } from '../../database.ts';
-import type { Limiter, Who } from '../../http/limiter.server.ts';
+import type { Limiter, LimitSubject } from '../../http/limiter.server.ts';
 import type { LimitName } from '../../http/limits.ts';
 import type { Billed } from '../service.ts';
 import type { BillingDependencies } from './dependencies.ts';
@@ -17,7 +17,7 @@ import type { Purchase } from './purchases.server.ts';
 import { isMissing, overLimit } from './stripe.server.ts';
 
 /** Whom a limit counts. @param address network address; `null` if it isn't known */
-export const callerOf = (session: Session | null, address: string | null): Who => ({
+export const callerOf = (session: Session | null, address: string | null): LimitSubject => ({
   ...(address !== null && { address }),
   ...(session && { email: session.email }),
 });
@@ -26,7 +26,7 @@ export const callerOf = (session: Session | null, address: string | null): Who =
 export async function withinLimit<T>(
   limiter: Limiter,
   name: LimitName,
-  who: Who,
+  who: LimitSubject,
   work: () => Promise<Billed<T>>,
 ): Promise<Billed<T>> {
   const over = await limiter.count(name, who);
@@ -40,7 +40,7 @@ export async function withinLimit<T>(
  */
 export async function withinCardLimit<T>(
   limiter: Limiter,
-  who: Who,
+  who: LimitSubject,
   work: () => Promise<Billed<T>>,
 ): Promise<Billed<T>> {
   // Counted before Stripe is asked, so that parallel tries count.
@@ -52,7 +52,7 @@ export async function withinCardLimit<T>(
     refused = !answer.ok && answer.status === 402;
     return answer;
   } finally {
-    if (!refused) await limiter.giveBack('card', who);
+    if (!refused) await limiter.release('card', who);
   }
 }
 

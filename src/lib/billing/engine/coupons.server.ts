@@ -45,10 +45,10 @@ export async function tryCoupon(
   if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
   try {
     const found = await findCoupon(dependencies, code, price, caller);
-    await limiter.giveBack('coupon', counted);
+    await limiter.release('coupon', counted);
     return found;
   } catch (error) {
-    if (!(error instanceof Refused)) await limiter.giveBack('coupon', counted);
+    if (!(error instanceof Refused)) await limiter.release('coupon', counted);
     throw error;
   }
 }

@@ -4,7 +4,7 @@
  */
 import Stripe from 'stripe';
 import { publication } from '../../../publication.ts';
-import type { Who } from '../../http/limiter.server.ts';
+import type { LimitSubject } from '../../http/limiter.server.ts';
 import { messages } from '../messages.ts';
 import type { IntentStatus, SubscribeAnswer } from '../schema.ts';
 import type { Billed } from '../service.ts';
@@ -31,8 +31,8 @@ export interface PaymentAttempt {
 }
 
 /** Stripe takes a moment until a subscription shows that it was paid. */
-const settleTries = 6;
-const settleMs = 250;
+const paidCheckTries = 6;
+const paidCheckMs = 250;
 const waitingStatuses = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
 
 // Other ways to pay than cards lead away from the site and come back there.
@@ -153,8 +153,9 @@ async function reconcileUntilSettled(
   const isPaid = intent === null || intent.value.status === 'succeeded';
   for (let tries = 1; ; tries++) {
     const stored = await subscriptions.reconcile(subscription.id);
-    if (!stored || !isPaid || isSettled(stored.state) || isClosed(stored.state) || tries === settleTries) return stored;
-    await new Promise((resolve) => setTimeout(resolve, settleMs));
+    if (!stored || !isPaid || isSettled(stored.state) || isClosed(stored.state) || tries === paidCheckTries)
+      return stored;
+    await new Promise((resolve) => setTimeout(resolve, paidCheckMs));
   }
 }
 
@@ -183,7 +184,7 @@ export function paymentIntentOf(invoice: Stripe.Invoice | null): string | null {
 export async function offerCardSetup(
   { stripe, database: { db }, limiter, now }: BillingDependencies,
   customer: string,
-  who: Who,
+  who: LimitSubject,
 ): Promise<Billed<{ readonly clientSecret: string }>> {
   const key = setupKey(customer);
   const note = await findNote(db, key);

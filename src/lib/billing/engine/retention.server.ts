@@ -224,7 +224,7 @@ async function makeOffer(
   if (made) return null;
   try {
     const coupon = await stripe.coupons.retrieve(stay.coupon, { expand: ['currency_options'] });
-    const bills = billsOffered(state, coupon, now());
+    const bills = invoicesReduced(state, coupon, now());
     if (bills === 0) return null;
     const discounts = [{ coupon: coupon.id }];
     const preview = await stripe.invoices.createPreview({ subscription: state.id, discounts });
@@ -239,18 +239,18 @@ async function makeOffer(
 }
 
 /** The number of bills that the coupon would reduce, `null` for all; 0 if it isn't offered, such as to a reader with a discount. */
-function billsOffered(state: StripeState, coupon: Stripe.Coupon, now: number): number | null {
+function invoicesReduced(state: StripeState, coupon: Stripe.Coupon, now: number): number | null {
   const { price, nextAmount, status } = state;
   const running = status === 'active' && !isInTrial(state, now) && !isPaused(state);
   const plain = running && !isEnding(state) && state.schedule === null;
   if (!plain || !coupon.valid || nextAmount === 0 || (state.discounts ?? []).length > 0) return 0;
   if (coupon.amount_off !== null && coupon.currency !== price.currency && !coupon.currency_options?.[price.currency])
     return 0;
-  return billsWithin(state, coupon, now);
+  return invoicesWithin(state, coupon, now);
 }
 
 /** The number of bills while a coupon that begins now lasts. */
-function billsWithin({ price, periodEnd }: StripeState, coupon: Stripe.Coupon, now: number): number | null {
+function invoicesWithin({ price, periodEnd }: StripeState, coupon: Stripe.Coupon, now: number): number | null {
   if (coupon.duration === 'forever') return null;
   if (coupon.duration === 'once') return 1;
   const end = later(now, 'month', coupon.duration_in_months ?? 0);

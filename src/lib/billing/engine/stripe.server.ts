@@ -6,19 +6,19 @@
 import Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
 import { tooManyTries } from '../../http/answer.ts';
-import type { Over } from '../../http/limiter.server.ts';
+import type { ExceededLimit } from '../../http/limiter.server.ts';
 import { couponMessages, messages } from '../messages.ts';
 import type { CheckoutError } from '../schema.ts';
 import type { Billed } from '../service.ts';
 import { apiVersion } from './api-version.ts';
 
 /** Milliseconds for one request; a second try under the same key follows. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 /** @param apiUrl without a slash at its end */
 export function openStripe(
   { secretKey, apiUrl }: { readonly secretKey: string; readonly apiUrl: string },
-  timeout = patienceMs,
+  timeout = timeoutMs,
   throughFetch?: typeof globalThis.fetch,
 ): Stripe {
   const { hostname, port, protocol } = new URL(apiUrl);
@@ -71,7 +71,7 @@ export const no = (status: No['status'], message: string, more: Omit<CheckoutErr
 });
 
 /** The answer to a caller over a rate limit. */
-export const overLimit = ({ retryAfter }: Over): No => no(429, tooManyTries(retryAfter), { retryAfter });
+export const overLimit = ({ retryAfter }: ExceededLimit): No => no(429, tooManyTries(retryAfter), { retryAfter });
 
 /** A refusal, thrown through several functions. */
 export class Refused extends Error {

@@ -257,7 +257,7 @@ async function ownerOf(
   return customers.userOf(customer);
 }
 
-interface Answer {
+interface StateToStore {
   readonly id: string;
   /** Number of the request. */
   readonly request: number;
@@ -267,7 +267,7 @@ interface Answer {
 }
 
 /** @returns the grant and disputes that are new; `null` where a later request was answered already */
-async function store(dependencies: Dependencies, { id, request, userId, state, isAnnounced }: Answer) {
+async function store(dependencies: Dependencies, { id, request, userId, state, isAnnounced }: StateToStore) {
   const { database, now } = dependencies;
   return database.transaction(async (tx) => {
     const row = await tx

@@ -154,8 +154,8 @@ it('shows no sum that is worked out from unit_amount (S5)', async () => {
     expect(quote.dueToday).toBeGreaterThan(price?.promotion?.amount ?? price?.unit_amount ?? 0);
   }
   // The sum of the price alone, as a page that adds no tax would show it, buys nothing.
-  const told = await site.billing.subscribe(session, { ...monthly, address: newYork, expected: 1200 });
-  expect(told).toMatchObject({ ok: false, status: 409, error: { code: 'amount_changed', due: 1299 } });
+  const refused = await site.billing.subscribe(session, { ...monthly, address: newYork, expected: 1200 });
+  expect(refused).toMatchObject({ ok: false, status: 409, error: { code: 'amount_changed', due: 1299 } });
   expect(await charged()).toEqual([]);
   paid(await site.billing.subscribe(session, { ...monthly, address: newYork, expected: 1299 }));
   await site.deliver();

@@ -52,14 +52,14 @@ onBothEnginesAlone('webhooks', (engines) => {
   it('are kept once, and change nothing when they come again or in any order', async () => {
     const session = await subscribed();
     await site.pass(32 * day);
-    const told = site.events.splice(0);
-    expect(told.length).toBeGreaterThan(10);
-    await site.deliver(told);
+    const delivered = site.events.splice(0);
+    expect(delivered.length).toBeGreaterThan(10);
+    await site.deliver(delivered);
     const [once, mail] = [await states(), site.mail.length];
-    expect(await stored()).toBe(told.length);
-    await site.deliver([...told, ...told].toReversed());
+    expect(await stored()).toBe(delivered.length);
+    await site.deliver([...delivered, ...delivered].toReversed());
     expect(await states()).toEqual(once);
-    expect(await stored()).toBe(told.length);
+    expect(await stored()).toBe(delivered.length);
     expect(site.mail.length).toBe(mail);
     expect(await opens(session)).toBe(1);
   });
@@ -146,16 +146,16 @@ onBothEnginesAlone('webhooks', (engines) => {
   });
 
   it('bring new prices to the pages', async () => {
-    let told = 0;
-    site = await billingBench(await engines.open(), { onPrices: () => void told++ });
-    told = 0;
+    let calls = 0;
+    site = await billingBench(await engines.open(), { onPrices: () => void calls++ });
+    calls = 0;
     await site.dashboard.prices.update('price_reader_monthly', { nickname: 'By the month' });
     await site.deliver();
-    expect(told).toBe(1);
+    expect(calls).toBe(1);
     expect(site.billing.prices()[0]?.name).toBe('By the month');
     await site.dashboard.prices.update('price_reader_monthly', { metadata: { note: 'nothing that is shown' } });
     await site.deliver();
-    expect(told).toBe(1);
+    expect(calls).toBe(1);
     // A start without Stripe has them.
     site.stripe.faults.add({ status: 500, times: 1000 });
     const next = await site.another();

@@ -1,7 +1,7 @@
 /** Gift links, by which a subscriber opens an article for some other readers. */
 import { z } from 'zod';
 import type { GiftAnswer, GiftBody, GiftsLeft } from '../../../lib/access/client.ts';
-import { isWalled } from '../../../lib/access/model.ts';
+import { isRestrictedLevel } from '../../../lib/access/model.ts';
 import { unconfirmed } from '../../../lib/accounts/model.ts';
 import { giftMessages } from '../../../lib/article/tools.ts';
 import { refuse, unavailable } from '../../../lib/http/answer.ts';
@@ -15,7 +15,7 @@ export const POST = signedInRoute({ body: giftBody }, async ({ session, body, co
   if (!services.access) return unavailable(600);
   const article = content.articles({ ids: [body.articleId] }).items[0];
   if (!article) return refuse(404, giftMessages.noArticle);
-  if (!isWalled(article.access)) return refuse(409, giftMessages.free);
+  if (!isRestrictedLevel(article.access)) return refuse(409, giftMessages.free);
   const given = await services.access.give(session, article.id);
   if (!given) return refuse(403, giftMessages.subscribersOnly);
   const { most, readers } = publication.access.gifts;

@@ -8,9 +8,9 @@ export const GET: APIRoute = ({ locals, params, redirect }) => {
   const { content, config } = locals;
   const podcast = content.podcast(params.slug ?? '');
   if (podcast) return textAnswer(publicFeed(content, podcast, config.siteUrl), 'application/rss+xml');
-  const fate = content.fate('podcasts', params.slug ?? '');
-  if (fate.kind === 'moved') return redirect(podcastFeedPath(fate.slug), 301);
+  const resolved = content.resolveSlug('podcasts', params.slug ?? '');
+  if (resolved.kind === 'moved') return redirect(podcastFeedPath(resolved.slug), 301);
   // Apps stop asking for a feed that is gone.
-  if (fate.kind === 'gone') return new Response('This series has been withdrawn.\n', { status: 410 });
+  if (resolved.kind === 'gone') return new Response('This series has been withdrawn.\n', { status: 410 });
   return textAnswer(null, 'application/rss+xml');
 };

@@ -3,8 +3,8 @@
  * that the reader was told.
  */
 import { z } from 'zod';
-import { toldNext } from '../../../../../lib/corrections/model.ts';
-import type { ToldBody, UntoldAnswer } from '../../../../../lib/corrections/schema.ts';
+import { shownNext } from '../../../../../lib/corrections/model.ts';
+import type { SeenBody, UnseenAnswer } from '../../../../../lib/corrections/schema.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import { savedStoriesRoute } from '../../../../../lib/saved/routes.server.ts';
 
@@ -14,11 +14,11 @@ const toldBody = z.looseObject({ until: z.iso.datetime() });
 export const GET = savedStoriesRoute({}, async ({ savedStories, session, context }) => {
   const { content } = context.locals;
   const since = new Date(Date.now() - savedStories.rules.historyDays * day).toISOString();
-  const next = toldNext(await savedStories.untold(session.userId, content.correctedSince(since)));
+  const next = shownNext(await savedStories.unseen(session.userId, content.correctedSince(since)));
   const kinds = new Map(next.map(({ articleId, kind }) => [articleId, kind]));
   const { items } = content.articles({ ids: [...kinds.keys()], limit: kinds.size });
   const newest = next[0];
-  const body: UntoldAnswer = {
+  const body: UnseenAnswer = {
     stories: items.map(({ id, slug, title }) => ({ id, slug, title, kind: kinds.get(id) ?? 'correction' })),
     until: newest && items.length > 0 ? new Date(newest.at).toISOString() : null,
   };
@@ -28,7 +28,7 @@ export const GET = savedStoriesRoute({}, async ({ savedStories, session, context
 export const POST = savedStoriesRoute({ body: toldBody }, async ({ savedStories, session, body }) => {
   // A time that is still to come would keep later corrections from the reader.
   const until = Math.min(Date.parse(body.until), Date.now());
-  await savedStories.told(session.userId, until);
-  return { status: 200, body: { until: new Date(until).toISOString() } satisfies ToldBody };
+  await savedStories.markCorrectionsSeen(session.userId, until);
+  return { status: 200, body: { until: new Date(until).toISOString() } satisfies SeenBody };
 });
 export const ALL = allowOnly('GET', 'POST');
