@@ -1,8 +1,10 @@
 /** How long the content store takes for what pages ask of it. */
+import { mergeSome, rewordStory } from '../../src/content/search/index.server.ts';
 import { openContentStore } from '../../src/content/store/content-store.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
 import type { ContentReader } from '../../src/lib/content/reader.ts';
 import { silent } from '../../src/lib/logging.ts';
+import { percentile } from '../support/figures.ts';
 import { authorCount, firstId, random, sectionSlugs, word } from './synthetic.ts';
 
 export interface QueryTime {
@@ -62,14 +64,48 @@ export function timeQueries(file: string, count: number): QueryTime[] {
   ];
   const times = queries.map(([name, runs, ask]) => {
     for (let warm = 0; warm < 5; warm++) ask(createReader(store));
-    const taken = Array.from({ length: runs }, () => {
-      const began = performance.now();
-      ask(createReader(store));
-      return performance.now() - began;
-    }).sort((a, b) => a - b);
-    const at = (share: number): number => taken[Math.min(taken.length - 1, Math.floor(taken.length * share))] ?? 0;
-    return { name, p50: at(0.5), p99: at(0.99) };
+    return timeOf(
+      name,
+      Array.from({ length: runs }, () => timed(() => ask(createReader(store))).ms),
+    );
   });
   store.close();
   return times;
 }
+
+/**
+ * Times what an edit of a story's text writes into the search index, within the edit's transaction, and the steps by which the index is tidied
+ * in the background after it.
+ */
+export function timeEdits(file: string, count: number): QueryTime[] {
+  const store = openContentStore({ file, origin: null, log: silent });
+  const next = random(11);
+  const edits: number[] = [];
+  const merges: number[] = [];
+  for (let edit = 0; edit < 400; edit++) {
+    const body = Array.from({ length: 600 }, () => word(Math.floor(20_000 ** next()))).join(' ');
+    const id = firstId + Math.floor(next() * count);
+    edits.push(timed(() => store.transaction(() => rewordStory(store, id, { body }))).ms);
+    for (let isMore = true; isMore; ) {
+      const step = timed(() => mergeSome(store));
+      merges.push(step.ms);
+      isMore = step.result;
+    }
+    // The site's own thread does this (lib/workers/checkpoints.server.ts).
+    store.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
+  }
+  store.close();
+  return [timeOf('search index, an edit', edits), timeOf('search index, a step of merging', merges)];
+}
+
+function timed<T>(work: () => T): { readonly result: T; readonly ms: number } {
+  const began = performance.now();
+  const result = work();
+  return { result, ms: performance.now() - began };
+}
+
+const timeOf = (name: string, ms: readonly number[]): QueryTime => ({
+  name,
+  p50: percentile(ms, 0.5),
+  p99: percentile(ms, 0.99),
+});
