@@ -19,6 +19,8 @@ foreach ( array( 'added', 'updated', 'deleted' ) as $newsroom_verb ) {
 unset( $newsroom_verb );
 add_action( 'set_object_terms', 'newsroom_terms_set', 10, 6 );
 add_action( 'edit_attachment', 'newsroom_picture_changed' );
+// WordPress takes a deleted picture from its documents in one query, and names none of them.
+add_action( 'delete_attachment', 'newsroom_picture_changed' );
 
 /**
  * Documents that changed in this request without being saved.

@@ -1,0 +1,50 @@
+/** That the site learns of changes that no editor saves, and of those in the hour that comes twice. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver } from './receiver.ts';
+import { untilSent } from './until-sent.ts';
+
+const receiver = new Receiver();
+let newsroom: Newsroom;
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+});
+beforeEach(() => receiver.clear());
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+
+const insert = (type: string, title: string): Promise<number> =>
+  newsroom.php(
+    `return wp_insert_post( array( 'post_type' => $input[0], 'post_title' => $input[1], 'post_status' => 'publish' ) );`,
+    [type, title],
+  );
+
+it('a deleted picture changes every document that it stood on', async () => {
+  const [story, author] = [await insert('articles', 'With a picture'), await insert('authors', 'With a portrait')];
+  const picture = await newsroom.php(
+    `$upload = wp_upload_bits( 'gone.png', null, base64_decode( $input['png'] ) );
+    $picture = wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'Gone', 'post_status' => 'inherit' ), $upload['file'] );
+    foreach ( $input['on'] as $id ) { set_post_thumbnail( $id, $picture ); }
+    return $picture;`,
+    {
+      png: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      on: [story, author],
+    },
+  );
+  await untilSent(newsroom);
+  const image = async () => (await newsroom.rest(`/wp/v2/articles/${story}`)).json.image;
+  expect(await image()).toMatchObject({ id: picture });
+  receiver.clear();
+  expect((await newsroom.rest(`/wp/v2/media/${picture}?force=true`, { as: 'admin', method: 'DELETE' })).status).toBe(
+    200,
+  );
+  await untilSent(newsroom);
+  expect(receiver.deliveries.map(({ body }) => `${body.event} ${body.id}`).toSorted()).toEqual(
+    [`update ${story}`, `author ${author}`].toSorted(),
+  );
+  expect(await image()).toBeNull();
+});
