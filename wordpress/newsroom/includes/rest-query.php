@@ -1,6 +1,6 @@
 <?php
 /**
- * REST filters: `category` (id or slug) and `author_id`.
+ * REST filters: `category` (id or slug) and `author_id`; `modified_after` and `modified_before` as instants.
  *
  * @package Newsroom
  */
@@ -21,6 +21,7 @@ function newsroom_register_rest_filters() {
 	}
 	foreach ( array_keys( newsroom_document_types() ) as $type ) {
 		add_filter( "rest_{$type}_query", 'newsroom_without_protected', 20 );
+		add_filter( "rest_{$type}_query", 'newsroom_rest_instants' );
 	}
 }
 
@@ -64,6 +65,32 @@ function newsroom_rest_query( $args, $request ) {
 	if ( $request['author_id'] ) {
 		$args['meta_query']   = isset( $args['meta_query'] ) ? $args['meta_query'] : array(); // phpcs:ignore WordPress.DB.SlowDBQuery
 		$args['meta_query'][] = newsroom_people_query( (int) $request['author_id'] );
+	}
+	return $args;
+}
+
+/**
+ * Compares times of change that name their zone in UTC. WordPress compares local times, which don't tell what came first in the hour that
+ * comes twice when the clocks go back: changes of that hour would not be found.
+ *
+ * @param array $args Arguments of the query.
+ * @return array
+ */
+function newsroom_rest_instants( $args ) {
+	foreach ( isset( $args['date_query'] ) ? (array) $args['date_query'] : array() as $at => $clause ) {
+		foreach ( array( 'after', 'before' ) as $side ) {
+			$given = is_array( $clause ) && isset( $clause[ $side ], $clause['column'] ) && 'post_modified' === $clause['column'] ? $clause[ $side ] : null;
+			$time  = is_string( $given ) && preg_match( '/(?:Z|[+-]\d\d:?\d\d)$/Di', $given ) ? strtotime( $given ) : false;
+			if ( false !== $time ) {
+				// In parts, which WordPress takes as they are; it would read a text as local time.
+				$parts = array_map( 'intval', explode( ' ', gmdate( 'Y n j G i s', $time ) ) );
+
+				$args['date_query'][ $at ] = array(
+					'column' => 'post_modified_gmt',
+					$side    => array_combine( array( 'year', 'month', 'day', 'hour', 'minute', 'second' ), $parts ),
+				);
+			}
+		}
 	}
 	return $args;
 }

@@ -48,3 +48,23 @@ it('a deleted picture changes every document that it stood on', async () => {
   );
   expect(await image()).toBeNull();
 });
+
+it('modified_after finds the changes of the hour that comes twice', async () => {
+  const story = await insert('articles', 'Changed at night');
+  // New York's clocks went from 2 a.m. back to 1 a.m. at 06:00 UTC.
+  await newsroom.php(
+    `global $wpdb; $wpdb->query( "UPDATE {$wpdb->posts} SET post_modified = '2025-11-02 00:00:00', post_modified_gmt = '2025-11-02 04:00:00'" );
+    $wpdb->update( $wpdb->posts, array( 'post_modified' => '2025-11-02 01:10:00', 'post_modified_gmt' => '2025-11-02 06:10:00' ), array( 'ID' => $input ) );
+    wp_cache_flush(); return wp_timezone_string();`,
+    story,
+  );
+  const found = async (query: string) =>
+    (await newsroom.rest(`/wp/v2/articles?${query}`)).json.map(({ id }: { id: number }) => id);
+  expect(await found('modified_after=2025-11-02T05:50:00Z')).toEqual([story]);
+  expect(await found('modified_after=2025-11-02T06:20:00Z')).toEqual([]);
+  expect(await found('modified_before=2025-11-02T05:50:00Z')).not.toContain(story);
+  // The hour that spring leaves out, read as UTC, is an hour as any other.
+  expect(await found('modified_after=2025-03-09T02:30:00Z&modified_before=2025-11-02T06:10:01Z')).toContain(story);
+  // Without a zone it is WordPress's own time.
+  expect(await found('modified_after=2025-11-02T01:05:00')).toEqual([story]);
+});
