@@ -202,6 +202,7 @@ describe('the editor’s boxes', () => {
     expect(article).not.toContain('name="newsroom_author"');
     expect(article).toContain('window.newsroomByline = {');
     expect(article).toContain('name="newsroom_access" value="subscriber"');
+    expect(article).toContain('assets/access.js');
     const video = (await postNonce(ids.video)).html;
     expect(video).toContain('name="newsroom_author"');
     expect(video).toContain('Cleo Marsh');

@@ -1,0 +1,37 @@
+/**
+ * "Who may read it" in the block editor. The editor saves the story first and sends the forms of its boxes afterward, so a story for
+ * subscribers would be published to everyone for a moment. The choice is therefore also the story's meta, which is saved with its text;
+ * undo, redo and a restored version change the choice in the box.
+ */
+( function () {
+	'use strict';
+
+	const { dispatch, select, subscribe } = wp.data;
+	const key = 'newsroom_access';
+	const meta = () => select( 'core/editor' ).getEditedPostAttribute( 'meta' );
+	let known;
+
+	document.addEventListener( 'change', ( { target } ) => {
+		if ( target.name === key && target.checked && meta() ) {
+			known = target.value;
+			// All of the meta: the editor's redo would replace it by what is given here.
+			dispatch( 'core/editor' ).editPost( {
+				meta: { ...meta(), [ key ]: target.value },
+			} );
+		}
+	} );
+
+	subscribe( () => {
+		const value = ( meta() || {} )[ key ];
+		if ( value === known ) {
+			return;
+		}
+		known = value;
+		const choice = document.querySelector(
+			`input[name="${ key }"][value="${ CSS.escape( String( value ) ) }"]`
+		);
+		if ( choice ) {
+			choice.checked = true;
+		}
+	} );
+} )();
