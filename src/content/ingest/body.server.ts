@@ -7,6 +7,7 @@ import { countWords, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import { originalOfLink } from '../store/body-links.ts';
 import { linkTarget } from './addresses.ts';
+import { numberingOf, openBlocks } from './body-blocks.server.ts';
 import { type BodyContext, embedBlocks, preparePictures, preparePlayers, unwrap } from './body-media.server.ts';
 import { cleanLine, hasRightToLeft, type Sanitizer, textOf } from './sanitize.server.ts';
 
@@ -51,6 +52,7 @@ export async function shapeBody(
   // Authors have no body, and querying an empty one for every kind of element takes two milliseconds of a publish.
   if (!body.hasChildNodes()) return { html: '', body, altered };
   dropComments(body);
+  openBlocks(body);
   normalizeAttributes(body);
   dropCommentForms(body);
   embedBlocks(body, context);
@@ -130,13 +132,15 @@ function dropCommentForms(body: HTMLElement): void {
 }
 
 function normalizeAttributes(body: HTMLElement): void {
-  for (const element of body.querySelectorAll('[style], [class], [id], [name], [dir], [cite]')) {
+  for (const element of body.querySelectorAll('[style], [class], [id], [name], [dir], [cite], ol[type]')) {
     const align = /(?:^|;)\s*text-align\s*:\s*(left|right|center)\s*(?:;|$)/iu.exec(
       element.getAttribute('style') ?? '',
     )?.[1];
+    const numbering = numberingOf(element);
     element.removeAttribute('style');
     const classes = [...element.classList].filter((name) => allowedClass.test(name));
     if (align) classes.push(`has-text-align-${align.toLowerCase()}`);
+    if (numbering !== null) classes.push(numbering);
     if (classes.length > 0) element.setAttribute('class', [...new Set(classes)].join(' '));
     else element.removeAttribute('class');
     const id = element.getAttribute('id') ?? (element.localName === 'a' ? element.getAttribute('name') : null);

@@ -155,7 +155,8 @@ const shared: Config = {
 // clobbering would drop ids such as "title" or "links".
 const first: Config = {
   ...shared,
-  ALLOWED_TAGS: [...bodyTags, 'iframe', ...mediaTags],
+  // The transforms replace frames and buttons.
+  ALLOWED_TAGS: [...bodyTags, 'iframe', 'button', ...mediaTags],
   ALLOWED_ATTR: bodyAttributes,
   SANITIZE_DOM: false,
   RETURN_DOM: true,

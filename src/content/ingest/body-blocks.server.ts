@@ -1,0 +1,43 @@
+/** Blocks of WordPress that need its scripts: a page has their texts open, under headings. */
+import { unwrap } from './body-media.server.ts';
+import { cleanLine } from './sanitize.server.ts';
+
+/** Opens accordions and tabs, and replaces every button by what it says. */
+export function openBlocks(body: HTMLElement): void {
+  for (const icon of body.querySelectorAll('.wp-block-accordion-heading__toggle-icon')) icon.remove();
+  for (const tabs of body.querySelectorAll('.wp-block-tabs')) labelPanels(tabs);
+  for (const button of [...body.querySelectorAll('button')].reverse()) unwrap(button);
+}
+
+/** Puts the label of each tab above its panel. Tabs within a panel have labels of their own. */
+function labelPanels(tabs: Element): void {
+  const own = (selector: string): Element[] =>
+    [...tabs.querySelectorAll(selector)].filter((element) => element.parentElement?.closest('.wp-block-tabs') === tabs);
+  const [list] = own('.wp-block-tab-list');
+  const labels = [...(list?.querySelectorAll('button') ?? [])].map((button) => cleanLine(button.textContent ?? ''));
+  for (const [at, panel] of own('.wp-block-tab-panel').entries()) {
+    const label = labels[at] ?? '';
+    if (label === '') continue;
+    const heading = tabs.ownerDocument.createElement('h3');
+    heading.textContent = label;
+    panel.prepend(heading);
+  }
+  list?.remove();
+}
+
+const numberings: Readonly<Record<string, string>> = {
+  a: 'lower-alpha',
+  A: 'upper-alpha',
+  i: 'lower-roman',
+  I: 'upper-roman',
+};
+
+/** Class of a list that isn't numbered in figures (src/styles/prose.css), from its style or its type; `null` for any other element. */
+export function numberingOf(element: Element): string | null {
+  if (element.localName !== 'ol') return null;
+  const style = /(?:^|;)\s*list-style-type\s*:\s*((?:lower|upper)-(?:alpha|roman))\s*(?:;|$)/iu.exec(
+    element.getAttribute('style') ?? '',
+  )?.[1];
+  const numbering = style?.toLowerCase() ?? numberings[element.getAttribute('type') ?? ''];
+  return numbering === undefined ? null : `is-${numbering}`;
+}
