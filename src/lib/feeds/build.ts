@@ -3,6 +3,7 @@ import { publication } from '../../publication.ts';
 import { authorPath, type Credit, contributorCredits, creditsOf } from '../bylines/model.ts';
 import type { Author, Card, Section } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
+import { tag } from '../content/tags.ts';
 import { imageUrl } from '../images/url.ts';
 import { type FeedDocument, type FeedItem, type FeedPerson, feedForms, textAnswer, writeFeed } from './write.ts';
 
@@ -61,6 +62,11 @@ export function feedItem(card: Card, siteUrl: string): FeedItem {
   };
 }
 
+/** A card stays the same when a story's text is changed; what says when that was must be made again. */
+export function noteChanges(content: ContentReader, cards: readonly Card[]): void {
+  for (const { id } of cards) content.note(tag.article(id));
+}
+
 /** The newspaper's feed, or that of a section or author; `null` when the section or author doesn't exist. */
 export function buildFeed(
   content: ContentReader,
@@ -76,6 +82,7 @@ export function buildFeed(
     ...(author && { authorId: author.id }),
     limit: itemsPerFeed,
   });
+  noteChanges(content, items);
   return feedOf(
     listing,
     author?.excerpt || publication.description,

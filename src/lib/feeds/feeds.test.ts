@@ -59,6 +59,7 @@ const reader = (list: readonly Card[] = cards, total = list.length) =>
     videos: () => ({ items: [], total: 0 }),
     crosswords: () => ({ items: [], total: 0 }),
     podcasts: () => [],
+    note: () => {},
   }) as unknown as ContentReader;
 
 const parse = (xml: string) => {

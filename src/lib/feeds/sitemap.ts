@@ -5,6 +5,7 @@ import type { ContentReader } from '../content/reader.ts';
 import { isoInZone } from '../dates.ts';
 import { pathsOf } from '../http/fixed-pages.ts';
 import { podcastPath, podcastsPath } from '../sound/model.ts';
+import { noteChanges } from './build.ts';
 import { articlesPerSitemap, type XmlNode, xmlDocument } from './write.ts';
 
 /** Google reads at most this many from a news sitemap. */
@@ -62,6 +63,7 @@ export function sitemap(content: ContentReader, siteUrl: string, name: string): 
     limit: articlesPerSitemap,
   });
   if (number > 1 && (number - 1) * articlesPerSitemap >= total) return null;
+  noteChanges(content, items);
   return xmlDocument([
     'urlset',
     { xmlns: schema },
