@@ -221,12 +221,24 @@ function writeDocument(store: ContentStore, version: DocumentVersion, partial: b
     );
 }
 
-/** @returns tags of the responses that this changes: a stored 404, or a redirect to another document */
-export function rememberSlug(store: ContentStore, type: DocumentType, slug: string, id: number): string[] {
+/**
+ * Records that a document had a slug.
+ *
+ * @param which `last`: it has just lost it; `once`: nobody knows when. Several documents may have had a slug one after the other, as a daily
+ *   column has, and the newest of them probably had it last
+ * @returns tags of the responses that this changes: a stored 404, or a redirect to another document
+ */
+export function rememberSlug(
+  store: ContentStore,
+  type: DocumentType,
+  slug: string,
+  id: number,
+  which: 'last' | 'once' = 'last',
+): string[] {
   const { changes } = store
     .prepare(
       `INSERT INTO old_slugs VALUES (?, ?, ?) ON CONFLICT (type, slug) DO UPDATE SET id = excluded.id
-      WHERE id <> excluded.id`,
+      WHERE id ${which === 'last' ? '<>' : '<'} excluded.id`,
     )
     .run(type, slug, id);
   return changes > 0 ? [tag.slug(type, slug)] : [];
@@ -274,8 +286,11 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     store.prepare('DELETE FROM withdrawn WHERE id = ?').run(after.id);
     store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(after.type, after.id);
     const former = document.oldSlugs.map(canonicalSlug).filter((slug) => slug !== '' && slug !== after.slug);
-    if (before && before.slug !== after.slug) former.unshift(before.slug);
-    for (const slug of former) for (const each of rememberSlug(store, after.type, slug, after.id)) tags.add(each);
+    const lost = before && before.slug !== after.slug ? before.slug : null;
+    for (const slug of new Set(lost === null ? former : [lost, ...former])) {
+      const which = slug === lost ? 'last' : 'once';
+      for (const each of rememberSlug(store, after.type, slug, after.id, which)) tags.add(each);
+    }
     for (const each of formerAddresses(store, before, after)) tags.add(each);
     if (!before || before.bodyHash !== after.bodyHash) {
       store
