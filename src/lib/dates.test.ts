@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { dateAndTime, isoInZone, longDate, mastheadDay } from './dates.ts';
 import { dayInZone, longDayInZone } from './day-in-zone.ts';
@@ -20,6 +21,19 @@ describe('dates in New York', () => {
     expect(isoInZone('2026-11-01T05:30:00Z')).toBe('2026-11-01T01:30:00-04:00');
     expect(isoInZone('2026-11-01T06:30:00Z')).toBe('2026-11-01T01:30:00-05:00');
   });
+  test.each(['UTC', 'Europe/London', 'Asia/Beirut'])(
+    'on a server whose zone is %s, also in the hour that it skips',
+    (TZ) => {
+      const code = `import { dateAndTime, isoInZone } from ${JSON.stringify(new URL('./dates.ts', import.meta.url).href)};
+      for (const hour of ['04', '05']) console.log(dateAndTime(\`2026-03-29T\${hour}:30:00Z\`), isoInZone(\`2026-03-29T\${hour}:30:00Z\`));`;
+      const env = { PATH: process.env.PATH, TZ };
+      const printed = execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', env });
+      expect(printed.trim().split('\n')).toEqual([
+        'March 29, 2026, 12:30 a.m. ET 2026-03-29T00:30:00-04:00',
+        'March 29, 2026, 1:30 a.m. ET 2026-03-29T01:30:00-04:00',
+      ]);
+    },
+  );
 });
 
 describe('ago', () => {

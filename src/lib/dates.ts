@@ -2,12 +2,23 @@
  * Dates as the paper prints them: always in the paper's own zone, whatever zone the server or the reader is in
  * (spec section 9). Every function takes UTC instants, as ISO 8601 strings or epoch milliseconds.
  */
-// Each of these alone: Node parses the 200 kB package.json of date-fns once for every module, and the whole of it has 300.
-import { format as formatDate } from 'date-fns/format';
-import { toZonedTime } from 'date-fns-tz/toZonedTime';
 import { publication } from '../publication.ts';
 
-const zone = publication.timeZone;
+const timeZone = publication.timeZone;
+const full = new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'full' });
+const long = new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'long' });
+const clock = new Intl.DateTimeFormat('en-US', { timeZone, hour: 'numeric', minute: '2-digit' });
+const digits = new Intl.DateTimeFormat('en-US', {
+  timeZone,
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'longOffset',
+});
 
 /** The dates of a story stand on dozens of pages, and each costs as much as the rest of its card. */
 const known = new Map<string, string>();
@@ -22,34 +33,35 @@ function remembered(key: string, make: () => string): string {
   return text;
 }
 
-const format = (instant: string | number, pattern: string): string =>
-  remembered(`${instant} ${pattern}`, () => formatDate(toZonedTime(instant, zone), pattern));
+const format = (instant: string | number, name: string, form: Intl.DateTimeFormat): string =>
+  remembered(`${instant} ${name}`, () => form.format(new Date(instant)));
 
 /** "Saturday, November 21, 2026": the day in the masthead. */
-export const mastheadDay = (instant: string | number): string => format(instant, 'EEEE, MMMM d, yyyy');
+export const mastheadDay = (instant: string | number): string => format(instant, 'full', full);
 
 /** "November 21, 2026": the date of an article. */
-export const longDate = (instant: string | number): string => format(instant, 'MMMM d, yyyy');
+export const longDate = (instant: string | number): string => format(instant, 'long', long);
 
-/** "Nov. 21, 2026, 9:05 a.m. ET": date and time for bylines and corrections. */
-export function dateAndTime(instant: string | number): string {
-  const text = format(instant, 'MMMM d, yyyy, h:mm a');
-  return `${text.replace(/AM$/, 'a.m.').replace(/PM$/, 'p.m.')} ET`;
+type Part = Intl.DateTimeFormatPartTypes;
+
+/** Reads the parts of a time. */
+function partsOf(form: Intl.DateTimeFormat, instant: string | number): (type: Part) => string {
+  const parts = form.formatToParts(new Date(instant));
+  return (type) => parts.find((part) => part.type === type)?.value ?? '';
 }
+
+/** "November 21, 2026, 9:05 a.m. ET": date and time for bylines and corrections. */
+export const dateAndTime = (instant: string | number): string =>
+  remembered(`${instant} time`, () => {
+    const part = partsOf(clock, instant);
+    const half = part('dayPeriod') === 'AM' ? 'a.m.' : 'p.m.';
+    return `${longDate(instant)}, ${part('hour')}:${part('minute')} ${half} ET`;
+  });
 
 /** ISO 8601 with the paper's own offset, e.g. `2026-11-21T09:05:00-05:00`; what JSON-LD and feeds carry. */
 export const isoInZone = (instant: string | number): string =>
-  remembered(
-    `${instant} iso`,
-    () => `${formatDate(toZonedTime(instant, zone), "yyyy-MM-dd'T'HH:mm:ss")}${offsetOf(instant)}`,
-  );
-
-/** `-05:00`, or `Z` for UTC. */
-function offsetOf(instant: string | number): string {
-  const wall = toZonedTime(instant, zone);
-  const asUtc = Date.UTC(wall.getFullYear(), wall.getMonth(), wall.getDate(), wall.getHours(), wall.getMinutes());
-  const minutes = Math.round((asUtc - Math.floor(new Date(instant).getTime() / 60_000) * 60_000) / 60_000);
-  if (minutes === 0) return 'Z';
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
-  return `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
-}
+  remembered(`${instant} iso`, () => {
+    const part = partsOf(digits, instant);
+    const offset = part('timeZoneName').replace('GMT', '') || 'Z';
+    return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}:${part('second')}${offset}`;
+  });

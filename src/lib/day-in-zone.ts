@@ -1,6 +1,6 @@
 /**
- * The paper's calendar day, without the library of the other dates: the server asks for it every second, and starts sooner; and an
- * island that used that library would bring it to every page, for their scripts share its file.
+ * The paper's calendar day, apart from the other dates: an island that used those would bring them to every page, for the islands' scripts
+ * share their files.
  */
 import { publication } from '../publication.ts';
 
