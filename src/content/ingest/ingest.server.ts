@@ -143,7 +143,7 @@ async function documentOf(
     id: post.id,
     slug: post.slug,
     title: sanitizer.line(post.title.rendered) || untitled(type, post),
-    excerpt: truncateAtWord(sanitizer.line(post.excerpt?.rendered ?? ''), biography),
+    excerpt: truncateAtWord(excerptOf(sanitizer, post), biography),
     image: await pictureOf(sanitizer, post.image ?? null, base, context),
     ...credited.people,
     terms: post.category ?? post.categories ?? [],
@@ -168,6 +168,10 @@ async function documentOf(
     topStories,
   };
 }
+
+/** The excerpt as text. One that WordPress has cut from the story ends in `[…]`. */
+const excerptOf = (sanitizer: Sanitizer, { excerpt }: WirePost): string =>
+  sanitizer.line(excerpt?.rendered ?? '').replace(/\s*\[(?:…|\.\.\.)\]$/u, '…');
 
 /** Longest name of an agency and role of an author, characters. The plugin allows the same. */
 const longestLine = 100;

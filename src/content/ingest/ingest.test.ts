@@ -188,6 +188,7 @@ describe('plain text', () => {
     expect(document.title).toBe('Harris & Sons’s plan 🗞️');
     expect([...document.excerpt].length).toBeLessThanOrEqual(300);
     expect(document.excerpt.endsWith('word…')).toBe(true);
+    expect((await take({ excerpt: { rendered: '<p>By WordPress [&hellip;]</p>\n' } })).excerpt).toBe('By WordPress…');
     expect(document.image).toMatchObject({ alt: '"x" y', caption: 'Cap', credit: '', width: 800 });
   });
 });
