@@ -308,6 +308,17 @@ describe('the feed', () => {
     expect(actions(calls.batch).map(({ body }) => body.author)).toEqual([{ post_title: 'Ann' }]);
   });
 
+  test("a section's new slug goes to all of its stories, for filters, and a new story of it alone to none", async () => {
+    const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
+    search.changed(['section:politics', 'latest']);
+    const base = { homepageCount: 4, showInMedia: true, color: 'default' as const };
+    search.changed(
+      storeSections(store, [{ ...base, id: 1, slug: 'power', name: 'Power', label: 'Power', position: 1 }]),
+    );
+    await hosted.feed?.idle();
+    expect(actions(calls.batch).map(({ body }) => [body.objectID, body.sections])).toEqual([['1', ['power']]]);
+  });
+
   test('never sends the paid part of a story', async () => {
     const facts = { access: 'subscriber' as const, words: 480, minutes: 2, commentsOpen: true };
     put(1, { facts, openingHtml: '<p>For every reader.</p>', bodyHtml: '<p>For every reader.</p><p>Paid words.</p>' });

@@ -9,6 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BatchWriteParams } from 'algoliasearch';
 import { publication } from '../../publication.ts';
 import type { ContentReader } from '../content/reader.ts';
+import { tag } from '../content/tags.ts';
 import { postJson } from '../http/post.server.ts';
 import { createDeliveryQueue, type DeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
@@ -80,11 +81,16 @@ async function send(
 /** Ids of the articles that tags of changed content name; an entry of a live story stands in the record of its story. */
 function changedArticles(content: ContentReader, tags: Iterable<string>): string[] {
   const ids = new Set<string>();
-  for (const tag of tags) {
-    const [kind, id = ''] = tag.split(':');
+  const changed = [...tags];
+  // Without this tag, a section has other stories; with it, the section itself has changed, whose slug stands in their records.
+  const hasOtherSections = changed.includes(tag.navigation);
+  for (const each of changed) {
+    const [kind, id = ''] = each.split(':');
     // The name of an author stands in all of the author's records.
     if (kind === 'byline') {
       for (const story of content.articles({ authorId: Number(id), limit: most }).items) ids.add(String(story.id));
+    } else if (kind === 'section' && hasOtherSections) {
+      for (const story of content.articles({ section: id, limit: most }).items) ids.add(String(story.id));
     } else if (kind === 'article' || kind === 'card' || kind === 'live') ids.add(id);
   }
   return [...ids];
