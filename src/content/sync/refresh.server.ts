@@ -165,13 +165,16 @@ async function menus(state: RefreshState, options: GetOptions | undefined): Prom
     return nothingApplied;
   }
   const addresses = { wordpress: state.client.url, site: state.siteUrl };
+  const isPublic = state.store.getMeta('wordpress-public') === 'true';
   const menus = new Map<string, MenuItem[]>();
   for (const { location, items: entries } of parsed.data) {
     const titles = await state.ingester.lines(entries.map(({ title }) => title));
     const shown = entries.flatMap(({ url }, index) => {
       const target = linkTarget(url, addresses, `${state.client.url}/`);
       const title = titles[index] ?? '';
-      return target && target.kind !== 'anchor' && title !== '' ? [{ title, href: target.href }] : [];
+      // A draft, or what WordPress alone has: readers can't follow a link to it.
+      const isElsewhere = target?.kind === 'wordpress' && !target.href.startsWith('/') && !isPublic;
+      return target && target.kind !== 'anchor' && title !== '' && !isElsewhere ? [{ title, href: target.href }] : [];
     });
     menus.set(location, shown);
   }

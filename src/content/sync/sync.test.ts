@@ -311,6 +311,7 @@ describe('following WordPress without webhooks', () => {
         items: [
           { title: 'A &amp; B', url: `${wordpress.url}/about/` },
           { title: 'x', url: 'javascript:x' },
+          { title: 'A draft', url: `${wordpress.url}/?page_id=7` },
         ],
       },
     ];
