@@ -100,4 +100,22 @@ describe('a link to WordPress in a body', () => {
     expect(touches(gone.tags, there.tags)).toBe(true);
     expect(read().html).toBe('<p>See words.</p>');
   });
+
+  it.each([
+    ['articles', 'article'],
+    ['video', 'media'],
+    ['authors', 'author'],
+    ['podcasts', 'podcast'],
+  ] as const)('by its id is made anew when its target is published: %s', (type, prefix) => {
+    const address = `${cms}/?post_type=${type}&p=60`;
+    const tags = new Set<string>();
+    const link = () =>
+      resolveLinks(stored(address.replace('&', '&amp;'), address.replace('&', '&amp;')), store, (each) =>
+        tags.add(each),
+      );
+    expect(link()).toBe('<p>See words.</p>');
+    const { tags: changed } = storeDocument(store, fixtureDocument({ type, id: 60, slug: 'x' }), fetched());
+    expect([...changed].some((each) => tags.has(each))).toBe(true);
+    expect(link()).toContain(`href="/${prefix}/x"`);
+  });
 });

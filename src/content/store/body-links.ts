@@ -74,8 +74,8 @@ function byQuery(query: URLSearchParams, store: ContentStore, note: Note): strin
   const id = number('p') || number('page_id');
   if (id > 0) {
     const row = store.prepare('SELECT type, slug FROM documents WHERE id = ? AND partial = 0').get(id);
-    // The tag is noted even if the document isn't published yet: the page is rendered again when it is.
-    note(tag.card(id));
+    // Noted even if the document isn't published yet, when its type is unknown: the page is rendered again when it is.
+    for (const each of [tag.card, tag.video, tag.profile, tag.podcast]) note(each(id));
     return row ? bySlug(row.type as DocumentType, String(row.slug), store, note) : null;
   }
   const term = number('cat');
