@@ -81,10 +81,34 @@ const document = (
         ? state.applier.write([{ kind: 'comment-withdrawal', id, fetched: found.fetched }])
         : state.applier.comments([found.raw], found.answer.fetched);
     }
-    return found.kind === 'gone'
-      ? state.applier.write([{ kind: 'withdrawal', type, id, fetched: found.fetched }])
-      : state.applier.documents(type, [found.raw], found.answer.fetched);
+    if (found.kind === 'gone') return state.applier.write([{ kind: 'withdrawal', type, id, fetched: found.fetched }]);
+    await bringComments(state, type, [found.raw], options);
+    return state.applier.documents(type, [found.raw], found.answer.fetched);
   });
+
+/**
+ * Fetches the comments of stories that come back: WordPress withdraws them with their story and brings them back with it, and tells of
+ * neither. Call it before the stories are stored, so that it is repeated if it fails.
+ */
+async function bringComments(
+  state: RefreshState,
+  type: DocumentType,
+  raws: readonly unknown[],
+  options?: GetOptions,
+): Promise<void> {
+  if (type !== 'articles') return;
+  for (const raw of raws) {
+    const { id, status } = (raw ?? {}) as { id?: unknown; status?: unknown };
+    const isBack = status === 'publish' && state.store.prepare('SELECT 1 FROM withdrawn WHERE id = ?').get(Number(id));
+    const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc', query: { post: Number(id) } } as const;
+    let position: Position | null = isBack ? beginning : null;
+    while (position) {
+      const page: Page = await fetchPage(state, list, position, 100, { signal: state.signal, ...options });
+      await state.applier.comments(page.items, page.answer.fetched);
+      position = page.ended ? null : page.next;
+    }
+  }
+}
 
 const isResponding = async (state: RefreshState): Promise<boolean> =>
   (await state.client.get('/newsroom/v1/status', {}, { tries: 1, signal: state.signal })).ok;
@@ -113,6 +137,7 @@ async function documents(state: RefreshState, type: DocumentType, ids: readonly 
       continue;
     }
     const raws = Array.isArray(result.data) ? (result.data as unknown[]) : [];
+    await bringComments(state, type, raws);
     await state.applier.documents(type, raws, result.fetched);
     const received = new Set(raws.map((raw) => Number((raw as { id?: unknown } | null)?.id)));
     await oneByOne(

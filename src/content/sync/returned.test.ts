@@ -1,0 +1,61 @@
+/** A story that was trashed by mistake. WordPress trashes its comments with it, and tells nobody of them when it comes back. */
+import { beforeEach, expect, it } from 'vitest';
+import { type FakeWordPress, fakeWordPress, wireComment, wirePost } from '../../../tests/fixtures/wordpress.ts';
+import { silent } from '../../lib/logging.ts';
+import { createLocalIngester } from '../ingest/ingester.server.ts';
+import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
+import { createReader } from '../store/reader.server.ts';
+import { createClient } from '../wire/client.server.ts';
+import { createApplier } from './apply.server.ts';
+import { createRefresh, type Refresh } from './refresh.server.ts';
+
+const story = 1;
+const comments = Array.from({ length: 120 }, (_, index) => 10 + index);
+let wordpress: FakeWordPress;
+let store: ContentStore;
+let refresh: Refresh;
+
+const publish = (): void => {
+  wordpress.put('articles', { id: story, ...wirePost({ id: story }) });
+  for (const id of comments) wordpress.put('comments', { id, ...wireComment({ id, post: story }) });
+};
+const trash = (): void => {
+  wordpress.remove('articles', story);
+  for (const id of comments) wordpress.remove('comments', id);
+};
+const shown = (): number => createReader(store).comments(story, { limit: 200 }).total;
+
+beforeEach(async () => {
+  wordpress = fakeWordPress();
+  store = openContentStore({ file: ':memory:', origin: null, log: silent });
+  const client = createClient({ url: wordpress.url, fetch: wordpress.fetch, now: Date.now });
+  const ingester = createLocalIngester({
+    wordpress: wordpress.url,
+    site: 'https://sun.example',
+    frameHosts: [],
+    measure: async () => null,
+  });
+  const applier = createApplier({ store, client, ingester, log: silent, now: Date.now });
+  const { signal } = new AbortController();
+  const siteUrl = 'https://sun.example';
+  refresh = createRefresh({ store, client, applier, ingester, log: silent, now: Date.now, siteUrl, signal });
+  publish();
+  await refresh.document('articles', story);
+  for (const id of comments) await refresh.document('comments', id);
+  trash();
+  await refresh.document('articles', story);
+  for (const id of comments) await refresh.document('comments', id);
+  publish();
+});
+
+it.each<[string, () => Promise<unknown>]>([
+  ['a webhook', () => refresh.document('articles', story)],
+  ['a poll', () => refresh.documents('articles', [story])],
+])('has its comments again when %s brings it back', async (_, bring) => {
+  await bring();
+  expect(shown()).toBe(comments.length);
+  // A further edit of it fetches none.
+  wordpress.requests.length = 0;
+  await bring();
+  expect(wordpress.requests.filter((path) => path.includes('comments'))).toEqual([]);
+});
