@@ -128,7 +128,11 @@ function applyDocument(
   fetched: Fetched,
   tags: Set<string>,
 ): StoredChange | null {
-  if (!document.topStories) return storeDocument(store, document, fetched);
+  if (!document.topStories) {
+    // The page with another slug is the form no more.
+    if (document.type === 'pages') forgetTopStories(store, document.id, tags);
+    return storeDocument(store, document, fetched);
+  }
   for (const tag of storeTopStories(store, document.topStories)) tags.add(tag);
   store.setMeta('top-stories-page', JSON.stringify([document.id, document.modified]));
   store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(document.type, document.id);
