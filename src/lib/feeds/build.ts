@@ -108,7 +108,7 @@ export const feedOf = (
   items,
 });
 
-/** The response for one form of a feed: 404 for an unknown file, section or author. */
+/** The response for one form of a feed: 404 for an unknown file, section or author, 301 for an author who has another address now. */
 export function answerFeed(
   content: ContentReader,
   siteUrl: string,
@@ -117,5 +117,9 @@ export function answerFeed(
 ): Response {
   const form = feedForms.find((known) => known.file === file);
   const feed = form ? buildFeed(content, siteUrl, of) : null;
+  const now = form && !feed && of.author !== undefined ? content.resolveSlug('authors', of.author) : null;
+  if (form && now?.kind === 'moved') {
+    return new Response(null, { status: 301, headers: { location: `${authorPath(now)}/${form.file}` } });
+  }
   return textAnswer(form && feed ? writeFeed(feed, form.file) : null, form?.type ?? 'text/plain');
 }

@@ -60,6 +60,8 @@ const reader = (list: readonly Card[] = cards, total = list.length) =>
     crosswords: () => ({ items: [], total: 0 }),
     podcasts: () => [],
     note: () => {},
+    resolveSlug: (_: string, slug: string) =>
+      slug === 'clara-before' ? { kind: 'moved', slug: 'clara' } : { kind: 'unknown' },
   }) as unknown as ContentReader;
 
 const parse = (xml: string) => {
@@ -184,6 +186,10 @@ test('sections and authors have feeds of their own; others have none', async () 
   expect(buildFeed(reader(), site, { section: 'nothing' })).toBeNull();
   expect(answerFeed(reader(), site, 'rss.php').status).toBe(404);
   expect(answerFeed(reader(), site, 'rss.xml', { author: 'nobody' }).status).toBe(404);
+  // Feed readers follow an author who has another name now.
+  const moved = answerFeed(reader(), site, 'atom.xml', { author: 'clara-before' });
+  expect([moved.status, moved.headers.get('location')]).toEqual([301, '/author/clara/atom.xml']);
+  expect(answerFeed(reader(), site, 'atom.php', { author: 'clara-before' }).status).toBe(404);
   expect(answerFeed(reader(), site, 'atom.xml').headers.get('content-type')).toBe(
     'application/atom+xml; charset=utf-8',
   );
