@@ -18,6 +18,7 @@ foreach ( array( 'added', 'updated', 'deleted' ) as $newsroom_verb ) {
 }
 unset( $newsroom_verb );
 add_action( 'set_object_terms', 'newsroom_terms_set', 10, 6 );
+add_action( 'deleted_term_relationships', 'newsroom_terms_removed', 10, 3 );
 add_action( 'edit_attachment', 'newsroom_picture_changed' );
 // WordPress takes a deleted picture from its documents in one query, and names none of them.
 add_action( 'delete_attachment', 'newsroom_picture_changed' );
@@ -99,6 +100,19 @@ function newsroom_terms_set( $post_id, $terms, $tt_ids, $taxonomy, $append, $old
 	$old    = array_map( 'intval', $old );
 	// Of co-authors the order counts, too.
 	if ( ( 'author' === $taxonomy && $tt_ids !== $old ) || array_diff( $tt_ids, $old ) || ( ! $append && array_diff( $old, $tt_ids ) ) ) {
+		newsroom_touch( $post_id );
+	}
+}
+
+/**
+ * Categories or co-authors were taken from a document, as the command line and bulk tools do.
+ *
+ * @param int    $post_id  Post.
+ * @param int[]  $tt_ids   What was taken.
+ * @param string $taxonomy Taxonomy.
+ */
+function newsroom_terms_removed( $post_id, $tt_ids, $taxonomy ) {
+	if ( 'category' === $taxonomy || 'author' === $taxonomy ) {
 		newsroom_touch( $post_id );
 	}
 }

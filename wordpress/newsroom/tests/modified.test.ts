@@ -49,6 +49,25 @@ it('a deleted picture changes every document that it stood on', async () => {
   expect(await image()).toBeNull();
 });
 
+it('a story that loses a section by a bulk tool or the command line has changed', async () => {
+  const story = await insert('articles', 'Filed twice');
+  await newsroom.php(`return wp_set_object_terms( $input, array( 'justice', 'politics' ), 'category' );`, story);
+  await untilSent(newsroom);
+  receiver.clear();
+  const slugs = async () =>
+    (await newsroom.rest(`/wp/v2/articles/${story}`)).json.category.map(({ slug }: { slug: string }) => slug);
+  expect(await slugs()).toEqual(['politics', 'justice']);
+  await newsroom.php(`return wp_remove_object_terms( $input, 'justice', 'category' );`, story);
+  expect(await slugs()).toEqual(['politics']);
+  await untilSent(newsroom);
+  expect(receiver.deliveries.map(({ body }) => `${body.event} ${body.id}`)).toEqual([`update ${story}`]);
+  // A story that is deleted loses its sections, too, and that is no further event.
+  receiver.clear();
+  await newsroom.php(`return (bool) wp_delete_post( $input, true );`, story);
+  await untilSent(newsroom);
+  expect(receiver.deliveries.map(({ body }) => `${body.event} ${body.id}`)).toEqual([`delete ${story}`]);
+});
+
 it('modified_after finds the changes of the hour that comes twice', async () => {
   const story = await insert('articles', 'Changed at night');
   // New York's clocks went from 2 a.m. back to 1 a.m. at 06:00 UTC.
