@@ -45,6 +45,7 @@ $newsroom_parts = array(
 	'byline-sources', // What other plugins hold of them.
 	'byline-editor', // The panel and the box of the byline.
 	'article-columns', // The list of articles: byline and access.
+	'blocks',        // Blocks that work without WordPress's scripts.
 	'attachments',   // The credit of a picture.
 	'audio-files',   // Audio files, and that their addresses stay unknown.
 	'series',        // Series of episodes: the fields of podcast directories.
