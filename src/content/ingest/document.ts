@@ -121,6 +121,8 @@ export interface IngestedSection {
   readonly showInMedia: boolean;
   readonly position: number | null;
   readonly color: 'default' | 'red';
+  /** Slugs that it had; left out without any. */
+  readonly former?: readonly string[];
 }
 
 /** Slug of the page with the editors' selection; the site never shows it as a page. */

@@ -24,7 +24,7 @@ beforeEach(() => {
   put('pages', 30, 'about');
   const section = { name: 'N', label: 'L', homepageCount: 4, showInMedia: false, color: 'default' as const };
   storeSections(store, [
-    { ...section, id: 3, slug: 'politics', position: 1 },
+    { ...section, id: 3, slug: 'politics', position: 1, former: ['power', 'uncategorized'] },
     { ...section, id: 4, slug: 'uncategorized', position: null },
   ]);
 });
@@ -37,6 +37,7 @@ describe('a link to WordPress in a body', () => {
     ['an article by its id', `${cms}/?p=12`, `${cms}/?p=12`, '/article/budget'],
     ['an author of the site', '/author/ada', `${cms}/author/ada/`, '/author/ada'],
     ['a section', '/section/politics', `${cms}/category/politics/`, '/section/politics'],
+    ['a section by a slug that it had', '/section/power', `${cms}/category/power/`, '/section/politics'],
     ['a section by its id', `${cms}/?cat=3`, `${cms}/?cat=3`, '/section/politics'],
     ['a page of the site', '/about', `${cms}/company/about/`, '/about'],
     ['a page by its id', `${cms}/?page_id=30`, `${cms}/?page_id=30`, '/about'],

@@ -87,8 +87,13 @@ function byQuery(query: URLSearchParams, store: ContentStore, note: Note): strin
 
 function bySection(slug: string, store: ContentStore, note: Note): string | null {
   note(tag.navigation);
-  const row = store.prepare('SELECT 1 FROM sections WHERE slug = ? AND position IS NOT NULL').get(slug);
-  return row ? `/section/${slug}` : null;
+  const row = store
+    .prepare(
+      `SELECT slug, position FROM sections WHERE slug = ? OR EXISTS (SELECT 1 FROM json_each(former) WHERE value = ?)
+      ORDER BY slug = ? DESC LIMIT 1`,
+    )
+    .get(slug, slug, slug);
+  return row && row.position !== null ? `/section/${row.slug}` : null;
 }
 
 /** The current address of a document, also by a former slug. */

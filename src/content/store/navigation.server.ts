@@ -34,31 +34,39 @@ export function storedSections(store: ContentStore): IngestedSection[] {
   return store
     .prepare('SELECT * FROM sections ORDER BY id')
     .all()
-    .map((row) => ({
-      id: Number(row.id),
-      slug: String(row.slug),
-      name: String(row.name),
-      label: String(row.label),
-      homepageCount: Number(row.homepage_count),
-      showInMedia: row.show_in_media === 1,
-      position: row.position === null ? null : Number(row.position),
-      color: row.color === 'red' ? 'red' : 'default',
-    }));
+    .map((row) => {
+      const former = JSON.parse(String(row.former)) as string[];
+      return {
+        id: Number(row.id),
+        slug: String(row.slug),
+        name: String(row.name),
+        label: String(row.label),
+        homepageCount: Number(row.homepage_count),
+        showInMedia: row.show_in_media === 1,
+        position: row.position === null ? null : Number(row.position),
+        color: row.color === 'red' ? 'red' : 'default',
+        ...(former.length > 0 && { former }),
+      };
+    });
 }
 
 /** Replaces all category terms. */
 export function storeSections(store: ContentStore, sections: readonly IngestedSection[]): Set<string> {
   return store.transaction(() => {
     const after = sections
-      .map((section) => ({ ...section, slug: canonicalSlug(section.slug) }))
+      .map(({ former = [], ...section }) => ({
+        ...section,
+        slug: canonicalSlug(section.slug),
+        ...(former.length > 0 && { former: former.map(canonicalSlug) }),
+      }))
       .sort((a, b) => a.id - b.id);
     const before = storedSections(store);
     if (JSON.stringify(before) === JSON.stringify(after)) return new Set<string>();
     store.prepare('DELETE FROM sections').run();
-    const insert = store.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-    for (const each of after) {
-      const show = each.showInMedia ? 1 : 0;
-      insert.run(each.id, each.slug, each.name, each.label, each.homepageCount, show, each.position, each.color);
+    const insert = store.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+    for (const { id, slug, name, label, homepageCount, showInMedia, position, color, former = [] } of after) {
+      const show = showInMedia ? 1 : 0;
+      insert.run(id, slug, name, label, homepageCount, show, position, color, JSON.stringify(former));
     }
     store.touch();
     return tagsOfSections(before, after);
@@ -123,7 +131,10 @@ export function navigationSections(terms: readonly IngestedSection[]): Section[]
   return sections.sort((a, b) => a.navigationPosition - b.navigationPosition || a.name.localeCompare(b.name, 'en'));
 }
 
-const fromTerm = ({ position, ...term }: IngestedSection): Section => ({ ...term, navigationPosition: position ?? 0 });
+const fromTerm = ({ position, former: _, ...term }: IngestedSection): Section => ({
+  ...term,
+  navigationPosition: position ?? 0,
+});
 
 /** The publication's fields for a term's slug, for terms without the newsroom plugin's fields. */
 export const configuredSection = (slug: string): SectionConfig | undefined =>

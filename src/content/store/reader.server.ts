@@ -76,6 +76,7 @@ export function createReader(store: ContentStore, thread: SearchThread | null = 
     edition: () => edition(read),
     sections: () => sections(read),
     section: (slug) => section(read, slug),
+    formerSection: (slug) => formerSection(read, slug),
     menu: (location) => menu(read, location),
     article: (slug) => article(read, slug),
     articles: (filter) => articles(read, filter),
@@ -197,6 +198,11 @@ function sections(read: ReadState): readonly Section[] {
 function section(read: ReadState, slug: string): Section | null {
   read.tags.add(tag.navigation);
   return sectionTable(read.store).bySlug(canonicalSlug(slug));
+}
+
+function formerSection(read: ReadState, slug: string): Section | null {
+  read.tags.add(tag.navigation);
+  return sectionTable(read.store).byFormerSlug(canonicalSlug(slug));
 }
 
 function menu(read: ReadState, location: 'footer'): readonly MenuItem[] {

@@ -75,6 +75,8 @@ export function creditedIn(row: Row): readonly number[] {
 export interface SectionTable {
   readonly inOrder: readonly Section[];
   bySlug(slug: string): Section | null;
+  /** The section that had a slug which no category has now. */
+  byFormerSlug(slug: string): Section | null;
   /** Sections of a document in navigation order. */
   of(terms: readonly number[]): Section[];
   /** Access level of an article. @param own level that the editors chose for it @param terms all that it has, not only sections */
@@ -88,12 +90,17 @@ const tables = new WeakMap<ContentStore, { generation: number; table: SectionTab
 export function sectionTable(store: ContentStore): SectionTable {
   const kept = tables.get(store);
   if (kept && kept.generation === store.generation) return kept.table;
-  const inOrder = navigationSections(storedSections(store));
+  const stored = storedSections(store);
+  const inOrder = navigationSections(stored);
   const slugs = new Map(inOrder.map((section) => [section.slug, section]));
+  const taken = new Set(stored.map(({ slug }) => slug));
+  const former = new Map(stored.flatMap((section) => section.former?.map((slug) => [slug, section.id]) ?? []));
   const { levels, unknown } = ruledTerms(store);
   const table: SectionTable = {
     inOrder,
     bySlug: (slug) => slugs.get(slug) ?? null,
+    byFormerSlug: (slug) =>
+      taken.has(slug) ? null : (inOrder.find(({ id }) => id !== 0 && id === former.get(slug)) ?? null),
     of: (terms) => inOrder.filter((section) => section.id !== 0 && terms.includes(section.id)),
     levelOf: (own = 'default', terms) => levelOf(own, terms.map(String), levels),
     unknownRules: unknown,

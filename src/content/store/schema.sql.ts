@@ -78,7 +78,7 @@ CREATE TABLE withdrawn (id INTEGER PRIMARY KEY, type TEXT NOT NULL, fetched INTE
 
 CREATE TABLE sections (
   id INTEGER PRIMARY KEY, slug TEXT NOT NULL, name TEXT NOT NULL, label TEXT NOT NULL, homepage_count INTEGER NOT NULL,
-  show_in_media INTEGER NOT NULL, position REAL, color TEXT NOT NULL
+  show_in_media INTEGER NOT NULL, position REAL, color TEXT NOT NULL, former TEXT NOT NULL
 );
 
 CREATE TABLE menus (location TEXT PRIMARY KEY, items TEXT NOT NULL) WITHOUT ROWID;

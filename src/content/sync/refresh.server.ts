@@ -265,6 +265,7 @@ async function sectionsOf(
       showInMedia: newsroom ? (newsroom.show_in_media ?? false) : (configured?.showInMedia ?? false),
       position: navigationPosition(parsed.data),
       color: (newsroom ? newsroom.color : configured?.color) === 'red' ? 'red' : 'default',
+      ...(newsroom?.former_slugs?.length && { former: newsroom.former_slugs }),
     });
   }
   return sections;

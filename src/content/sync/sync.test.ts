@@ -321,8 +321,12 @@ describe('following WordPress without webhooks', () => {
     wordpress.remove('comments', 2);
     wordpress.put('comments', { id: 3, ...wireComment({ id: 3, post: 130, status: 'hold' }) });
     wordpress.put('comments', { id: 1, ...wireComment({ id: 1, post: 130, content: { rendered: '<p>Edited</p>' } }) });
-    wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1), name: 'Power' });
+    const politics = wireSection(3, 'politics', 1);
+    const newsroom = { ...(politics.newsroom as object), former_slugs: ['Policy', 'politics'] };
+    wordpress.put('categories', { ...politics, id: 3, name: 'Power', newsroom });
     await content.syncNow();
+    expect(content.reader().formerSection('policy')?.id).toBe(3);
+    expect(content.reader().formerSection('politics')).toBeNull();
     expect(
       content
         .reader()

@@ -220,6 +220,8 @@ export const category = z.object({
       home_count: optionalNumber.optional(),
       color: text.optional(),
       show_in_media: flag.optional(),
+      // Older plugins don't say which slugs a category had.
+      former_slugs: z.array(z.string()).catch([]).optional(),
     })
     .nullish(),
 });

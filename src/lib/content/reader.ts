@@ -96,6 +96,8 @@ export interface ContentReader {
   /** In navigation order. Tags: `navigation`. */
   sections(): readonly Section[];
   section(slug: string): Section | null;
+  /** The section that had a slug which no category has now. Tags: `navigation`. */
+  formerSection(slug: string): Section | null;
   /** Menu that editors keep in WordPress, empty when they keep none. Tags: `navigation`. */
   menu(location: 'footer'): readonly MenuItem[];
   article(slug: string): Article | null;

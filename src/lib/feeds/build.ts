@@ -108,7 +108,18 @@ export const feedOf = (
   items,
 });
 
-/** The response for one form of a feed: 404 for an unknown file, section or author, 301 for an author who has another address now. */
+/** The page of a section or author that has another slug now; `null` if there is none. */
+function movedTo(
+  content: ContentReader,
+  { section, author }: { readonly section?: string; readonly author?: string },
+): string | null {
+  const now = section === undefined ? null : content.formerSection(section);
+  if (now) return sectionFeed(now).base;
+  const fate = author === undefined ? null : content.resolveSlug('authors', author);
+  return fate?.kind === 'moved' ? `${authorPath(fate)}/` : null;
+}
+
+/** The response for one form of a feed: 404 for an unknown file, section or author, 301 for one that has another address now. */
 export function answerFeed(
   content: ContentReader,
   siteUrl: string,
@@ -117,9 +128,7 @@ export function answerFeed(
 ): Response {
   const form = feedForms.find((known) => known.file === file);
   const feed = form ? buildFeed(content, siteUrl, of) : null;
-  const now = form && !feed && of.author !== undefined ? content.resolveSlug('authors', of.author) : null;
-  if (form && now?.kind === 'moved') {
-    return new Response(null, { status: 301, headers: { location: `${authorPath(now)}/${form.file}` } });
-  }
+  const moved = form && !feed ? movedTo(content, of) : null;
+  if (form && moved !== null) return new Response(null, { status: 301, headers: { location: moved + form.file } });
   return textAnswer(form && feed ? writeFeed(feed, form.file) : null, form?.type ?? 'text/plain');
 }

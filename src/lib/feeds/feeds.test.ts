@@ -50,6 +50,7 @@ const reader = (list: readonly Card[] = cards, total = list.length) =>
   ({
     sections: () => [politics],
     section: (slug: string) => (slug === 'politics' ? politics : null),
+    formerSection: (slug: string) => (slug === 'power' ? politics : null),
     authors: () => [author],
     author: (slug: string) => (slug === 'clara' ? author : null),
     articles: ({ since = '', limit = 10, offset = 0 }) => ({
@@ -190,6 +191,8 @@ test('sections and authors have feeds of their own; others have none', async () 
   const moved = answerFeed(reader(), site, 'atom.xml', { author: 'clara-before' });
   expect([moved.status, moved.headers.get('location')]).toEqual([301, '/author/clara/atom.xml']);
   expect(answerFeed(reader(), site, 'atom.php', { author: 'clara-before' }).status).toBe(404);
+  const renamed = answerFeed(reader(), site, 'rss.xml', { section: 'power' });
+  expect([renamed.status, renamed.headers.get('location')]).toEqual([301, '/section/politics/rss.xml']);
   expect(answerFeed(reader(), site, 'atom.xml').headers.get('content-type')).toBe(
     'application/atom+xml; charset=utf-8',
   );

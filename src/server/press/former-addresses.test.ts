@@ -23,8 +23,9 @@ beforeEach(() => {
   put(15, 'review', ['/games/review']);
   const section = { name: 'N', label: 'L', homepageCount: 4, showInMedia: false, color: 'default' as const };
   storeSections(store, [
-    { ...section, id: 3, slug: 'national', position: 1 },
-    { ...section, id: 4, slug: 'brooklyn', position: null },
+    { ...section, id: 3, slug: 'national', position: 1, former: ['nation', 'brooklyn'] },
+    { ...section, id: 4, slug: 'brooklyn', position: null, former: ['kings'] },
+    { ...section, id: 5, slug: 'ספורט', position: 2, former: ['משחקים'] },
   ]);
 });
 afterEach(() => store.close());
@@ -41,6 +42,14 @@ it.each([
   ['/2024/06/budget', null],
   ['/2024/05', null],
   ['/category/brooklyn', null],
+  ['/category/nation', '/section/national'],
+  ['/section/nation', '/section/national'],
+  ['/section/%D7%9E%D7%A9%D7%97%D7%A7%D7%99%D7%9D', '/section/%d7%a1%d7%a4%d7%95%d7%a8%d7%98'],
+  ['/section/nation/rss.xml', '/section/national/rss.xml'],
+  ['/section/nation/of/all', null],
+  ['/section/brooklyn', null],
+  ['/section/kings', null],
+  ['/section/nowhere', null],
   ['/', null],
 ])('%s of the former site is %s', (path, address) => {
   expect(formerAddress(reader(), path)).toBe(address);

@@ -1,6 +1,6 @@
 /**
- * Addresses of an ordinary WordPress whose posts became articles. WordPress gives the former paths of a document among its former slugs
- * (docs/content-api.md); the content store keeps both alike.
+ * Addresses of an ordinary WordPress whose posts became articles, and of sections that were renamed. WordPress gives the former paths of a
+ * document among its former slugs (docs/content-api.md); the content store keeps both alike.
  */
 import type { ContentReader } from '../../lib/content/reader.ts';
 
@@ -13,7 +13,7 @@ const appended = /\/(?:amp|embed|feed|trackback|comment-page-\d+|page\/\d+|\d+)$
  * @param path without a slash at its end
  */
 export function formerAddress(content: ContentReader, path: string): string | null {
-  return storyAt(content, path) ?? sectionAt(content, path) ?? shortened(content, path);
+  return storyAt(content, path) ?? sectionAt(content, path) ?? renamed(content, path) ?? shortened(content, path);
 }
 
 function storyAt(content: ContentReader, path: string): string | null {
@@ -25,10 +25,17 @@ function storyAt(content: ContentReader, path: string): string | null {
 function sectionAt(content: ContentReader, path: string): string | null {
   const [, below] = /^\/category\/(.+)$/.exec(path) ?? [];
   for (const slug of below?.split('/').reverse() ?? []) {
-    const section = content.section(slug);
+    const section = content.section(slug) ?? content.formerSection(slug);
     if (section) return `/section/${section.slug}`;
   }
   return null;
+}
+
+/** A section's former slug leads to the section, and to its feeds. */
+function renamed(content: ContentReader, path: string): string | null {
+  const [, slug, rest = ''] = /^\/section\/([^/]+)(\/[a-z]+\.[a-z]+)?$/.exec(path) ?? [];
+  const section = slug === undefined ? null : content.formerSection(slug);
+  return section && `/section/${section.slug}${rest}`;
 }
 
 function shortened(content: ContentReader, path: string): string | null {

@@ -63,8 +63,34 @@ function newsroom_term_changed( $term_id ) {
 	$term = get_term( $term_id, 'category' );
 	if ( $term instanceof WP_Term ) {
 		$before = newsroom_slug_before( $term->term_id );
+		newsroom_remember_section_slug( $term, $before );
 		newsroom_changes( newsroom_payload( 'term', 'categories', $term->term_id, $term->slug, 'publish', $before !== $term->slug ? $before : null ) );
 	}
+}
+
+/**
+ * Remembers the slugs that a category had, so that the site can redirect from them: WordPress forgets them.
+ *
+ * @param WP_Term     $term   Category.
+ * @param string|null $before Its slug before it was saved, or null.
+ */
+function newsroom_remember_section_slug( $term, $before ) {
+	if ( null === $before || $before === $term->slug ) {
+		return;
+	}
+	$former = array_merge( array( $before ), newsroom_former_section_slugs( $term->term_id ) );
+	update_term_meta( $term->term_id, '_newsroom_former_slugs', wp_slash( array_slice( array_values( array_diff( array_unique( $former ), array( $term->slug ) ) ), 0, 20 ) ) );
+}
+
+/**
+ * Slugs that a category had, the last one first.
+ *
+ * @param int $term_id Category.
+ * @return string[]
+ */
+function newsroom_former_section_slugs( $term_id ) {
+	$slugs = get_term_meta( $term_id, '_newsroom_former_slugs', true );
+	return is_array( $slugs ) ? array_values( array_filter( $slugs, 'is_string' ) ) : array();
 }
 
 /**

@@ -187,6 +187,10 @@ function newsroom_register_term_fields() {
 						'enum' => array( 'default', 'red' ),
 					),
 					'show_in_media'       => array( 'type' => 'boolean' ),
+					'former_slugs'        => array(
+						'type'  => 'array',
+						'items' => array( 'type' => 'string' ),
+					),
 				),
 			),
 		)
@@ -200,5 +204,6 @@ function newsroom_register_term_fields() {
  * @return array
  */
 function newsroom_rest_section( $term ) {
-	return newsroom_section_settings( (int) $term['id'] );
+	$id = (int) $term['id'];
+	return newsroom_section_settings( $id ) + array( 'former_slugs' => newsroom_former_section_slugs( $id ) );
 }

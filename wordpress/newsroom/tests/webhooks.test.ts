@@ -228,6 +228,11 @@ describe('events of everything else', () => {
     await about('weather');
     await save(`categories/${term.id}`, { slug: 'skies' });
     expect((await about('skies')).body.previous_slug).toBe('weather');
+    const former = async () => (await newsroom.rest(`/wp/v2/categories/${term.id}`)).json.newsroom.former_slugs;
+    expect(await former()).toEqual(['weather']);
+    await save(`categories/${term.id}`, { slug: 'weather' });
+    expect(await former()).toEqual(['skies']);
+    await save(`categories/${term.id}`, { slug: 'skies' });
     await save(`categories/${term.id}?force=true`, undefined, 'DELETE');
     expect((await about('skies', ({ status }) => status === 'trash')).body).toMatchObject({
       event: 'term',
