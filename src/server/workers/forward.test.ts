@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,6 +88,21 @@ it('passes on method, address, body and headers, and gives back status, headers 
     id: 'the-request-id',
     te: null,
   });
+});
+
+it('passes on no length without the body: the next reader’s request would be taken for it', async () => {
+  const socket = newSocket();
+  await listening(({ url, headers }, outgoing) => {
+    outgoing.end(`${url} ${headers['content-length'] ?? 'no length'}`);
+  }, socket);
+  const base = await inFront(socket);
+  for (const method of ['GET', 'HEAD']) {
+    const asked = request(`${base}/with-body`, { method, headers: { 'content-length': '40' } });
+    asked.end('x'.repeat(40));
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    expect(await textOf(answer)).toBe(method === 'HEAD' ? '' : '/with-body no length');
+    expect(await (await fetch(`${base}/next`)).text()).toBe('/next no length');
+  }
 });
 
 it('waits for a writer that is starting, whatever the method', async () => {

@@ -62,6 +62,8 @@ export function createForwarder({ socket, clientAddress, timeoutMs = 25_000 }: F
       const isReading = method === 'GET' || method === 'HEAD';
       const until = performance.now() + timeoutMs;
       const headers = headersOf(incoming, clientAddress(incoming), requestId);
+      // It is sent without a body: with the length of one, the writer would take the connection's next request for the body.
+      if (isReading) delete headers['content-length'];
       for (;;) {
         const socketPath = socket();
         if (socketPath !== null) {
