@@ -158,7 +158,8 @@ async function respond(
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'x-content-type-options': 'nosniff',
   };
-  if (ifNoneMatch?.split(/\s*,\s*/).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag)) {
+  const known = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  if (known.includes(etag) || known.includes('*')) {
     return { status: 304, headers, body: '' };
   }
   return { status: 200, headers: { ...headers, 'content-length': String(body.length) }, body };

@@ -184,7 +184,8 @@ export function bestEncoding(header: string | undefined): Encoding | null {
   const refused = new Set<string>();
   const taken = new Set<string>();
   for (const part of header.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = part.trim().split(/\s*;\s*/);
+    // An expression with spaces before the semicolon would take quadratic time for a header of spaces.
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());
     const quality = parameters.find((parameter) => parameter.startsWith('q='));
     (quality && Number(quality.slice(2)) === 0 ? refused : taken).add(name);
   }
