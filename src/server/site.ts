@@ -17,7 +17,7 @@ import { keepCheckpointed } from '../lib/workers/checkpoints.server.ts';
 import { openEarlierAssets } from '../press/store/earlier-assets.server.ts';
 import { type Composition, contentFile } from './compose.ts';
 import type { Config } from './config/config.ts';
-import { accessCookieName } from './data-dir.ts';
+import { accessCookieName, giftCookieName } from './data-dir.ts';
 import { renewAccess } from './http/cached-pages.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { createCopyGate } from './http/copy-gate.ts';
@@ -34,7 +34,7 @@ import { earlierFiles, openStatics, type Statics } from './http/static-files.ts'
 import { createLiveFeed } from './live/live-feed.ts';
 import { createLiveStreams, type LiveStreams } from './live/live-streams.ts';
 import { createMetrics, metricSources } from './operators/metrics.ts';
-import { createOperators } from './operators/operators.ts';
+import { createOperators, operatorCookieName } from './operators/operators.ts';
 import { type AlertBanner, createAlertBanner } from './press/alert-banner.ts';
 import { startMaintenance } from './press/maintenance.ts';
 import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
@@ -361,7 +361,8 @@ function openOperators(
 function openAccountTenant(config: Config, { services }: Composition): Tenant | undefined {
   if (config.zephrUrl === null || !services.features.accounts.on) return undefined;
   const { zephrUrl: url, zephr: settings, siteUrl } = config;
-  return openTenant({ url, settings, siteUrl, accessCookie: accessCookieName, log: services.log });
+  const ownCookies = [giftCookieName, operatorCookieName];
+  return openTenant({ url, settings, siteUrl, accessCookie: accessCookieName, ownCookies, log: services.log });
 }
 
 /** @param socket of this process, where a supervisor has the port. @returns the port, 0 where this process doesn't have it */

@@ -153,7 +153,8 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${await listen(stand)}`;
   tenantUrl = url;
   const settings = { codeKey: 'email_otp', codeCheckPath: '/zephr/paper/code', userInfoPath: '/zephr/paper/known' };
-  tenant = openTenant({ url, siteUrl, accessCookie: 'access', settings, log: silent, timeoutMs: 4000 });
+  const ownCookies = ['gift', 'operator'];
+  tenant = openTenant({ url, siteUrl, accessCookie: 'access', ownCookies, settings, log: silent, timeoutMs: 4000 });
   front = createHttpServer({
     siteUrl,
     tenant,
@@ -263,6 +264,13 @@ describe('a Zephr tenant', () => {
     });
     expect(JSON.stringify(seen[0]?.headers)).not.toContain('1.1.1.1');
     expect(seen[0]?.headers.host).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it('gets no cookie that opens something here: an operator’s session, a gift, paid articles', async () => {
+    const cookie = 'operator=an-operator; a=b;access=v1.paid; blaize_session=c; gift=v1.one; gift=v1.two; operators=d';
+    await new Browser(port).ask('/blaize/account', { headers: { cookie } });
+    await new Browser(port).ask('/blaize/account', { headers: { cookie: 'operator=an-operator' } });
+    expect(seen.map(({ headers }) => headers.cookie)).toEqual(['a=b; blaize_session=c; operators=d', undefined]);
   });
 
   it('sets its cookies under this site', async () => {

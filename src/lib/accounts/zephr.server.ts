@@ -46,6 +46,8 @@ export interface TenantOptions {
   readonly siteUrl: string;
   /** Name of the access cookie, which ends with the tenant's session. */
   readonly accessCookie: string;
+  /** Names of this site's further cookies that open something, such as an operator's session: the tenant gets none of them. */
+  readonly ownCookies?: readonly string[];
   readonly log: Logger;
   /** Milliseconds for the connection, and then for the answer's head and each piece of its body. */
   readonly timeoutMs?: number;
@@ -112,7 +114,7 @@ async function pass(
     const answer = await request(`${options.url}${path}`, {
       dispatcher: agent,
       method: (incoming.method ?? 'GET') as 'GET',
-      headers: requestHeaders(incoming, client, options.siteUrl),
+      headers: requestHeaders(incoming, client, options),
       body: incoming.method === 'GET' || incoming.method === 'HEAD' ? null : Readable.from(bounded(incoming)),
       signal: closed.signal,
     });
@@ -141,7 +143,11 @@ function tenantPath(target: string, settings: TenantSettings): string | null {
 }
 
 /** The request's headers for the tenant. @param client network address of the caller */
-function requestHeaders(incoming: IncomingMessage, client: string, siteUrl: string): Record<string, string | string[]> {
+function requestHeaders(
+  incoming: IncomingMessage,
+  client: string,
+  { siteUrl, accessCookie, ownCookies = [] }: TenantOptions,
+): Record<string, string | string[]> {
   const site = new URL(siteUrl);
   const headers: Record<string, string | string[]> = {};
   const named = namedBy(incoming.headers.connection);
@@ -152,11 +158,23 @@ function requestHeaders(incoming: IncomingMessage, client: string, siteUrl: stri
     if (otherAddresses.has(name)) continue;
     headers[name] = value;
   }
+  if (incoming.headers.cookie !== undefined) {
+    headers.cookie = cookiesWithout(incoming.headers.cookie, [accessCookie, ...ownCookies]);
+    if (headers.cookie === '') delete headers.cookie;
+  }
   headers['x-forwarded-for'] = client;
   headers['x-forwarded-host'] = site.host;
   headers['x-forwarded-proto'] = site.protocol.slice(0, -1);
   return headers;
 }
+
+/** A `Cookie` header without some cookies. */
+const cookiesWithout = (header: string, names: readonly string[]): string =>
+  header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => !names.includes(pair.split('=', 1)[0]?.trim() ?? ''))
+    .join('; ');
 
 type SiteOptions = Pick<TenantOptions, 'url' | 'siteUrl' | 'accessCookie'>;
 

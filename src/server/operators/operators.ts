@@ -61,7 +61,8 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
   readonly timeoutMs?: number;
 }
 
-const cookieName = 'operator';
+/** Cookie of an operator's session. */
+export const operatorCookieName = 'operator';
 const page = '/-/press';
 
 /** Messages after a form. The address names one of them, so that a link cannot put its own text into the page. */
@@ -96,7 +97,7 @@ const cookieOf = ({ headers }: IncomingMessage): string =>
   /(?:^|;\s*)operator=([^;]*)/.exec(headers.cookie ?? '')?.[1] ?? '';
 
 const setCookie = (operators: OperatorsState, value: string, seconds: number): OutgoingHttpHeaders => ({
-  'set-cookie': `${cookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${operators.siteUrl.startsWith('https:') ? '; Secure' : ''}`,
+  'set-cookie': `${operatorCookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${operators.siteUrl.startsWith('https:') ? '; Secure' : ''}`,
 });
 
 /** Result of the token in `Authorization`; `null`: there is none. */
