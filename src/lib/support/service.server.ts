@@ -52,7 +52,7 @@ export interface Signs {
   readonly trap: string;
   /** When the form was rendered, epoch milliseconds; `null` when unknown: another client, or yesterday's page. */
   readonly drawn: number | null;
-  /** Whether the sender is signed in. */
+  /** Whether the sender is signed in to an account whose address is confirmed. */
   readonly known: boolean;
 }
 
@@ -72,7 +72,7 @@ const linksIn = (text: string): number => text.match(/https?:\/\/|\bwww\.|\[url|
  */
 export function held(fields: SupportFields, { trap, drawn, known }: Signs, now: number): Held | null {
   if (trap !== '') return 'trap';
-  // A signed-in user has confirmed an address, and is subject to the rate limits.
+  // Such a user can be asked, and is subject to the rate limits. Anyone can make an account with an address that isn't confirmed.
   if (known) return null;
   if (drawn !== null && now - drawn < quickest) return 'hasty';
   const links = linksIn(fields.message);
@@ -279,8 +279,9 @@ async function take(state: State, fields: SupportFields, { caller, session, trap
     return { ok: false, retryAfter: over.retryAfter };
   }
   const at = now();
-  const reason = held(fields, { trap, drawn: renderedAt(state, stamp), known: session !== null }, at);
-  const known = session?.emailVerified === true && session.email === email;
+  const isConfirmed = session?.emailVerified === true;
+  const reason = held(fields, { trap, drawn: renderedAt(state, stamp), known: isConfirmed }, at);
+  const known = isConfirmed && session.email === email;
   const userId = session?.userId ?? null;
   const isNew = await store(database, options, { fields: { ...fields, email }, userId, known, held: reason, at });
   if (!isNew) return { ok: true };

@@ -92,6 +92,16 @@ onBothEngines('the support inbox', (engines) => {
     expect(JSON.stringify(said)).not.toMatch(/ada@|whitlock|2125550183/i);
   });
 
+  it('trusts an account only once its address is confirmed: anyone makes one with any address', async () => {
+    const { database, support, mail, sender } = await open();
+    const { session } = await (await bench(database)).join('ada@example.com');
+    const spam = { ...fields, message: 'https://a.example https://b.example' };
+    await support.take(spam, sender({ session: { ...session, emailVerified: false } }));
+    expect([(await rows(database)).map(({ held }) => held), mail]).toEqual([['links'], []]);
+    await support.take({ ...spam, message: `${spam.message} Look.` }, sender({ session }));
+    expect(mail).toHaveLength(1);
+  });
+
   it('shows and counts held messages, and mails a released one once', async () => {
     const { database, support, mail, clock, sender } = await open();
     const { session } = await (await bench(database)).join('ada@example.com');
