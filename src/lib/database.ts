@@ -64,6 +64,15 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** Locks a user's row until the transaction ends: of two changes of one user at once, the second waits here. */
+export async function lockUserRow(tx: AccountsTransaction, userId: string): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set((each) => ({ updatedAt: each.ref('updatedAt') }))
+    .where('id', '=', userId)
+    .execute();
+}
+
 /** The database does not answer now. A route says 503; stored pages need no database. */
 export class DatabaseUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {

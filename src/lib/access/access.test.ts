@@ -96,6 +96,13 @@ onBothEngines('access', (engines) => {
       expect(left(await read(9, false))).toEqual(['left', 1, false]);
     });
 
+    it('opens no more articles than it has, however many tabs ask at once', async () => {
+      const { read } = await open();
+      const views = await Promise.all([1, 2, 3, 4, 5, 6].map((id) => read(id)));
+      expect(views.filter(({ meter }) => meter.state === 'left')).toHaveLength(3);
+      expect(left(await read(7))).toEqual(['over', 0, false]);
+    });
+
     it('does not count for a reader who has not signed in', async () => {
       const { access, database } = await open();
       const view = await access.view({

@@ -3,7 +3,7 @@
  * secret and the gift's id, so that the same link can be shown again without being stored.
  */
 import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
-import type { AccountsTransaction, Database, Queries } from '../database.ts';
+import { type AccountsTransaction, type Database, lockUserRow, type Queries } from '../database.ts';
 import type { GiftsTable } from './tables.ts';
 
 export interface GiftRules {
@@ -81,11 +81,7 @@ export const giveArticle = (state: GiftsState, userId: string, articleId: number
     const { rules } = state;
     const now = state.now();
     // Locked, so that two clicks make one gift.
-    await tx
-      .updateTable('users')
-      .set((each) => ({ updatedAt: each.ref('updatedAt') }))
-      .where('id', '=', userId)
-      .execute();
+    await lockUserRow(tx, userId);
     const mine = await recentGifts(state, tx, userId);
     const left = Math.max(0, rules.most - mine.length);
     const same = mine.findLast(

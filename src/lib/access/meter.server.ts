@@ -1,5 +1,5 @@
 /** The meter of registered readers, kept with their account, so that all their devices share it. */
-import type { Database } from '../database.ts';
+import { type Database, lockUserRow } from '../database.ts';
 import type { MeterState } from './decide.ts';
 
 export interface MeterRules {
@@ -51,7 +51,8 @@ export function createMeter(database: Database, rules: MeterRules, now: () => nu
       const seen = await readState(database.db, userId, articleId);
       if (!count || articleId === null || seen.state !== 'left') return { ...seen, total, counted: false };
       return database.transaction(async (tx) => {
-        // Two tabs may get here at the same time.
+        // Two tabs may get here at the same time, with different articles.
+        await lockUserRow(tx, userId);
         const again = await readState(tx, userId, articleId);
         if (again.state !== 'left') return { ...again, total, counted: false };
         await tx

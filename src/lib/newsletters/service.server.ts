@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Session } from '../accounts/service.ts';
 import { createSealer, type Sealer } from '../crypto.server.ts';
-import type { AccountsTransaction, Database } from '../database.ts';
+import { type AccountsTransaction, type Database, lockUserRow } from '../database.ts';
 import { dayInZone } from '../day-in-zone.ts';
 import { isAddress, type NewsletterIssue, type Outbox } from '../mail/model.ts';
 import type { PersonalData } from '../personal-data.ts';
@@ -109,6 +109,8 @@ export function createNewsletters({
     choose: ({ userId }, choices) =>
       database.transaction(async (tx) => {
         const wanted = knownChoices(choices);
+        // A choice that another tab makes at the same time must not add to this one.
+        await lockUserRow(tx, userId);
         await tx
           .deleteFrom('mail_choices')
           .where('user_id', '=', userId)

@@ -56,6 +56,15 @@ onBothEngines('the newsletters', (engines) => {
     expect(await letters.choices(ada.userId)).toEqual([]);
   });
 
+  it('keeps one of two choices that come at once, and never parts of both', async () => {
+    const { letters, join } = await open();
+    const ada = await join('ada', []);
+    for (let round = 0; round < 10; round++) {
+      await Promise.all([letters.choose(ada, ['morning']), letters.choose(ada, ['evening'])]);
+      expect(await letters.choices(ada.userId)).toHaveLength(1);
+    }
+  });
+
   it('sends a day’s letter once to each who chose it and is known to read there', async () => {
     const { database, letters, mail, clock, join } = await open();
     for (const name of ['ada', 'ben', 'cleo']) await join(name);

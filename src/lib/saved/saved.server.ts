@@ -1,7 +1,7 @@
 /** Saved articles and the reading history, in the accounts' database. */
 import type { CorrectionMark } from '../content/model.ts';
 import { namedNote } from '../corrections/model.ts';
-import type { AccountsTransaction, Database, Queries } from '../database.ts';
+import { type AccountsTransaction, type Database, lockUserRow, type Queries } from '../database.ts';
 import { deleteInSteps } from '../jobs/queue.server.ts';
 import { repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
@@ -120,11 +120,7 @@ export function createSavedStories({ database, rules, log, now = Date.now }: Sav
 /** One change of a user's savedStories at a time, so that two tabs together can't exceed a limit. */
 const locked = <T>(database: Database, userId: string, work: (tx: AccountsTransaction) => Promise<T>): Promise<T> =>
   database.transaction(async (tx) => {
-    await tx
-      .updateTable('users')
-      .set((each) => ({ updatedAt: each.ref('updatedAt') }))
-      .where('id', '=', userId)
-      .execute();
+    await lockUserRow(tx, userId);
     return work(tx);
   });
 
