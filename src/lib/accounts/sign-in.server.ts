@@ -152,10 +152,11 @@ export async function signInBySocial(
 ): Promise<SignedIn | null> {
   const known = await userByIdentity(tx, provider, subject);
   if (known) {
-    const user =
-      verified && known.email === email ? await proved(deps, tx, known.id, caller) : await lockUser(deps, tx, known.id);
+    // Only an address that is the account's own proves anything about it.
+    const proves = verified && known.email === email;
+    const user = proves ? await proved(deps, tx, known.id, caller) : await lockUser(deps, tx, known.id);
     // Read again now that the row is locked: the owner may just have removed the connection of a stranger.
-    const connected = user && (verified || (await userByIdentity(tx, provider, subject))?.id === user.id);
+    const connected = user && (proves || (await userByIdentity(tx, provider, subject))?.id === user.id);
     if (user && connected) {
       await addIdentity(deps, tx, user.id, provider, subject);
       return enter(deps, tx, user, caller, false, provider);

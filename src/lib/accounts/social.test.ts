@@ -1,11 +1,16 @@
 /** Sign-in with Google and Facebook against the sandbox's, on both engines; and what an unproven address is good for. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Facebook, startFacebook } from '../../../sandbox/facebook/facebook.ts';
 import { type Google, startGoogle } from '../../../sandbox/google/google.ts';
-import { type Bench, bench, browser, caller, got, siteUrl } from '../../../tests/world/accounts.ts';
+import { type Bench, bench, browser, caller, got, secret, siteUrl } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
+import { createHmacs } from '../crypto.server.ts';
+import type { Database } from '../database.ts';
+import { addSocialKey } from './proofs.server.ts';
 import type { AccountsOptions } from './service.server.ts';
 import type { Caller, Provider, SocialEnd } from './service.ts';
+import { lockUser } from './users.server.ts';
 
 const email = 'ada.whitlock@example.com';
 const yes = { account: email, decision: 'allow', share_email: 'on', email_verified: 'on' };
@@ -30,6 +35,16 @@ async function consent(location: string, form: Record<string, string>): Promise<
   });
   return new URL(answer.headers.get('location') ?? 'about:blank');
 }
+
+/** Resolves when a query waits for a row that another transaction has locked. */
+const waitsForLock = ({ db }: Database): Promise<void> =>
+  vi.waitFor(async () => {
+    const { rows } =
+      await sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        db,
+      );
+    expect(rows.length).toBeGreaterThan(0);
+  });
 
 onBothEngines('social sign-in', (engines) => {
   async function open(options: Partial<AccountsOptions> = {}): Promise<Bench> {
@@ -205,6 +220,29 @@ onBothEngines('social sign-in', (engines) => {
         expect((await accounts.session(browser(eve.signedIn.cookies))).session).toBeNull();
       }
       expect(await accounts.sessions(session)).toHaveLength(1);
+    });
+
+    it('is not opened by an account of a stranger that its owner is just removing, whatever address that has by now', async () => {
+      const { accounts, database, clock } = await open();
+      const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
+      const userId = signedIn?.session.userId ?? '';
+      const at = new Date(clock.now).toISOString();
+      const google = { id: 'i', userId, providerId: 'google', accountId: 'eve', createdAt: at, updatedAt: at };
+      await database.db.insertInto('identities').values(google).execute();
+      const state = { hmacs: createHmacs(secret), now: () => clock.now };
+      const eve = { provider: 'google', subject: 'eve', email: 'eve@example.com', verified: true } as const;
+      const tokenExchange = await database.transaction((tx) =>
+        addSocialKey(state, tx, { ...eve, firstName: null, lastName: null }),
+      );
+      const enters = await database.transaction(async (tx) => {
+        await lockUser(state, tx, userId);
+        const entering = accounts.login({ validators: { tokenExchange }, caller: caller('198.51.100.66') });
+        if (database.engine === 'postgres') await waitsForLock(database);
+        await tx.deleteFrom('identities').where('userId', '=', userId).execute();
+        return { entering };
+      });
+      expect(await enters.entering).toEqual(failure('unknown-user'));
+      expect(await database.db.selectFrom('identities').selectAll().execute()).toEqual([]);
     });
   });
 
