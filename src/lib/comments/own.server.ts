@@ -103,8 +103,16 @@ function checkLater({ database, moderation, looking, log, now }: State, row: Com
   looking.set(row.id, run);
 }
 
-const change = ({ db }: Database, id: string, values: Partial<CommentPostsTable>) =>
-  db.updateTable('comment_posts').set(values).where('id', '=', id).execute();
+/** @returns `false` when its author has deleted the comment meanwhile, which stays so */
+async function change({ db }: Database, id: string, values: Partial<CommentPostsTable>): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('comment_posts')
+    .set(values)
+    .where('id', '=', id)
+    .where('state', '<>', 'removed')
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
 
 /** The comment, if its author may still change it. */
 async function changeable(
@@ -144,7 +152,7 @@ async function edit(
   const answer = await moderation.edit(row.wordpress_id, asMarkup(words.value));
   if (!answer.ok) return failed(answer.kind === 'unavailable' ? { kind: 'unavailable' } : failureOf(answer));
   const values = { content: words.value, edited: now(), checked: now(), state: stateOf(answer.status) } as const;
-  await change(database, row.id, values);
+  if (!(await change(database, row.id, values))) return failed({ kind: 'gone' });
   return done(ownOf({ ...row, ...values }, rules, now()));
 }
 

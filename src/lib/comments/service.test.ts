@@ -251,6 +251,24 @@ onBothEngines('comments', (engines) => {
     expect((await mine()).comments.map(({ id: each }) => each)).toEqual([id]);
   });
 
+  it('stays deleted when an edit in another tab is answered later', async () => {
+    const { comments, session, post, mine, database, slow } = await open();
+    const { id } = value(await post());
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    slow.wait = () => {
+      slow.wait = null;
+      asked.resolve();
+      return answered.promise;
+    };
+    const editing = comments.edit(session, id, 'Well said indeed.', caller());
+    await asked.promise;
+    value(await comments.remove(session, id));
+    answered.resolve();
+    expect(failure(await editing)).toBe('gone');
+    expect((await mine()).comments).toEqual([]);
+    expect(await database.db.selectFrom('comment_posts').select(['state']).execute()).toEqual([{ state: 'removed' }]);
+  });
+
   it('tells WordPress whose browser it was, and settles what a spam filter has dropped', async () => {
     const { post, moderation, mine } = await open();
     value(await post({ content: 'Kept.' }));
