@@ -106,6 +106,16 @@ describe('by code', () => {
     expect(await who(browser)).toBe(email);
   });
 
+  it('mails a link instead where the account was made after the code was sent', async () => {
+    const email = someone();
+    const [browser, phone] = [site.browser(), site.browser()];
+    await signIn(browser, email, { method: 'code', return: '/latest' });
+    await phone.post('/api/zephr-create', { email, enter: true });
+    expect(led(await browser.submit('/account/code', { code: site.code(email) }))).toBe('/account/link-sent');
+    expect(led(await browser.submit('/account/link', { token: site.token(email) }))).toBe('/latest');
+    expect(await who(browser)).toBe(email);
+  });
+
   it('asks for the address again where it is not known any more', async () => {
     const browser = site.browser();
     for (const path of ['/account/code', '/account/resend'])
