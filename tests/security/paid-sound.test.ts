@@ -2,7 +2,7 @@
  * Paid recordings: their addresses are nowhere for readers who may not listen, the site's own addresses open for those who may, and
  * private feeds open by their token alone, while their owner subscribes.
  */
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { XMLParser } from 'fast-xml-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +15,8 @@ let origin = '';
 let site: AccountSite;
 /** What the host of the files was asked, and what it answers instead. */
 const asked: { range: string | undefined; cookie: string | undefined; url: string }[] = [];
+/** Responses that the host has begun and doesn't end. */
+let held: ServerResponse[] | null = null;
 let odd: ((url: string) => { status: number; headers?: Record<string, string>; body?: string } | null) | null = null;
 
 const audio = (name: string): Json => ({
@@ -49,6 +51,11 @@ beforeAll(async () => {
     const { range, cookie } = request.headers;
     const url = request.url ?? '';
     asked.push({ range, cookie, url });
+    if (held) {
+      response.writeHead(200, { 'content-type': 'audio/mpeg' }).write('x');
+      held.push(response);
+      return;
+    }
     const answer = odd?.(url);
     if (answer) return void response.writeHead(answer.status, answer.headers).end(answer.body);
     const [, first = '', last = ''] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? [];
@@ -100,8 +107,8 @@ afterAll(async () => {
   host?.close();
 });
 
-async function reader(email: string, pays: boolean): Promise<Browser> {
-  const browser = site.browser();
+async function reader(email: string, pays: boolean, address?: string): Promise<Browser> {
+  const browser = site.browser(address);
   if (pays) site.paid.set(email, [{ product: 'sun-reader', until: Date.now() + 3_600_000, trialing: false }]);
   await browser.signIn(site, email);
   return browser;
@@ -235,6 +242,22 @@ describe('with access', () => {
     host.off('clientError', stop);
     expect((await subscriber.get('/sound/203/0')).text).toBe(bytes.toString());
   });
+});
+
+it('one address keeps no more files open than a few, so that others can listen', async () => {
+  const greedy = await reader('greedy@example.com', true, '203.0.113.90');
+  const other = await reader('other@example.com', true, '203.0.113.91');
+  held = [];
+  const open = Array.from({ length: 40 }, () => greedy.get('/sound/203/0'));
+  await expect.poll(() => held?.length).toBe(40);
+  const refused = await greedy.get('/sound/203/0');
+  expect([refused.status, refused.headers['retry-after']]).toEqual([429, '5']);
+  open.push(other.get('/sound/203/0'));
+  await expect.poll(() => held?.length).toBe(41);
+  for (const response of held) response.end('y');
+  held = null;
+  expect((await Promise.all(open)).map(({ text }) => text)).toEqual(open.map(() => 'xy'));
+  expect((await greedy.get('/sound/203/0')).status).toBe(200);
 });
 
 describe('a private feed', () => {

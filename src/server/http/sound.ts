@@ -9,6 +9,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { isRestrictedLevel } from '../../lib/access/model.ts';
 import type { AccessLevel } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
+import { networkOf } from '../../lib/http/network.ts';
 import { episodeFile, episodeFileHeaders } from '../../lib/sound/documents.ts';
 import { retryAfter, send, sendText } from './send.ts';
 import type { Exchange, ServerState } from './server-options.ts';
@@ -17,12 +18,15 @@ const address = /^\/sound\/([1-9]\d{0,15})\/(?:(\d{1,3})(?:\.[a-z\d]{2,5})?|(cha
 
 /** Files that are passed on at once: each holds a connection to WordPress while a reader listens. */
 const mostOpen = 200;
+/** Those of one network address: whoever reads them slowly must not keep all others from listening. */
+const mostOfAddress = 40;
 /** A player that is paused stops reading; it requests the rest when it continues. */
 const idleMs = 60_000;
 const timeoutMs = 15_000;
 
 let agent: Agent | undefined;
 let open = 0;
+const openOfAddress = new Map<string, number>();
 
 const connections = (): Agent => {
   agent ??= new Agent({ connections: mostOpen, connect: { timeout: 5000 }, headersTimeout: timeoutMs });
@@ -126,11 +130,18 @@ async function sendAudio(
   const { may, cookies } = await admits(state, exchange.incoming, { id: articleId, ...audio }, url);
   if (!may) return refuse(state, exchange, 403);
   if (open >= mostOpen) return refuse(state, exchange, 503, Number(retryAfter));
+  const address = networkOf(state.addressOf(exchange.incoming));
+  const own = openOfAddress.get(address) ?? 0;
+  if (own >= mostOfAddress) return refuse(state, exchange, 429, Number(retryAfter));
   open++;
+  openOfAddress.set(address, own + 1);
   try {
     await passOn(state, exchange, audio, cookies);
   } finally {
     open--;
+    const left = (openOfAddress.get(address) ?? 1) - 1;
+    if (left > 0) openOfAddress.set(address, left);
+    else openOfAddress.delete(address);
   }
   return true;
 }
