@@ -5,6 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller, Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
+import { createJobQueue } from '../jobs/queue.server.ts';
 import { impersonates } from './impersonation.ts';
 import { asMarkup, cleanComment, cleanName, lengthOf, nameProblem } from './model.ts';
 import type { Moderation, ModerationAnswer } from './moderation.server.ts';
@@ -21,6 +22,7 @@ import {
   stateOf,
 } from './service.ts';
 import type { CommentPostsTable } from './tables.ts';
+import type { CommentJob } from './tasks.server.ts';
 
 /** Longer than the time limit of a request to WordPress: after that, no request is sending the draft. */
 export const claimMs = 30_000;
@@ -277,7 +279,16 @@ async function recordResult(
   answer: Extract<ModerationAnswer, { ok: true }>,
 ): Promise<CommentPostsTable> {
   const change = { state: stateOf(answer.status), wordpress_id: answer.id, claimed: 0, checked: now() } as const;
-  await database.db.updateTable('comment_posts').set(change).where('id', '=', row.id).execute();
+  const { numUpdatedRows } = await database.db
+    .updateTable('comment_posts')
+    .set(change)
+    .where('id', '=', row.id)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) {
+    // The account was deleted meanwhile, perhaps too late for its deletion to find this comment.
+    const jobs = createJobQueue<CommentJob>(database, 'comments', now);
+    await jobs.add(database.db, { kind: 'erase', subject: String(answer.id), once: true });
+  }
   return { ...row, ...change };
 }
 

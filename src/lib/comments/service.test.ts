@@ -461,8 +461,11 @@ onBothEngines('comments', (engines) => {
     await comments.stop();
   });
 
-  it('erases the name at WordPress too if a comment was being sent when the account was deleted', async () => {
-    const { post, comments, session, moderation, clock, slow } = await open();
+  it.each([
+    ['was being sent when the account was deleted', true],
+    ['was begun while the account was being deleted, and its row went with the account', false],
+  ])('erases the name at WordPress too if a comment %s', async (_, isSeen) => {
+    const { post, comments, session, moderation, clock, slow, database } = await open();
     const arrived = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     slow.wait = async () => {
@@ -472,7 +475,8 @@ onBothEngines('comments', (engines) => {
     };
     const posting = post();
     await arrived.promise;
-    await comments.personalData.erase(session, null);
+    if (isSeen) await comments.personalData.erase(session, null);
+    await database.db.deleteFrom('users').where('id', '=', session.userId).execute();
     await comments.tasks.round();
     held.resolve();
     await posting;
