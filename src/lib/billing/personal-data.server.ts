@@ -54,6 +54,7 @@ async function exportReader(
 ): Promise<Readonly<Record<string, unknown>>> {
   const iso = (at: number): string => new Date(at).toISOString();
   const purchases = await db.selectFrom('purchases').selectAll().where('user_id', '=', userId).execute();
+  const notices = await db.selectFrom('billing_notices').selectAll().where('user_id', '=', userId).execute();
   const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
   return {
     customer: await customers.find(userId),
@@ -70,7 +71,15 @@ async function exportReader(
       })),
     ),
     cancellations: await cancellationsOf(db, userId),
-    purchases: purchases.map(({ id, kind, plan, state, created }) => ({ id, kind, plan, state, time: iso(created) })),
+    purchases: purchases.map(({ id, kind, plan, state, coupon, created }) => ({
+      id,
+      kind,
+      plan,
+      state,
+      coupon,
+      time: iso(created),
+    })),
+    mailed: notices.map(({ key, at }) => ({ what: key, time: iso(at) })),
   };
 }
 

@@ -326,7 +326,8 @@ onBothEngines('a running subscription', (engines) => {
     expect((await site.billing.personalData.export(session)).billing).toMatchObject({
       shipping: home,
       subscriptions: [{ id, planId: 'reader-monthly' }],
-      purchases: [{ kind: 'subscribe', state: 'done' }],
+      purchases: [{ kind: 'subscribe', state: 'done', coupon: null }],
+      mailed: expect.arrayContaining([{ what: expect.stringMatching(/^receipt:in_/), time: expect.any(String) }]),
     });
     await site.billing.personalData.erase(session, null);
     await site.billing.drain();
@@ -340,6 +341,7 @@ onBothEngines('a running subscription', (engines) => {
       invoices: [],
       cancellations: [],
       purchases: [],
+      mailed: [],
     });
     const kept = await site.database.db.selectFrom('purchases').selectAll().execute();
     expect(kept).toMatchObject([{ user_id: null, payment_method: null, attempt: null, subscription: id }]);
