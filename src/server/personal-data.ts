@@ -7,8 +7,8 @@ export interface PersonalDataList {
   readonly billing: PersonalData | null;
   readonly newsletters: PersonalData;
   readonly support: PersonalData;
-  /** `null`: comments are off. */
-  readonly comments: PersonalData | null;
+  /** Also while comments are off: those that were written before are in WordPress. */
+  readonly comments: PersonalData;
   readonly access: PersonalData;
   readonly savedStories: PersonalData;
   readonly privateFeeds: PersonalData;

@@ -139,3 +139,24 @@ describe('billing', () => {
     expect(await billing.shipping(session)).toBeNull();
   });
 });
+
+it('comments that were written while they were on lose the name in WordPress with the account, once they are on again', async () => {
+  const opened = await open(mail);
+  if (!opened) throw new Error('Accounts are off.');
+  const { accounts, comments } = opened.services;
+  expect(comments).toBeNull();
+  await accounts.create(email, caller);
+  const { db } = opened.database;
+  const { id: userId } = await db.selectFrom('users').select('id').executeTakeFirstOrThrow();
+  const words = { name: 'Ada', content: 'Well said.', draft: 'd', article_id: 7, parent_id: 0, wordpress_id: 31 };
+  const times = { claimed: 0, created: 1, edited: null, checked: 1 };
+  await db
+    .insertInto('comment_posts')
+    .values({ ...words, ...times, id: 'c', user_id: userId, state: 'published' })
+    .execute();
+  const session = { id: 's', userId, trackingId: 't', email, emailVerified: true, createdAt: 0 };
+  expect(await accounts.exportData(session)).toMatchObject({ comments: { written: [{ text: 'Well said.' }] } });
+  await accounts.forget(session, caller);
+  const jobs = await db.selectFrom('jobs').select('id').where('queue', '=', 'comments').execute();
+  expect(jobs).toEqual([{ id: 'comments:erase:31' }]);
+});

@@ -6,7 +6,7 @@ import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, BillingStats, RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import type { Billing } from '../lib/billing/service.ts';
 import { createModeration } from '../lib/comments/moderation.server.ts';
-import { createComments, type RunningComments } from '../lib/comments/service.server.ts';
+import { commentsData, createComments, type RunningComments } from '../lib/comments/service.server.ts';
 import type { Comments } from '../lib/comments/service.ts';
 import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/model.ts';
@@ -173,7 +173,7 @@ async function createServices(
     billing: billing?.personalData ?? null,
     newsletters: newsletters.personalData,
     support: support.personalData,
-    comments: comments?.personalData ?? null,
+    comments: comments?.personalData ?? commentsData(database),
     access: access.personalData,
     savedStories: savedStories.personalData,
     privateFeeds: privateFeeds.personalData,

@@ -4,12 +4,13 @@ import { createHmacs } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { createLimiter } from '../http/limiter.server.ts';
 import { defaultLimits, type Limits } from '../http/limits.ts';
+import { createJobQueue, type JobQueue } from '../jobs/queue.server.ts';
 import type { PersonalData } from '../personal-data.ts';
 import { cleanComment } from './model.ts';
 import { createOwn } from './own.server.ts';
 import { claimMs, createPosting } from './posting.server.ts';
 import { type CommentDependencies, type CommentOutcome, type Comments, done, failed } from './service.ts';
-import { createTasks, type Tasks } from './tasks.server.ts';
+import { type CommentJob, createTasks, type Tasks } from './tasks.server.ts';
 
 export interface CommentsOptions extends Omit<CommentDependencies, 'limiter' | 'now'> {
   /** That of the accounts. */
@@ -35,6 +36,7 @@ export function createComments(options: CommentsOptions): RunningComments {
   const posting = createPosting(dependencies);
   const own = createOwn(dependencies);
   const tasks = createTasks(dependencies, posting);
+  const data = commentsData(database, now);
 
   return {
     async post(session, draft, caller) {
@@ -56,14 +58,13 @@ export function createComments(options: CommentsOptions): RunningComments {
     },
 
     personalData: {
-      tables: { comment_posts: 'gone', comment_reports: 'gone' },
-      export: async ({ userId }) => ({ comments: await exportComments(database, userId) }),
-      // Before the account is deleted: that deletes the rows that name the author.
-      async erase({ userId }) {
-        await database.transaction((tx) => disown(dependencies, tasks, tx, userId));
+      tables: data.tables,
+      export: data.export,
+      async erase(user, by) {
+        await data.erase(user, by);
         tasks.nudge();
       },
-      disown: (tx, userId) => disown(dependencies, tasks, tx, userId),
+      disown: data.disown,
     },
 
     start: tasks.start,
@@ -105,12 +106,25 @@ async function report(
   return done(null);
 }
 
-/** Removes a user's name from the comments; a task removes it in WordPress. */
-async function disown(
-  { now }: CommentDependencies,
-  tasks: Tasks,
+/** What is stored about a user's comments. While comments are off, the jobs that take the names out of WordPress wait. */
+export function commentsData(database: Database, now: () => number = Date.now): PersonalData {
+  const jobs = createJobQueue<CommentJob>(database, 'comments', now);
+  const disown = (tx: AccountsTransaction, userId: string) => disownComments(jobs, tx, userId, now);
+  return {
+    tables: { comment_posts: 'gone', comment_reports: 'gone' },
+    export: async ({ userId }) => ({ comments: await exportComments(database, userId) }),
+    // Before the account is deleted: that deletes the rows that name the author.
+    erase: ({ userId }) => database.transaction((tx) => disown(tx, userId)),
+    disown,
+  };
+}
+
+/** Removes a user's name from the comments; a job removes it in WordPress. */
+async function disownComments(
+  jobs: JobQueue<CommentJob>,
   tx: AccountsTransaction,
   userId: string,
+  now: () => number,
 ): Promise<void> {
   const rows = await tx
     .selectFrom('comment_posts')
@@ -119,8 +133,9 @@ async function disown(
     .execute();
   for (const { id, wordpress_id, claimed } of rows) {
     // A comment that is being sent may reach WordPress after a look-up, so the look-up waits until the request has ended.
-    if (wordpress_id === null) await tasks.add(tx, 'erase-draft', id, Math.max(now(), Number(claimed) + claimMs));
-    else await tasks.add(tx, 'erase', Number(wordpress_id));
+    const due = Math.max(now(), Number(claimed) + claimMs);
+    if (wordpress_id === null) await jobs.add(tx, { kind: 'erase-draft', subject: id, due, once: true });
+    else await jobs.add(tx, { kind: 'erase', subject: String(wordpress_id), once: true });
   }
   await tx.deleteFrom('comment_posts').where('user_id', '=', userId).execute();
   await tx.deleteFrom('comment_reports').where('user_id', '=', userId).execute();
