@@ -273,6 +273,16 @@ describe('a Zephr tenant', () => {
     expect(seen.map(({ headers }) => headers.cookie)).toEqual(['a=b; blaize_session=c; operators=d', undefined]);
   });
 
+  it('answers under this site’s address with its security headers; what opened a window stays known to it', async () => {
+    for (const path of ['/blaize/account', '/blaize/oauth/google/callback']) {
+      const { headers } = await new Browser(port).ask(path);
+      expect(headers['x-content-type-options'], path).toBe('nosniff');
+      expect(headers['x-frame-options'], path).toBe('SAMEORIGIN');
+      expect(headers['strict-transport-security'], path).toBeDefined();
+      expect(headers['cross-origin-opener-policy'], path).toBeUndefined();
+    }
+  });
+
   it('sets its cookies under this site', async () => {
     const answer = await new Browser(port).post('/blaize/login', { validators: { email_otp: '123456' } });
     expect(answer.cookies).toEqual([

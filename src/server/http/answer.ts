@@ -52,6 +52,9 @@ export async function answer(state: ServerState, exchange: Exchange): Promise<vo
   if (path === '/healthz' || path === '/readyz') return sendHealth(state, exchange, url);
   if (sendFile(state, exchange, path)) return;
   if (options.tenant && tenantOwns) {
+    // But for the opener policy: the last page of a social sign-in needs its reference to the window that opened it.
+    const { 'cross-origin-opener-policy': _, ...always } = options.security.always;
+    exchange.outgoing.setHeaders(new Map(Object.entries(always)));
     return options.tenant.pass(incoming, exchange.outgoing, url.pathname + url.search, state.addressOf(incoming));
   }
   if (sendFixedText(state, exchange, path) || (await sendEarlierFile(state, exchange, path))) return;
