@@ -74,11 +74,12 @@ export const redirectGet =
   () =>
     seeOther({ to: page });
 
-/** A path with parameters; `null` parameters are omitted. */
+/** A path with parameters, before its fragment; `null` parameters are omitted. */
 export function withQuery(path: string, parameters: Readonly<Record<string, string | null>>): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null);
   const query = new URLSearchParams(given).toString();
-  return query ? `${path}${path.includes('?') ? '&' : '?'}${query}` : path;
+  const [, address = '', fragment = ''] = /^([^#]*)(.*)$/s.exec(path) ?? [];
+  return query ? `${address}${address.includes('?') ? '&' : '?'}${query}${fragment}` : path;
 }
 
 /** A sentence as plain text, never cached. */
