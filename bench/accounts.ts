@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createAccounts } from '../src/lib/accounts/service.server.ts';
 import type { Accounts, Caller } from '../src/lib/accounts/service.ts';
+import { createHmacs } from '../src/lib/crypto.server.ts';
 import type { AccountsTransaction, Database } from '../src/lib/database.ts';
+import { createLimiter } from '../src/lib/http/limiter.server.ts';
 import { defaultLimits, type LimitName, type Limits } from '../src/lib/http/limits.ts';
 import { silent } from '../src/lib/logging.ts';
 import type { Outbox } from '../src/lib/mail/model.ts';
@@ -125,7 +127,7 @@ async function measure(database: Database, readers: number): Promise<readonly (r
     secret,
     siteUrl,
     access,
-    limits,
+    limiter: createLimiter(database, createHmacs(secret), limits, Date.now),
     google: null,
     facebook: null,
     verification: null,

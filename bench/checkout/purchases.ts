@@ -11,7 +11,10 @@ import { join } from 'node:path';
 import type { StripeAccess } from '../../sandbox/stripe/stripe.ts';
 import type { Session } from '../../src/lib/accounts/service.ts';
 import { createBilling } from '../../src/lib/billing/engine/billing.server.ts';
+import { createHmacs } from '../../src/lib/crypto.server.ts';
 import type { Database } from '../../src/lib/database.ts';
+import { createLimiter } from '../../src/lib/http/limiter.server.ts';
+import { defaultLimits } from '../../src/lib/http/limits.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { openOutbox } from '../../src/lib/mail/outbox.server.ts';
 import { openDatabase } from '../../src/server/database/open.ts';
@@ -82,7 +85,8 @@ interface Measured {
 async function measure(database: Database, access: StripeAccess, wire: Wire, callers: number): Promise<Measured> {
   const paper = { name: 'Paper', motto: '', language: 'en', timeZone: 'UTC', siteUrl, contact: 'p@paper.example' };
   const outbox = openOutbox({ database, transport: null, paper, secret, log: silent });
-  const billing = await createBilling({ access, database, outbox, secret, siteUrl, rules, log: silent });
+  const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now);
+  const billing = await createBilling({ access, database, limiter, outbox, secret, siteUrl, rules, log: silent });
   await billing.refresh();
   const known = await database.db.selectFrom('users').select('id').execute();
   const buyers = await readers(database, known.length, warming + purchases);

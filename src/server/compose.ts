@@ -65,7 +65,7 @@ export interface Services extends OptionalReaderServices {
   readonly alerts: Alerts;
   readonly emailVerification: EmailVerification;
   readonly geo: Geo;
-  /** Rate limits of API calls that belong to no service. */
+  /** Rate limits of the whole site. */
   readonly limiter: Limiter;
   readonly search: Search;
   /** The most read stories. */
@@ -186,8 +186,15 @@ export async function compose(
   };
   const onPrices = (): void => publish(new Set([tag.prices]), 'any');
   const authors = (): string[] => authorNames(content);
-  const readers = await openReaders(config, { database, verification: emailVerification, log, onPrices, authors });
   const limiter = createLimiter(database, createHmacs(accountsSecret(config)), config.accounts.limits, Date.now, log);
+  const readers = await openReaders(config, {
+    database,
+    limiter,
+    verification: emailVerification,
+    log,
+    onPrices,
+    authors,
+  });
   const mostRead = createMostRead({
     database,
     limiter,

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got } from '../../tests/world/accounts.ts';
 import { billingBench, home, paid } from '../../tests/world/billing.ts';
 import { onBothEngines } from '../../tests/world/databases.ts';
+import { limiterOf } from '../../tests/world/limiter.ts';
 import { createAccess } from '../lib/access/access.server.ts';
 import type { BillingDependencies } from '../lib/billing/engine/dependencies.ts';
 import { forgetCancellations } from '../lib/billing/engine/retention.server.ts';
@@ -11,7 +12,6 @@ import { billingData } from '../lib/billing/personal-data.server.ts';
 import type { Moderation } from '../lib/comments/moderation.server.ts';
 import { createComments } from '../lib/comments/service.server.ts';
 import type { AccountsDatabase, Database } from '../lib/database.ts';
-import { defaultLimits } from '../lib/http/limits.ts';
 import { silent } from '../lib/logging.ts';
 import { createNewsletters } from '../lib/newsletters/service.server.ts';
 import type { PersonalData } from '../lib/personal-data.ts';
@@ -36,9 +36,10 @@ onBothEngines('personal data', (engines) => {
       ...nothing,
       disown: forgetCancellations,
     };
+    const limiter = limiterOf(database);
     const comments = createComments({
       database,
-      secret,
+      limiter,
       log: silent,
       rules: publication.comments,
       moderation: {} as Moderation,
@@ -64,7 +65,7 @@ onBothEngines('personal data', (engines) => {
         outbox,
         secret,
         log: silent,
-        limits: defaultLimits,
+        limiter,
         inbox: email,
         keepDays: 1,
       }).personalData,

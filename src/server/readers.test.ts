@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { limiterOf } from '../../tests/world/limiter.ts';
 import type { RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import { type Database, DatabaseUnavailable } from '../lib/database.ts';
 import { silent } from '../lib/logging.ts';
@@ -32,7 +33,8 @@ afterEach(async () => {
 async function open(env: Record<string, string>): Promise<Readers | null> {
   const config = parseConfig({ DATA_DIR: dir, ...env });
   database = await openDatabase({ dataDir: dir, databaseUrl: config.databaseUrl, log: silent });
-  readers = await openReaders(config, { database, verification, log: silent });
+  const limiter = limiterOf(database, config.accounts.limits);
+  readers = await openReaders(config, { database, limiter, verification, log: silent });
   return readers;
 }
 
@@ -112,6 +114,15 @@ describe('billing', () => {
 
   it('is off without a Stripe', async () => {
     expect((await open(mail))?.services.billing).toBeNull();
+  });
+
+  it('counts calls against the limits that are set', async () => {
+    const opened = await open({ ...mail, ...stripe, ACCOUNT_LIMITS: 'subscribe.address=1/600' });
+    const session = { id: 's', userId: 'u', trackingId: 't', email, emailVerified: true, createdAt: 0 };
+    const body = { payment_method: 'pm_card_visa', product_id: 'none', plan_id: 'none' };
+    const buy = () => opened?.services.billing?.subscribe(session, body, caller.address);
+    expect(await buy()).toMatchObject({ ok: false, status: 400 });
+    expect(await buy()).toMatchObject({ ok: false, status: 429 });
   });
 
   it('starts while Stripe is away, is part of what a reader gets, and forgets with the account', async () => {

@@ -10,6 +10,7 @@ import { commentsData, createComments, type RunningComments } from '../lib/comme
 import type { Comments } from '../lib/comments/service.ts';
 import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/model.ts';
+import type { Limiter } from '../lib/http/limiter.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openTransport } from '../lib/mail/smtp.server.ts';
@@ -67,6 +68,7 @@ export interface Readers {
 export interface ReadersOptions {
   /** The accounts' database; the caller closes it. */
   readonly database: Database;
+  readonly limiter: Limiter;
   readonly verification: EmailVerification;
   readonly log: Logger;
   /** Called when the prices on the pages have changed. */
@@ -87,13 +89,13 @@ const mailConnections = 4;
 export async function openReaders(config: Config, options: ReadersOptions): Promise<Readers | null> {
   const { mail, siteUrl } = config;
   if (!mail || config.zephrUrl !== null || !describeFeatures(config).accounts.on) return null;
-  const { database, log } = options;
+  const { database, limiter, log } = options;
   const secret = accountsSecret(config);
   const transport = openTransport(mail, mailConnections);
   const { name, motto, language, timeZone, contact } = publication;
   const paper = { name, motto, language, timeZone, siteUrl, contact: contact.email };
   const outbox = openOutbox({ database, transport, secret, log, concurrency: mailConnections, paper });
-  const services = await createServices(config, options, { database, outbox, secret, log });
+  const services = await createServices(config, options, { database, limiter, outbox, secret, log });
   const { accounts, savedStories, billing, comments, support } = services;
   return {
     database,
@@ -122,7 +124,7 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
   };
 }
 
-type Shared = Pick<BillingOptions, 'database' | 'secret' | 'log'> & { readonly outbox: RunningOutbox };
+type Shared = Pick<BillingOptions, 'database' | 'limiter' | 'secret' | 'log'> & { readonly outbox: RunningOutbox };
 
 /** Creates the services, each after its dependencies. */
 async function createServices(
@@ -131,7 +133,7 @@ async function createServices(
   shared: Shared,
 ) {
   const { siteUrl } = config;
-  const { limits, auditDays, google, facebook } = config.accounts;
+  const { auditDays, google, facebook } = config.accounts;
   const { database, log } = shared;
   const billing = await openBilling(config, { ...shared, onPrices });
   const keys = accessKeysOf(config);
@@ -149,7 +151,6 @@ async function createServices(
     verification,
     access: createAccessCookie({ name: accessCookieName, keys }),
     keeping: { ...defaultKeeping, auditDays },
-    limits,
     google,
     facebook,
     grantFor: access.grantFor,
@@ -158,13 +159,12 @@ async function createServices(
   const savedStories = createSavedStories({ database, rules: publication.savedStories, log });
   const newsletters = createNewsletters({ ...shared, siteUrl });
   const { contact, support: supportRules } = publication;
-  const support = createSupport({ ...shared, limits, inbox: contact.email, keepDays: supportRules.keepDays });
+  const support = createSupport({ ...shared, inbox: contact.email, keepDays: supportRules.keepDays });
   const isPaying = async (userId: string) => (await access.grantOf(userId)).level === 'subscriber';
   const privateFeeds = createPrivateFeeds({ ...shared, isPaying });
   const comments = openComments(config, {
     ...shared,
     accounts,
-    limits,
     rules: publication.comments,
     reservedNames: () => [publication.name, ...authors()],
     isPaying: ({ userId }) => isPaying(userId),
@@ -194,7 +194,7 @@ async function createServices(
 /** `null` when billing is off; its modules aren't loaded then. */
 async function openBilling(
   config: Config,
-  options: Pick<BillingOptions, 'database' | 'outbox' | 'secret' | 'log' | 'onPrices'>,
+  options: Pick<BillingOptions, 'database' | 'limiter' | 'outbox' | 'secret' | 'log' | 'onPrices'>,
 ): Promise<RunningBilling | null> {
   if (!config.stripe || !describeFeatures(config).billing.on) return null;
   const { createBilling } = await import('../lib/billing/engine/billing.server.ts');

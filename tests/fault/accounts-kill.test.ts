@@ -10,6 +10,7 @@ import type { Outbox } from '../../src/lib/mail/model.ts';
 import { openDatabase } from '../../src/server/database/open.ts';
 import { access, type Said, secret, siteUrl } from '../fixtures/signing-up.ts';
 import { onBothEngines, type Place } from '../world/databases.ts';
+import { limiterOf } from '../world/limiter.ts';
 import { runs, seedFrom } from '../world/runs.ts';
 import { chance } from './fixtures/whole.ts';
 
@@ -64,6 +65,7 @@ onBothEngines('kills during sign-ups', (engines) => {
     const database = await openDatabase({ ...place, log: silent });
     const accounts = await createAccounts({
       database,
+      limiter: limiterOf(database),
       secret,
       siteUrl,
       access,

@@ -3,9 +3,12 @@
 import { type AccountsOptions, createAccounts, type RunningAccounts } from '../../src/lib/accounts/service.server.ts';
 import type { Caller, SignedIn } from '../../src/lib/accounts/service.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
+import type { Limiter } from '../../src/lib/http/limiter.server.ts';
+import type { Limits } from '../../src/lib/http/limits.ts';
 import { silent } from '../../src/lib/logging.ts';
 import type { Message, Outbox } from '../../src/lib/mail/model.ts';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
+import { limiterOf } from './limiter.ts';
 
 export const siteUrl = 'https://paper.example';
 export const secret = 'a secret of the tests that is long enough';
@@ -20,6 +23,7 @@ export interface Clock {
 export interface Bench {
   readonly accounts: RunningAccounts;
   readonly database: Database;
+  readonly limiter: Limiter;
   readonly mail: Message[];
   readonly clock: Clock;
   /** Newest code that was mailed to an address. */
@@ -59,7 +63,10 @@ export function got<T>(outcome: { ok: true; value: T } | { ok: false; failure: u
   throw new Error(JSON.stringify(outcome.failure));
 }
 
-export async function bench(database: Database, options: Partial<AccountsOptions> = {}): Promise<Bench> {
+export async function bench(
+  database: Database,
+  { limits, ...options }: Partial<AccountsOptions> & { limits?: Limits } = {},
+): Promise<Bench> {
   const mail: Message[] = [];
   const outbox: Outbox<AccountsTransaction> = {
     enqueue: async (_, message) => void mail.push(message),
@@ -78,6 +85,7 @@ export async function bench(database: Database, options: Partial<AccountsOptions
     },
   };
   const now = (): number => clock.now;
+  const { limiter = limiterOf(database, limits, options.now ?? now) } = options;
   const accounts = await createAccounts({
     database,
     outbox,
@@ -90,6 +98,7 @@ export async function bench(database: Database, options: Partial<AccountsOptions
     log: silent,
     access: createAccessCookie({ name: 'access', keys: accessKeys, now }),
     ...options,
+    limiter,
   });
   const newest = <Kind extends Message['kind']>(kind: Kind, email: string): Extract<Message, { kind: Kind }> => {
     const found = mail.findLast((message) => message.kind === kind && message.to === email);
@@ -99,6 +108,7 @@ export async function bench(database: Database, options: Partial<AccountsOptions
   const made: Bench = {
     accounts,
     database,
+    limiter,
     mail,
     clock,
     code: (email) => newest('code', email).code,

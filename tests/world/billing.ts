@@ -15,9 +15,11 @@ import {
 import type { Shipping } from '../../src/lib/billing/schema.ts';
 import type { Billed } from '../../src/lib/billing/service.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
+import type { Limits } from '../../src/lib/http/limits.ts';
 import { silent } from '../../src/lib/logging.ts';
 import type { Message, Outbox } from '../../src/lib/mail/model.ts';
 import { type Bench, bench, elsewhere, secret, siteUrl } from './accounts.ts';
+import { limiterOf } from './limiter.ts';
 
 export const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';
 export const rules = { graceDays: 3, renewalNoticeDays: 7 };
@@ -62,7 +64,10 @@ export interface BillingBench {
   stop(): Promise<void>;
 }
 
-export async function billingBench(database: Database, options: Partial<BillingOptions> = {}): Promise<BillingBench> {
+export async function billingBench(
+  database: Database,
+  { limits, ...options }: Partial<BillingOptions> & { limits?: Limits } = {},
+): Promise<BillingBench> {
   const accounts = await bench(database);
   const { clock } = accounts;
   const stripe = openState({ wall: () => clock.now });
@@ -101,6 +106,7 @@ export async function billingBench(database: Database, options: Partial<BillingO
     createBilling({
       access,
       database,
+      limiter: limiterOf(database, limits, () => clock.now),
       outbox,
       secret,
       siteUrl,

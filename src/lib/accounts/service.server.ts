@@ -3,8 +3,7 @@ import { registeredGrant } from '../access/entitlements.ts';
 import { createHmacs } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { EmailVerification } from '../email-verification/model.ts';
-import { createLimiter } from '../http/limiter.server.ts';
-import { defaultLimits, type Limits } from '../http/limits.ts';
+import type { Limiter } from '../http/limiter.server.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/model.ts';
 import type { PersonalData } from '../personal-data.ts';
@@ -33,7 +32,7 @@ export interface AccountsOptions {
   /** Checks email addresses of new readers; `null`: only their syntax is checked. */
   readonly verification: EmailVerification | null;
   readonly log: Logger;
-  readonly limits?: Limits;
+  readonly limiter: Limiter;
   readonly keeping?: Keeping;
   /** Of all features; that of the accounts alone unless given. */
   readonly personalData?: PersonalData;
@@ -51,13 +50,13 @@ export interface RunningAccounts extends Accounts {
 export const defaultKeeping: Keeping = { auditDays: 90, unconfirmedDays: 30 };
 
 export async function createAccounts(options: AccountsOptions): Promise<RunningAccounts> {
-  const { database, outbox, siteUrl, log, verification, access, now = Date.now } = options;
+  const { database, limiter, outbox, siteUrl, log, verification, access, now = Date.now } = options;
   const { grantFor = async () => registeredGrant } = options;
   const hmacs = createHmacs(options.secret);
   const own: Omit<Dependencies, 'personalData'> = {
     database,
     hmacs,
-    limiter: createLimiter(database, hmacs, options.limits ?? defaultLimits, now, options.log),
+    limiter,
     outbox,
     verification,
     access,

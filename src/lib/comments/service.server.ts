@@ -1,9 +1,6 @@
 /** The comments service, over the accounts' database and WordPress. */
 import type { Caller, Session } from '../accounts/service.ts';
-import { createHmacs } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
-import { createLimiter } from '../http/limiter.server.ts';
-import { defaultLimits, type Limits } from '../http/limits.ts';
 import { createJobQueue, type JobQueue } from '../jobs/queue.server.ts';
 import type { PersonalData } from '../personal-data.ts';
 import { cleanComment } from './model.ts';
@@ -12,10 +9,7 @@ import { claimMs, createPosting } from './posting.server.ts';
 import { type CommentDependencies, type CommentOutcome, type Comments, done, failed } from './service.ts';
 import { type CommentJob, createTasks, type Tasks } from './tasks.server.ts';
 
-export interface CommentsOptions extends Omit<CommentDependencies, 'limiter' | 'now'> {
-  /** That of the accounts. */
-  readonly secret: string;
-  readonly limits?: Limits;
+export interface CommentsOptions extends Omit<CommentDependencies, 'now'> {
   readonly now?: () => number;
 }
 
@@ -30,9 +24,8 @@ export interface RunningComments extends Comments {
 }
 
 export function createComments(options: CommentsOptions): RunningComments {
-  const { database, secret, limits = defaultLimits, now = Date.now } = options;
-  const limiter = createLimiter(database, createHmacs(secret), limits, now, options.log);
-  const dependencies: CommentDependencies = { ...options, limiter, now };
+  const { database, now = Date.now } = options;
+  const dependencies: CommentDependencies = { ...options, now };
   const posting = createPosting(dependencies);
   const own = createOwn(dependencies);
   const tasks = createTasks(dependencies, posting);

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { moderationStandIn } from '../../../tests/fixtures/comment-moderation.ts';
 import { fakeWordPress, restError } from '../../../tests/fixtures/wordpress.ts';
-import { bench, caller, elsewhere, got, secret } from '../../../tests/world/accounts.ts';
+import { bench, caller, elsewhere, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Session } from '../accounts/service.ts';
 import { defaultLimits } from '../http/limits.ts';
@@ -43,7 +43,7 @@ onBothEngines('comments', (engines) => {
     };
     const comments = createComments({
       database,
-      secret,
+      limiter: own.limiter,
       log: silent,
       rules: { ...usual, ...rules },
       now: () => own.clock.now,

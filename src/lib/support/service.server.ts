@@ -1,11 +1,10 @@
 /** The support inbox: messages are stored, mailed to the inbox unless they look like spam, and deleted after the retention time. */
 import { randomUUID } from 'node:crypto';
 import { normalEmail } from '../accounts/model.ts';
-import { createHmacs, createSealer, type Sealer } from '../crypto.server.ts';
+import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { Delivery, FieldForm, Sender } from '../http/field-form.server.ts';
-import { createLimiter, type Limiter } from '../http/limiter.server.ts';
-import type { Limits } from '../http/limits.ts';
+import type { Limiter } from '../http/limiter.server.ts';
 import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/model.ts';
@@ -84,7 +83,7 @@ export interface SupportOptions {
   readonly database: Database;
   readonly outbox: Pick<Outbox<AccountsTransaction>, 'enqueue' | 'nudge'>;
   readonly secret: string;
-  readonly limits: Limits;
+  readonly limiter: Limiter;
   /** Address that messages are mailed to. */
   readonly inbox: string;
   /** Days that messages are stored. */
@@ -215,9 +214,8 @@ interface State {
 }
 
 export function createSupport(options: SupportOptions): Support {
-  const { database, outbox, log, now = Date.now } = options;
+  const { database, outbox, limiter, log, now = Date.now } = options;
   const sealer = createSealer({ secrets: [options.secret], now });
-  const limiter = createLimiter(database, createHmacs(options.secret), options.limits, now, log);
   const state: State = { options, sealer, limiter, now, held: null };
   const tasks: RepeatedTask[] = [];
 

@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { bench, caller, elsewhere } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
+import { limiterOf } from '../../../tests/world/limiter.ts';
 import type { Database } from '../database.ts';
 import type { Sender } from '../http/field-form.server.ts';
 import { defaultLimits } from '../http/limits.ts';
@@ -27,7 +28,7 @@ onBothEngines('the support inbox', (engines) => {
       secret,
       inbox,
       keepDays: 180,
-      limits: defaultLimits,
+      limiter: limiterOf(database, defaultLimits, () => clock.now),
       log: silent,
       now: () => clock.now,
       ...(change.log && { log: change.log }),

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { asText, readWish } from '../../../scripts/support.ts';
+import { limiterOf } from '../../../tests/world/limiter.ts';
 import { silent } from '../../lib/logging.ts';
 import { parseConfig } from '../config/config.ts';
 import { openDatabase } from '../database/open.ts';
@@ -23,7 +24,7 @@ async function withReaders<T>(
   const verification = { verify: async () => ({ verified: true, suggestedEmail: null, message: '' }) };
   const config = parseConfig(env);
   const database = await openDatabase({ dataDir: config.dataDir, databaseUrl: null, log: silent });
-  const readers = await openReaders(config, { database, verification, log: silent });
+  const readers = await openReaders(config, { database, limiter: limiterOf(database), verification, log: silent });
   if (!readers) throw new Error('Accounts are off.');
   try {
     return await work(readers);

@@ -14,7 +14,10 @@ import { createBilling, type RunningBilling } from '../../lib/billing/engine/bil
 import { plansOf } from '../../lib/billing/engine/catalog.server.ts';
 import { registerDomain } from '../../lib/billing/engine/wallets.server.ts';
 import type { Price } from '../../lib/billing/schema.ts';
+import { createHmacs } from '../../lib/crypto.server.ts';
 import type { Database } from '../../lib/database.ts';
+import { createLimiter } from '../../lib/http/limiter.server.ts';
+import { defaultLimits } from '../../lib/http/limits.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { openOutbox } from '../../lib/mail/outbox.server.ts';
 import { publication } from '../../publication.ts';
@@ -185,6 +188,7 @@ export async function openShop(options: ShopOptions, name: string): Promise<Shop
   const billing = await createBilling({
     access: settings,
     database,
+    limiter: createLimiter(database, createHmacs(secret), defaultLimits, now, log),
     outbox,
     secret,
     siteUrl,

@@ -10,6 +10,7 @@ import type { AccountsTransaction, Database } from '../../../src/lib/database.ts
 import { defaultLimits } from '../../../src/lib/http/limits.ts';
 import { silent } from '../../../src/lib/logging.ts';
 import type { Outbox } from '../../../src/lib/mail/model.ts';
+import { limiterOf } from '../limiter.ts';
 import type { Action } from './steps.ts';
 import { type Failures, type Fault, Life, mortal, stripeClient } from './wire.ts';
 
@@ -117,7 +118,7 @@ export async function prepareEnvironments(database: Database): Promise<Environme
       siteUrl: 'https://paper.example',
       rules,
       log: silent,
-      limits,
+      limiter: limiterOf(mortal(database, life), limits, () => clock.now),
       database: mortal(database, life),
       now: () => clock.now,
       stripe: stripeClient(stripe, life, failures),

@@ -3,8 +3,7 @@ import Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import { createHmacs } from '../../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
-import { createLimiter } from '../../http/limiter.server.ts';
-import { defaultLimits, type Limits } from '../../http/limits.ts';
+import type { Limiter } from '../../http/limiter.server.ts';
 import { createJobQueue } from '../../jobs/queue.server.ts';
 import { createKeyedMutex } from '../../jobs/tasks.ts';
 import type { Logger } from '../../logging.ts';
@@ -55,14 +54,14 @@ export interface BillingOptions {
   };
   readonly database: Database;
   readonly outbox: Outbox<AccountsTransaction>;
-  /** The accounts' secret, from which the limits' keys are made. */
+  /** The accounts' secret. */
   readonly secret: string;
   readonly siteUrl: string;
   readonly rules: BillingRules;
   /** Called when the prices on the pages have changed. */
   readonly onPrices?: () => void;
   readonly log: Logger;
-  readonly limits?: Limits;
+  readonly limiter: Limiter;
   /** For tests. */
   readonly stripe?: Stripe;
   /** Epoch milliseconds; for tests. */
@@ -96,9 +95,8 @@ const repairEveryMs = 60_000;
 
 /** Builds what the functions share. */
 function createDependencies(options: BillingOptions): BillingDependencies {
-  const { access, database, outbox, secret, siteUrl, rules, log, onPrices = () => {}, now = Date.now } = options;
+  const { access, database, limiter, outbox, siteUrl, rules, log, onPrices = () => {}, now = Date.now } = options;
   const stripe = options.stripe ?? openStripe(access);
-  const keyed = createHmacs(secret);
   const catalog = createCatalog({ stripe, database, onPrices, log, now });
   const jobs = createJobQueue<BillingJobKind>(database, 'stripe', now);
   const customers = createCustomers(stripe, database, jobs, now);
@@ -107,8 +105,8 @@ function createDependencies(options: BillingOptions): BillingDependencies {
   const base = { stripe, database, outbox, catalog, customers, purchases, jobs, withLock, rules, log, now };
   return {
     ...base,
-    limiter: createLimiter(database, keyed, options.limits ?? defaultLimits, now, options.log),
-    promotions: createPromotions(database, keyed, now),
+    limiter,
+    promotions: createPromotions(database, createHmacs(options.secret), now),
     subscriptions: createSubscriptions(base),
     siteUrl,
     tax: access.tax ?? false,
