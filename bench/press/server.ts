@@ -1,15 +1,13 @@
 /**
- * A server of the press alone, as the bench measures it: the way of a hit through key, memory and answer, with the headers
- * of a page. Prints its port when it listens.
+ * The HTTP server with the press alone, as the bench measures it: the way of a hit through key, memory and answer, with the
+ * headers of a page. Prints its port when it listens.
  */
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { silent } from '../../src/lib/logging.ts';
 import { createKeys } from '../../src/press/delivery/cache-key.ts';
-import { responseFromCache, servePage } from '../../src/press/delivery/respond.ts';
-import { attachFastPath } from '../../src/press/fast-path/fast-path.ts';
 import { openPress } from '../../src/press/press.server.ts';
 import { openStore } from '../../src/press/store/page-store.server.ts';
+import { createPressServer } from '../../tests/fixtures/press-server.ts';
 import { headers } from './page.ts';
 
 const [file = '', budget = '268435456'] = process.argv.slice(2);
@@ -29,28 +27,7 @@ const keyOf = createKeys({
   redirects: [],
 });
 
-const server = createServer(
-  { keepAliveTimeout: 65_000, noDelay: true, optimizeEmptyRequests: true },
-  (incoming, outgoing) => {
-    const key = keyOf(incoming.method ?? 'GET', incoming.url ?? '/');
-    if (key.kind === 'page') {
-      servePage(press, key.key, 'public', incoming, outgoing)?.catch(() => outgoing.destroy());
-      return;
-    }
-    outgoing.writeHead(404).end();
-  },
-);
-
-attachFastPath(
-  server,
-  ({ target, headers }) => {
-    const key = keyOf('GET', target);
-    const entry = key.kind === 'page' ? press.peek(key.key, 'public') : undefined;
-    return entry ? responseFromCache(entry, headers, press, 'hit', false) : null;
-  },
-  { firstMs: 10_000, idleMs: 65_000 },
-);
-
+const server = createPressServer(press, keyOf);
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`);
 });

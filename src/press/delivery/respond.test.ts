@@ -1,8 +1,9 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { IncomingHttpHeaders, Server } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPressServer } from '../../../tests/fixtures/press-server.ts';
 import { askServer, html, press, type TestPress, tempDir } from '../testing.ts';
-import { acceptedEncodings, matchesEtag, servePage } from './respond.ts';
+import { acceptedEncodings, matchesEtag } from './respond.ts';
 
 const text = '<p>It shines for all.</p>'.repeat(400);
 let folder: ReturnType<typeof tempDir>;
@@ -24,9 +25,7 @@ beforeAll(async () => {
       'cache-tag': page.tags.join(),
     }),
   });
-  server = createServer((incoming, outgoing) => {
-    void servePage(bench.press, incoming.url ?? '/', 'public', incoming, outgoing);
-  });
+  server = createPressServer(bench.press);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { ageAt, type CachedPage, type EncodedResponse, timingAt } from '../cache
 import type { DictionaryCoding } from '../cache/dictionary.server.ts';
 import { type CachedResponse, type FastPathHeaders, secondNow } from '../fast-path/fast-path.ts';
 import type { Press } from '../press.server.ts';
-import { type Encoding, encodings, type Variant } from '../store/stored-page.ts';
+import { type Encoding, encodings } from '../store/stored-page.ts';
 
 /** Where a page came from, for `Server-Timing`. */
 export type Source = 'hit' | 'rendered';
@@ -151,52 +151,6 @@ export function respondUncached(
   }
   send(incoming, outgoing, sent, headers);
   return true;
-}
-
-/** Look-ups for one request: a rendering may be replaced between look-up and response. */
-const mostAttempts = 5;
-
-/**
- * Finds a page and responds with it: synchronously when it is stored and compressed, after that when it isn't.
- *
- * @returns a promise if the page must be rendered or compressed; it rejects with RenderFailed or PressBusy before anything is sent
- */
-export function servePage(
-  press: Pick<Press, 'peek' | 'get' | 'encoded' | 'withDictionary'>,
-  key: string,
-  variant: Variant,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> | undefined {
-  const page = press.peek(key, variant);
-  const sent = page !== undefined && respondWithPage(page, incoming, outgoing, press);
-  return sent === true ? undefined : serveLater(press, key, variant, incoming, outgoing);
-}
-
-async function serveLater(
-  press: Pick<Press, 'peek' | 'get' | 'encoded' | 'withDictionary'>,
-  key: string,
-  variant: Variant,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
-  let source: Source = 'hit';
-  let mayWait = true;
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    let page = press.peek(key, variant);
-    if (!page) {
-      source = 'rendered';
-      page = await press.get(key, variant);
-    }
-    // The client has closed the connection meanwhile.
-    if (outgoing.destroyed) return;
-    const sent = respondWithPage(page, incoming, outgoing, press, source, mayWait);
-    if (sent === true) return;
-    if (sent === false) continue;
-    mayWait = false;
-    await sent;
-  }
-  throw new Error('The page was replaced repeatedly before it could be sent.');
 }
 
 // Content negotiation by encoding, and validators (RFC 9110, sections 12.5.3 and 13.1.2).

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { type BrotliOptions, brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPressServer } from '../../../tests/fixtures/press-server.ts';
 import { silent } from '../../lib/logging.ts';
 import { createPageDictionary, type PageDictionary } from '../cache/dictionary.server.ts';
-import { attachFastPath } from '../fast-path/fast-path.ts';
 import { type Answered, askServer, html, press, type TestPress, tempDir } from '../testing.ts';
-import { responseFromCache, servePage } from './respond.ts';
 
 const words = (seed: number) =>
   Array.from({ length: 3000 }, (_, at) => ((at * 2_654_435_761 + seed) % 100_003).toString(36)).join(' ');
@@ -49,18 +48,7 @@ beforeAll(async () => {
       'cache-control': withDictionary ? 'private' : 'public',
     }),
   });
-  server = createServer((incoming, outgoing) => {
-    void servePage(bench.press, incoming.url ?? '/', 'public', incoming, outgoing);
-  });
-  attachFastPath(
-    server,
-    ({ target, headers }) => {
-      const page = bench.press.peek(target, 'public');
-      const response = page ? responseFromCache(page, headers, bench.press) : null;
-      return response instanceof Promise ? null : response;
-    },
-    { firstMs: 5000, idleMs: 5000 },
-  );
+  server = createPressServer(bench.press);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterAll(async () => {
@@ -228,9 +216,7 @@ describe('while a page is being compressed', () => {
       dictionary: slow,
       render: async () => ({ ...html(story(`rendering ${++renders}`)), tags: ['t'] }),
     });
-    const listening = createServer((incoming, outgoing) => {
-      void servePage(made.press, incoming.url ?? '/', 'public', incoming, outgoing);
-    });
+    const listening = createPressServer(made.press);
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
     return {
       bench: made,

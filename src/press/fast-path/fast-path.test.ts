@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createDoor, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { responseFromCache, servePage } from '../delivery/respond.ts';
+import { respondWithPage, responseFromCache } from '../delivery/respond.ts';
 import { html, press, type TestPress, tempDir } from '../testing.ts';
 import { attachFastPath, type KeptBody, readHead, secondNow } from './fast-path.ts';
 
@@ -28,7 +28,10 @@ beforeAll(async () => {
       byServer(incoming.url);
       incoming.resume();
       if (incoming.method !== 'GET' && incoming.method !== 'HEAD') return void outgoing.writeHead(405).end('no\n');
-      servePage(cache.press, incoming.url ?? '', 'public', incoming, outgoing)?.catch(() => outgoing.destroy());
+      cache.press
+        .get(incoming.url ?? '', 'public')
+        .then((page) => void respondWithPage(page, incoming, outgoing, cache.press))
+        .catch(() => outgoing.destroy());
     });
   fast = make();
   plain = make();
