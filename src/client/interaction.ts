@@ -11,20 +11,17 @@
  * A page that is only prerendered starts no island.
  */
 import type { ClientDirective } from 'astro';
+import { isPlainClick } from '../lib/plain-click.ts';
 import { whenShown } from '../lib/when-shown.ts';
 
 const signs = ['pointerdown', 'touchstart', 'focusin', 'keydown'] as const;
-
-/** A click that asks for a new tab or window is the browser's own business. */
-const isPlain = (event: MouseEvent): boolean =>
-  event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
 
 const interaction: ClientDirective = (load, options, element) => {
   let started = false;
   let held: HTMLElement | null = null;
 
   const hold = (event: MouseEvent) => {
-    if (!isPlain(event)) return;
+    if (!isPlainClick(event)) return;
     start();
     event.preventDefault();
     event.stopPropagation();

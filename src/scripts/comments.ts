@@ -1,6 +1,7 @@
 /**
  * Loads comments-page.ts when a reader follows a link in the comments, or at once if a comment of this reader waits for approval.
  */
+import { isPlainClick } from '../lib/plain-click.ts';
 import { whenShown } from '../lib/when-shown.ts';
 
 const region = document.querySelector<HTMLElement>('[data-comments]');
@@ -15,7 +16,7 @@ function isWaiting(): boolean {
 
 region?.addEventListener('click', (event) => {
   const link = (event.target as Element).closest<HTMLAnchorElement>('a[data-more],a[data-sort],a[data-act]');
-  if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || event.button !== 0) return;
+  if (!link || !isPlainClick(event)) return;
   // The page that the link leads to asks the reader to sign in.
   if (link.dataset.act && !document.documentElement.dataset.visitor) return;
   event.preventDefault();

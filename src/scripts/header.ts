@@ -2,6 +2,7 @@
  * The header (spec section 2): it becomes full once the page has been scrolled, its search opens over the page, and its menu closes on
  * a change of route and answers to the keyboard.
  */
+import { isPlainClick } from '../lib/plain-click.ts';
 import { createTypeAhead } from '../lib/type-ahead.ts';
 import { afterPaint } from '../lib/when-shown.ts';
 import { $ui, openSearch, setSearchInput, setSiteMenu } from '../stores/ui.ts';
@@ -27,7 +28,7 @@ async function openSearchWith(take: () => string): Promise<void> {
 
 const link = document.querySelector<HTMLAnchorElement>('.search-link');
 link?.addEventListener('click', (event) => {
-  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (!isPlainClick(event)) return;
   event.preventDefault();
   openSearchWith(() => '').catch(() => location.assign(link.href));
 });

@@ -6,6 +6,7 @@
  * popup"). A link to the paywall says what it sells: `data-paywall='{"planId": …}'`.
  */
 import { readPending } from '../lib/accounts/storage.ts';
+import { isPlainClick } from '../lib/plain-click.ts';
 import { whenShown } from '../lib/when-shown.ts';
 import { $ui, closeAuthPopup, closePaywall, openAuthPopup, openPaywall, setWelcomePopup } from '../stores/ui.ts';
 
@@ -18,10 +19,6 @@ let popupsRequested = false;
 let paywallRequested = false;
 /** Address of the last link to the paywall that was clicked. */
 let fallback = '/pricing';
-
-/** Whether the click is for this page: not for a new tab, and not handled already. */
-const isPlainClick = (event: MouseEvent): boolean =>
-  !event.defaultPrevented && event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
 
 async function fetchPopups(host: HTMLElement): Promise<void> {
   try {
@@ -40,7 +37,7 @@ if (popups) {
   // The page was reloaded while the reader looked for the code in their mail.
   whenShown(() => readPending('popup') && openAuthPopup());
   document.addEventListener('click', (event) => {
-    if (!isPlainClick(event)) return;
+    if (event.defaultPrevented || !isPlainClick(event)) return;
     const link = (event.target as Element).closest<HTMLAnchorElement>('a[href^="/socialLogin"]');
     if (!link) return;
     event.preventDefault();
@@ -77,7 +74,7 @@ async function fetchPaywall(host: HTMLElement): Promise<void> {
 
 if (paywall) {
   document.addEventListener('click', (event) => {
-    if (!isPlainClick(event)) return;
+    if (event.defaultPrevented || !isPlainClick(event)) return;
     const link = (event.target as Element).closest<HTMLElement>('a[data-paywall], button[data-paywall]');
     const payload = link && payloadOf(link);
     if (!payload) return;

@@ -5,6 +5,7 @@
  */
 import { type MouseEvent, useState } from 'react';
 import type { Paging } from '../../lib/paging.ts';
+import { isPlainClick } from '../../lib/plain-click.ts';
 import styles from './LoadMore.module.css';
 
 /** Id of the list that further items are added to. */
@@ -22,7 +23,7 @@ export default function LoadMore({ paging, noun = 'stories' }: Props) {
   const [added, setAdded] = useState('');
 
   const load = async (event: MouseEvent<HTMLAnchorElement>) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button !== 0 || next === null) return;
+    if (!isPlainClick(event) || next === null) return;
     event.preventDefault();
     if (busy) return;
     setBusy(true);

@@ -2,8 +2,8 @@
  * Social sign-in (spec section 7; vendors.md 1.8): links to the providers, and the popup window that they open. Without JavaScript, or
  * where popups are blocked, the whole page goes to the provider and comes back.
  */
-import type { MouseEvent } from 'react';
 import type { Provider } from '../../lib/accounts/service.ts';
+import { isPlainClick } from '../../lib/plain-click.ts';
 import styles from './shared.module.css';
 
 const names: Readonly<Record<Provider, string>> = { google: 'Google', facebook: 'Facebook' };
@@ -25,9 +25,6 @@ interface Props {
   onChoose(provider: Provider): void;
 }
 
-const plainClick = (event: MouseEvent) =>
-  event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-
 export function SocialButtons({ providers, returnTo, waiting = null, compact = false, onChoose }: Props) {
   if (providers.length === 0) return null;
   return (
@@ -41,7 +38,7 @@ export function SocialButtons({ providers, returnTo, waiting = null, compact = f
             title={compact ? labels.choose(provider) : undefined}
             aria-label={compact ? labels.choose(provider) : undefined}
             onClick={(event) => {
-              if (!plainClick(event)) return;
+              if (!isPlainClick(event)) return;
               event.preventDefault();
               onChoose(provider);
             }}

@@ -2,6 +2,7 @@
  * Calendly (vendors.md 5): links marked `data-schedule` open the booking page in a popup of at most 1000 x 680 px (spec section 9). The
  * first press loads the script; if it doesn't load, and without consent, they are plain links.
  */
+import { isPlainClick } from '../plain-click.ts';
 import { loadScriptOnce } from './load-script.ts';
 import type { Adapter, AdapterContext } from './model.ts';
 import { track } from './tracker.ts';
@@ -33,8 +34,7 @@ export function makeScheduling({ settings }: AdapterContext<'scheduling'>): Adap
 
   const press = (event: MouseEvent) => {
     const link = event.target instanceof Element ? event.target.closest('a[data-schedule]') : null;
-    const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-    if (!(link instanceof HTMLAnchorElement) || !plain) return;
+    if (!(link instanceof HTMLAnchorElement) || !isPlainClick(event)) return;
     event.preventDefault();
     void open(link);
   };
