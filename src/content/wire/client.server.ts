@@ -2,6 +2,7 @@
  * The HTTP client for WordPress: limited in time, size and concurrency, it retries while a server is in trouble and never follows a
  * redirect to another origin. Failures are values that name the address, the status and the response.
  */
+import { readResponse } from '../../lib/http/short-body.server.ts';
 import { backOff, retryAfter } from '../../lib/jobs/tasks.ts';
 import { createFairQueue, type FairQueue, type FairQueueOptions } from '../../lib/workers/fair-queue.ts';
 import type { Fetched } from '../store/write.server.ts';
@@ -215,7 +216,7 @@ async function attempt(wp: ClientState, target: string, at: number, signal?: Abo
     const response = await fetchFollowing(wp, target, stop.signal);
     if ('kind' in response) return response;
     clearTimeout(head);
-    const body = await readBody(response, wp.maxBytes);
+    const body = await readResponse(response, wp.maxBytes);
     if (body === null) {
       const message = `answer is larger than ${wp.maxBytes} bytes`;
       return failure(wp, target, { kind: 'too-large', status: response.status, message });
@@ -306,17 +307,4 @@ async function get(
     await pause(wait, signal);
     if (signal?.aborted) return failure(wp, target, { kind: 'aborted', message: 'stopped' });
   }
-}
-
-async function readBody(response: Response, maxBytes: number): Promise<string | null> {
-  if (!response.body) return '';
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    size += chunk.byteLength;
-    // Leaving the loop cancels the stream.
-    if (size > maxBytes) return null;
-    chunks.push(chunk);
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks));
 }

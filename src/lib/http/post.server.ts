@@ -4,6 +4,7 @@
  */
 import { retryAfter } from '../jobs/tasks.ts';
 import { parseJson } from '../text.ts';
+import { readResponse } from './short-body.server.ts';
 
 export interface PostRequest {
   readonly url: string;
@@ -51,7 +52,7 @@ export async function postJson(request: PostRequest): Promise<PostResult> {
   let text: string | null;
   let form = response.headers.get('content-type') ?? 'no media type';
   try {
-    text = await bounded(response);
+    text = await readResponse(response, longestAnswer);
     if (text === null) form = `more than ${longestAnswer} bytes of ${form}`;
   } catch (error) {
     if (signal.aborted) return { answered: false, message: messageOf(error, timeout, request) };
@@ -66,24 +67,6 @@ export async function postJson(request: PostRequest): Promise<PostResult> {
     form,
     retryAfterMs: retryAfter(response.headers.get('retry-after'), Date.now()),
   };
-}
-
-async function bounded(response: Response): Promise<string | null> {
-  if (!response.body) return '';
-  const reader = response.body.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.byteLength;
-    if (bytes > longestAnswer) {
-      await reader.cancel();
-      return null;
-    }
-    text += decoder.decode(value, { stream: true });
-  }
 }
 
 function messageOf(error: unknown, timeout: AbortSignal, request: PostRequest): string {

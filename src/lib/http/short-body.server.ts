@@ -1,8 +1,8 @@
-/** Bodies that browsers send by themselves: reports and measurements. */
+/** Bodies of requests and responses as text, up to a limit. */
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Reads a request's body as text.
+ * Reads the body of a request: a report or a measurement that a browser sends by itself.
  *
  * @param longest bytes
  * @returns `null` when it is longer; the rest isn't read, and the connection stays open for the answer
@@ -16,4 +16,18 @@ export async function readShortBody(incoming: IncomingMessage, longest: number):
     parts.push(part);
   }
   return Buffer.concat(parts).toString();
+}
+
+/** Reads the body of a response. @param longest bytes @returns `null` when it is longer; the rest isn't read */
+export async function readResponse({ body }: Response, longest: number): Promise<string | null> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  // Leaving the loop cancels the stream.
+  for await (const part of body ?? []) {
+    length += part.byteLength;
+    if (length > longest) return null;
+    parts.push(part);
+  }
+  // Unlike a buffer's `toString`, it leaves out a byte order mark.
+  return new TextDecoder().decode(Buffer.concat(parts));
 }

@@ -2,6 +2,7 @@
  * `npm run verify` sends each configured service a few real requests with the operator's own keys and prints one line for each: the
  * request, the result, the remedy. This file defines a check and runs the checks; each service has a file of its own beside it.
  */
+import { parseJson } from '../../lib/text.ts';
 
 /** One request to a service. */
 export interface Step {
@@ -164,14 +165,15 @@ const longestAnswer = 2 * 1024 * 1024;
 export async function request(url: string, setting: string, init: RequestInit = {}): Promise<Reply> {
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
-    const text = await bounded(response);
-    return { status: response.status, headers: response.headers, text, json: parsed(text) };
+    const text = await readStart(response);
+    return { status: response.status, headers: response.headers, text, json: parseJson(text) };
   } catch (error) {
     throw new CheckFailure(reason(error), remedyFor(error, new URL(url).host, setting), { cause: error });
   }
 }
 
-async function bounded(response: Response): Promise<string> {
+/** The body as text, up to a limit: what comes after it is not read. */
+async function readStart(response: Response): Promise<string> {
   const parts: string[] = [];
   const decoder = new TextDecoder();
   let bytes = 0;
@@ -181,14 +183,6 @@ async function bounded(response: Response): Promise<string> {
     parts.push(decoder.decode(part, { stream: true }));
   }
   return parts.join('');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The cause of a failed request, with its code if there is one. */
