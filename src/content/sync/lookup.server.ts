@@ -2,7 +2,9 @@
  * Fetches documents that readers request before the first copy has reached them, by slug, at once and within limits. Each slug has one
  * request, however many callers wait; a few requests run at a time, clients take turns, and missing slugs are remembered.
  */
+
 import type { DocumentType } from '../../lib/content/model.ts';
+import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { createFairQueue, type FairQueue, QueueFull } from '../../lib/workers/fair-queue.ts';
 import { backfillCursor, type ContentStore } from '../store/content-store.server.ts';
@@ -155,9 +157,7 @@ async function find(lookUp: LookUpState, type: DocumentType, asked: string, addr
   if (lookUp.stopping.signal.aborted || lookUp.now() < lookUp.restUntil) return 'unavailable';
   const answer = fetchInTurn(lookUp, type, slug, address);
   track(lookUp, answer);
-  const timeout = Promise.withResolvers<LookUpAnswer>();
-  const timer = setTimeout(() => timeout.resolve('unavailable'), lookUp.timeoutMs ?? defaultTimeoutMs);
-  return Promise.race([answer, timeout.promise]).finally(() => clearTimeout(timer));
+  return withTimeLimit(lookUp.timeoutMs ?? defaultTimeoutMs, answer, () => 'unavailable');
 }
 
 async function close(lookUp: LookUpState): Promise<void> {

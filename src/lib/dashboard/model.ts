@@ -1,7 +1,9 @@
 /** The tabs of the account pages, what a panel of a page waits for, and the warning before an account is deleted. */
+
 import { deletionWarnings } from '../accounts/messages.ts';
 import type { Subscription } from '../billing/schema.ts';
 import { isLive } from '../billing/subscription-model.ts';
+import { withTimeLimit } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 /** The tabs of the account (spec section 2, "Account dashboard"). */
 export const dashboardTabs = [
@@ -33,17 +35,14 @@ export async function loadPanel<T>(
   work: () => Promise<T>,
   { what, log, timeoutMs = 4000 }: PanelOptions,
 ): Promise<PanelData<T>> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`No answer within ${timeoutMs} ms`)), timeoutMs);
-  });
   try {
-    return { ok: true, value: await Promise.race([work(), late]) };
+    const value = await withTimeLimit(timeoutMs, work(), () => {
+      throw new Error(`No answer within ${timeoutMs} ms`);
+    });
+    return { ok: true, value };
   } catch (error) {
     log.warn({ err: error }, `${what} could not be read for a page`);
     return { ok: false };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -3,8 +3,10 @@
  * (docs.kickbox.com, "Single verification API"); any other vendor needs a small adapter (docs/operations.md): `GET <url>?email=…` with
  * `Authorization: Bearer <key>` answers `{"result": "deliverable" | "undeliverable" | "unknown", "suggestion": string | null}`.
  */
+
 import { Resolver } from 'node:dns/promises';
 import { z } from 'zod';
+import { withTimeLimit } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 
 export interface ExternalSettings {
@@ -175,15 +177,7 @@ export function createMailDomainCheck(options: MailDomainOptions = {}): (domain:
     return answer === 'takes-none' && (await ask(control)) !== 'takes-mail' ? 'unknown' : answer;
   }
 
-  return async (domain) => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<MailDomain>((resolve) => {
-      timer = setTimeout(() => resolve('unknown'), timeoutMs);
-    });
-    const answer = await Promise.race([judged(domain), late]);
-    clearTimeout(timer);
-    return answer;
-  };
+  return (domain) => withTimeLimit(timeoutMs, judged(domain), () => 'unknown');
 }
 
 /** Codes of node:dns for a domain or a record that does not exist. */

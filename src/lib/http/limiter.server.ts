@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import { type RateLimiterLike, RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { AccountsTransaction, Database } from '../database.ts';
+import { withTimeLimit } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import type { Limit, LimitName, Limits } from './limits.ts';
 
@@ -167,15 +168,13 @@ function knownOver(state: LimiterState, steps: readonly Step[]): ExceededLimit |
 /** Runs a transaction that only affects fairness, for a limited time: a slow PostgreSQL must not delay the caller. */
 async function withinTimeout(state: LimiterState, work: Work): Promise<void> {
   if (performance.now() < state.restUntil) throw new Error('Limits are counted in memory for now.');
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('PostgreSQL took too long to count.')), state.fairnessTimeoutMs);
   try {
-    await Promise.race([state.database.transaction(work), late.promise]);
+    await withTimeLimit(state.fairnessTimeoutMs, state.database.transaction(work), () => {
+      throw new Error('PostgreSQL took too long to count.');
+    });
   } catch (error) {
     if (!(error instanceof Refusal)) state.restUntil = performance.now() + restMs;
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { backOff, createKeyedMutex, repeat, retryAfter } from './tasks.ts';
+import { backOff, createKeyedMutex, repeat, retryAfter, withTimeLimit } from './tasks.ts';
 
 describe('repetition', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -58,6 +58,31 @@ describe('repetition', () => {
     await repeated.stop();
     repeated.runNow();
     expect(task).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('a time limit', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('gives the result or the failure of work that ends in time', async () => {
+    expect(await withTimeLimit(100, Promise.resolve(1), () => 'late')).toBe(1);
+    await expect(withTimeLimit(100, Promise.reject(new Error('no')), () => 'late')).rejects.toThrow('no');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('answers for work that takes longer, whose failure then is ignored', async () => {
+    const work = Promise.withResolvers<number>();
+    const answer = withTimeLimit(100, work.promise, () => 'late');
+    const failure = withTimeLimit(100, work.promise, () => {
+      throw new Error('too late');
+    });
+    failure.catch(() => {});
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await answer).toBe('late');
+    await expect(failure).rejects.toThrow('too late');
+    work.reject(new Error('no'));
+    await vi.advanceTimersByTimeAsync(0);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Tools for background tasks: repetition at intervals, back-off after a failure, and a keyed mutex. */
+/** Tools for background tasks: repetition at intervals, a time limit, back-off after a failure, and a keyed mutex. */
 
 export interface RepeatedTask {
   /** Runs the task at once, or once more after the current run. Resolves when no run is under way; failures are `onError`'s. */
@@ -53,6 +53,21 @@ export function repeat(
       await running;
     },
   };
+}
+
+/**
+ * The result of some work, or of `late` if the work takes longer. The work goes on then; its result and its failure are ignored.
+ *
+ * @param late may throw
+ */
+export async function withTimeLimit<T, Late>(ms: number, work: Promise<T>, late: () => Late): Promise<T | Late> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    return await Promise.race([work, promise.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**

@@ -1,5 +1,7 @@
 /** A page in memory: header lists, and the bytes of each requested encoding, ready to send. */
+
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import { PoolBusy } from '../../lib/workers/pool.server.ts';
 import type { KeptBody } from '../fast-path/fast-path.ts';
 import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';
@@ -206,20 +208,9 @@ export function startWithDictionary(
         cached[coding] = undefined;
       }, busyMs).unref();
     });
-  const waited = within(made, dictionary.mostWaitMs);
+  const waited = withTimeLimit(dictionary.mostWaitMs, made, () => {});
   cached[coding] = waited;
   return waited;
-}
-
-/** Resolves with a promise that never rejects, or after some milliseconds. */
-function within(done: Promise<void>, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  void done.then(() => {
-    clearTimeout(timer);
-    resolve();
-  });
-  return promise;
 }
 
 const noBytes = Buffer.alloc(0);

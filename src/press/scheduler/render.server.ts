@@ -1,5 +1,7 @@
 /** Turns the injected render function's response into a page that can be stored. */
+
 import type { RestrictedLevel } from '../../lib/content/model.ts';
+import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { CachedPage } from '../cache/cached-page.ts';
 import { type Encode, encodeNothing } from '../cache/compressor.server.ts';
 import { type Bodies, hashOf, type PageRef, type StoredPage, tidyTags, type Variant } from '../store/stored-page.ts';
@@ -72,7 +74,10 @@ export async function renderPage(
   },
 ): Promise<RenderedPage> {
   const began = performance.now();
-  const rendering = await within(options.timeoutMs, render(ref.key, ref.variant));
+  const { timeoutMs } = options;
+  const rendering = await withTimeLimit(timeoutMs, render(ref.key, ref.variant), () => {
+    throw new RenderFailed(`The page was not rendered within ${timeoutMs} ms.`, null);
+  });
   if (rendering.status >= 500) throw new RenderFailed(`The page answered with status ${rendering.status}.`, rendering);
 
   const headers: Record<string, string> = {};
@@ -124,11 +129,4 @@ export function sameAs(current: CachedPage | undefined, rendered: Omit<StoredPag
     page.build === rendered.build &&
     JSON.stringify(page.headers) === JSON.stringify(rendered.headers);
   return same && current ? current : null;
-}
-
-function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new RenderFailed(`The page was not rendered within ${ms} ms.`, null)), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

@@ -2,8 +2,10 @@
  * Hashed scripts and styles of every build of the last days: during a release, a page of one build finds its files on the nodes of
  * another. Files with a hash in their name never change. A store has them: PostgreSQL (postgres-assets.ts) or a bucket (bucket-assets.ts).
  */
+
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { createBoundedMap } from '../../press/cache/bounded-map.ts';
 
@@ -99,9 +101,8 @@ const isName = (path: string): boolean =>
 
 /** @throws Error when the work takes longer */
 export function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  return withTimeLimit(ms, work, () => {
+    throw new Error(`no answer within ${ms} ms`);
   });
 }
 

@@ -2,9 +2,11 @@
  * Rendered pages in PostgreSQL: the node that claims a page renders it, the others wait for its bytes. A page is valid for all nodes
  * while none of its tags has changed since the revision of the content that it shows.
  */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from '../../lib/database.ts';
+import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { PageShare, SharedPage, ShareTicket } from '../../press/scheduler/page-share.ts';
 import { type Bodies, type Encoding, encodings, nameOf, type PageRef } from '../../press/store/stored-page.ts';
@@ -153,21 +155,14 @@ async function applied({ revision }: State, wanted: number): Promise<void> {
   while (revision() < wanted && performance.now() < until) await pause(lookMs, undefined, { ref: false });
 }
 
-async function within<T>({ answerMs }: State, query: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`PostgreSQL took more than ${answerMs} ms`)), answerMs);
-  try {
-    return await Promise.race([query, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** A claim that comes too late is given back, so that the other nodes don't wait for a page that this one renders by itself. */
 async function claimInTime(state: State, ref: PageRef, revision: number): Promise<Row> {
+  const { answerMs } = state;
   const claiming = claim(state, ref, revision);
   try {
-    return await within(state, claiming);
+    return await withTimeLimit(answerMs, claiming, () => {
+      throw new Error(`PostgreSQL took more than ${answerMs} ms`);
+    });
   } catch (error) {
     claiming.then(
       async ({ got }) => {

@@ -3,9 +3,11 @@
  * network address, against the ranges that the search engine publishes and then by reverse and forward DNS. Only such clients are
  * checked, and only for restricted pages.
  */
+
 import { promises as dns } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
+import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 
 /** Engines that the settings can name. */
@@ -135,7 +137,9 @@ async function find(crawlers: CrawlersState, name: CrawlerName, address: string)
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
   if ((await listOf(crawlers, name))?.check(address, family)) return true;
   try {
-    return await within(timeoutMs, byName(crawlers, engines[name], address));
+    return await withTimeLimit(timeoutMs, byName(crawlers, engines[name], address), () => {
+      throw new Error('The DNS look-up timed out.');
+    });
   } catch (error) {
     crawlers.log.debug({ err: error, crawler: name }, "A crawler couldn't be looked up");
     return false;
@@ -195,12 +199,4 @@ export function readRanges(text: string): BlockList {
     list.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
   }
   return list;
-}
-
-function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('The DNS look-up timed out.')), ms);
-    timer.unref();
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

@@ -3,6 +3,7 @@
  * only where OPERATOR_TOKEN is set, and require it: as `Authorization: Bearer`, or in a form that opens a session of two hours
  * (operator-access.ts).
  */
+
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Content } from '../../content/service.ts';
 import type { Cdn, CdnStats } from '../../lib/cdn/cdn.server.ts';
@@ -10,6 +11,7 @@ import type { BlockedSource, CspReports } from '../../lib/csp-reports/collector.
 import { DatabaseUnavailable } from '../../lib/database.ts';
 import { tooManyTries } from '../../lib/http/answer.ts';
 import type { IndexNow, IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
+import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { VitalsCollector } from '../../lib/vitals/collector.server.ts';
 import { type VitalsFigure, vitalsPath } from '../../lib/vitals/model.ts';
@@ -152,17 +154,11 @@ async function act(operators: OperatorsState, form: URLSearchParams): Promise<st
     work = operators.press.invalidate([value], { reason: 'requested by an operator' });
     void work.then(() => operators.cdn.purge([value]));
   }
-  const timeout = Promise.withResolvers<null>();
-  const timer = setTimeout(() => timeout.resolve(null), operators.timeoutMs);
-  try {
-    const result = await Promise.race([work, timeout.promise]);
-    if (!result) return 'waiting';
-    if (result.failed > 0) return 'failed';
-    if (result.refreshed.length > 0) return 'refreshed';
-    return result.unchanged > 0 ? 'unchanged' : 'nothing';
-  } finally {
-    clearTimeout(timer);
-  }
+  const result = await withTimeLimit(operators.timeoutMs, work, () => null);
+  if (!result) return 'waiting';
+  if (result.failed > 0) return 'failed';
+  if (result.refreshed.length > 0) return 'refreshed';
+  return result.unchanged > 0 ? 'unchanged' : 'nothing';
 }
 
 async function signIn(

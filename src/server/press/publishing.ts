@@ -3,6 +3,7 @@
  * purged only when the new pages are stored, because it requests them again within milliseconds and stores the response; of what was
  * withdrawn also at once.
  */
+
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContentChange } from '../../content/service.ts';
@@ -11,6 +12,7 @@ import type { Cdn } from '../../lib/cdn/cdn.server.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import type { IndexNow } from '../../lib/indexnow/indexnow.server.ts';
+import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
@@ -115,18 +117,14 @@ export function createPublishing(options: PublishingOptions): Publishing {
         }
         return result.refreshed.map(({ key }) => key);
       });
-      const timeout = Promise.withResolvers<null>();
-      const timer = setTimeout(() => timeout.resolve(null), timeoutMs);
-      timer.unref();
       try {
-        const all = await Promise.race([pressing, timeout.promise]);
+        const all = await withTimeLimit(timeoutMs, pressing, () => null);
         // Also after the timeout: what was withdrawn is gone in every process.
         if (!all) await workersUpdated?.();
         if (!all)
           pressing.catch((error: unknown) => log.error({ err: error }, "The pages of a change couldn't be refreshed"));
         return [...new Set(all ?? mine.keys)].slice(0, mostNamed);
       } finally {
-        clearTimeout(timer);
         open.delete(mine);
       }
     },

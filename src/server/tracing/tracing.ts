@@ -2,6 +2,7 @@
  * Traces by OpenTelemetry's SDK, exported by OTLP over HTTP. Imported only when the OTEL_ settings name a collector. Spans wait in a limited
  * queue and are dropped when it is full: a collector that is slow or gone costs a request nothing.
  */
+
 import {
   type Attributes,
   type Context,
@@ -26,6 +27,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { setTracer } from '../../lib/tracing.ts';
 import type { TracingConfig } from '../config/tracing.ts';
@@ -76,10 +78,11 @@ export async function startTracing(config: TracingConfig, trusted: TrustedProxie
     async stop() {
       setTracer(null);
       unfollow();
-      const late = Promise.withResolvers<void>();
-      const timer = setTimeout(late.resolve, stopMs);
-      await Promise.race([provider.shutdown().catch(() => {}), late.promise]);
-      clearTimeout(timer);
+      await withTimeLimit(
+        stopMs,
+        provider.shutdown().catch(() => {}),
+        () => {},
+      );
     },
   };
 }
