@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { backOff, createKeyedMutex, repeat, retryAfter, withTimeLimit } from './tasks.ts';
+import { backOff, createKeyedMutex, repeat, repeatAfterPause, retryAfter, withTimeLimit } from './tasks.ts';
 
 describe('repetition', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -57,6 +57,51 @@ describe('repetition', () => {
     expect(task).toHaveBeenCalledTimes(2);
     await repeated.stop();
     repeated.runNow();
+    expect(task).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('repetition after pauses', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('pauses between the end of a run and the next, each time for as long as it is told', async () => {
+    const pauses = [10, 500, 20];
+    const first = Promise.withResolvers<void>();
+    const task = vi.fn().mockReturnValueOnce(first.promise);
+    const repeated = repeatAfterPause(
+      () => pauses.shift() ?? 1_000_000,
+      task,
+      () => {},
+    );
+    await vi.advanceTimersByTimeAsync(10);
+    expect(task).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1000);
+    first.resolve();
+    await vi.advanceTimersByTimeAsync(499);
+    expect(task).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(task).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(task).toHaveBeenCalledTimes(3);
+    await repeated.stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('cuts a pause short, and goes on after an error', async () => {
+    const task = vi.fn().mockRejectedValueOnce(new Error('no'));
+    const onError = vi.fn();
+    const repeated = repeatAfterPause(() => 100, task, onError);
+    await vi.advanceTimersByTimeAsync(60);
+    await repeated.runNow();
+    expect(onError).toHaveBeenCalledWith(new Error('no'));
+    await vi.advanceTimersByTimeAsync(99);
+    expect(task).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(task).toHaveBeenCalledTimes(2);
+    await repeated.stop();
+    await repeated.runNow();
+    await vi.advanceTimersByTimeAsync(1000);
     expect(task).toHaveBeenCalledTimes(2);
   });
 });

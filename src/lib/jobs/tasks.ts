@@ -7,19 +7,10 @@ export interface RepeatedTask {
   stop(): Promise<void>;
 }
 
-/**
- * Runs a task at regular intervals, one run at a time: an interval that ends during a run starts no other. It does not keep the process
- * alive.
- *
- * @param everyMs milliseconds until the first run and between the starts of two runs
- * @param task gets a signal that is aborted when the repetition stops
- * @param onError called with the error of a failed run; the repetition continues
- */
-export function repeat(
-  everyMs: number,
-  task: (signal: AbortSignal) => unknown,
-  onError: (error: unknown) => void,
-): RepeatedTask {
+type Task = (signal: AbortSignal) => unknown;
+
+/** Runs of a task, one at a time. @param onEnd called when a run has ended and no other follows at once */
+function createRuns(task: Task, onError: (error: unknown) => void, onEnd: () => void) {
   const stopping = new AbortController();
   let running: Promise<void> | null = null;
   let again = false;
@@ -34,23 +25,65 @@ export function repeat(
       }
     } while (again && !stopping.signal.aborted);
     running = null;
+    if (!stopping.signal.aborted) onEnd();
   }
 
   function start(): void {
     if (!stopping.signal.aborted) running ??= run();
   }
 
-  const timer = setInterval(start, everyMs).unref();
   return {
+    start,
     async runNow() {
       again = true;
       start();
       await running;
     },
     async stop() {
-      clearInterval(timer);
       stopping.abort();
       await running;
+    },
+  };
+}
+
+/**
+ * Runs a task at regular intervals, one run at a time: an interval that ends during a run starts no other. It does not keep the process
+ * alive.
+ *
+ * @param everyMs milliseconds until the first run and between the starts of two runs
+ * @param task gets a signal that is aborted when the repetition stops
+ * @param onError called with the error of a failed run; the repetition continues
+ */
+export function repeat(everyMs: number, task: Task, onError: (error: unknown) => void): RepeatedTask {
+  const { start, runNow, stop } = createRuns(task, onError, () => {});
+  const timer = setInterval(start, everyMs).unref();
+  return {
+    runNow,
+    stop() {
+      clearInterval(timer);
+      return stop();
+    },
+  };
+}
+
+/**
+ * As {@link repeat}, with a pause between the end of a run and the start of the next.
+ *
+ * @param pauseMs returns the milliseconds of the pause that begins
+ */
+export function repeatAfterPause(pauseMs: () => number, task: Task, onError: (error: unknown) => void): RepeatedTask {
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(start, pauseMs()).unref();
+  };
+  const { start, runNow, stop } = createRuns(task, onError, wait);
+  wait();
+  return {
+    runNow,
+    stop() {
+      clearTimeout(timer);
+      return stop();
     },
   };
 }

@@ -8,7 +8,7 @@
 import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { createJobQueue, type Job, type JobQueue, type Waiting } from '../jobs/queue.server.ts';
-import { backOff } from '../jobs/tasks.ts';
+import { backOff, type RepeatedTask, repeatAfterPause } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import { inSpan } from '../tracing.ts';
 import { renderMessage } from './messages/messages.ts';
@@ -78,10 +78,8 @@ interface State {
   readonly counts: { sent: number; refused: number; expired: number; failedTries: number };
   readonly sending: Set<Promise<void>>;
   readonly stopping: AbortController;
-  running: boolean;
-  timer: NodeJS.Timeout | undefined;
-  polling: Promise<void> | null;
-  pollAgain: boolean;
+  /** `null` before the start. */
+  polling: RepeatedTask | null;
   waiting: Waiting;
   /** While the mail server doesn't respond: how often it was tried, and when it is tried next. */
   silence: { readonly tries: number; readonly until: number };
@@ -104,10 +102,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     counts: { sent: 0, refused: 0, expired: 0, failedTries: 0 },
     sending: new Set(),
     stopping: new AbortController(),
-    running: false,
-    timer: undefined,
     polling: null,
-    pollAgain: false,
     waiting: { count: 0, oldest: null, due: null },
     silence: { tries: 0, until: 0 },
     problem: null,
@@ -143,13 +138,11 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
       problem: outbox.problem,
     }),
     start() {
-      outbox.running = true;
+      outbox.polling ??= startPolling(outbox);
       nudge(outbox);
     },
     async stop() {
-      outbox.running = false;
-      clearTimeout(outbox.timer);
-      await outbox.polling;
+      await outbox.polling?.stop();
       await outbox.pruning;
       const limit = setTimeout(() => outbox.stopping.abort(), stopMs);
       while (outbox.sending.size > 0) await Promise.all(outbox.sending);
@@ -159,50 +152,43 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
   };
 }
 
-/** Polls the queue now, or once more after the poll that is running. */
-function nudge(outbox: State): void {
+/** Polls the queue until it is stopped. */
+function startPolling(outbox: State): RepeatedTask {
   const { now } = outbox;
   const { log, pollMs = 5000 } = outbox.options;
-  if (!outbox.running) return;
-  if (outbox.polling) {
-    outbox.pollAgain = true;
-    return;
-  }
-  clearTimeout(outbox.timer);
-  outbox.polling = poll(outbox)
-    .catch((error: unknown) => {
+  const pauseMs = (): number => {
+    const never = Number.POSITIVE_INFINITY;
+    const due = free(outbox) > 0 ? Math.max(outbox.waiting.due ?? never, outbox.silence.until) : never;
+    return Math.max(10, Math.min(due - now(), pollMs));
+  };
+  return repeatAfterPause(
+    pauseMs,
+    (signal) => poll(outbox, signal),
+    (error) => {
       // Logged once: the database reports its own faults, and may be unavailable for hours.
       if (!outbox.unreadable) log.warn({ err: error }, 'The outbox cannot be read; it is tried again every second');
       outbox.unreadable = true;
       outbox.waiting = { ...outbox.waiting, due: now() + 1000 };
-    })
-    .finally(() => {
-      outbox.polling = null;
-      if (!outbox.running) return;
-      if (outbox.pollAgain) {
-        outbox.pollAgain = false;
-        nudge(outbox);
-        return;
-      }
-      const never = Number.POSITIVE_INFINITY;
-      const due = free(outbox) > 0 ? Math.max(outbox.waiting.due ?? never, outbox.silence.until) : never;
-      outbox.timer = setTimeout(() => nudge(outbox), Math.max(10, Math.min(due - now(), pollMs))).unref();
-    });
+    },
+  );
 }
+
+/** Polls the queue now, or once more after the poll that is running. */
+const nudge = ({ polling }: State): void => void polling?.runNow();
 
 /** How many more messages may be sent now; while the mail server doesn't respond, one at a time. */
 function free({ options: { transport, concurrency = 4 }, silence, sending }: State): number {
   return transport ? (silence.tries > 0 ? 1 : concurrency) - sending.size : 0;
 }
 
-async function poll(outbox: State): Promise<void> {
+async function poll(outbox: State, signal: AbortSignal): Promise<void> {
   const { jobs, now, sending } = outbox;
   const { transport, log } = outbox.options;
   countExpired(outbox, await jobs.expire());
   if (now() - outbox.prunedAt > pruneEveryMs) {
     outbox.prunedAt = now();
     outbox.pruning = jobs
-      .prune(now() - keptMs, () => outbox.running)
+      .prune(now() - keptMs, () => !signal.aborted)
       .catch((error: unknown) => log.warn({ err: error }, 'Deleting old results of mail failed and will be retried'));
   }
   if (transport && free(outbox) > 0 && outbox.silence.until <= now()) {

@@ -1,7 +1,7 @@
 /** The worker of billing's jobs, which also runs the background tasks. */
 import { DatabaseUnavailable } from '../../database.ts';
 import type { Job } from '../../jobs/queue.server.ts';
-import { backOff } from '../../jobs/tasks.ts';
+import { backOff, type RepeatedTask, repeatAfterPause } from '../../jobs/tasks.ts';
 import { inSpan } from '../../tracing.ts';
 import { cancelUnpaid, refundSince, voidSwitch } from './cancel.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
@@ -44,10 +44,7 @@ export function createWorker(
   const works = worksOf(dependencies, countRefusedCards);
   const runTasks = createTaskRunner(tasks, dependencies);
   const counts = { tried: 0, failed: 0, waiting: 0, disputes: 0 };
-  let isRunning = false;
-  let timer: NodeJS.Timeout | undefined;
-  let round: Promise<void> | null = null;
-  let again = false;
+  let rounds: RepeatedTask | null = null;
   let unavailable = false;
 
   /** Works until no job is due. */
@@ -68,44 +65,28 @@ export function createWorker(
     unavailable = false;
   }
 
-  function nudge(): void {
-    if (!isRunning) return;
-    if (round) {
-      again = true;
-      return;
-    }
-    clearTimeout(timer);
-    round = drain()
-      .then(() => runTasks(() => isRunning))
-      .catch((error: unknown) => {
-        if (!unavailable) log.warn({ err: error }, 'The Stripe jobs can’t be read from the database; they wait');
-        unavailable = true;
-      })
-      .finally(() => {
-        round = null;
-        if (!isRunning) return;
-        if (again) {
-          again = false;
-          nudge();
-          return;
-        }
-        timer = setTimeout(nudge, counts.waiting > 0 ? busyPollMs : pollMs);
-        timer.unref();
-      });
+  async function round(signal: AbortSignal): Promise<void> {
+    await drain();
+    await runTasks(() => !signal.aborted);
   }
+
+  function onError(error: unknown): void {
+    if (!unavailable) log.warn({ err: error }, 'The Stripe jobs can’t be read from the database; they wait');
+    unavailable = true;
+  }
+
+  const nudge = (): void => void rounds?.runNow();
 
   return {
     nudge,
     drain,
     stats: (): WorkerStats => ({ ...counts }),
     start() {
-      isRunning = true;
+      rounds ??= repeatAfterPause(() => (counts.waiting > 0 ? busyPollMs : pollMs), round, onError);
       nudge();
     },
     async stop() {
-      isRunning = false;
-      clearTimeout(timer);
-      await round;
+      await rounds?.stop();
     },
   };
 }
