@@ -1,11 +1,12 @@
 /** The Astro integrations of the build: React, the directive `client:interaction`, and the service worker. */
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import react from '@astrojs/react';
 import type { AstroIntegration } from 'astro';
+import { buildName } from '../lib/build-name.server.ts';
 import { publication } from '../publication.ts';
 
 declare module 'astro' {
@@ -64,16 +65,6 @@ export function workerText(settings: WorkerSettings): string {
   if (settings.stories === 0) return unregisteringWorker;
   const source = readFileSync(fileURLToPath(new URL('./story-worker.ts', import.meta.url)), 'utf8');
   return `const settings = ${JSON.stringify(settings)};\n${stripTypeScriptTypes(source).replace(/^export \{\};$/m, '')}`;
-}
-
-/** A short hash over everything that was built. */
-function buildName(folder: string): string {
-  const hash = createHash('sha256');
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-  for (const file of files.sort()) hash.update(`${file.slice(folder.length)}\0`).update(readFileSync(file));
-  return hash.digest('hex').slice(0, 12);
 }
 
 /** Writes `/sw.js` when the pages are built: `story-worker.ts` without its types, and with its settings. */

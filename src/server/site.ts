@@ -2,11 +2,13 @@
  * Opens the site over its services: press, publishing, live streams, operators' page and HTTP server, each created after its
  * dependencies.
  */
+
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openTenant, type Tenant } from '../lib/accounts/zephr.server.ts';
+import { buildName } from '../lib/build-name.server.ts';
 import { openCdn } from '../lib/cdn/cdn.server.ts';
 import { tag } from '../lib/content/tags.ts';
 import { createCspReports } from '../lib/csp-reports/collector.server.ts';
@@ -37,7 +39,7 @@ import { createMetrics, metricSources } from './operators/metrics.ts';
 import { createOperators, operatorCookieName } from './operators/operators.ts';
 import { type AlertBanner, createAlertBanner } from './press/alert-banner.ts';
 import { startMaintenance } from './press/maintenance.ts';
-import { buildName, forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
+import { forgetOtherSites, openSitePress, type SitePress } from './press/open-press.ts';
 import { createPublishing, markPurges } from './press/publishing.ts';
 import { pressRender } from './press/render-page.ts';
 import type { Tracing } from './tracing/tracing.ts';

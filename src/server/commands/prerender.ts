@@ -2,14 +2,16 @@
  * `npm run press`: renders the whole site, or a part of it, into the page store without serving it. It may run beside a serving process
  * with the same DATA_DIR: the store accepts both, and refuses a page that changed while it was rendered.
  */
+
 import { fileURLToPath } from 'node:url';
+import { buildName } from '../../lib/build-name.server.ts';
 import type { Progress, Warmed } from '../../press/scheduler/warm-up.server.ts';
 import { compose } from '../compose.ts';
 import { parseConfig } from '../config/config.ts';
 import { loadPages } from '../http/page-renderer.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { createLog } from '../logging.ts';
-import { buildName, openSitePress } from '../press/open-press.ts';
+import { openSitePress } from '../press/open-press.ts';
 import { allKeys, articleKeys } from '../press/page-keys.ts';
 import { processesFor, type Share, startShares } from './prerender-shares.ts';
 

@@ -1,6 +1,6 @@
 /** Sets up the press for the site: its store, keys and cookies, and the listeners to its events. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../../lib/logging.ts';
 import { inSpan } from '../../lib/tracing.ts';
@@ -65,7 +65,7 @@ export interface SitePressOptions {
   readonly security: SecurityHeaders;
   /** Default: none. */
   readonly dictionary?: SharedDictionary | null;
-  /** Name of the build, see {@link buildName}. */
+  /** Name of the build (`lib/build-name.server.ts`). */
   readonly build: string;
   readonly log: Logger;
   /** Pages of the other nodes of a cluster, by the name of the build. */
@@ -78,21 +78,6 @@ export interface SitePressOptions {
 
 /** The tag of every page: its change affects all of them. */
 export const everything = 'site';
-
-/** A short hash over the names and contents of all built server files, which identifies the build. */
-export function buildName(folder: string): string {
-  const hash = createHash('sha256');
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  for (const file of files)
-    hash
-      .update(`${file.slice(folder.length)}\0`)
-      .update(readFileSync(file))
-      .update('\0');
-  return hash.digest('hex').slice(0, 12);
-}
 
 /**
  * The name under which pages are stored: the build, and the settings that pages depend on, such as whether billing is on. Pages of
