@@ -3,6 +3,7 @@
  * (spec section 9). Every function takes UTC instants, as ISO 8601 strings or epoch milliseconds.
  */
 import { publication } from '../publication.ts';
+import { createBoundedMap } from './bounded-map.ts';
 
 const timeZone = publication.timeZone;
 const full = new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'full' });
@@ -21,13 +22,12 @@ const digits = new Intl.DateTimeFormat('en-US', {
 });
 
 /** The dates of a story stand on dozens of pages, and each costs as much as the rest of its card. */
-const known = new Map<string, string>();
+const known = createBoundedMap<string>(5000);
 
 function remembered(key: string, make: () => string): string {
   let text = known.get(key);
   if (text === undefined) {
     text = make();
-    if (known.size >= 5000) known.clear();
     known.set(key, text);
   }
   return text;

@@ -3,9 +3,9 @@
  * the new one is stored; withdrawn pages are removed before `invalidate` returns.
  */
 
+import { createBoundedMap } from '../lib/bounded-map.ts';
 import type { RestrictedLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
-import { createBoundedMap } from './cache/bounded-map.ts';
 import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
 import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
 import { createEncoder } from './cache/compressor.server.ts';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBoundedMap } from './cache/bounded-map.ts';
 import { createTagChanges } from './cache/cache-state.ts';
 import { createQueue } from './scheduler/scheduler-state.ts';
 
@@ -17,21 +16,6 @@ describe('the queue', () => {
         expect(queue.size).toBe(0);
       }),
     );
-  });
-});
-
-describe('the recent', () => {
-  it('is bounded and keeps what is used', () => {
-    const recent = createBoundedMap<number>(10);
-    recent.set('kept', 1);
-    for (let i = 0; i < 1000; i++) {
-      recent.set(`n${i}`, i);
-      expect(recent.get('kept')).toBe(1);
-    }
-    expect(recent.get('n0')).toBeUndefined();
-    expect(recent.get('n999')).toBe(999);
-    recent.clear();
-    expect(recent.get('kept')).toBeUndefined();
   });
 });
 

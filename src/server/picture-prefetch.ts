@@ -2,7 +2,9 @@
  * Fetches the originals of the pictures on the newest pages before a reader requests them, so that readers don't miss them while
  * WordPress is down. Older pictures are fetched on demand, because all of them would be the whole media library.
  */
+
 import { setImmediate as breathe } from 'node:timers/promises';
+import { createBoundedMap } from '../lib/bounded-map.ts';
 import type { Picture } from '../lib/content/model.ts';
 import type { ContentReader } from '../lib/content/reader.ts';
 import { imagePath } from '../lib/images/url.ts';
@@ -28,7 +30,7 @@ export interface PicturePrefetch {
 const newest = 150;
 const longestMs = 60_000;
 const atOnce = 2;
-/** Most addresses remembered as fetched; beyond that the list starts over, which costs look-ups on disk and no fetches. */
+/** Most addresses remembered as fetched; one that is forgotten costs a look-up on disk and no fetch. */
 const mostRemembered = 20_000;
 
 const inBody = new RegExp(`"${imagePath}\\?url=([^&"]+)&`, 'g');
@@ -60,7 +62,7 @@ export async function newestPictures(content: ContentReader): Promise<string[]> 
 
 /** Creates the prefetch; it does nothing before the first call of `soon`. */
 export function createPicturePrefetch(options: PicturePrefetchOptions): PicturePrefetch {
-  const fetched = new Set<string>();
+  const fetched = createBoundedMap<true>(mostRemembered / 2);
   let timer: NodeJS.Timeout | undefined;
   /** When the planned run was first requested. */
   let since = 0;
@@ -70,11 +72,10 @@ export function createPicturePrefetch(options: PicturePrefetchOptions): PictureP
   let wake: (() => void)[] = [];
 
   async function run(): Promise<void> {
-    if (fetched.size > mostRemembered) fetched.clear();
-    const wanted = (await newestPictures(options.reader())).filter((url) => !fetched.has(url));
+    const wanted = (await newestPictures(options.reader())).filter((url) => !fetched.get(url));
     const work = async () => {
       for (let url = wanted.shift(); url && !stopped; url = wanted.shift()) {
-        if (await options.measure(url)) fetched.add(url);
+        if (await options.measure(url)) fetched.set(url, true);
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));

@@ -2,8 +2,10 @@
  * The rate limiter of the whole site: counts calls against the limits of limits.ts, atomically, each where its limit is stored
  * (docs/decisions/0025-rate-limiter.md).
  */
+
 import { sql } from 'kysely';
 import { type RateLimiterLike, RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { type BoundedMap, createBoundedMap } from '../bounded-map.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { withTimeLimit } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
@@ -74,7 +76,7 @@ interface LimiterState {
   readonly inDatabase: Map<string, DatabaseWindows>;
   readonly inMemory: Map<string, MemoryWindows>;
   /** Windows that are known to be full, by key: a flood is refused without a write for each of its calls. */
-  readonly full: Map<string, { readonly until: number; readonly known: number }>;
+  readonly full: BoundedMap<{ readonly until: number; readonly known: number }>;
   /** Whether the last count in the database failed. */
   unavailable: boolean;
   restUntil: number;
@@ -101,7 +103,7 @@ export function createLimiter(
     fairnessTimeoutMs,
     inDatabase: new Map(),
     inMemory: new Map(),
-    full: new Map(),
+    full: createBoundedMap(mostFull / 2),
     unavailable: false,
     restUntil: Number.NEGATIVE_INFINITY,
   };
@@ -132,7 +134,6 @@ async function count(state: LimiterState, name: LimitName, who: LimitSubject): P
     if (!(error instanceof Refusal)) throw error;
     const [scope, key] = error.at;
     const until = now() + error.left;
-    if (full.size >= mostFull) full.clear();
     full.set(key, { until, known: limits[name].reserved ? Math.min(until, now() + reservedMs) : until });
     return { scope, retryAfter: secondsTo(state, until) };
   }

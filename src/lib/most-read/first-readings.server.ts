@@ -3,7 +3,9 @@
  * and hashed under a key that changes every day and is never stored, so that it can't show who has read what. A restart clears it, and
  * each of several processes counts a reader once.
  */
+
 import { createHmac, randomBytes } from 'node:crypto';
+import { createBoundedMap } from '../bounded-map.ts';
 import { blockOf, networkOf } from '../http/network.ts';
 
 export type Passage = 'passed' | 'again' | 'limited';
@@ -16,11 +18,12 @@ export interface FirstReadings {
 export interface FirstReadingsRules {
   /** Readings of one article from one IPv6 /48, which is 65,536 networks of one connection, in a day. */
   readonly perBlock: number;
-  /** Readings remembered, 200,000 unless given; above that, the older half is forgotten. */
+  /** Most readings remembered, 200,000 unless given: the last half of them, and some of the older ones. */
   readonly remembered?: number;
 }
 
 const day = 24 * 3_600_000;
+/** A caller with more of them can avoid the limit in any case. */
 const mostBlocks = 50_000;
 
 /** @param now epoch milliseconds */
@@ -28,9 +31,8 @@ export function createFirstReadings(rules: FirstReadingsRules, now: () => number
   const { perBlock, remembered = 200_000 } = rules;
   let today = Number.NaN;
   let key = Buffer.alloc(0);
-  let young = new Set<string>();
-  let old = new Set<string>();
-  let blocks = new Map<string, number>();
+  const readings = createBoundedMap<true>(remembered / 2);
+  const blocks = createBoundedMap<number>(mostBlocks / 2);
 
   const marked = (text: string): string => createHmac('sha256', key).update(text).digest('base64url').slice(0, 16);
 
@@ -39,17 +41,14 @@ export function createFirstReadings(rules: FirstReadingsRules, now: () => number
     if (dayNow === today) return;
     today = dayNow;
     key = randomBytes(32);
-    young = new Set();
-    old = new Set();
-    blocks = new Map();
+    readings.clear();
+    blocks.clear();
   }
 
   /** Whether one more reading of a block is within the limit. */
   function within(name: string): boolean {
     const before = blocks.get(name) ?? 0;
     if (before >= perBlock) return false;
-    // A caller with so many addresses can avoid the limit in any case, so the memory is cleared.
-    if (before === 0 && blocks.size >= mostBlocks) blocks.clear();
     blocks.set(name, before + 1);
     return true;
   }
@@ -58,14 +57,10 @@ export function createFirstReadings(rules: FirstReadingsRules, now: () => number
     pass(article, address) {
       turn();
       const reading = marked(`${article} ${networkOf(address)}`);
-      if (young.has(reading) || old.has(reading)) return 'again';
+      if (readings.get(reading)) return 'again';
       const block = blockOf(address);
       if (block !== null && !within(marked(`${article} ${block}`))) return 'limited';
-      if (young.size >= remembered / 2) {
-        old = young;
-        young = new Set();
-      }
-      young.add(reading);
+      readings.set(reading, true);
       return 'passed';
     },
   };

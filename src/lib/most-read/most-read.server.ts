@@ -2,9 +2,11 @@
  * Counts readings in memory, writes them every second, and makes the lists of the most read. `kill -9` loses the readings since the
  * last write and nothing else; while the database is unavailable, readings wait in memory.
  */
+
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
+import { type BoundedMap, createBoundedMap } from '../bounded-map.ts';
 import type { Card } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { tag } from '../content/tags.ts';
@@ -59,7 +61,7 @@ const lookMs = 15_000;
 const tidyMs = 3_600_000;
 /** How long what is read now is remembered, milliseconds: every open screen of the newsroom asks for it. */
 const nowMs = 5000;
-/** How long a list is remembered, milliseconds, and how many are. */
+/** How long a list is remembered, milliseconds, and how many are at most. */
 const recentMs = 2000;
 const mostRecent = 200;
 /** Highest articles that are kept in memory; the lists of sections are picked out of them. */
@@ -78,7 +80,7 @@ interface State {
   waiting: Map<number, number>;
   highest: readonly Ranked[];
   /** Lists that were made a moment ago. Cards are read each time, so that a withdrawn article is never shown. */
-  readonly recent: Map<string, { readonly of: readonly Ranked[]; readonly at: number; readonly ids: number[] }>;
+  readonly recent: BoundedMap<{ readonly of: readonly Ranked[]; readonly at: number; readonly ids: number[] }>;
   /** The lists on pages. */
   onPages: StoredLists;
   readAt: number;
@@ -101,7 +103,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     scores: openScores(options.database, halfLife),
     waiting: new Map(),
     highest: [],
-    recent: new Map(),
+    recent: createBoundedMap(mostRecent / 2),
     onPages: readLists(options.file),
     readAt: Number.NEGATIVE_INFINITY,
     tidiedAt: Number.NEGATIVE_INFINITY,
@@ -190,7 +192,6 @@ function topIds(state: State, { limit, section }: Pick<TopQuery, 'limit' | 'sect
   const known = recent.get(key);
   if (known && known.of === highest && Math.abs(now() - known.at) < recentMs) return known.ids.slice(0, wanted);
   const ids = ranked(state, most, section);
-  if (recent.size >= mostRecent) recent.clear();
   recent.set(key, { of: highest, at: now(), ids });
   return ids.slice(0, wanted);
 }

@@ -1,11 +1,11 @@
 /** A page in memory: header lists, and the bytes of each requested encoding, ready to send. */
 
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { createBoundedMap } from '../../lib/bounded-map.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import { PoolBusy } from '../../lib/workers/pool.server.ts';
 import type { KeptBody } from '../fast-path/fast-path.ts';
 import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';
-import { createBoundedMap } from './bounded-map.ts';
 import { decode } from './compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './dictionary.server.ts';
 

@@ -5,8 +5,8 @@
  * Its form: `v1.<key id>.<expiry, Unix seconds>.<level>.<HMAC-SHA256 of all before the last dot, base64url>`.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createBoundedMap } from '../../lib/bounded-map.ts';
 import type { RestrictedLevel } from '../../lib/content/model.ts';
-import { createBoundedMap } from '../cache/bounded-map.ts';
 
 /** A signing key. */
 export interface AccessKey {

@@ -2,7 +2,7 @@
  * Turns a request's target into the key of a page. Only the path and the parameters that the page is known to use are part of a key: no
  * host, header or other parameter can create a second copy of a page, or store another page under its key.
  */
-import { createBoundedMap } from '../cache/bounded-map.ts';
+import { createBoundedMap } from '../../lib/bounded-map.ts';
 
 /** Parameters that the pages of a path use. */
 export interface QueryRule {

@@ -1,6 +1,6 @@
 /** Sends a page of the press over HTTP. This is the hot path: nothing is created here that could have been created before. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createBoundedMap } from '../cache/bounded-map.ts';
+import { createBoundedMap } from '../../lib/bounded-map.ts';
 import { ageAt, type CachedPage, type EncodedResponse, timingAt } from '../cache/cached-page.ts';
 import type { DictionaryCoding } from '../cache/dictionary.server.ts';
 import { type CachedResponse, type FastPathHeaders, secondNow } from '../fast-path/fast-path.ts';

@@ -1,7 +1,7 @@
 /** Reading, writing and removing the rows of stored pages. All functions run inside `StoreFile.use` or `write`. */
 import { crc32 } from 'node:zlib';
+import { createBoundedMap } from '../../lib/bounded-map.ts';
 import type { Logger } from '../../lib/logging.ts';
-import { createBoundedMap } from '../cache/bounded-map.ts';
 import type { StoreFile } from './sqlite-file.server.ts';
 import { type Bodies, type Encoding, encodings, type PageRef, type StoredPage, type Variant } from './stored-page.ts';
 

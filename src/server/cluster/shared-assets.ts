@@ -5,9 +5,9 @@
 
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { createBoundedMap } from '../../lib/bounded-map.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
-import { createBoundedMap } from '../../press/cache/bounded-map.ts';
 
 /** Where the nodes share the files. Its errors have a message for the operator. */
 export interface AssetStore {

@@ -2,6 +2,7 @@
  * Kysely over `node:sqlite`: one connection, one transaction at a time, and no query of another caller inside a transaction.
  * While another process holds the write lock, queries wait without blocking the event loop.
  */
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -16,6 +17,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { createBoundedMap } from '../../lib/bounded-map.ts';
 import { DatabaseUnavailable } from '../../lib/database.ts';
 import { queryListener } from '../../lib/tracing.ts';
 
@@ -26,8 +28,8 @@ export interface SqliteOptions {
   readonly durable?: boolean;
 }
 
-/** Most prepared statements in the cache, more than any process has distinct ones. */
-const mostPrepared = 500;
+/** Prepared statements in the cache, more than any process has distinct ones. */
+const preparedKept = 500;
 /** SQLite itself waits this long and blocks the event loop; the rest of the wait is asynchronous. */
 const busyMs = 10;
 const busyCode = 5;
@@ -156,7 +158,7 @@ class NodeSqliteDriver implements Driver {
 class Connection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #timeoutMs: number;
-  readonly #prepared = new Map<string, StatementSync>();
+  readonly #prepared = createBoundedMap<StatementSync>(preparedKept);
 
   constructor(database: DatabaseSync, timeoutMs: number) {
     this.#database = database;
@@ -195,7 +197,6 @@ class Connection implements DatabaseConnection {
   #prepare(sql: string): StatementSync {
     let statement = this.#prepared.get(sql);
     if (!statement) {
-      if (this.#prepared.size >= mostPrepared) this.#prepared.clear();
       statement = this.#database.prepare(sql);
       this.#prepared.set(sql, statement);
     }

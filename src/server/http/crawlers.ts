@@ -7,6 +7,7 @@
 import { promises as dns } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
+import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 
@@ -77,7 +78,7 @@ interface CrawlersState extends CrawlersOptions {
   readonly now: () => number;
   readonly wanted: readonly (readonly [CrawlerName, Engine])[];
   readonly anyAgent: RegExp;
-  readonly known: Map<string, { readonly answer: boolean; readonly until: number }>;
+  readonly known: BoundedMap<{ readonly answer: boolean; readonly until: number }>;
   readonly asking: Map<string, Promise<boolean>>;
   readonly lists: Map<CrawlerName, { readonly list: Promise<BlockList | null>; until: number }>;
 }
@@ -89,7 +90,7 @@ export function createCrawlers(options: CrawlersOptions): Crawlers {
     ...options,
     wanted,
     anyAgent: new RegExp(wanted.map(([, { agent }]) => agent.source).join('|') || '(?!)', 'i'),
-    known: new Map(),
+    known: createBoundedMap(mostRemembered / 2),
     asking: new Map(),
     lists: new Map(),
   };
@@ -165,7 +166,6 @@ async function verify(crawlers: CrawlersState, name: CrawlerName, given: string)
   const question = find(crawlers, name, address).finally(() => crawlers.asking.delete(key));
   crawlers.asking.set(key, question);
   const answer = await question;
-  if (crawlers.known.size >= mostRemembered) crawlers.known.clear();
   crawlers.known.set(key, { answer, until: crawlers.now() + (answer ? remembered.yes : remembered.no) });
   return answer;
 }

@@ -1,4 +1,5 @@
 /** Security headers: the same on every response, and a content security policy for pages. */
+import { createBoundedMap } from '../../lib/bounded-map.ts';
 import { thirdPartySources } from '../../lib/third-party/sources.ts';
 import { publication } from '../../publication.ts';
 import type { Config } from '../config/config.ts';
@@ -39,7 +40,8 @@ export function securityHeaders(config: SecuritySettings): SecurityHeaders {
   // Without the token no operator could read the reports. Endpoints need https: over http, Chromium would send to neither.
   const reports = Boolean(config.operatorToken);
   const { base, scriptHosts } = sitePolicy(config);
-  const known = new Map<string, string>();
+  // Policies differ only by the scripts of a route; the limit protects memory if that ever changes.
+  const known = createBoundedMap<string>(500);
 
   return {
     always: {
@@ -55,8 +57,6 @@ export function securityHeaders(config: SecuritySettings): SecurityHeaders {
       let policy = known.get(key);
       if (!policy) {
         policy = print(merge(base, rendered === null ? "script-src 'none'" : rendered, scriptHosts));
-        // Policies differ only by the scripts of a route; the limit protects memory if that ever changes.
-        if (known.size > 1000) known.clear();
         known.set(key, policy);
       }
       return policy;

@@ -1,7 +1,9 @@
 /** Sets up the press for the site: its store, keys and cookies, and the listeners to its events. */
+
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createBoundedMap } from '../../lib/bounded-map.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { inSpan } from '../../lib/tracing.ts';
 import {
@@ -127,7 +129,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
   const file = join(pagesDir(config), storeName(config));
   const store: PageStore = openStore({ file, build, log });
   /** Pages that are rendered first: withdrawn ones, and those that an editor waits for. */
-  const prioritized = new Set<string>();
+  const prioritized = createBoundedMap<true>(5000);
   const freshListeners: ((page: FreshPage) => void)[] = [];
   const renderListeners: ((ms: number) => void)[] = [];
   const press = openPress({
@@ -154,7 +156,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     priority: ({ key }) => {
       if (key === '/') return 0;
-      return prioritized.has(key) ? 1 : 100;
+      return prioritized.get(key) ? 1 : 100;
     },
     onFresh: (page) => {
       prioritized.delete(page.key);
@@ -180,10 +182,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
     },
     earlierKeys: store.earlierKeys,
     prioritize(keys) {
-      for (const key of keys) {
-        if (prioritized.size > 10_000) prioritized.clear();
-        prioritized.add(key);
-      }
+      for (const key of keys) prioritized.set(key, true);
     },
     onFresh: (listener) => void freshListeners.push(listener),
     onRender: (listener) => void renderListeners.push(listener),

@@ -1,6 +1,8 @@
 /** The billing service: builds what its functions share, and exposes them as routes and pages call them. */
+
 import Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import { createHmacs } from '../../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../../database.ts';
 import type { Limiter } from '../../http/limiter.server.ts';
@@ -235,7 +237,7 @@ function changing(dependencies: BillingDependencies) {
 function reading(dependencies: BillingDependencies) {
   const { database, customers, purchases, subscriptions, rules, now } = dependencies;
   const statesOf = async (userId: string) => (await subscriptions.ofUser(userId)).map(({ state }) => state);
-  const repairedAt = new Map<string, number>();
+  const repairedAt = createBoundedMap<number>(5000);
   return {
     async currency(session, country) {
       const own = session && (await subscriptions.running(session.userId));
@@ -254,7 +256,6 @@ function reading(dependencies: BillingDependencies) {
     shipping: ({ userId }) => customers.shipping(userId),
     async repair({ userId }) {
       if ((repairedAt.get(userId) ?? 0) > now() - repairEveryMs) return;
-      if (repairedAt.size > 10_000) repairedAt.clear();
       repairedAt.set(userId, now());
       const customer = await customers.find(userId);
       if (customer !== null) await subscriptions.reconcileCustomer(customer);

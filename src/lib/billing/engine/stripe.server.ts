@@ -3,7 +3,9 @@
  * Stripe replays the first answer under a key for a day, its own failures (5xx) included (docs.stripe.com/api/idempotent_requests), so a
  * call that met one is tried again under another key.
  */
+
 import Stripe from 'stripe';
+import { createBoundedMap } from '../../bounded-map.ts';
 import { DatabaseUnavailable } from '../../database.ts';
 import { tooManyTries } from '../../http/answer.ts';
 import type { ExceededLimit } from '../../http/limiter.server.ts';
@@ -36,8 +38,7 @@ export function openStripe(
 }
 
 /** Failures by key. After a restart one failure may be replayed. */
-const failures = new Map<string, number>();
-const mostKept = 10_000;
+const failures = createBoundedMap<number>(5000);
 
 /**
  * Calls Stripe under a key that is the same in every process until Stripe itself fails. Only for calls that may be made twice, or whose
@@ -55,7 +56,6 @@ export async function withIdempotencyKey<T>(
     return await call({ idempotencyKey: failed === 0 ? key : `${key}:${failed}` });
   } catch (error) {
     if (error instanceof Stripe.errors.StripeError && (error.statusCode ?? 0) >= 500) {
-      if (failures.size >= mostKept) failures.clear();
       failures.set(key, failed + 1);
     }
     throw error;

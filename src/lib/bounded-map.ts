@@ -2,12 +2,14 @@
 export interface BoundedMap<T> {
   get(key: string): T | undefined;
   set(key: string, value: T): void;
+  delete(key: string): void;
   clear(): void;
 }
 
 /**
  * Two generations: when the young one is full, it becomes the old one, and values that are read again move over. A look-up in the young
- * generation writes nothing, which makes it cheap on a hot path; the map holds at most `2 × limit` values.
+ * generation writes nothing, which makes it cheap on a hot path; the map holds the last `limit` values that were used, and at most twice
+ * as many.
  */
 export function createBoundedMap<T>(limit: number): BoundedMap<T> {
   let young = new Map<string, T>();
@@ -30,6 +32,10 @@ export function createBoundedMap<T>(limit: number): BoundedMap<T> {
       return older;
     },
     set,
+    delete(key) {
+      young.delete(key);
+      old.delete(key);
+    },
     clear() {
       young = new Map();
       old = new Map();
