@@ -75,7 +75,7 @@ const parts = '.live-head, .live-keys, [data-entry], [data-entry] > *, .prose > 
  * Changes the page, and keeps in its place what is in view: the first part that begins below the header and isn't changed itself. Browsers
  * with scroll anchoring have moved nothing; for the others the page is scrolled by the difference.
  */
-export function steadily(lists: Lists, changed: Element | null, change: () => void): void {
+export function changeInPlace(lists: Lists, changed: Element | null, change: () => void): void {
   const held = [...lists.section.querySelectorAll(parts)].find((part) => {
     if (changed && (part.contains(changed) || changed.contains(part))) return false;
     const { top, height } = part.getBoundingClientRect();

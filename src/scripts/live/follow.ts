@@ -4,6 +4,7 @@
  */
 import { followingEnded, newUpdates, streamEvents, streamPath } from '../../lib/live/schema.ts';
 import {
+  changeInPlace,
   entriesIn,
   isAbove,
   isOfLaterPage,
@@ -12,7 +13,6 @@ import {
   parseEntry,
   put,
   shownEntry,
-  steadily,
   topOf,
   updateKeyEvents,
 } from './entries.ts';
@@ -125,7 +125,7 @@ function take(page: Following, entry: HTMLElement): void {
   if (shown?.dataset.version === version || waiting.get(id)?.dataset.version === version) return;
   updateTime(page, entry);
   if (shown) {
-    steadily(lists, shown, () => put(lists, entry));
+    changeInPlace(lists, shown, () => put(lists, entry));
     updateKeyEvents(lists, id, entry);
     return;
   }
@@ -137,19 +137,19 @@ function take(page: Following, entry: HTMLElement): void {
     return;
   }
   waiting.set(id, entry);
-  announce(page);
+  showCount(page);
 }
 
 function remove(page: Following, id: string): void {
   const { lists, waiting } = page;
-  if (waiting.delete(id)) announce(page);
+  if (waiting.delete(id)) showCount(page);
   const shown = shownEntry(lists, id);
-  if (shown) steadily(lists, shown, () => shown.remove());
-  steadily(lists, null, () => updateKeyEvents(lists, id, null));
+  if (shown) changeInPlace(lists, shown, () => shown.remove());
+  changeInPlace(lists, null, () => updateKeyEvents(lists, id, null));
 }
 
 /** Says how many entries wait; the button is over the page and moves nothing. */
-function announce({ waiting, news, button, status }: Following): void {
+function showCount({ waiting, news, button, status }: Following): void {
   const words = waiting.size > 0 ? newUpdates(waiting.size) : '';
   news.hidden = words === '';
   button.textContent = words;
@@ -169,7 +169,7 @@ function showWaiting(page: Following): void {
   }
   const [newest] = [...waiting.values()].sort((a, b) => (isAbove(a, b) ? -1 : 1));
   waiting.clear();
-  announce(page);
+  showCount(page);
   if (!newest) return;
   newest.tabIndex = -1;
   newest.focus({ preventScroll: true });
@@ -250,7 +250,7 @@ function close(page: Following): void {
   note.className = 'live-ended';
   note.textContent = followingEnded;
   const { section } = page.lists;
-  steadily(page.lists, null, () => section.querySelector('.live-head')?.after(note));
+  changeInPlace(page.lists, null, () => section.querySelector('.live-head')?.after(note));
   page.status.textContent = followingEnded;
 }
 
@@ -259,7 +259,7 @@ function end(page: Following): void {
   page.isOver = true;
   pause(page);
   const { section } = page.lists;
-  steadily(page.lists, null, () => {
+  changeInPlace(page.lists, null, () => {
     for (const badge of document.querySelectorAll('.live-badge')) badge.remove();
     const ended = section.querySelector<HTMLElement>('[data-live-ended]');
     if (ended) ended.hidden = false;
