@@ -39,6 +39,8 @@ export function createCustomers(stripe: Stripe, database: Database, jobs: State[
      * @throws Refused if the account is deleted: a call that was under way must not restore it
      */
     ensure: (reader: Pick<Session, 'userId' | 'email'>) => withLock(reader.userId, () => ensure(state, reader)),
+    /** Stores a customer that Stripe has for a reader, unless the reader has one already. */
+    adopt: (userId: string, customer: string) => store(state, userId, customer),
     userOf: (customer: string) => userOf(db, customer),
     /** Whether the customer was a reader's whose account is deleted. */
     isForgotten: (customer: string) => isForgotten(db, customer),

@@ -240,7 +240,7 @@ async function refundDeletedReader(
 
 /** The reader of a subscription, from our own row, or from Stripe's metadata where ours was lost. */
 async function ownerOf(
-  { database: { db }, customers, now }: Dependencies,
+  { database: { db }, customers }: Dependencies,
   { subscription }: FetchedSubscription,
 ): Promise<string | null> {
   const customer = idOf(subscription.customer) ?? '';
@@ -249,11 +249,7 @@ async function ownerOf(
   if (known !== null || !noted || (await customers.isForgotten(customer))) return known;
   const user = await db.selectFrom('users').select('id').where('id', '=', noted).executeTakeFirst();
   if (!user) return null;
-  await db
-    .insertInto('customers')
-    .values({ user_id: noted, customer, shipping: null, shipping_sent: 0, updated: now() })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  await customers.adopt(noted, customer);
   return customers.userOf(customer);
 }
 

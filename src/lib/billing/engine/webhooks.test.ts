@@ -1,6 +1,6 @@
 /** Webhooks: lost, doubled, shuffled, forged, replayed, a thousand at once, and while Stripe or the database is away. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid, webhookSecret } from '../../../../tests/world/billing.ts';
+import { type BillingBench, billingBench, day, home, paid, webhookSecret } from '../../../../tests/world/billing.ts';
 import { onBothEnginesAlone } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 import { jobOf } from './webhooks.server.ts';
@@ -143,6 +143,21 @@ onBothEnginesAlone('webhooks', (engines) => {
     await site.billing.drain();
     expect((await site.billing.subscription(session))?.cancelAtPeriodEnd).toBe(true);
     expect(await site.billing.compare()).toEqual({ checked: 1, drifted: [] });
+  });
+
+  it('give a reader what was bought before the database lost it, with an address for print or without', async () => {
+    const session = await subscribed();
+    const [subscription] = (await site.dashboard.subscriptions.list()).data;
+    const { db } = site.database;
+    for (const hasAddress of [false, true]) {
+      for (const table of ['purchases', 'subscriptions', 'customers'] as const) await db.deleteFrom(table).execute();
+      if (hasAddress) paid(await site.billing.saveShipping(session, home));
+      await db.updateTable('customers').set({ customer: null }).execute();
+      expect(await opens(session)).toBe(0);
+      await site.dashboard.subscriptions.update(subscription?.id ?? '', { description: `restored ${hasAddress}` });
+      await site.deliver();
+      expect(await opens(session)).toBe(1);
+    }
   });
 
   it('bring new prices to the pages', async () => {
