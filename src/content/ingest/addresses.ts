@@ -92,6 +92,9 @@ export function webAddress(address: string, base?: string): URL | null {
   return url;
 }
 
+/** Whether an address is that of an SVG, which can run scripts and isn't shown as a picture. */
+export const isSvg = (url: URL): boolean => /\.svgz?$/iu.test(url.pathname);
+
 /** Address for a frame, if its host is one of `frameHosts`; plain http is allowed for localhost alone. */
 export function allowedFrame(address: string, frameHosts: readonly string[]): string | null {
   const url = webAddress(address);

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../lib/http/network.ts';
 import { imageSrcset, imageUrl } from '../../lib/images/url.ts';
-import { type Embed, embedOf, webAddress } from './addresses.ts';
+import { type Embed, embedOf, isSvg, webAddress } from './addresses.ts';
 import { cleanLine, textOf } from './sanitize.server.ts';
 
 /** The context of the steps that transform a body. */
@@ -128,12 +128,10 @@ const dimension = (element: Element, name: string): number | null => {
   return value > 0 ? value : null;
 };
 
-const isVector = (url: URL): boolean => /\.svgz?$/iu.test(url.pathname);
-
 /** The largest file that WordPress offers for a picture: `srcset` includes the original, while `src` is often a smaller copy. */
 function largest(image: Element, base: string): Source | null {
   const own = webAddress(image.getAttribute('src') ?? '', base);
-  if (!own || isVector(own)) return null;
+  if (!own || isSvg(own)) return null;
   let best: Source = { url: own.href, width: null };
   for (const candidate of (image.getAttribute('srcset') ?? '').split(/,\s+/u)) {
     const [, address = '', width = ''] = /^(\S+)\s+(\d{1,5})w$/u.exec(candidate.trim()) ?? [];

@@ -2,6 +2,7 @@
  * Turns a response of WordPress into a document of the site: validated against its wire schema, sanitized, in the site's own terms. An
  * invalid document comes back as a rejection that names the field and the problem, never as an exception.
  */
+
 import type { z } from 'zod';
 import type { Author, Correction, DocumentType, Picture } from '../../lib/content/model.ts';
 import { instantAt } from '../../lib/instants.ts';
@@ -11,7 +12,7 @@ import { front } from '../wire/front.ts';
 import type { WireAuthor, WireImage } from '../wire/post.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, instantOf, type Rejection, rejectionOf } from '../wire/values.ts';
-import { allowedFrame, firstWebAddress, webAddress, youtubeId } from './addresses.ts';
+import { allowedFrame, firstWebAddress, isSvg, webAddress, youtubeId } from './addresses.ts';
 import { openingOf, shapeBody, shapeComment, shapeNote } from './body.server.ts';
 import type { BodyContext } from './body-media.server.ts';
 import {
@@ -316,7 +317,7 @@ async function pictureOf(
 ): Promise<Picture | null> {
   if (!image) return null;
   const url = webAddress(image.url, base);
-  if (!url || /\.svgz?$/iu.test(url.pathname)) return null;
+  if (!url || isSvg(url)) return null;
   const known =
     image.width && image.height ? { width: image.width, height: image.height } : await context.measure(url.href);
   return {
