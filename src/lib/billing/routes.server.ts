@@ -4,7 +4,7 @@ import type { APIContext, APIRoute } from 'astro';
 import { z } from 'zod';
 import type { Accounts, Session } from '../accounts/service.ts';
 import { type Answer, refuse } from '../http/answer.ts';
-import { accountRoute, type Call, getRoute, signedInRoute } from '../http/routes.server.ts';
+import { accountRoute, type Call, getRoute, jsonResponse, signedInRoute } from '../http/routes.server.ts';
 import { messages } from './messages.ts';
 import {
   limits,
@@ -139,10 +139,7 @@ export const webhookRoute: APIRoute = async ({ request, locals }) => {
   const { status, message } = billing
     ? await billing.webhook(raw, request.headers.get('stripe-signature'))
     : { status: 503, message: messages.off };
-  return new Response(JSON.stringify({ message }), {
-    status,
-    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
-  });
+  return jsonResponse({ status, body: { message } });
 };
 
 /** A subscription as Zephr's API describes it (vendors.md 1.12). */

@@ -65,8 +65,7 @@ export function sealedCookie<Schema extends z.ZodType>(name: string, schema: Sch
     const secure = config.siteUrl.startsWith('https:');
     // The prefix keeps a sibling domain from setting one.
     const full = secure ? `__Host-${name}` : name;
-    const cookie = (value: string, age: number) =>
-      `${full}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+    const cookie = (value: string, maxAge: number) => setCookie(full, value, { maxAge, httpOnly: true, secure });
     return {
       set: (value) => cookie(services.sealer.seal(name, value, seconds), seconds),
       read(header) {

@@ -1,6 +1,7 @@
 /** A route for questions of the newsroom's plugin, which signs them as it signs webhooks (docs/content-api.md). They may be repeated. */
 import type { APIRoute } from 'astro';
 import { parseJson } from '../text.ts';
+import { jsonResponse } from './routes.server.ts';
 
 const limit = 4096;
 
@@ -38,7 +39,4 @@ export function newsroomRoute(
   };
 }
 
-function json(status: number, body: object): Response {
-  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
-  return new Response(JSON.stringify(body), { status, headers });
-}
+const json = (status: number, body: object): Response => jsonResponse({ status, body });
