@@ -1,5 +1,4 @@
 /** The Astro integrations of the build: React, the directive `client:interaction`, and the service worker. */
-
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';

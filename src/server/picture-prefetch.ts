@@ -2,7 +2,6 @@
  * Fetches the originals of the pictures on the newest pages before a reader requests them, so that readers don't miss them while
  * WordPress is down. Older pictures are fetched on demand, because all of them would be the whole media library.
  */
-
 import { setImmediate as breathe } from 'node:timers/promises';
 import { createBoundedMap } from '../lib/bounded-map.ts';
 import type { Picture } from '../lib/content/model.ts';

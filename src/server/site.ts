@@ -2,7 +2,6 @@
  * Opens the site over its services: press, publishing, live streams, operators' page and HTTP server, each created after its
  * dependencies.
  */
-
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';

@@ -2,7 +2,6 @@
  * Turns a response of WordPress into a document of the site: validated against its wire schema, sanitized, in the site's own terms. An
  * invalid document comes back as a rejection that names the field and the problem, never as an exception.
  */
-
 import type { z } from 'zod';
 import type { Author, Correction, DocumentType, Picture } from '../../lib/content/model.ts';
 import { instantAt } from '../../lib/instants.ts';

@@ -2,7 +2,6 @@
  * Fetches documents that readers request before the first copy has reached them, by slug, at once and within limits. Each slug has one
  * request, however many callers wait; a few requests run at a time, clients take turns, and missing slugs are remembered.
  */
-
 import type { DocumentType } from '../../lib/content/model.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';

@@ -1,5 +1,4 @@
 /** The tabs of the account pages, what a panel of a page waits for, and the warning before an account is deleted. */
-
 import { deletionWarnings } from '../accounts/messages.ts';
 import type { Subscription } from '../billing/schema.ts';
 import { isLive } from '../billing/subscription-model.ts';

@@ -3,7 +3,6 @@
  * (docs.kickbox.com, "Single verification API"); any other vendor needs a small adapter (docs/operations.md): `GET <url>?email=…` with
  * `Authorization: Bearer <key>` answers `{"result": "deliverable" | "undeliverable" | "unknown", "suggestion": string | null}`.
  */
-
 import { Resolver } from 'node:dns/promises';
 import { z } from 'zod';
 import { withTimeLimit } from '../jobs/tasks.ts';

@@ -2,7 +2,6 @@
  * The rate limiter of the whole site: counts calls against the limits of limits.ts, atomically, each where its limit is stored
  * (docs/decisions/0025-rate-limiter.md).
  */
-
 import { sql } from 'kysely';
 import { type RateLimiterLike, RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { type BoundedMap, createBoundedMap } from '../bounded-map.ts';

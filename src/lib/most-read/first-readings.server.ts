@@ -3,7 +3,6 @@
  * and hashed under a key that changes every day and is never stored, so that it can't show who has read what. A restart clears it, and
  * each of several processes counts a reader once.
  */
-
 import { createHmac, randomBytes } from 'node:crypto';
 import { createBoundedMap } from '../bounded-map.ts';
 import { blockOf, networkOf } from '../http/network.ts';

@@ -2,7 +2,6 @@
  * Counts readings in memory, writes them every second, and makes the lists of the most read. `kill -9` loses the readings since the
  * last write and nothing else; while the database is unavailable, readings wait in memory.
  */
-
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';

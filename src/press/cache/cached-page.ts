@@ -1,5 +1,4 @@
 /** A page in memory: header lists, and the bytes of each requested encoding, ready to send. */
-
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';

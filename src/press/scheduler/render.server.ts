@@ -1,5 +1,4 @@
 /** Turns the injected render function's response into a page that can be stored. */
-
 import type { RestrictedLevel } from '../../lib/content/model.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { CachedPage } from '../cache/cached-page.ts';

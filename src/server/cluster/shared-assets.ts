@@ -2,7 +2,6 @@
  * Hashed scripts and styles of every build of the last days: during a release, a page of one build finds its files on the nodes of
  * another. Files with a hash in their name never change. A store has them: PostgreSQL (postgres-assets.ts) or a bucket (bucket-assets.ts).
  */
-
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { createBoundedMap } from '../../lib/bounded-map.ts';

@@ -2,7 +2,6 @@
  * Rendered pages in PostgreSQL: the node that claims a page renders it, the others wait for its bytes. A page is valid for all nodes
  * while none of its tags has changed since the revision of the content that it shows.
  */
-
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from '../../lib/database.ts';

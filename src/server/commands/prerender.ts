@@ -2,7 +2,6 @@
  * `npm run press`: renders the whole site, or a part of it, into the page store without serving it. It may run beside a serving process
  * with the same DATA_DIR: the store accepts both, and refuses a page that changed while it was rendered.
  */
-
 import { fileURLToPath } from 'node:url';
 import { buildName } from '../../lib/build-name.server.ts';
 import type { Progress, Warmed } from '../../press/scheduler/warm-up.server.ts';

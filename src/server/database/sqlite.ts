@@ -2,7 +2,6 @@
  * Kysely over `node:sqlite`: one connection, one transaction at a time, and no query of another caller inside a transaction.
  * While another process holds the write lock, queries wait without blocking the event loop.
  */
-
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -3,7 +3,6 @@
  * network address, against the ranges that the search engine publishes and then by reverse and forward DNS. Only such clients are
  * checked, and only for restricted pages.
  */
-
 import { promises as dns } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';

@@ -3,7 +3,6 @@
  * only where OPERATOR_TOKEN is set, and require it: as `Authorization: Bearer`, or in a form that opens a session of two hours
  * (operator-access.ts).
  */
-
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Content } from '../../content/service.ts';
 import type { Cdn, CdnStats } from '../../lib/cdn/cdn.server.ts';

@@ -1,5 +1,4 @@
 /** Sets up the press for the site: its store, keys and cookies, and the listeners to its events. */
-
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

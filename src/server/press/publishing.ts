@@ -3,7 +3,6 @@
  * purged only when the new pages are stored, because it requests them again within milliseconds and stores the response; of what was
  * withdrawn also at once.
  */
-
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContentChange } from '../../content/service.ts';

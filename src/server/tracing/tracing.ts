@@ -2,7 +2,6 @@
  * Traces by OpenTelemetry's SDK, exported by OTLP over HTTP. Imported only when the OTEL_ settings name a collector. Spans wait in a limited
  * queue and are dropped when it is full: a collector that is slow or gone costs a request nothing.
  */
-
 import {
   type Attributes,
   type Context,

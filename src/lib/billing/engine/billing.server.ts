@@ -1,5 +1,4 @@
 /** The billing service: builds what its functions share, and exposes them as routes and pages call them. */
-
 import Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import { createBoundedMap } from '../../bounded-map.ts';

@@ -3,7 +3,6 @@
  * Stripe replays the first answer under a key for a day, its own failures (5xx) included (docs.stripe.com/api/idempotent_requests), so a
  * call that met one is tried again under another key.
  */
-
 import Stripe from 'stripe';
 import { createBoundedMap } from '../../bounded-map.ts';
 import { DatabaseUnavailable } from '../../database.ts';
