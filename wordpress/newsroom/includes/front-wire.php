@@ -89,7 +89,7 @@ function newsroom_front_instant( $local ) {
 function newsroom_touch_fronts( $picture ) {
 	global $wpdb;
 	$table = newsroom_front_table();
-	$pages = $wpdb->get_col( $wpdb->prepare( "SELECT DISTINCT page FROM $table WHERE state = 'published' AND slots LIKE %s", '%"picture":' . (int) $picture . ',%' ) ); // phpcs:ignore WordPress.DB
+	$pages = $wpdb->get_col( $wpdb->prepare( "SELECT DISTINCT page FROM $table WHERE state IN ( 'published', 'scheduled' ) AND slots LIKE %s", '%"picture":' . (int) $picture . ',%' ) ); // phpcs:ignore WordPress.DB
 	foreach ( $pages as $page ) {
 		$post = newsroom_front_post( $page );
 		if ( $post ) {

@@ -118,13 +118,13 @@ function newsroom_terms_removed( $post_id, $tt_ids, $taxonomy ) {
 }
 
 /**
- * Words or file of a picture or of an audio file changed: every document that shows it first or plays it has changed.
+ * Words or file of a picture or of an audio file changed: every document that shows it first, tests a headline with it or plays it has changed.
  *
  * @param int $picture_id Attachment.
  */
 function newsroom_picture_changed( $picture_id ) {
 	global $wpdb;
-	$ids = $wpdb->get_col( $wpdb->prepare( "SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key IN ( '_thumbnail_id', 'newsroom_audio' ) AND meta_value = %s", (string) $picture_id ) ); // phpcs:ignore WordPress.DB
+	$ids = $wpdb->get_col( $wpdb->prepare( "SELECT post_id FROM {$wpdb->postmeta} WHERE ( meta_key IN ( '_thumbnail_id', 'newsroom_audio' ) AND meta_value = %s ) OR ( meta_key = 'newsroom_headline_test' AND meta_value LIKE %s )", (string) $picture_id, '%"image";i:' . (int) $picture_id . ';%' ) ); // phpcs:ignore WordPress.DB
 	_prime_post_caches( array_map( 'intval', $ids ), false, true );
 	foreach ( $ids as $id ) {
 		newsroom_touch( (int) $id );

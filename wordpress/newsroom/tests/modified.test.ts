@@ -17,6 +17,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const insert = (type: string, title: string): Promise<number> =>
   newsroom.php(
     `return wp_insert_post( array( 'post_type' => $input[0], 'post_title' => $input[1], 'post_status' => 'publish' ) );`,
@@ -30,10 +31,7 @@ it('a deleted picture changes every document that it stood on', async () => {
     $picture = wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'Gone', 'post_status' => 'inherit' ), $upload['file'] );
     foreach ( $input['on'] as $id ) { set_post_thumbnail( $id, $picture ); }
     return $picture;`,
-    {
-      png: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-      on: [story, author],
-    },
+    { png, on: [story, author] },
   );
   await untilSent(newsroom);
   const image = async () => (await newsroom.rest(`/wp/v2/articles/${story}`)).json.image;
@@ -47,6 +45,33 @@ it('a deleted picture changes every document that it stood on', async () => {
     [`update ${story}`, `author ${author}`].toSorted(),
   );
   expect(await image()).toBeNull();
+});
+
+it('a deleted picture changes the story whose headlines are tested with it, and a front that is scheduled', async () => {
+  const story = await insert('articles', 'Tested');
+  const picture = await newsroom.php(
+    `$upload = wp_upload_bits( 'tested.png', null, base64_decode( $input['png'] ) );
+    $picture = wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'Tested', 'post_status' => 'inherit' ), $upload['file'] );
+    update_post_meta( $input['story'], 'newsroom_headline_test', array( 'state' => 'running', 'variants' => array( array( 'headline' => 'Another', 'image' => $picture ) ) ) );
+    $slots = newsroom_clean_slots( array( array( 'kind' => 'lead', 'story' => $input['story'], 'picture' => $picture ) ) );
+    newsroom_insert_front( 'home', 'scheduled', $slots, time() + HOUR_IN_SECONDS );
+    newsroom_announce_front( 'home' );
+    return $picture;`,
+    { png, story },
+  );
+  await untilSent(newsroom);
+  const shown = async () => (await newsroom.rest(`/wp/v2/articles/${story}`)).json.headline_test.others[0].image;
+  expect(await shown()).toMatchObject({ id: picture });
+  receiver.clear();
+  expect((await newsroom.rest(`/wp/v2/media/${picture}?force=true`, { as: 'admin', method: 'DELETE' })).status).toBe(
+    200,
+  );
+  await untilSent(newsroom);
+  expect(await shown()).toBeNull();
+  expect(receiver.deliveries.map(({ body }) => `${body.type} ${body.slug}`).toSorted()).toEqual([
+    'articles tested',
+    'fronts home',
+  ]);
 });
 
 it('a story that loses a section by a bulk tool or the command line has changed', async () => {
