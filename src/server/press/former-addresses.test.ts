@@ -21,6 +21,7 @@ beforeEach(() => {
   put(13, 'budget-2', ['/2025/01/budget']);
   put(14, 'שלום', ['/2024/05/%d7%a9%d7%9c%d7%95%d7%9d']);
   put(15, 'review', ['/games/review']);
+  put(16, 'the-new-bridge', ['the-bridge']);
   const section = { name: 'N', label: 'L', homepageCount: 4, showInMedia: false, color: 'default' as const };
   storeSections(store, [
     { ...section, id: 3, slug: 'national', position: 1, former: ['nation', 'brooklyn'] },
@@ -44,6 +45,9 @@ it.each([
   ['/category/brooklyn', null],
   ['/category/nation', '/section/national'],
   ['/section/nation', '/section/national'],
+  // Further updates of a live story that has another slug now.
+  ['/article/the-bridge/live', '/article/the-new-bridge'],
+  ['/article/budget/live', null],
   ['/section/%D7%9E%D7%A9%D7%97%D7%A7%D7%99%D7%9D', '/section/%d7%a1%d7%a4%d7%95%d7%a8%d7%98'],
   ['/section/nation/rss.xml', '/section/national/rss.xml'],
   ['/section/nation/of/all', null],

@@ -31,11 +31,15 @@ function sectionAt(content: ContentReader, path: string): string | null {
   return null;
 }
 
-/** A section's former slug leads to the section, and to its feeds. */
+/** A section's former slug leads to the section and to its feeds, and a live story's from its further pages to the story. */
 function renamed(content: ContentReader, path: string): string | null {
   const [, slug, rest = ''] = /^\/section\/([^/]+)(\/[a-z]+\.[a-z]+)?$/.exec(path) ?? [];
   const section = slug === undefined ? null : content.formerSection(slug);
-  return section && `/section/${section.slug}${rest}`;
+  if (section) return `/section/${section.slug}${rest}`;
+  // Pages of a live story begin anew with each update: the first one is where its reader finds the way.
+  const [, story] = /^\/article\/([^/]+)\/live$/.exec(path) ?? [];
+  const fate = story === undefined ? null : content.resolveSlug('articles', story);
+  return fate?.kind === 'moved' && !content.article(story ?? '') ? `/article/${fate.slug}` : null;
 }
 
 function shortened(content: ContentReader, path: string): string | null {
