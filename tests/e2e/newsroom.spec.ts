@@ -1,7 +1,7 @@
 /** What editors do, as readers see it: moving and withdrawing a story, previewing a draft. */
 import { createHmac } from 'node:crypto';
 import type { APIRequestContext } from '@playwright/test';
-import { unique } from '../world/newsroom.ts';
+import { openNewsroom, unique } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
 import { testWordPress } from '../world/world.ts';
 
@@ -92,4 +92,39 @@ test.describe('previews', () => {
       await expect.soft(page.getByRole('heading', { level: 1 }), path).toContainText(words);
     }
   });
+});
+
+test('a story that an editor closes is closed with its text, and not only with the box that says so', async ({
+  page,
+}) => {
+  test.setTimeout(300_000);
+  const { url, save } = await openNewsroom(page.context());
+  const words = `The mule was ${unique()}.`;
+  const filler = `<!-- wp:paragraph --><p>${'Long words of a story. '.repeat(60)}</p><!-- /wp:paragraph -->`;
+  const story = await save('articles', {
+    title: 'A Story for Subscribers',
+    slug: `closed-story-${unique()}`,
+    status: 'draft',
+    content: `${filler.repeat(4)}<!-- wp:paragraph --><p>${words}</p><!-- /wp:paragraph -->`,
+    date_gmt: '2001-02-04T04:05:06',
+  });
+  // The editor sends the forms of its boxes after the story; this one never arrives.
+  await page.route(/meta-box-loader/, (route) => route.abort());
+  await page.goto(`${url}/wp-admin/post.php?post=${story.id}&action=edit`);
+  const choice = page.locator('input[name="newsroom_access"][value="subscriber"]');
+  await choice.waitFor({ state: 'attached' });
+  const boxes = page.getByRole('button', { name: 'Meta Boxes' });
+  if ((await boxes.getAttribute('aria-expanded')) !== 'true') await boxes.press('Enter');
+  await choice.press('Space');
+  await page.evaluate(() => {
+    const { dispatch } = Reflect.get(window, 'wp').data;
+    dispatch('core/editor').editPost({ status: 'publish' });
+  });
+  await page.keyboard.press('ControlOrMeta+s');
+  const path = `/article/${story.slug}`;
+  await expect.poll(async () => (await page.request.get(path)).status(), { timeout: 60_000 }).toBe(200);
+  const text = await (await page.request.get(path)).text();
+  expect(text).toContain('A Story for Subscribers');
+  expect(text).toContain('data-paywall');
+  expect(text).not.toContain(words);
 });
