@@ -11,6 +11,8 @@ import type { BillingDependencies, BillingJob } from './dependencies.ts';
 
 /** Seconds after which an event is a replay. */
 const tolerance = 300;
+/** Milliseconds between two lines of the log about refused events: anyone can send them. */
+const logEveryMs = 60_000;
 
 interface EventObject {
   readonly id?: string;
@@ -85,10 +87,20 @@ export function createWebhooks(
     }
   }
 
+  let refusedSince = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  function noteRefusal(): void {
+    refusedSince++;
+    if (Math.abs(now() - loggedAt) < logEveryMs) return;
+    log.warn({ refused: refusedSince }, 'Stripe webhooks were refused: their signature is wrong or too old');
+    loggedAt = now();
+    refusedSince = 0;
+  }
+
   return async (raw, signature) => {
     const event = signature === null ? null : check(raw, signature);
     if (!event || typeof event.id !== 'string' || typeof event.type !== 'string') {
-      log.warn({}, 'A Stripe webhook was refused: its signature is wrong or too old');
+      noteRefusal();
       return { status: 400, message: 'The signature is wrong or too old.' };
     }
     const before = event.data?.previous_attributes;

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, home, paid, webhookSecret } from '../../../../tests/world/billing.ts';
 import { onBothEnginesAlone } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
-import { jobOf } from './webhooks.server.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { createWebhooks, jobOf } from './webhooks.server.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
@@ -30,6 +31,22 @@ describe('what an event makes us ask', () => {
     const job = jobOf(type, object);
     expect(job && `${job.kind}:${job.subject}`).toBe(subject);
   });
+});
+
+it('refused events are logged once a minute, with their number: anyone can send them', async () => {
+  const logged: object[] = [];
+  let time = 0;
+  const constructEvent = () => {
+    throw new Error('not signed');
+  };
+  const parts = { stripe: { webhooks: { constructEvent } }, log: { warn: (context: object) => logged.push(context) } };
+  const dependencies = { ...parts, now: () => time } as unknown as BillingDependencies;
+  const webhook = createWebhooks(dependencies, webhookSecret, () => {});
+  for (const seconds of [0, 1, 59, 60, 61]) {
+    time = seconds * 1000;
+    expect((await webhook(Buffer.from('{}'), 'made up')).status).toBe(400);
+  }
+  expect(logged).toEqual([{ refused: 1 }, { refused: 3 }]);
 });
 
 onBothEnginesAlone('webhooks', (engines) => {
