@@ -197,6 +197,10 @@ describe('signed in', () => {
     }
     const email = someone();
     await browser.signIn(site, email);
+    for (const path of ['/socialLogin?return=/latest', '/account/confirm?return=/latest']) {
+      const back = await browser.get(path);
+      expect([led(back), back.headers['cache-control']], path).toEqual(['/latest', 'private, no-store']);
+    }
     for (const path of ['/dashboard/account', '/profile']) {
       const page = await browser.get(path);
       expect([page.status, page.headers['cache-control'], page.text.includes(email)]).toEqual([
