@@ -120,7 +120,7 @@ async function post(
 
 function isReserved({ reservedNames, log }: CommentDependencies, name: string): boolean {
   const taken = impersonates(name, reservedNames?.() ?? []);
-  if (taken) log.warn({ name }, 'A comment under the name of the newspaper or of an author was refused');
+  if (taken) log.warn({}, 'A comment under the name of the newspaper or of an author was refused');
   return taken;
 }
 

@@ -6,7 +6,7 @@ import { bench, caller, elsewhere, got } from '../../../tests/world/accounts.ts'
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Session } from '../accounts/service.ts';
 import { defaultLimits } from '../http/limits.ts';
-import { silent } from '../logging.ts';
+import { type Logger, silent } from '../logging.ts';
 import { createModeration } from './moderation.server.ts';
 import { createComments, type RunningComments } from './service.server.ts';
 import type { CommentOutcome, CommentRules, Draft } from './service.ts';
@@ -30,7 +30,7 @@ const exported = async (comments: RunningComments, session: Session) =>
   (await comments.personalData.export(session)).comments as { written: unknown[]; reported: unknown[] };
 
 onBothEngines('comments', (engines) => {
-  async function open(rules: Partial<CommentRules> = {}, reserved: readonly string[] = []) {
+  async function open(rules: Partial<CommentRules> = {}, reserved: readonly string[] = [], log: Logger = silent) {
     const database = await engines.open();
     const own = await bench(database);
     const moderation = moderationStandIn(fakeWordPress());
@@ -44,7 +44,7 @@ onBothEngines('comments', (engines) => {
     const comments = createComments({
       database,
       limiter: own.limiter,
-      log: silent,
+      log,
       rules: { ...usual, ...rules },
       now: () => own.clock.now,
       accounts: own.accounts,
@@ -379,7 +379,9 @@ onBothEngines('comments', (engines) => {
   });
 
   it('is refused under the name of the newspaper or an author, in any spelling', async () => {
-    const { post, moderation, accounts, session } = await open({}, ['The Sun', 'Grace Miller']);
+    const logged: unknown[] = [];
+    const log = { ...silent, warn: (...line: unknown[]) => logged.push(line) };
+    const { post, moderation, accounts, session } = await open({}, ['The Sun', 'Grace Miller'], log);
     for (const name of ['The Sun', 'Тhе Ѕun', 'Grасе Мillеr']) {
       expect(await post({ name }), name).toMatchObject({ ok: false, failure: { kind: 'invalid', field: 'name' } });
     }
@@ -387,6 +389,9 @@ onBothEngines('comments', (engines) => {
     await accounts.saveProfile(session, { first_name: 'Grace', last_name: 'Miller' }, 'replace');
     expect(failure(await post({ name: undefined }))).toBe('invalid');
     expect(moderation.all()).toEqual([]);
+    // It may be the reader's own.
+    expect(logged.length).toBeGreaterThan(3);
+    expect(JSON.stringify(logged)).not.toContain('Miller');
     expect(value(await post({ name: 'Grace Hopper' })).author).toBe('Grace Hopper');
   });
 
