@@ -66,13 +66,14 @@ const shown = () => content.reader().alert();
 
 it('is fetched by its webhook, changes no page, and is gone by the next webhook', async () => {
   expect(shown()).toBeNull();
-  wordpress.alert = wire();
+  const alert = wire();
+  wordpress.alert = alert;
   expect((await deliver('publish')).status).toBe(200);
   expect(shown()).toEqual({
     id,
     text: 'The bridge is open',
     href: '/article/a-1',
-    starts: wire().starts,
+    starts: alert.starts,
     until: expect.stringMatching(/Z$/),
     mail: true,
     push: false,
