@@ -52,13 +52,8 @@ export interface PressOptions {
   readonly log: Logger;
   /** Wall clock, epoch milliseconds. */
   readonly now?: () => number;
-  /** Concurrent renders for changes (default 2) and for readers of missing pages (default 8). */
+  /** Concurrent renders for changes (default 2), beside those for readers of missing pages. */
   readonly concurrency?: number;
-  readonly readerConcurrency?: number;
-  /** Readers that may wait for missing pages at the same time (default 2000). */
-  readonly mostReaders?: number;
-  /** Milliseconds that a render may take (default 20,000). */
-  readonly timeoutMs?: number;
   /** Waits before a failed render is tried again: first and longest, milliseconds. */
   readonly retry?: RetryWaits;
   /** Order of importance, lowest first (default 100 for all); among equals the most read comes first. */
@@ -70,8 +65,6 @@ export interface PressOptions {
   readonly onDemand?: (key: string) => boolean;
   /** The tag of every page. */
   readonly everything?: string;
-  /** Milliseconds for which the press remembers that an address doesn't exist (default 3000). */
-  readonly missingMs?: number;
   /** Called after a page was stored or removed. */
   readonly onFresh?: (page: FreshPage) => void;
   readonly onEvent?: (event: PressEvent) => void;
@@ -237,18 +230,17 @@ export function openPress(options: PressOptions): Press {
   };
 }
 
+/** Milliseconds for which the press remembers that an address doesn't exist. */
+const missingMs = 3000;
+
 const defaults = {
   headersOf: ((page) => page.headers) as HeadersOf,
   now: Date.now,
   concurrency: 2,
-  readerConcurrency: 8,
-  mostReaders: 2000,
-  timeoutMs: 20_000,
   retry: { baseMs: 500, capMs: 60_000 },
   priority: () => 100,
   onDemand: () => false,
   everything: null,
-  missingMs: 3000,
   onFresh: () => {},
   onEvent: () => {},
 };
@@ -278,7 +270,7 @@ function createState(given: PressOptions, encode: ReturnType<typeof createEncode
   });
   const missing: Missing = createBoundedMap(mostMissing);
   const onMissing = (name: string, page: CachedPage): void =>
-    missing.set(name, { page, until: performance.now() + options.missingMs });
+    missing.set(name, { page, until: performance.now() + missingMs });
   const scheduler = createScheduler({ ...options, cache, changes, stats, encode, build: store.build, onMissing });
   return { now, onEvent: options.onEvent, store, stats, changes, lru, cache, scheduler, missing };
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PressOptions } from './press.server.ts';
 import type { Rendering } from './scheduler/render.server.ts';
 import { PressBusy } from './scheduler/scheduler.server.ts';
@@ -105,7 +105,7 @@ describe('pages that are not stored', () => {
   it('that appear are not hidden by the memory of their absence', async () => {
     const pages: Record<string, string[]> = {};
     const world = paper(pages);
-    const bench = start(world.render, { missingMs: 60_000 });
+    const bench = start(world.render);
     expect((await bench.press.get('/new', 'public')).page.status).toBe(404);
     pages['/new'] = ['t'];
     await bench.press.invalidate(['anything']);
@@ -116,8 +116,8 @@ describe('pages that are not stored', () => {
     const world = paper({ '/a': ['t'], '/b': ['t'] });
     const held = deferred();
     world.hold(held.promise);
-    const bench = start(world.render, { mostReaders: 2 });
-    const waiting = [bench.press.get('/a', 'public'), bench.press.get('/b', 'public')];
+    const bench = start(world.render);
+    const waiting = Array.from({ length: 2000 }, (_, n) => bench.press.get(n % 2 === 0 ? '/a' : '/b', 'public'));
     await expect(bench.press.get('/a', 'public')).rejects.toBeInstanceOf(PressBusy);
     held.resolve();
     await Promise.all(waiting);
@@ -135,8 +135,17 @@ describe('pages that are not stored', () => {
   });
 
   it('that take too long fail', async () => {
-    const bench = start(() => new Promise(() => {}), { timeoutMs: 20 });
-    await expect(bench.press.get('/a', 'public')).rejects.toThrow('not rendered within 20 ms');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const began = deferred();
+    const bench = start(() => {
+      began.resolve();
+      return new Promise(() => {});
+    });
+    const page = bench.press.get('/a', 'public');
+    await began.promise;
+    vi.advanceTimersByTime(20_000);
+    vi.useRealTimers();
+    await expect(page).rejects.toThrow('not rendered within 20000 ms');
   });
 
   it('whose answer sets a cookie, or must not be stored, are not', async () => {

@@ -52,6 +52,9 @@ const storedStatuses: readonly number[] = [200, 301, 308, 410];
 const notStored =
   /^(?:connection|keep-alive|transfer-encoding|content-length|content-encoding|etag|date|age|server-timing|trailer|upgrade)$/;
 
+/** Milliseconds that a render may take. */
+const timeoutMs = 20_000;
+
 /**
  * Renders and compresses a page.
  *
@@ -65,7 +68,6 @@ export async function renderPage(
   asOf: number | null,
   options: {
     readonly build: string;
-    readonly timeoutMs: number;
     readonly now: () => number;
     readonly encode: Encode;
     /** The page is rendered, and its compression has begun. */
@@ -73,7 +75,6 @@ export async function renderPage(
   },
 ): Promise<RenderedPage> {
   const began = performance.now();
-  const { timeoutMs } = options;
   const rendering = await withTimeLimit(timeoutMs, render(ref.key, ref.variant), () => {
     throw new RenderFailed(`The page was not rendered within ${timeoutMs} ms.`, null);
   });

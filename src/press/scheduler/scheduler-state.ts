@@ -36,10 +36,6 @@ export interface SchedulerOptions {
   readonly now: () => number;
   /** Renders for changes at a time, beside those for readers. */
   readonly concurrency: number;
-  readonly readerConcurrency: number;
-  /** Readers that may wait at a time. */
-  readonly mostReaders: number;
-  readonly timeoutMs: number;
   readonly retry: RetryWaits;
   readonly priority: (ref: PageRef) => number;
   readonly onDemand: (key: string) => boolean;
@@ -47,6 +43,9 @@ export interface SchedulerOptions {
   readonly onMissing: (name: string, page: CachedPage) => void;
   readonly onEvent: (event: PressEvent) => void;
 }
+
+/** Concurrent renders for readers of missing pages. */
+const readerConcurrency = 8;
 
 /** Whom a job runs for; each kind has its own limit. */
 export type RenderSlot = 'queue' | 'readers';
@@ -95,7 +94,7 @@ export function startJobsSoon(state: SchedulerState): void {
  * one waits for a turn of its own, in which readers are answered. A job that moved leaves its old place behind; `place` says which one counts.
  */
 export function startJobs(state: SchedulerState): void {
-  const { jobs, queue, delayed, running, options } = state;
+  const { jobs, queue, delayed, running } = state;
   if (state.stopped) return;
   const clock = performance.now();
   for (let next = delayed.peek(); next && next.notBefore <= clock; next = delayed.peek()) {
@@ -105,7 +104,7 @@ export function startJobs(state: SchedulerState): void {
     job.place = 'queue';
     queue.push(queued(job));
   }
-  while (running.readers < options.readerConcurrency) {
+  while (running.readers < readerConcurrency) {
     const job = state.forReaders.shift();
     if (!job) break;
     if (job.place === 'readers') start(state, job, 'readers');

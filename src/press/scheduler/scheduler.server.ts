@@ -18,6 +18,9 @@ import {
   type Watcher,
 } from './scheduler-state.ts';
 
+/** Readers that may wait for missing pages at the same time. */
+const mostReaders = 2000;
+
 /** Too many readers wait for pages that aren't stored: answer 503 with Retry-After. */
 export class PressBusy extends Error {
   override readonly name = 'PressBusy';
@@ -76,7 +79,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 function request(state: SchedulerState, ref: PageRef): Promise<CachedPage> {
   const { options, jobs } = state;
   if (state.stopped) return Promise.reject(new PressBusy('The press is stopping.'));
-  if (state.waitingReaders >= options.mostReaders) {
+  if (state.waitingReaders >= mostReaders) {
     return Promise.reject(new PressBusy('Too many readers wait for pages that are not stored yet.'));
   }
   const name = nameOf(ref.key, ref.variant);

@@ -20,8 +20,6 @@ export interface AssetsOptions {
 }
 
 export interface EarlierAssets {
-  /** Builds whose files are kept besides the running one's, the latest first. */
-  readonly builds: readonly string[];
   /**
    * A file of an earlier build.
    *
@@ -66,9 +64,6 @@ export async function openEarlierAssets(options: AssetsOptions): Promise<Earlier
   await readFolders(assets);
   await prune(assets);
   return {
-    get builds() {
-      return assets.builds;
-    },
     find: (path) => find(assets, path),
     prune: () => prune(assets),
   };

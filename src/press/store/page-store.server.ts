@@ -87,11 +87,6 @@ export interface PageStore {
   /** Deletes some pages of other builds; `false` when none are left. */
   pruneSome(): boolean;
   size(): StoreSize;
-  /**
-   * Reads the whole file and describes the first problem, or returns `null`. It takes seconds on a large file: not for the serving
-   * process.
-   */
-  check(): string | null;
   onReset(listener: () => void): void;
   close(): void;
 }
@@ -147,11 +142,6 @@ function methodsOver(state: StoreState, listeners: (() => void)[]): PageStore {
     markWarm: () => write(() => markWarm(state)),
     pruneSome: () => write(() => pruneSome(state)),
     size: () => use(() => sizeOf(state)),
-    check: () =>
-      use(() => {
-        const found = String(sql('PRAGMA quick_check(1)').get()?.quick_check ?? 'SQLite gave no answer');
-        return found === 'ok' ? null : found;
-      }),
     onReset: (listener) => void listeners.push(listener),
     close: () => file.close(),
   };
