@@ -23,6 +23,9 @@ import {
 } from './source.server.ts';
 import { imageWidths } from './url.ts';
 
+/** Largest original, pixels; what is larger is taken for a bomb. */
+const maxPixels = 64_000_000;
+
 export interface ImagesOptions extends Pick<SourceOptions, 'allowedHosts' | 'trustedHost' | 'resolve'> {
   /** Folder of the cache; made if missing. */
   readonly dir: string;
@@ -31,8 +34,6 @@ export interface ImagesOptions extends Pick<SourceOptions, 'allowedHosts' | 'tru
   readonly log: Logger;
   /** Largest original, bytes. */
   readonly maxSourceBytes?: number;
-  /** Largest original, pixels; what is larger is taken for a bomb. */
-  readonly maxPixels?: number;
   /** Milliseconds for fetching an original. */
   readonly timeoutMs?: number;
   /** Resizes at work at once. */
@@ -78,7 +79,6 @@ const isAvif = (meta: Metadata): boolean => meta.format !== 'heif' || meta.compr
 
 interface ImagesState {
   readonly log: Logger;
-  readonly maxPixels: number;
   readonly source: ImageSource;
   readonly cache: DiskCache;
   readonly refusals: Refusals;
@@ -96,7 +96,6 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
   const { log, concurrency = 3 } = options;
   const state: ImagesState = {
     log,
-    maxPixels: options.maxPixels ?? 64_000_000,
     source: openImageSource({
       allowedHosts: options.allowedHosts,
       ...(options.trustedHost && { trustedHost: options.trustedHost }),
@@ -123,7 +122,7 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     },
     async measure(url) {
       try {
-        const { meta } = await open(state, await originalForIngest(state, state.source.check(url)));
+        const { meta } = await open(await originalForIngest(state, state.source.check(url)));
         const turned = (meta.orientation ?? 1) >= 5;
         if (!meta.width || !meta.height) return null;
         return turned ? { width: meta.height, height: meta.width } : { width: meta.width, height: meta.height };
@@ -275,7 +274,7 @@ async function originalForIngest(state: ImagesState, url: URL): Promise<Buffer> 
 }
 
 /** Opens bytes as a picture of a kind that is served. SVG is none: it can run scripts. */
-async function open({ maxPixels }: ImagesState, bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> {
+async function open(bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> {
   const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error', animated: false });
   let meta: Metadata;
   try {
@@ -299,7 +298,7 @@ async function resize(
   wanted: Format | 'original',
   client: string,
 ): Promise<Buffer> {
-  const { picture, meta } = await open(state, await original(state, url, client));
+  const { picture, meta } = await open(await original(state, url, client));
   const format = wanted === 'original' ? (meta.hasAlpha ? 'png' : 'jpeg') : wanted;
   try {
     const turned = picture.rotate();
