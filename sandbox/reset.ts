@@ -33,7 +33,7 @@ export function clearData(data: string) {
  * Clears the data folder of a sandbox that is not running.
  * @throws {SetupError} when one is
  */
-export function resetSandbox(data: string) {
+function resetSandbox(data: string) {
   if (!fs.existsSync(data)) return;
   const lock = lockData(data);
   try {

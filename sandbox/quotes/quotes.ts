@@ -20,7 +20,7 @@ export interface Quotes {
   stop(): Promise<void>;
 }
 
-export const failureModes = {
+const failureModes = {
   none: 'Prices come',
   down: 'It answers 503',
   hang: 'It never answers',

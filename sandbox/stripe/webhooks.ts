@@ -60,12 +60,12 @@ const backOff = [1, 2, 4, 8, 15, 30, 60, 120, 300, 600, 1800, 3600];
 const timeoutMs = 10_000;
 
 /** `Stripe-Signature` of a body. */
-export function sign(body: string, secret: string, at: number): string {
+function sign(body: string, secret: string, at: number): string {
   const moment = Math.floor(at / 1000);
   return `t=${moment},v1=${createHmac('sha256', secret).update(`${moment}.${body}`).digest('hex')}`;
 }
 
-export const deliveryOf = (event: Event): Delivery | undefined => event._delivery as Delivery | undefined;
+const deliveryOf = (event: Event): Delivery | undefined => event._delivery as Delivery | undefined;
 
 interface Options {
   readonly url: string;

@@ -74,7 +74,7 @@ const QUEUE_MILLISECONDS = 60_000;
 const KEEP_COMPILED_AFTER = 15_000;
 const MUST_USE = path.join(import.meta.dirname, 'mu-plugins');
 /** Upload limit in megabytes, for PHP and for the web server alike. */
-export const LARGEST_BODY_MB = 64;
+const LARGEST_BODY_MB = 64;
 
 /** Every instance reads this one; secret keys and salts WordPress keeps in the database when it finds none here. */
 const CONFIGURATION = `<?php

@@ -9,7 +9,7 @@ import { fetched } from './places.mjs';
 import { step } from './steps.mjs';
 
 /** Lowest Node that runs TypeScript as it is, with `node:sqlite` and everything the pages need. */
-export const lowest = 24;
+const lowest = 24;
 
 /**
  * Flags of the site's process. New objects get 16 MB instead of up to 64 on a large machine: a render needs far less, and what isn't used

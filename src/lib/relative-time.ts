@@ -1,6 +1,6 @@
 /** When a stored date is shown as "N ago", and when that next changes. Pure. */
 /** Age in milliseconds from which a moment is shown as a date. */
-export const relativeUntil = 7 * 86_400_000;
+const relativeUntil = 7 * 86_400_000;
 
 /** "N ago", or `null` when the moment is old enough (or far enough ahead) to be shown as a date. */
 export function relativeText(instant: string, now: number): string | null {

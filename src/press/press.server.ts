@@ -378,7 +378,7 @@ export interface RefreshContext {
 const keptPages = 20;
 
 /** @param minChange number of the change that the renders must have seen */
-export async function refreshPages(
+async function refreshPages(
   { scheduler, stats, now, onEvent }: RefreshContext,
   refs: readonly (PageRef & { readonly reads?: number })[],
   minChange: number,

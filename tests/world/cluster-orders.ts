@@ -62,7 +62,7 @@ const methods = {
 } as const;
 
 /** Plays one step. */
-export function play(cluster: ModelCluster, one: Step): void {
+function play(cluster: ModelCluster, one: Step): void {
   if (one.do === 'edit') cluster.edit(one.id, one.gone);
   else if (one.do === 'turn') cluster.turn(one.id, one.gone);
   else if (one.do === 'publish') cluster.publish(one.id, one.gone, one.upTo);

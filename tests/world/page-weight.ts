@@ -3,7 +3,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 
 /** Level 6, as nginx compresses. */
-export const zipped = (text: string): number => gzipSync(text, { level: 6 }).byteLength;
+const zipped = (text: string): number => gzipSync(text, { level: 6 }).byteLength;
 
 /** Parts of a page by name, as the text of its HTML shows them. */
 const parts = {

@@ -7,7 +7,7 @@ import { cancelIntent, confirmPayment, type Outcome } from '../payments/intents.
 import { day } from './calendar.ts';
 
 /** Days from one failed attempt to the next; after the last of them the subscription ends. */
-export const retryDays = [3, 5, 7] as const;
+const retryDays = [3, 5, 7] as const;
 
 export const subscriptionOf = (account: StripeAccount, invoice: Invoice): Subscription | undefined =>
   account.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');

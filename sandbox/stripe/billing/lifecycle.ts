@@ -148,7 +148,7 @@ function forgetChange(account: StripeAccount, subscription: Subscription): void 
 }
 
 /** Begins the next period; its invoice is a draft for an hour. */
-export function renew(account: StripeAccount, subscription: Subscription): Invoice | null {
+function renew(account: StripeAccount, subscription: Subscription): Invoice | null {
   const customer = account.need('customer', subscription.customer);
   const start = periodEnd(subscription);
   const [first] = subscription.items.data;

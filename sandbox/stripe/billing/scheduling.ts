@@ -14,7 +14,7 @@ import { addItem } from './invoicing.ts';
 
 const intervals: readonly Interval[] = ['day', 'week', 'month', 'year'];
 
-export const emptyPhase = {
+const emptyPhase = {
   add_invoice_items: [],
   application_fee_percent: null,
   billing_cycle_anchor: null,

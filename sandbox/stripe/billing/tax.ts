@@ -20,7 +20,7 @@ const placeOf = ({ shipping, address }: Customer): Address =>
   (shipping as { address?: Address } | null)?.address ?? (address as Address | null) ?? {};
 
 /** Whether the tax can be computed: in the United States it needs a ZIP code. */
-export function isLocated(customer: Customer): boolean {
+function isLocated(customer: Customer): boolean {
   const { country, postal_code: code } = placeOf(customer);
   return Boolean(country) && (country !== 'US' || /^\d{5}(?:-\d{4})?$/.test(code ?? ''));
 }

@@ -75,7 +75,7 @@ export const declines = {
 
 const card = (brand: string, more: Partial<Behaviour> = {}): Behaviour => ({ brand, authentication: 'never', ...more });
 
-export const cards: Readonly<Record<string, Behaviour>> = {
+const cards: Readonly<Record<string, Behaviour>> = {
   '4242424242424242': card('visa'),
   '4000056655665556': card('visa'),
   '5555555555554444': card('mastercard'),

@@ -69,7 +69,7 @@ function unionDifference(value: unknown, shapes: readonly Shape[], checking: Che
 }
 
 /** How much an object is like a shape: the fields that it declares, and above all the word that tells shapes apart. */
-export function likeness(value: unknown, shape: Shape, checking: Checking): number {
+function likeness(value: unknown, shape: Shape, checking: Checking): number {
   if (value === null || typeof value !== 'object' || typeof shape !== 'object') return 0;
   if ('any' in shape) return Math.max(...shape.any.map((one) => likeness(value, one, checking)));
   if ('list' in shape) return Array.isArray(value) ? 1 : 0;

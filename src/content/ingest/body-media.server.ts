@@ -95,7 +95,7 @@ function replaceWithShell(element: Element, embed: Embed, title: string): void {
 }
 
 /** Replaces an element that can't be shown by a link, or removes it if it has no address. */
-export function replaceWithLink(element: Element, href: string | null, title: string): void {
+function replaceWithLink(element: Element, href: string | null, title: string): void {
   const document = element.ownerDocument;
   const old = frameOf(element);
   if (href === null) {

@@ -12,7 +12,7 @@ import { type BodyContext, embedBlocks, preparePictures, preparePlayers, unwrap 
 import { cleanLine, hasRightToLeft, type Sanitizer, textOf } from './sanitize.server.ts';
 
 /** Prefix of ids and names, so that they can't collide with ids or names that the page's scripts and styles use. */
-export const idPrefix = 'user-content-';
+const idPrefix = 'user-content-';
 
 /** Classes that the site has styles for (src/styles/prose*.css); all others are removed. */
 const allowedClass = new RegExp(

@@ -285,7 +285,7 @@ export function cleanLine(text: string): string {
 }
 
 /** Several lines of text, without empty ones. */
-export function cleanLines(text: string): string {
+function cleanLines(text: string): string {
   return text
     .split(/\r\n|[\n\r\u2028\u2029]/u)
     .map(cleanLine)

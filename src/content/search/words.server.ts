@@ -15,14 +15,14 @@ const twoSlips = 8;
 const mostInstead = 3;
 
 /** A word as it is compared: lower-case letters without accents. */
-export const foldWord = (word: string): string =>
+const foldWord = (word: string): string =>
   word
     .normalize('NFD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase();
 
 /** The distinct words of texts. */
-export function wordsOf(texts: readonly string[]): Set<string> {
+function wordsOf(texts: readonly string[]): Set<string> {
   const words = new Set<string>();
   for (const text of texts) {
     for (const [word] of foldWord(text).matchAll(/[\p{L}\p{N}]+/gu)) {
@@ -119,7 +119,7 @@ function oneEditAway(word: string): string[] {
 }
 
 /** The number of mistakes between two words; two swapped letters are one. Counting stops above `most`. */
-export function slips(one: string, other: string, most: number): number {
+function slips(one: string, other: string, most: number): number {
   const [a, b] = [[...one], [...other]];
   if (Math.abs(a.length - b.length) > most) return most + 1;
   let before: number[] = [];

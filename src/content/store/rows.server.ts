@@ -31,7 +31,7 @@ export const documentSource = "documents d LEFT JOIN documents a ON a.id = d.aut
 
 const text = (row: Row, column: string): string => String(row[column]);
 const json = <T>(row: Row, column: string): T => JSON.parse(String(row[column])) as T;
-export const pictureOf = (row: Row): Picture | null => (row.image === null ? null : json<Picture>(row, 'image'));
+const pictureOf = (row: Row): Picture | null => (row.image === null ? null : json<Picture>(row, 'image'));
 
 /** The fields that articles, videos and pages share. */
 const baseOf = (row: Row) => ({

@@ -64,7 +64,7 @@ const othersIn = (authorId: number | null, { byline }: DocumentFacts): number[] 
   byline ? [...byline.authors, ...byline.contributors].filter((id) => id !== authorId) : [];
 
 /** The version in the content store, or `null`. */
-export function storedVersion(
+function storedVersion(
   store: ContentStore,
   id: number,
 ): (DocumentVersion & { fetched: number; partial: boolean }) | null {

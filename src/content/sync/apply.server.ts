@@ -410,7 +410,7 @@ const ownPaths = ({ type, slugs, tags }: StoredChange): string[] =>
 // Paths of the site that show a document, for logs and the response to the webhook.
 
 /** Path of a document's own page; `null` for an entry of a live story and a front, whose slugs aren't in an address. */
-export function pathOf(type: DocumentType, slug: string): string | null {
+function pathOf(type: DocumentType, slug: string): string | null {
   switch (type) {
     case 'live-entries':
     case 'fronts':
@@ -431,7 +431,7 @@ export function pathOf(type: DocumentType, slug: string): string | null {
 }
 
 /** The paths that tags name. */
-export function pathsOfTags(tags: ReadonlySet<string>): string[] {
+function pathsOfTags(tags: ReadonlySet<string>): string[] {
   const paths: string[] = [];
   for (const tag of tags) {
     if (tag.startsWith('section:')) paths.push(`/section/${tag.slice(8)}`, '/');

@@ -27,7 +27,7 @@ export interface WebhookOptions {
 }
 
 /** Why a webhook was refused, as responses, the log and the metrics name it. */
-export const refusalReasons = [
+const refusalReasons = [
   'no-secret',
   'signature',
   /** Signed as by version 1.0 of the plugin, without the delivery's id. */

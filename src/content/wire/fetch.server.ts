@@ -67,7 +67,7 @@ export async function fetchList(client: Client, path: string, query: Query, opti
 }
 
 /** Whether WordPress says that a document doesn't exist or isn't public; anything else is a failure, never a deletion. */
-export function saysGone({ status, code }: Failure): boolean {
+function saysGone({ status, code }: Failure): boolean {
   if (status === 410) return true;
   if (status === 404) return code.startsWith('rest_') && code !== 'rest_no_route';
   // Wrong credentials have error codes of their own, which say nothing about a document.

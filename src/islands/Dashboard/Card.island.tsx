@@ -199,7 +199,7 @@ export type CardCalls = Pick<typeof client, 'setupIntent' | 'chargePaymentMethod
 const mostInvoices = 12;
 
 /** @param onSaved called when the reader may have more access */
-export function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
+function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
   const $state = atom<CardState>({ step: 'form', error: null });
   const fail = (text: string, detail: string | null = null) => $state.set({ step: 'form', error: { text, detail } });
   /** A card that Stripe has saved and our server doesn't know yet; a retry uses it again. */

@@ -160,7 +160,7 @@ function placeAfter(text: string, digits: number): number {
 }
 
 /** A phone number of the United States (spec section 5): the country is fixed, and the number is formatted while it is typed. */
-export function PhoneField({ id, field, value, error }: ProfileFieldProps) {
+function PhoneField({ id, field, value, error }: ProfileFieldProps) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   const caret = useRef<number | null>(null);

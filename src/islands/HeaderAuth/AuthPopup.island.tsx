@@ -48,7 +48,7 @@ interface Props {
 }
 
 /** The sign-in panel in a dialog. */
-export function SignInDialog({ heading, standfirst, providers, onClose }: Props) {
+function SignInDialog({ heading, standfirst, providers, onClose }: Props) {
   const here = location.pathname + location.search;
   const flow = useFlow({
     redirect: here,

@@ -162,7 +162,7 @@ export interface MenuKeys {
 }
 
 /** @param menu holds the items, elements with the role `menuitem` */
-export function useMenuKeys(menu: RefObject<HTMLElement | null>): MenuKeys {
+function useMenuKeys(menu: RefObject<HTMLElement | null>): MenuKeys {
   const find = useRef(createTypeAhead());
   const items = () => [...(menu.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])];
 

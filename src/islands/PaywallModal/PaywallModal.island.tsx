@@ -31,7 +31,7 @@ export function mount(host: HTMLElement): void {
   createRoot(host).render(<Paywall />);
 }
 
-export function PaywallDialog({ payload }: { payload: PaywallPayload }) {
+function PaywallDialog({ payload }: { payload: PaywallPayload }) {
   const [flow] = useState(() =>
     createPaywallFlow({
       calls,
@@ -75,7 +75,7 @@ function StepSkeleton({ step }: { step: StepName }) {
 const firstStep = (): StepName => ('visitor' in document.documentElement.dataset ? 'payment' : 'account');
 
 /** Renders a flow (spec section 2, "Paywall modal"). */
-export function Sheet({ flow }: { flow: PaywallFlow }) {
+function Sheet({ flow }: { flow: PaywallFlow }) {
   const state = useStore(flow.$state);
   const { busy } = useStore(flow.payment.$state);
   const online = useOnline();

@@ -44,7 +44,7 @@ export const penny = price('reader-penny', 12_000, {
   pennySubheading: 'Full dues ($120/year) billed after 60 days',
   promotion: { offer: 'to_reader_penny', next: 'price_reader-yearly', days: 60, amount: 60 },
 });
-export const member = price('member-yearly', 20_000);
+const member = price('member-yearly', 20_000);
 export const printed = price('member-print-yearly', 28_000, { print: true });
 
 export const plansAnswer: PlansAnswer = {

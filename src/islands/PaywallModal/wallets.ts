@@ -25,7 +25,7 @@ export interface WalletPayment {
 }
 
 /** The part of the wallet's address that tax depends on. */
-export function placeOf(event: WalletEvent): TaxAddress | null {
+function placeOf(event: WalletEvent): TaxAddress | null {
   const { country, postal_code: code } = event.billingDetails?.address ?? {};
   if (!country) return null;
   return code ? { country, postal_code: code } : { country };

@@ -15,7 +15,7 @@ import { createSearchFlow, type SearchFlow } from './flow.ts';
 import { Grid, Hits } from './Results.tsx';
 import styles from './SearchOverlay.module.css';
 
-export function SearchOverlay({ flow }: { flow: SearchFlow }) {
+function SearchOverlay({ flow }: { flow: SearchFlow }) {
   const { searchOverlay } = useStore($ui, { keys: ['searchOverlay'] });
   return searchOverlay ? <SearchDialog flow={flow} onClose={closeSearch} /> : null;
 }

@@ -172,7 +172,7 @@ async function askPrices(): Promise<readonly TickerItem[]> {
 }
 
 /** @param first prices of the page */
-export function createPrices(first: readonly TickerItem[]): Prices {
+function createPrices(first: readonly TickerItem[]): Prices {
   const $prices = map({ shown: first, live: false });
   return {
     $prices,

@@ -65,7 +65,7 @@ export interface RunningAccess extends Access {
 }
 
 /** The meter of an anonymous reader: their browser keeps it, so the server always finds articles left. */
-export const anonymousMeter = (total: number): MeterReading => ({
+const anonymousMeter = (total: number): MeterReading => ({
   state: 'left',
   total,
   remaining: total,
@@ -73,7 +73,7 @@ export const anonymousMeter = (total: number): MeterReading => ({
 });
 
 /** Address of an article's page, which is also its key. */
-export const articlePath = (slug: string): string => `/article/${slug}`;
+const articlePath = (slug: string): string => `/article/${slug}`;
 /** Where the link of a gift leads. */
 const giftPath = (token: string): string => `/gift/${token}`;
 

@@ -33,7 +33,7 @@ export interface Terms {
 }
 
 /** End of a reader's timed trial, epoch milliseconds; `null` where the publication has none. */
-export const trialEnd = (registeredAt: number, { trialHours }: Pick<Terms, 'trialHours'>): number | null =>
+const trialEnd = (registeredAt: number, { trialHours }: Pick<Terms, 'trialHours'>): number | null =>
   trialHours > 0 ? registeredAt + trialHours * hour : null;
 
 /** A reader's entitlements at a time. @param registeredAt epoch milliseconds @param now epoch milliseconds */

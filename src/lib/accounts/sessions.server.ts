@@ -264,7 +264,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Name of a device in the list of sessions, for instance `Chrome on Windows`. Nothing that a browser sends is stored or shown as it is. */
-export function deviceOf(userAgent: string | null): string {
+function deviceOf(userAgent: string | null): string {
   const find = (list: typeof browsers): string | undefined => list.find(([form]) => form.test(userAgent ?? ''))?.[1];
   const [browser, system] = [find(browsers), find(systems)];
   if (browser && system) return `${browser} on ${system}`;

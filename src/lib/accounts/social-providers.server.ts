@@ -53,7 +53,7 @@ export interface SocialProvider {
 }
 
 /** Milliseconds for one request to a provider. */
-export const defaultTimeoutMs = 8000;
+const defaultTimeoutMs = 8000;
 
 const name = z.string().max(200).nullish().catch(null);
 const subject = z.string().min(1).max(255);

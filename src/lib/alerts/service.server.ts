@@ -96,7 +96,7 @@ async function mail(state: State, alert: Alert, signal: AbortSignal): Promise<vo
 }
 
 /** An alert as an email. */
-export function issueOf({ text, href, starts }: Alert): NewsletterIssue {
+function issueOf({ text, href, starts }: Alert): NewsletterIssue {
   // A reader of another site's page finds the alert at the top of our own.
   const path = href?.startsWith('/') ? href : '/';
   const story = { title: text, standfirst: '', path, kicker: '', byline: '', minutes: 0 };

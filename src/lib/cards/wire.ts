@@ -7,7 +7,7 @@ import { imageUrl } from '../images/url.ts';
 /** Largest width of a card's picture on a dense screen, pixels. */
 const cardPictureWidth = 640;
 
-export const articleCard = z.object({
+const articleCard = z.object({
   id: z.number().int(),
   slug: z.string(),
   title: z.string(),

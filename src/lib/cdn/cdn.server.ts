@@ -159,7 +159,7 @@ export interface AnswerRules {
 }
 
 /** Purging is idempotent: whenever it is not certain that a purge was taken, it is repeated. */
-export function outcomeOf(result: PostResult, rules: AnswerRules): Outcome {
+function outcomeOf(result: PostResult, rules: AnswerRules): Outcome {
   const { vendor } = rules;
   if (!result.answered) return { kind: 'failed', message: `${vendor}: ${result.message}` };
   const { status, json } = result;
@@ -196,7 +196,7 @@ export interface CloudflareSettings {
   readonly apiUrl?: string | undefined;
 }
 
-export const cloudflareApiUrl = 'https://api.cloudflare.com/client/v4';
+const cloudflareApiUrl = 'https://api.cloudflare.com/client/v4';
 
 const errorsOf = (json: unknown): { code: number; message: string }[] => {
   const errors = field(json, 'errors');
@@ -243,7 +243,7 @@ interface PurgeByTags {
  *
  * @param timeoutMs for one call, answer included
  */
-export function createCloudflare(settings: CloudflareSettings, timeoutMs: number): CdnVendor {
+function createCloudflare(settings: CloudflareSettings, timeoutMs: number): CdnVendor {
   const base = (settings.apiUrl ?? cloudflareApiUrl).replace(/\/+$/, '');
   const url = `${base}/zones/${encodeURIComponent(settings.zone)}/purge_cache`;
   return {
@@ -268,7 +268,7 @@ export interface FastlySettings {
   readonly soft?: boolean | undefined;
 }
 
-export const fastlyApiUrl = 'https://api.fastly.com';
+const fastlyApiUrl = 'https://api.fastly.com';
 
 const fastlyRules: AnswerRules = {
   vendor: 'Fastly',
@@ -297,7 +297,7 @@ interface BatchPurge {
  *
  * @param timeoutMs for one call, answer included
  */
-export function createFastly(settings: FastlySettings, timeoutMs: number): CdnVendor {
+function createFastly(settings: FastlySettings, timeoutMs: number): CdnVendor {
   const base = (settings.apiUrl ?? fastlyApiUrl).replace(/\/+$/, '');
   const url = `${base}/service/${encodeURIComponent(settings.service)}/purge`;
   return {

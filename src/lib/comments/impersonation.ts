@@ -38,7 +38,7 @@ const lookAlikes: ReadonlyMap<string, string> = new Map(
 );
 
 /** What a name looks like; names with the same skeleton can be confused. */
-export function skeletonOf(name: string): string {
+function skeletonOf(name: string): string {
   const plain = name.normalize('NFKD').toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '');
   const letters = [...plain].map((letter) => lookAlikes.get(letter) ?? letter).join('');
   // Pairs of letters that look like one.

@@ -29,7 +29,7 @@ export const claimMs = 30_000;
 const day = 24 * 60 * 60 * 1000;
 
 /** Profile attribute of the name that a user chose for comments. */
-export const nameAttribute = 'display_name';
+const nameAttribute = 'display_name';
 
 /** Name of a user's comments: the chosen one, else first and last name, never the email address; '' where there is none. */
 export async function nameOf({ accounts }: Pick<CommentDependencies, 'accounts'>, session: Session): Promise<string> {

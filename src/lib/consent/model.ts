@@ -23,7 +23,7 @@ export interface Consent extends Readonly<Record<OptionalPurpose, boolean>> {
 }
 
 /** Raised when purposes change their meaning: all readers must choose again. */
-export const consentVersion = 1;
+const consentVersion = 1;
 export const consentCookieName = 'privacy-choices';
 /** Six months, in seconds. */
 export const consentMaxAge = 183 * 24 * 60 * 60;

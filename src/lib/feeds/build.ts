@@ -37,7 +37,7 @@ const personOf = ({ name, href, author }: Credit, siteUrl: string): FeedPerson =
   href === null ? { name } : { name, url: author ? `${siteUrl}${href}` : href };
 
 /** A card as a feed shows it. */
-export function feedItem(card: Card, siteUrl: string): FeedItem {
+function feedItem(card: Card, siteUrl: string): FeedItem {
   const { image } = card;
   const width = Math.min(pictureWidth, image?.width ?? pictureWidth);
   return {

@@ -239,7 +239,7 @@ export const feedForms = [
 export type FeedFile = (typeof feedForms)[number]['file'];
 
 /** When anything in the feed last changed; a feed without items has not changed since the epoch. */
-export const lastChange = (feed: FeedDocument): string =>
+const lastChange = (feed: FeedDocument): string =>
   feed.items
     .map((item) => item.modified)
     .sort()

@@ -11,7 +11,7 @@ import type { HeadlineTest } from '../content/model.ts';
 
 /** Groups of readers. */
 export const groups = 12;
-export const groupCookieName = 'headline-group';
+const groupCookieName = 'headline-group';
 /** How long a test may run, in days; then the story keeps its own headline. */
 export const longestDays = 14;
 /** As long as a test: a reader sees one headline during a test, and isn't in the same group forever. */

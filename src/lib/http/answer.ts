@@ -39,7 +39,7 @@ export const unavailable = (retryAfter: number): Answer =>
 const count = (number: number, unit: string): string => (number === 1 ? `a ${unit}` : `${number} ${unit}s`);
 
 /** @param seconds at least 1; rounded up to a natural phrase */
-export function waitingTime(seconds: number): string {
+function waitingTime(seconds: number): string {
   if (seconds < 60) return count(seconds, 'second');
   const minutes = Math.ceil(seconds / 60);
   if (minutes < 60) return count(minutes, 'minute');

@@ -28,7 +28,7 @@ export const hiddenFields = { trap: 'website', stamp: 'stamp' } as const;
 /** Names of the fields, in the order of the form. */
 export const fieldNames = <Name extends string>(fields: Fields<Name>): readonly Name[] => Object.keys(fields) as Name[];
 
-export const tooLong = (most: number): string => `Please use at most ${most.toLocaleString('en-US')} characters.`;
+const tooLong = (most: number): string => `Please use at most ${most.toLocaleString('en-US')} characters.`;
 
 /**
  * Reads and cleans the fields: one line each without control characters; `lines` keeps its line breaks and tabs.

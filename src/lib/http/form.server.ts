@@ -15,7 +15,7 @@ export interface Next {
 }
 
 /** Whether a form was posted from one of this site's pages. */
-export const isOwnForm = ({ headers }: Request, siteUrl: string): boolean =>
+const isOwnForm = ({ headers }: Request, siteUrl: string): boolean =>
   comesFromHere(headers, siteUrl) && headers.has('origin');
 
 /** Why a form could not be handled: it comes from another site, its body is invalid or too long, or its handler failed. */
@@ -92,7 +92,7 @@ export const plainText = (status: number, sentence: string): Response =>
 // Request bodies, limited in length and depth.
 
 /** Longest body unless a route sets another limit, bytes. */
-export const usualLimit = 16 * 1024;
+const usualLimit = 16 * 1024;
 /** Deepest nesting of a body. */
 const deepest = 16;
 

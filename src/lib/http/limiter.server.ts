@@ -254,7 +254,7 @@ export interface CountIn {
  * Windows in the accounts database: the library's limiter for PostgreSQL, with its statement for both engines, in our transaction and
  * with a clock that tests can set. One statement counts, so that a limit applies across processes.
  */
-export class DatabaseWindows extends RateLimiterPostgres {
+class DatabaseWindows extends RateLimiterPostgres {
   readonly #now: () => number;
 
   /** @param now epoch milliseconds */

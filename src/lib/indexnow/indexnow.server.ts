@@ -142,10 +142,10 @@ export interface IndexNowSettings {
   readonly url?: string | undefined;
 }
 
-export const indexNowUrl = 'https://api.indexnow.org/indexnow';
+const indexNowUrl = 'https://api.indexnow.org/indexnow';
 
 /** Most addresses in one request. */
-export const indexNowBatch = 10_000;
+const indexNowBatch = 10_000;
 
 export const isIndexNowKey = (key: string): boolean => /^[A-Za-z0-9-]{8,128}$/.test(key);
 

@@ -300,7 +300,7 @@ export interface StoredLists {
 }
 
 /** @returns no lists where there is no readable file */
-export function readLists(file: string): StoredLists {
+function readLists(file: string): StoredLists {
   try {
     const { made, lists } = storedLists.parse(JSON.parse(readFileSync(file, 'utf8')));
     return { made, lists: new Map(Object.entries(lists)) };
@@ -310,7 +310,7 @@ export function readLists(file: string): StoredLists {
 }
 
 /** Replaces the whole file. If that fails, pages are rendered again after the next restart, and nothing else is lost. */
-export function writeLists(file: string, { made, lists }: StoredLists, log: Logger): void {
+function writeLists(file: string, { made, lists }: StoredLists, log: Logger): void {
   try {
     writeFileSync(`${file}.new`, JSON.stringify({ made, lists: Object.fromEntries(lists) }));
     renameSync(`${file}.new`, file);
@@ -320,7 +320,7 @@ export function writeLists(file: string, { made, lists }: StoredLists, log: Logg
 }
 
 /** Sections whose lists differ, in members or order. */
-export function changedLists(before: Lists, after: Lists): string[] {
+function changedLists(before: Lists, after: Lists): string[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].filter((name) => before.get(name)?.join() !== after.get(name)?.join());
 }

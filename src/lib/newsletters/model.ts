@@ -46,7 +46,7 @@ export const breaking: Omit<Newsletter, 'first'> = {
 };
 
 /** All choices, in the order in which they are shown. */
-export const allChoices: readonly Choice[] = [...newsletters.map(({ slug }) => slug), breaking.slug, offers];
+const allChoices: readonly Choice[] = [...newsletters.map(({ slug }) => slug), breaking.slug, offers];
 
 /** The known ones among the given choices, each once, in the order in which they are shown. */
 export const knownChoices = (given: readonly string[]): readonly Choice[] =>

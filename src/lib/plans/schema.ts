@@ -168,7 +168,7 @@ export const states: readonly { readonly code: string; readonly name: string }[]
 }));
 
 /** The name of a state by its code of two letters; `null` if there is none. */
-export const stateName = (code: string): string | null => states.find((state) => state.code === code)?.name ?? null;
+const stateName = (code: string): string | null => states.find((state) => state.code === code)?.name ?? null;
 
 const zipBelongsTo = (zip: string, state: string): boolean =>
   (stateTable.find(([code]) => code === state)?.[2] ?? '').split(' ').some((start) => zip.startsWith(start));

@@ -4,7 +4,7 @@ import { ask, type Reply } from '../http/ask.ts';
 import type { SearchAnswer } from './model.ts';
 
 /** Results in the overlay. */
-export const shownAtOnce = 8;
+const shownAtOnce = 8;
 
 /** The page with all results. */
 export const searchPage = (query: string): string => `/search${query ? `?q=${encodeURIComponent(query)}` : ''}`;

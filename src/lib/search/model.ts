@@ -94,7 +94,7 @@ export const busyFor = 5;
 export const isSearchBusy = (error: unknown): boolean => error instanceof Error && error.name === 'SearchBusy';
 
 /** A result of `GET /api/v1/articles/search`, the same for all engines. */
-export const searchHit = z.object({
+const searchHit = z.object({
   slug: z.string(),
   post_id: z.number().int(),
   post_title: z.string(),

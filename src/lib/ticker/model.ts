@@ -111,7 +111,7 @@ const signs: Readonly<Record<Direction, readonly [sign: string, spoken: string]>
 export type TickerFace = Omit<TickerRow, 'symbol' | 'name'>;
 
 /** A price as it is displayed. */
-export function faceOf({ price, change, changePercent }: TickerItem): TickerFace {
+function faceOf({ price, change, changePercent }: TickerItem): TickerFace {
   const direction = directionOf(change, price);
   const [sign, spoken] = signs[direction];
   return { price: priceText(price), direction, sign, spoken, change: `${changeText(change, price)} ${changePercent}` };

@@ -89,8 +89,7 @@ export interface Encoded {
 }
 
 /** Whether there is anything to gain from compressing a body. */
-export const isWorthIt = (bytes: number, contentType: string): boolean =>
-  bytes >= tiny && compressible.test(contentType);
+const isWorthIt = (bytes: number, contentType: string): boolean => bytes >= tiny && compressible.test(contentType);
 
 /** Compresses a body; a body that is tiny or doesn't shrink stays as it is. */
 export function encode(body: Buffer, contentType: string): Encoded {

@@ -302,13 +302,13 @@ function isCurrent({ changes, access, store }: CacheState, cached: CachedPage): 
 }
 
 /** A current page. */
-export function find(state: CacheState, key: string, variant: Variant): CachedPage | undefined {
+function find(state: CacheState, key: string, variant: Variant): CachedPage | undefined {
   const cached = findAny(state, key, variant);
   return cached === undefined || isCurrent(state, cached) ? cached : undefined;
 }
 
 /** A current page that is in memory. @param name `nameOf(key, variant)`, where it is known */
-export function findInMemory(
+function findInMemory(
   state: CacheState,
   key: string,
   variant: Variant,
@@ -319,7 +319,7 @@ export function findInMemory(
 }
 
 /** An outdated page that is rendered on demand, if nothing was withdrawn since. */
-export function findOutdated(state: CacheState, key: string, variant: Variant): CachedPage | undefined {
+function findOutdated(state: CacheState, key: string, variant: Variant): CachedPage | undefined {
   const cached = findAny(state, key, variant);
   if (!cached || cached.page.asOf === null) return undefined;
   const { asOf, tags } = cached.page;
@@ -328,7 +328,7 @@ export function findOutdated(state: CacheState, key: string, variant: Variant): 
 }
 
 /** Whether the store has this build's own rendering, and it is current if the page is rendered on demand. */
-export function has({ unwritten, unusable, blind, access, store }: CacheState, { key, variant }: PageRef): boolean {
+function has({ unwritten, unusable, blind, access, store }: CacheState, { key, variant }: PageRef): boolean {
   const name = nameOf(key, variant);
   if (unwritten.has(name)) return true;
   return !blind && !unusable.has(name) && (access.attempt(() => store.has(key, variant))?.value ?? false);

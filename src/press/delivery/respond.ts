@@ -178,7 +178,7 @@ export function acceptedEncodings(header: string | undefined): readonly Encoding
  * The coding with a dictionary that an `Accept-Encoding` header names (RFC 9842); a browser that also has the dictionary accepts it. Of equal
  * preferences it is `dcb`, which is smaller.
  */
-export function dictionaryCoding(header: string | undefined): DictionaryCoding | null {
+function dictionaryCoding(header: string | undefined): DictionaryCoding | null {
   if (header === undefined) return null;
   let coding = knownForDictionary.get(header);
   if (coding === undefined) {

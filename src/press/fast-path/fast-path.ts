@@ -263,7 +263,7 @@ export function secondNow(): number {
 }
 
 /** The same as the `Date` header has it (RFC 9110, section 5.6.7). */
-export function dateNow(): string {
+function dateNow(): string {
   readClock();
   return date;
 }

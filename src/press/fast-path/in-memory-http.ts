@@ -50,7 +50,7 @@ class InMemorySocket extends EventEmitter {
 }
 
 /** The handler's `IncomingMessage`; its body was read before. */
-export class Incoming extends EventEmitter {
+class Incoming extends EventEmitter {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ type HeaderFields = Readonly<Record<string, string | readonly string[] | number 
 const ofTheWire = /^(?:connection|keep-alive|transfer-encoding|content-length|date)$/i;
 
 /** The handler's `ServerResponse`. */
-export class Outgoing extends EventEmitter {
+class Outgoing extends EventEmitter {
   statusCode = 200;
   statusMessage = '';
   headersSent = false;

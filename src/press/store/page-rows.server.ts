@@ -199,12 +199,12 @@ export function pruneSome(state: StoreState): boolean {
 
 /** Milliseconds after which reads count half. */
 const halfLife = 24 * 60 * 60 * 1000;
-export const columns = `id, ns, key, variant, version, status, headers, access, hash, size, tags, etags,
+const columns = `id, ns, key, variant, version, status, headers, access, hash, size, tags, etags,
   rendered_at AS renderedAt, render_ms AS renderMs, as_of AS asOf, checksum`;
 
 export type Row = Record<string, string | number | null> & { id: number; checksum: number };
 
-export const bodyId = (version: number, encoding: Encoding): number => version * 4 + encodings.indexOf(encoding);
+const bodyId = (version: number, encoding: Encoding): number => version * 4 + encodings.indexOf(encoding);
 
 export const decayed = (score: number, at: number, now: number): number =>
   score * 2 ** (-Math.max(0, now - at) / halfLife);
@@ -231,9 +231,8 @@ const fieldNames = [
 ];
 
 /** Zero bytes separate the fields; no field contains one. */
-export const checksumOfFields = (values: readonly unknown[]): number => crc32(values.join('\0'));
-export const checksumOf = (row: Record<string, unknown>): number =>
-  checksumOfFields(fieldNames.map((name) => row[name]));
+const checksumOfFields = (values: readonly unknown[]): number => crc32(values.join('\0'));
+const checksumOf = (row: Record<string, unknown>): number => checksumOfFields(fieldNames.map((name) => row[name]));
 
 /** Pages share their headers: cached by text, equal headers are parsed and in memory once. */
 const parsedHeaders = createBoundedMap<StoredPage['headers']>(256);
@@ -246,7 +245,7 @@ function headersOf(json: string): StoredPage['headers'] {
   return headers;
 }
 
-export const toPage = (row: Row, build: string): StoredPage => ({
+const toPage = (row: Row, build: string): StoredPage => ({
   key: String(row.key),
   variant: row.variant as Variant,
   version: Number(row.version),
@@ -303,7 +302,7 @@ export function namespaceOf(state: StoreState): number {
   return state.namespace;
 }
 
-export function buildOf({ namespace, build, file }: StoreState, id: number): string {
+function buildOf({ namespace, build, file }: StoreState, id: number): string {
   return id === namespace ? build : String(file.sql('SELECT build FROM namespaces WHERE id = ?').get(id)?.build ?? '');
 }
 

@@ -217,7 +217,7 @@ export interface BillingConfig {
 }
 
 /** Stripe's terms require its script to come from Stripe; the release is the one that the installed @stripe/stripe-js has types for. */
-export const stripeScript = 'https://js.stripe.com/endive/stripe.js';
+const stripeScript = 'https://js.stripe.com/endive/stripe.js';
 
 const key = (form: RegExp, what: string) =>
   z.string().regex(form, `is no ${what}; copy it from the dashboard of Stripe`);

@@ -153,7 +153,7 @@ export interface WordPressConfig {
   readonly password?: string;
 }
 
-export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /** Thrown by {@link parseConfig}; its message is for the operator. */

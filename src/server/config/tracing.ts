@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { webAddress, whole } from './fields.ts';
 
-export const samplers = [
+const samplers = [
   'always_on',
   'always_off',
   'traceidratio',

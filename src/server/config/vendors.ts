@@ -94,7 +94,7 @@ export interface RetentionConfig {
   readonly retention: RetentionSettings | null;
 }
 
-export const retentionScript = 'https://assets.churnkey.co/js/app.js';
+const retentionScript = 'https://assets.churnkey.co/js/app.js';
 
 export const retentionFields = {
   CHURNKEY_APP_ID: z

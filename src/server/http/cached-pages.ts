@@ -189,8 +189,7 @@ export function sendNotCopied(state: ServerState, exchange: Exchange): void {
 }
 
 /** Whether a `Cookie` header may hold a session. */
-export const hasSession = (header: string | undefined): header is string =>
-  header?.includes('blaize_session=') ?? false;
+const hasSession = (header: string | undefined): header is string => header?.includes('blaize_session=') ?? false;
 
 const nothingRenewed: RenewedAccess = { level: null, cookies: [] };
 

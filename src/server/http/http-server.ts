@@ -111,7 +111,7 @@ const statuses: Readonly<Record<string, number>> = {
  *
  * @param always headers of every response
  */
-export function answerBrokenRequests(server: Server, always: Readonly<Record<string, string>>): void {
+function answerBrokenRequests(server: Server, always: Readonly<Record<string, string>>): void {
   const fixed = Object.entries(always).map(([name, value]) => `${name}: ${value}\r\n`);
   const end = (socket: Duplex, status: number, more = ''): void => {
     socket.end(

@@ -15,7 +15,7 @@ import type { Action } from './steps.ts';
 import { type Failures, type Fault, Life, mortal, stripeClient } from './wire.ts';
 
 const secret = 'a secret of the tests that is long enough';
-export const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';
+const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';
 export const rules = { graceDays: 3, renewalNoticeDays: 7 };
 const began = Date.UTC(2026, 10, 20, 12);
 

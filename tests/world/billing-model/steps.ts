@@ -153,7 +153,7 @@ const minutes = fc.oneof(
   fc.integer({ min: 60, max: 400 }).map((days) => days * 1440),
 );
 
-export const step: fc.Arbitrary<Step> = fc.oneof(
+const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 10,
     arbitrary: fc.record({ do: as('action' as const), reader, action, fault, process: some<(0 | 1)[]>(0, 0, 1) }),

@@ -128,7 +128,7 @@ export async function asResult<T>(work: () => Promise<Billed<T>>): Promise<Bille
   }
 }
 
-export function refusalOf(error: unknown): No {
+function refusalOf(error: unknown): No {
   if (error instanceof Refused) return error.answer;
   if (error instanceof StripeCardError) return cardRefusal(error);
   if (error instanceof StripeRateLimitError) return no(503, messages.wrong, { retryAfter: 5 });

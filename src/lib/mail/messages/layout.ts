@@ -199,12 +199,12 @@ ${inlined(content.markup)}
 }
 
 /** A button, and its address as text for programs that show no buttons. */
-export const button = (
+const button = (
   label: string,
   url: string,
 ): Markup => html`<table class="wide" role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px"><tr><td class="key"><a class="press" href="${url}">${label}</a></td></tr></table>
 <p class="words">If the button doesn’t work, copy this address into your browser:<br><a class="address" href="${url}">${url}</a></p>`;
 
 /** The code in large digits; read aloud one by one, copied without spaces. */
-export const codeBox = (code: string): Markup =>
+const codeBox = (code: string): Markup =>
   html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px"><tr><td class="box"><span class="code" role="img" aria-label="${[...code].join(' ')}">${code}</span></td></tr></table>`;

@@ -34,7 +34,7 @@ const requested = (paper: Publisher): string =>
 export type CodeMessage = Extract<Message, { kind: 'code' }>;
 
 /** The subject starts with the code, so that a notification shows it. @param minutes that the code is still valid */
-export function codeMail({ code }: CodeMessage, paper: Publisher, minutes: number): MailContent {
+function codeMail({ code }: CodeMessage, paper: Publisher, minutes: number): MailContent {
   return {
     subject: `${code} is your code for ${paper.name}`,
     preview: `Enter it on the page that asked for it. It works for ${minutesInWords(minutes)}.`,
@@ -51,7 +51,7 @@ export function codeMail({ code }: CodeMessage, paper: Publisher, minutes: numbe
 export type LinkMessage = Extract<Message, { kind: 'link' }>;
 
 /** @param minutes that the link is still valid */
-export function linkMail({ url, purpose }: LinkMessage, paper: Publisher, minutes: number): MailContent {
+function linkMail({ url, purpose }: LinkMessage, paper: Publisher, minutes: number): MailContent {
   const lives = `It works once, for ${minutesInWords(minutes)}, on any of your devices.`;
   const ignore = 'If you didn’t request it, ignore this email: no one can sign in without the link.';
   const reason = requested(paper);
@@ -92,7 +92,7 @@ export function linkMail({ url, purpose }: LinkMessage, paper: Publisher, minute
 
 export type WelcomeMessage = Extract<Message, { kind: 'welcome' }>;
 
-export function welcomeMail({ firstName }: WelcomeMessage, paper: Publisher): MailContent {
+function welcomeMail({ firstName }: WelcomeMessage, paper: Publisher): MailContent {
   const name = greetable(firstName);
   return {
     subject: `Welcome to ${paper.name}`,
@@ -130,7 +130,7 @@ const longestName = 60;
  *
  * @throws Error when the reader's email address is invalid
  */
-export function renderSupport(message: SupportMessage, paper: Publisher): Rendered {
+function renderSupport(message: SupportMessage, paper: Publisher): Rendered {
   const { email, known, topic = 'Support', about = '' } = message;
   if (!isAddress(email)) throw new Error('A message from a reader has no address to answer.');
   const name = oneLine(message.name).slice(0, longestName);
@@ -180,7 +180,7 @@ type NewsletterMessage = Extract<Message, { kind: 'newsletter' }>;
  *
  * @throws Error when its unsubscribe link isn't a web address, or it has no story
  */
-export function renderNewsletter(message: NewsletterMessage, paper: Publisher): Rendered {
+function renderNewsletter(message: NewsletterMessage, paper: Publisher): Rendered {
   const { letter, slug, stories, unsubscribe } = message;
   const [lead, ...others] = stories;
   if (!lead) throw new Error('The newsletter has no story.');
