@@ -111,6 +111,17 @@ it('ends a worker that stands still before it answers that a story is withdrawn'
   await until(async () => statuses(await askAll('/article/story-3')).join() === '410', paper.output);
 });
 
+it('answers what a worker was given while it stood still for a moment', async () => {
+  const [stopped = 0] = workers().serving;
+  process.kill(stopped, 'SIGSTOP');
+  const began = performance.now();
+  const answers = askAll('/article/story-1', 6);
+  // Longer than a worker may take a connection, and shorter than the door waits before it gives it to another.
+  await until(() => performance.now() - began > 1650);
+  process.kill(stopped, 'SIGCONT');
+  expect(statuses(await answers)).toEqual([200]);
+});
+
 it('goes on when a serving worker is killed, and starts it again', async () => {
   const [killed = 0] = workers().serving;
   process.kill(killed, 'SIGKILL');

@@ -87,9 +87,20 @@ it('goes on with a worker that comes too late for one', async () => {
   await arrive();
   door.add(other.child);
   await expect.poll(() => other.given.length).toBe(1);
-  door.answered(slow.child, slow.given[0] ?? 0);
+  door.left(slow.child, slow.given[0] ?? 0);
   await arrive();
   await arrive();
   expect(slow.given.length + other.given.length).toBe(4);
   expect(slow.given).toHaveLength(2);
+});
+
+it('gives a connection again that a worker came too late for, as soon as it says so', async () => {
+  const { door, arrive } = await open();
+  const slow = worker(false);
+  door.add(slow.child);
+  await arrive();
+  const other = worker();
+  door.add(other.child);
+  door.left(slow.child, slow.given[0] ?? 0);
+  expect(slow.given.length + other.given.length).toBe(2);
 });

@@ -20,8 +20,10 @@ export interface Door {
   add(worker: ChildProcess): void;
   /** Takes back what this worker hasn't taken. */
   remove(worker: ChildProcess): void;
-  /** A worker has taken a connection, or has come too late for it. */
+  /** A worker has taken a connection. */
   answered(worker: ChildProcess, number: number): void;
+  /** A worker has come too late for a connection: it is given again, unless it has been already. */
+  left(worker: ChildProcess, number: number): void;
   /** Refuses new connections. */
   close(): void;
 }
@@ -85,6 +87,12 @@ export function createDoor({ onUnresponsive, timeoutMs = 10_000 }: DoorOptions):
       state.silent.delete(worker);
       state.given.get(number)?.socket.destroy();
       state.given.delete(number);
+    },
+    left(worker, number) {
+      state.silent.delete(worker);
+      const socket = state.given.get(number)?.socket;
+      state.given.delete(number);
+      if (socket) give(state, socket);
     },
     close() {
       clearInterval(check);

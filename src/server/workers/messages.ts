@@ -93,13 +93,18 @@ interface Ready {
   readonly ready: true;
 }
 
-/** A worker has taken a connection, or has come too late for it. */
+/** A worker has taken a connection, or its client has gone. */
 interface Answered {
   readonly answered: number;
 }
 
+/** A worker has come too late for a connection and hasn't touched it. */
+interface Left {
+  readonly left: number;
+}
+
 /** From a worker to the supervisor. */
-export type FromWorker = FromServing | FromWriter | Unresponsive | Ready | Answered;
+export type FromWorker = FromServing | FromWriter | Unresponsive | Ready | Answered | Left;
 
 /** A connection, which comes with the message. */
 export interface Connection {

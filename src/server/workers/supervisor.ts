@@ -142,6 +142,7 @@ function send(worker: ChildProcess | null, message: ToServing | ToWriter): void 
 
 function receive(state: State, kind: WorkerKind, worker: ChildProcess, message: FromWorker): void {
   if ('answered' in message) state.door.answered(worker, message.answered);
+  else if ('left' in message) state.door.left(worker, message.left);
   else if ('ready' in message) {
     state.failures[kind] = 0;
     state.door.add(worker);

@@ -72,8 +72,12 @@ process.on('message', (message: Message | Connection, socket: Socket | undefined
   if (message.kind === 'stop') stop(0);
   else if (message.kind === 'connection') {
     // A client that has gone leaves no socket.
-    if (machineMs() - message.at > takenWithinMs) socket?.destroy();
-    else if (running && socket) takeConnection(running.server, socket);
+    if (socket && machineMs() - message.at > takenWithinMs) {
+      socket.destroy();
+      send({ left: message.number });
+      return;
+    }
+    if (running && socket) takeConnection(running.server, socket);
     send({ answered: message.number });
   } else receive(message);
 });
