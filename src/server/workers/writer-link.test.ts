@@ -118,4 +118,46 @@ describe('what the writer tells its serving workers', () => {
     link.receive({ kind: 'metrics', number: 1, metrics: [{ name: 'b' }], from: 8 });
     expect(await metrics).toEqual([[{ name: 'a' }], [{ name: 'b' }]]);
   });
+
+  it('includes what workers that have ended had counted, but not their gauges', async () => {
+    const { link } = linked();
+    const counted = (hits: number) => [
+      { name: 'hits', help: '', type: 'counter', aggregator: 'sum', values: [{ labels: {}, value: hits }] },
+      { name: 'open', help: '', type: 'gauge', aggregator: 'sum', values: [{ labels: {}, value: 3 }] },
+    ];
+    const sums = async () => {
+      const all = (await link.metrics()).flat() as ReturnType<typeof counted>;
+      const sum = (wanted: string) =>
+        all.filter(({ name }) => name === wanted).reduce((total, { values }) => total + (values[0]?.value ?? 0), 0);
+      return { hits: sum('hits'), open: sum('open') };
+    };
+    let number = 0;
+    for (const from of [7, 8, 9]) {
+      link.receive({ kind: 'joined', from });
+      const measured = sums();
+      link.receive({ kind: 'metrics', number: ++number, metrics: counted(10), from });
+      expect(await measured).toEqual({ hits: 10 * number, open: 3 });
+      link.receive({ kind: 'left', from });
+      expect(await sums()).toEqual({ hits: 10 * number, open: 0 });
+    }
+  });
+
+  it('includes the last metrics of a worker that doesn’t answer in time', async () => {
+    const { link } = linked();
+    link.receive({ kind: 'joined', from: 7 });
+    const first = link.metrics();
+    link.receive({ kind: 'metrics', number: 1, metrics: [{ name: 'a' }], from: 7 });
+    await first;
+    expect(await link.metrics()).toEqual([[{ name: 'a' }]]);
+  });
+
+  it('doesn’t wait for the metrics of a worker that ends meanwhile', async () => {
+    const { link } = linked();
+    link.receive({ kind: 'joined', from: 7 });
+    const began = performance.now();
+    const metrics = link.metrics();
+    link.receive({ kind: 'left', from: 7 });
+    expect(await metrics).toEqual([]);
+    expect(performance.now() - began).toBeLessThan(900);
+  });
 });

@@ -2,6 +2,7 @@
  * The writer's side of the serving workers: says which pages it has replaced, and knows when all of them have heard it. A worker that
  * doesn't respond is ended, because it may show what was withdrawn.
  */
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import type { LiveSink } from '../live/messages.ts';
 import type { FromWriter, LiveMessage, Opening, ToWriter, Unresponsive } from './messages.ts';
 
@@ -23,7 +24,10 @@ export interface WriterLink {
   workersUpdated(): Promise<void>;
   /** Tells the serving workers of live stories. */
   readonly live: LiveSink;
-  /** Metrics of the serving workers, as `Registry.getMetricsAsJSON` gives them. */
+  /**
+   * Metrics of the serving workers, as `Registry.getMetricsAsJSON` gives them. What workers that have ended had counted is included:
+   * without it their sum would become smaller, which Prometheus takes for a new start from zero.
+   */
   metrics(): Promise<readonly (readonly object[])[]>;
   /** Calls `listener` with the reads of pages that the serving workers have counted, by name. */
   onReads(listener: (reads: readonly (readonly [name: string, count: number])[]) => void): void;
@@ -36,7 +40,12 @@ interface State extends Required<WriterLinkOptions> {
   /** The last number that each serving worker has answered. */
   readonly workers: Map<number, number>;
   readonly waiting: Set<() => void>;
-  readonly answers: Map<number, (worker: number, metrics: readonly object[]) => void>;
+  /** Called with each worker that has answered, or will not any more. */
+  readonly answers: Map<number, (worker: number) => void>;
+  /** The last metrics of each serving worker. */
+  readonly measured: Map<number, readonly object[]>;
+  /** What workers that have ended had counted, added up. */
+  ended: readonly object[];
   readonly readsListeners: ((reads: readonly (readonly [name: string, count: number])[]) => void)[];
   /** Replaced pages that haven't been sent. */
   names: Set<string> | 'all';
@@ -52,6 +61,8 @@ export function createWriterLink(options: WriterLinkOptions): WriterLink {
     workers: new Map(),
     waiting: new Set(),
     answers: new Map(),
+    measured: new Map(),
+    ended: [],
     readsListeners: [],
     names: new Set(),
     isDue: false,
@@ -134,22 +145,36 @@ async function workersUpdated(state: State): Promise<void> {
 }
 
 async function metrics(state: State): Promise<readonly (readonly object[])[]> {
-  const { workers, answers, send } = state;
-  if (workers.size === 0) return [];
-  const number = ++state.number;
-  const found = new Map<number, readonly object[]>();
+  if (state.workers.size > 0) await measure(state, ++state.number);
+  // A worker that hasn't answered in time has its last answer.
+  const { measured, ended } = state;
+  return ended.length > 0 ? [...measured.values(), ended] : [...measured.values()];
+}
+
+/** Asks each worker for its metrics, and waits for the answers for a second at most. */
+async function measure({ workers, answers, send }: State, number: number): Promise<void> {
+  const missing = new Set(workers.keys());
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, 1000);
-  answers.set(number, (worker, given) => {
-    found.set(worker, given);
-    if (found.size >= workers.size) resolve();
+  answers.set(number, (worker) => {
+    missing.delete(worker);
+    if (missing.size === 0) resolve();
   });
   // An answer confirms all messages before it, too.
   send({ to: 'all', message: { kind: 'measure', number } });
   await promise;
   clearTimeout(timer);
   answers.delete(number);
-  return [...found.values()];
+}
+
+type Measured = MetricObjectWithValues<MetricValue<string>>;
+
+function keepCounts(state: State, worker: number): void {
+  const last = (state.measured.get(worker) ?? []) as readonly Measured[];
+  state.measured.delete(worker);
+  const counts = last.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram');
+  if (counts.length > 0)
+    state.ended = AggregatorRegistry.aggregate([counts, state.ended] as Measured[][]).getMetricsAsArray();
 }
 
 function receive(state: State, message: ToWriter): void {
@@ -162,9 +187,12 @@ function receive(state: State, message: ToWriter): void {
       break;
     case 'left':
       workers.delete(from);
+      keepCounts(state, from);
+      for (const answered of state.answers.values()) answered(from);
       break;
     case 'metrics':
-      state.answers.get(message.number)?.(from, message.metrics);
+      if (workers.has(from)) state.measured.set(from, message.metrics);
+      state.answers.get(message.number)?.(from);
       confirm(workers, from, message.number);
       break;
     case 'done':
