@@ -233,6 +233,7 @@ it('answers 503 when too many wait, and without an edition also for what is stor
   });
   const busy = await fetch(`${base}/about`);
   expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '5']);
+  expect(front.counts.errors).toBe(1);
 });
 
 it('carries headers for a CDN where they are on: long for pages, short for what is not there', async () => {

@@ -24,6 +24,9 @@ const isKept = (cacheControl: unknown): boolean => /^public.*max-age=[1-9]/.test
 
 const isProbe = (url: string | undefined): boolean => /^\/(?:readyz|healthz)(?:\?|$)/.test(url ?? '');
 
+/** A 503 to a readiness probe is a correct answer, not an error, and so is a 501 to a method that doesn't exist. */
+const isError = (status: number, { url }: IncomingMessage): boolean => status >= 500 && status !== 501 && !isProbe(url);
+
 export function send(
   { options, counts }: ServerState,
   { incoming, outgoing }: Exchange,
@@ -37,8 +40,7 @@ export function send(
   if (headers[openerPolicy]) all[openerPolicy] = headers[openerPolicy];
   // An address that is a secret is stricter.
   if (headers[referrerPolicy]) all[referrerPolicy] = headers[referrerPolicy];
-  // A 503 to a readiness probe is a correct answer, not an error.
-  if (status >= 500 && !isProbe(incoming.url)) counts.errors++;
+  if (isError(status, incoming)) counts.errors++;
   if (body && all['content-length'] === undefined) all['content-length'] = body.byteLength;
   if (status < 400 && isKept(all['cache-control'])) outgoing.removeHeader(requestIdHeader);
   outgoing.writeHead(status, all);
@@ -63,12 +65,13 @@ export function sendPage(
 
 /** Sends one sentence as plain text. */
 export function sendText(
-  { options }: ServerState,
-  { outgoing }: Exchange,
+  { options, counts }: ServerState,
+  { incoming, outgoing }: Exchange,
   status: number,
   sentence: string,
   headers: OutgoingHttpHeaders = {},
 ): void {
+  if (isError(status, incoming)) counts.errors++;
   outgoing.writeHead(status, {
     ...options.security.always,
     'content-security-policy': options.security.other,

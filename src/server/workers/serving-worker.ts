@@ -287,7 +287,6 @@ async function respond(state: State, server: ServerState, exchange: Exchange): P
     await state.forwarder.forward(incoming, outgoing, exchange.requestId);
   } catch (error) {
     if (!(error instanceof WriterUnavailable) || outgoing.destroyed || outgoing.headersSent) throw error;
-    server.counts.errors++;
     const sentence = 'The site is starting again. Try again in a few seconds.';
     sendText(server, exchange, 503, sentence, { 'retry-after': retryAfter, connection: 'close' });
   }
