@@ -37,6 +37,21 @@ describe('the programs of PostgreSQL', () => {
     await findTools(16, `${empty}:${await fake('16.2')}`);
     await findTools(17, await fake('18.0'));
   });
+
+  it('get the address in words that they know, and never the password', async () => {
+    const path = await fake('16.2');
+    writeFileSync(
+      join(path, 'pg_dump'),
+      '#!/bin/sh\n[ "$1" = --version ] && echo "pg_dump (PostgreSQL) 16.2" && exit\necho "$@" >&2\nexit 1\n',
+    );
+    const tools = await findTools(16, path);
+    const given = (query: string) =>
+      tools.run('pg_dump', [], `postgres://sun:secret@db.example/sun${query}`).catch((error: Error) => error.message);
+    expect(await given('')).toMatch(/--dbname postgres:\/\/sun@db\.example\/sun$/);
+    expect(await given('?ssl=true')).toMatch(/\?sslmode=require$/);
+    expect(await given('?sslmode=no-verify')).toMatch(/\?sslmode=require$/);
+    expect(await given('?sslmode=verify-full&uselibpqcompat=true')).toMatch(/\?sslmode=verify-full$/);
+  });
 });
 
 describe.skipIf(!bin)('a backup of PostgreSQL', () => {
@@ -54,6 +69,10 @@ describe.skipIf(!bin)('a backup of PostgreSQL', () => {
     await (await openDatabase({ dataDir, databaseUrl: null, log: silent })).close();
     fillAccounts(join(dataDir, 'accounts.sqlite'), 20);
     await moveToPostgres({ dataDir, databaseUrl });
+    // Some servers end a connection that waits, as a command's does while pg_dump or pg_restore runs.
+    const endWaiting = (limit: string) =>
+      cluster.run(`alter database ${new URL(databaseUrl).pathname.slice(1)} set ${limit} = '20ms'`);
+    await endWaiting('idle_in_transaction_session_timeout');
     const options = { dataDir, databaseUrl, path: bin ?? '' };
     const made = await makeBackup({ ...options, backupDir, days: 30, now: Date.now });
     expect(readdirSync(made.path).sort()).toEqual(['accounts.dump', 'manifest.json']);
@@ -66,6 +85,7 @@ describe.skipIf(!bin)('a backup of PostgreSQL', () => {
     await expect(restore(made.path, restoring)).rejects.toThrow('is in use');
     await site.close();
 
+    await endWaiting('idle_session_timeout');
     const { aside } = await restore(made.path, restoring);
     await withPostgres(databaseUrl, async (client) => {
       const count = async (table: string) => (await client.query(`select count(*)::int as n from ${table}`)).rows[0].n;

@@ -59,8 +59,9 @@ function connectionOf(text: string): { args: string[]; env: Record<string, strin
   const url = new URL(text);
   const password = decodeURIComponent(url.password);
   url.password = '';
-  // Parameters that only the site's own driver knows.
-  if (url.searchParams.get('ssl') === 'true' && !url.searchParams.has('sslmode')) {
+  // Parameters and values that only the site's own driver knows; "require" of these programs checks no certificate.
+  const mode = url.searchParams.get('sslmode');
+  if (mode === 'no-verify' || (mode === null && url.searchParams.get('ssl') === 'true')) {
     url.searchParams.set('sslmode', 'require');
   }
   for (const name of ['ssl', 'uselibpqcompat']) url.searchParams.delete(name);
