@@ -354,6 +354,10 @@ describe('settings', () => {
     ],
     [{ ASSETS_BUCKET_REGION: 'auto' }, /^ASSETS_BUCKET is missing/],
     [
+      { DATABASE_LISTEN_URL: 'postgres://db.example/sun' },
+      /^DATABASE_URL is missing; set it beside DATABASE_LISTEN_URL/,
+    ],
+    [
       { SMTP_URL: 'https://topsecret@a', MAIL_FROM: 'a@b.com' },
       /^SMTP_URL is not the address of a mail server; give smtp:/,
     ],

@@ -389,6 +389,8 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     WORDPRESS_USER: ['WORDPRESS_APP_PASSWORD'],
     WORDPRESS_APP_PASSWORD: ['WORDPRESS_USER'],
     INDEXNOW_URL: ['INDEXNOW_KEY'],
+    // Commands that use it would back up or restore another database than the one of the site.
+    DATABASE_LISTEN_URL: ['DATABASE_URL'],
   });
   const { WORDPRESS_URL: url, WORDPRESS_USER: user, WORDPRESS_APP_PASSWORD: password } = given;
   if ((user || password) && !url) {
