@@ -15,7 +15,7 @@ import { hashSources } from '../../scripts/build.ts';
 import { siteFlags } from '../../scripts/setup/node.mjs';
 import { root } from '../../scripts/setup/places.mjs';
 import { freePort } from '../../scripts/setup/ports.mjs';
-import { settingNames } from '../../src/server/config/config.ts';
+import { ConfigError, parseConfig, settingNames } from '../../src/server/config/config.ts';
 import { fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
 import { inContext, openImage, type RunningImage, readImage } from './fixtures/image.ts';
 
@@ -273,6 +273,14 @@ describe('compose.yaml and nginx.conf', () => {
     expect(sites[0]?.[1].environment?.TRUSTED_PROXIES).toBe('1');
     expect(proxy).toContain('proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;');
   });
+
+  it('let as many readers follow a live story as the processes take', () => {
+    const numberOf = (name: string): number => Number(new RegExp(`^\\s*${name} (\\d+);$`, 'm').exec(proxy)?.[1]);
+    // nginx has one connection to the reader and one to the site for each; on one core it is a single worker.
+    const streams = 2 * sites.length * parseConfig({}).liveConnections;
+    expect(numberOf('worker_connections')).toBeGreaterThan(streams);
+    expect(numberOf('worker_rlimit_nofile')).toBeGreaterThanOrEqual(numberOf('worker_connections'));
+  });
 });
 
 interface Probe {
@@ -423,6 +431,17 @@ describe('the examples of settings', () => {
       [],
     );
     expect(names(read('deploy/database.env.example'))).toEqual(['POSTGRES_PASSWORD']);
+  });
+
+  it('ask for the keys that every process needs, and hold none that anyone could know', () => {
+    const example = read('deploy/site.env.example');
+    for (const name of ['DATABASE_URL', 'ACCESS_KEYS', 'ACCOUNTS_SECRET', 'NEWSROOM_SECRET'])
+      expect(example).toContain(`\n${name}=`);
+    for (const text of [example, read('.env.example')]) {
+      const [, ACCESS_KEYS] = /^#?ACCESS_KEYS=(.*)$/m.exec(text) ?? [];
+      expect(ACCESS_KEYS).toMatch(/./);
+      expect(() => parseConfig({ ACCESS_KEYS })).toThrow(ConfigError);
+    }
   });
 
   it('stay out of the repository when they are filled in', () => {
