@@ -168,8 +168,15 @@ function knownOver(state: LimiterState, steps: readonly Step[]): ExceededLimit |
 /** Runs a transaction that only affects fairness, for a limited time: a slow PostgreSQL must not delay the caller. */
 async function withinTimeout(state: LimiterState, work: Work): Promise<void> {
   if (performance.now() < state.restUntil) throw new Error('Limits are counted in memory for now.');
+  let isLate = false;
+  // Memory has counted meanwhile: a count that came too late would never be taken back.
+  const unlessLate: Work = async (tx) => {
+    await work(tx);
+    if (isLate) throw new Error('The count came too late.');
+  };
   try {
-    await withTimeLimit(state.fairnessTimeoutMs, state.database.transaction(work), () => {
+    await withTimeLimit(state.fairnessTimeoutMs, state.database.transaction(unlessLate), () => {
+      isLate = true;
       throw new Error('PostgreSQL took too long to count.');
     });
   } catch (error) {
@@ -181,7 +188,7 @@ async function withinTimeout(state: LimiterState, work: Work): Promise<void> {
 /** Counts in the limit's own store; in memory while the database doesn't respond. */
 async function runSteps(state: LimiterState, name: LimitName, steps: readonly Step[], act: Act): Promise<void> {
   const { database, log, inDatabase, now } = state;
-  const { kept = 'database' } = state.limits[name];
+  const { kept = 'database', impatient } = state.limits[name];
   if (kept === 'database' || (kept === 'shared' && database.engine === 'postgres')) {
     const work: Work = async (tx) => {
       for (const step of steps) {
@@ -191,7 +198,7 @@ async function runSteps(state: LimiterState, name: LimitName, steps: readonly St
     };
     try {
       // A limit that protects codes and cards waits: otherwise a burst would get a second allowance in memory.
-      await (kept === 'database' ? database.transaction(work) : withinTimeout(state, work));
+      await (kept === 'database' && !impatient ? database.transaction(work) : withinTimeout(state, work));
       state.unavailable = false;
       return;
     } catch (error) {

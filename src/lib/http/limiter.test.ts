@@ -163,6 +163,32 @@ onBothEngines('limits', (engines) => {
       expect(await limiter.count('search', who)).toBeNull();
     });
   });
+
+  it('are not used up by counts that came too late to be waited for', async () => {
+    const database = await engines.open();
+    const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now, undefined, 50);
+    const who = { address: '203.0.113.1' };
+    await createLimiter(database, createHmacs(secret), defaultLimits, Date.now, undefined, 60_000).count(
+      'operator',
+      who,
+    );
+    const held = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const holding = database.transaction(async (tx) => {
+      await tx.updateTable('limits').set({ count: 1 }).execute();
+      held.resolve();
+      await gate.promise;
+    });
+    await held.promise;
+    expect(await limiter.count('operator', who)).toBeNull();
+    await limiter.release('operator', who);
+    gate.resolve();
+    await holding;
+    // Comes after the late count, whose transaction has begun before.
+    const counts = () => database.transaction((tx) => tx.selectFrom('limits').select('count').forUpdate().execute());
+    const plain = () => database.transaction((tx) => tx.selectFrom('limits').select('count').execute());
+    expect(await (engines.engine === 'postgres' ? counts : plain)()).toEqual([{ count: 1 }]);
+  });
 });
 
 describe('windows in memory', () => {

@@ -26,6 +26,8 @@ export interface LimitSet {
   readonly kept?: Kept;
   /** Counted before the result is known, and taken back if the call doesn't count. */
   readonly reserved?: true;
+  /** Memory counts where the database is slow: the caller can't wait for it. */
+  readonly impatient?: true;
   /** For one network address. */
   readonly address?: Limit;
   /** For one email address, which identifies an account. */
@@ -173,6 +175,8 @@ const limits = {
   /** Wrong tokens of operators. */
   operator: {
     reserved: true,
+    // A scrape of the metrics that came too late would say that the site is down.
+    impatient: true,
     address: { most: 10, seconds: minutes(10) },
   },
   /** Requests with reports of what the content security policy blocked. */

@@ -5,9 +5,11 @@ import { expect, it } from 'vitest';
 import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createHmacs } from '../../lib/crypto.server.ts';
+import type { Database } from '../../lib/database.ts';
 import { createLimiter } from '../../lib/http/limiter.server.ts';
 import { defaultLimits } from '../../lib/http/limits.ts';
 import { silent } from '../../lib/logging.ts';
+import { createOperatorAccess } from './operator-access.ts';
 import { createOperators, type OperatorsOptions } from './operators.ts';
 
 const token = 'the-operators-token-of-the-tests';
@@ -74,4 +76,14 @@ onBothEngines('operators', (engines) => {
     clock.now += 2 * 3600_000;
     expect(await metrics(other)).toBe(401);
   });
+});
+
+it('lets a scrape of the metrics in while the database hangs', async () => {
+  const database = { engine: 'postgres', transaction: () => new Promise(() => {}), db: {} } as unknown as Database;
+  const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now, undefined, 50);
+  const access = createOperatorAccess({ token, database, limiter, log: silent, now: Date.now });
+  expect(await access.tryToken(token, '203.0.113.1')).toEqual({ kind: 'right' });
+  for (let more = 0; more < 10; more++)
+    expect(await access.tryToken('wrong', '203.0.113.1')).toEqual({ kind: 'wrong' });
+  expect((await access.tryToken(token, '203.0.113.1')).kind).toBe('limited');
 });
