@@ -119,7 +119,7 @@ describe('a backup of SQLite', () => {
     expect(statSync(made.path).mode & 0o777).toBe(0o700);
 
     expect((await rehearse(made.path, restoring)).tables).toEqual(made.manifest.tables);
-    const { aside } = await restore(findBackup('latest', backupDir), restoring);
+    const { aside } = await restore(findBackup('latest', backupDir, Date.now()), restoring);
     expect(names(dataDir)).toHaveLength(users);
     expect(names(String(aside))).toHaveLength(400 + written);
     const reopened = await openDatabase({ dataDir, databaseUrl: null, log: silent });
@@ -139,12 +139,20 @@ describe('a backup of SQLite', () => {
       expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
       expect(readdirSync(backupDir).filter((name) => name.startsWith('.unfinished'))).toHaveLength(1);
       expect(listBackups(backupDir).map(({ path }) => path)).toEqual([good.path]);
-      expect(await rehearse(findBackup('latest', backupDir), restoring)).toEqual(good.manifest);
+      expect(await rehearse(findBackup('latest', backupDir, Date.now()), restoring)).toEqual(good.manifest);
     }
     const next = await makeBackup(options);
     expect(readdirSync(backupDir).filter((name) => name.startsWith('.unfinished'))).toEqual([]);
     expect(listBackups(backupDir).map(({ path }) => path)).toEqual([next.path, good.path]);
   }, 240_000);
+
+  it('of a clock that was ahead is not taken for the latest', async () => {
+    const { backupDir, options } = await site();
+    const ahead = await makeBackup({ ...options, now: () => Date.now() + 24 * hour });
+    const good = await makeBackup(options);
+    expect(() => findBackup('latest', backupDir, Date.now())).toThrow(`${ahead.name} is newer than`);
+    expect(findBackup(good.name, backupDir, Date.now())).toBe(good.path);
+  });
 
   it('that is damaged is refused with the name of the file, and nothing changes', async () => {
     const { dataDir, options, restoring } = await site();

@@ -18,17 +18,27 @@ export interface RestoreOptions {
   readonly now: number;
 }
 
+/** Milliseconds by which the clocks of the machines that back up and restore may differ. */
+const clocksApartMs = 60_000;
+
 /**
  * Finds a backup by its path, its name in the backup folder, or `latest`.
  *
+ * @param now epoch milliseconds
  * @returns its folder
  * @throws Error with a sentence for the operator
  */
-export function findBackup(text: string, backupDir: string | null): string {
+export function findBackup(text: string, backupDir: string | null, now: number): string {
   if (text === 'latest') {
     if (backupDir === null) throw new Error('Set BACKUP_DIR, or give the path of a backup.');
     const [latest] = existsSync(backupDir) ? listBackups(backupDir) : [];
     if (!latest) throw new Error(`There is no backup in ${backupDir}.`);
+    // A clock that was ahead for a moment gives a name that stays the newest for as long.
+    if (latest.time > now + clocksApartMs) {
+      throw new Error(
+        `A clock was or is wrong: ${latest.name} is newer than ${new Date(now).toISOString()}. Give the name of the backup instead of "latest".`,
+      );
+    }
     return latest.path;
   }
   const found = [...(backupDir === null ? [] : [join(backupDir, text)]), resolve(text)].find((path) =>
