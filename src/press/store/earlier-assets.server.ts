@@ -43,24 +43,11 @@ interface EarlierAssetsState extends Required<AssetsOptions> {
 
 /** Copies the running build's files and indexes those of earlier ones. */
 export async function openEarlierAssets(options: AssetsOptions): Promise<EarlierAssets> {
-  const { dir, build, source } = options;
+  const { dir, build } = options;
   if (!/^[\w.-]+$/.test(build) || build.startsWith('.')) throw new Error(`"${build}" is no name of a build.`);
+  await mkdir(dir, { recursive: true });
   const own = join(dir, build);
-  await mkdir(own, { recursive: true });
-  const copied = await stat(join(own, mark)).catch(() => null);
   const assets: EarlierAssetsState = { now: Date.now, keptMs: day, ...options, own, known: new Map(), builds: [] };
-  if (!copied) {
-    for (const file of await readdir(source, { recursive: true, withFileTypes: true })) {
-      if (!file.isFile()) continue;
-      const from = join(file.parentPath, file.name);
-      const to = join(own, from.slice(normalize(source).replace(/[/\\]+$/, '').length + 1));
-      await mkdir(join(to, '..'), { recursive: true });
-      await copyFile(from, to);
-    }
-    // Last, so that an interrupted copy is made again.
-    await writeFile(join(own, mark), '');
-  }
-  await stamp(assets);
   await readFolders(assets);
   await prune(assets);
   return {
@@ -93,20 +80,39 @@ async function readFolders(assets: EarlierAssetsState): Promise<void> {
   }
 }
 
-/** The time of the mark file is the last moment at which this build ran. */
-async function stamp(assets: EarlierAssetsState): Promise<void> {
-  const at = new Date(assets.now());
-  await utimes(join(assets.own, mark), at, at);
+/**
+ * Copies the running build's files, unless they are copied already. The time of the mark file is the last moment at which this build ran. A
+ * full disk ends neither the start nor the work: browsers lack these files once, after the next build, unless a later try has room.
+ */
+async function keepOwn({ own, source, log, now }: EarlierAssetsState): Promise<void> {
+  try {
+    if (!(await stat(join(own, mark)).catch(() => null))) {
+      for (const file of await readdir(source, { recursive: true, withFileTypes: true })) {
+        if (!file.isFile()) continue;
+        const from = join(file.parentPath, file.name);
+        const to = join(own, from.slice(normalize(source).replace(/[/\\]+$/, '').length + 1));
+        await mkdir(join(to, '..'), { recursive: true });
+        await copyFile(from, to);
+      }
+      await mkdir(own, { recursive: true });
+      // Last, so that an interrupted copy is made again.
+      await writeFile(join(own, mark), '');
+    }
+    const at = new Date(now());
+    await utimes(join(own, mark), at, at);
+  } catch (error) {
+    log.warn({ err: error }, "The scripts and styles of this build couldn't be kept for the time after the next one");
+  }
 }
 
 async function prune(assets: EarlierAssetsState): Promise<void> {
-  await stamp(assets);
   for (const name of assets.builds) {
     const at = await lastRunning(assets, name);
     if (assets.now() - at <= assets.keptMs) continue;
     await rm(join(assets.dir, name), { recursive: true, force: true });
     assets.log.info({ build: name }, 'The files of an earlier build were deleted');
   }
+  await keepOwn(assets);
   await readFolders(assets);
 }
 

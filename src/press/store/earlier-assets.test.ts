@@ -56,3 +56,11 @@ it('finds the files of an earlier build after a return to it', async () => {
 it('wants a plain name', async () => {
   await expect(build('../x', {})).rejects.toThrow('no name of a build');
 });
+
+it('opens on a full disk, with the files that were copied before', async () => {
+  await build('a', { 'a.css': 'a' });
+  // Stands for a disk without room for another folder.
+  writeFileSync(join(folder.dir, 'assets', 'b'), '');
+  const second = await build('b', { 'b.css': 'b' });
+  expect(String(await second.find('a.css'))).toBe('a');
+});
