@@ -10,6 +10,8 @@ const stripe = {
 };
 const mail = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'The Sun <news@example.com>' };
 
+const token = 'a-token-of-24-characters';
+
 function name(env: Record<string, string>, providers: readonly 'google'[] = []): string {
   const config = parseConfig(env);
   const accounts = { providers } as unknown as NonNullable<Parameters<typeof pagesName>[2]['accounts']>;
@@ -25,6 +27,9 @@ it('stores pages under another name when the settings that stand in them are oth
     name({ ...mail, MARFEEL_ACCOUNT: '12' }),
     name({ ...mail, GPT_NETWORK: '1234' }),
     name({ ZEPHR_URL: 'https://paper.cdn.zephr.com' }),
+    name({ OPERATOR_TOKEN: token }),
+    name({ OPERATOR_TOKEN: token, VITALS_SHARE: '0.5' }),
+    name({ GEO_COUNTRY_HEADER: 'cf-ipcountry' }),
   ];
   expect(new Set(names).size).toBe(names.length);
   for (const one of names) expect(one).toMatch(/^abc-[0-9a-f]{6}$/);
@@ -32,4 +37,5 @@ it('stores pages under another name when the settings that stand in them are oth
 
 it('stores them under the same name whatever stands in no page', () => {
   expect(name({ ...mail, PORT: '1', PRESS_MEMORY_MB: '8', LOG_LEVEL: 'debug' })).toBe(name(mail));
+  expect(name({ OPERATOR_TOKEN: token, VITALS_SHARE: '0' })).toBe(name({}));
 });

@@ -86,7 +86,7 @@ export const everything = 'site';
  */
 export function pagesName(
   build: string,
-  config: Pick<Config, 'zephrUrl' | 'zephr' | 'thirdParties' | 'consentPlatform'>,
+  config: Pick<Config, 'zephrUrl' | 'zephr' | 'thirdParties' | 'consentPlatform' | 'vitalsShare' | 'geo'>,
   { features, accounts }: Pick<Services, 'features' | 'accounts'>,
 ): string {
   const on = Object.entries(features).map(([name, feature]) => [name, feature.on]);
@@ -97,6 +97,8 @@ export function pagesName(
     config.zephr.codeKey,
     config.thirdParties,
     config.consentPlatform,
+    config.vitalsShare,
+    config.geo.countryHeader !== null,
   ];
   return `${build}-${createHash('sha256').update(JSON.stringify(shown)).digest('hex').slice(0, 6)}`;
 }
