@@ -228,7 +228,7 @@ export const billingFields = {
   STRIPE_WEBHOOK_SECRET: key(/^whsec_[\w+/=-]+$/, 'secret of a webhook endpoint (whsec_…)').optional(),
   STRIPE_API_URL: apiAddress('https://api.stripe.com'),
   STRIPE_JS_URL: apiAddress(stripeScript),
-  STRIPE_TAX: z.enum(['on', 'off'], 'is on or off').optional(),
+  STRIPE_TAX: onOff(),
 };
 
 type BillingValues = z.infer<z.ZodObject<typeof billingFields>>;
@@ -245,7 +245,7 @@ export function billingOf(values: BillingValues): BillingConfig {
       webhookSecret,
       apiUrl,
       scriptUrl: values.STRIPE_JS_URL ?? stripeScript,
-      tax: values.STRIPE_TAX === 'on',
+      tax: values.STRIPE_TAX ?? false,
     },
   };
 }

@@ -373,6 +373,7 @@ describe('settings', () => {
     ],
     [{ ACCOUNT_LIMITS: 'link.email=0/60' }, /^ACCOUNT_LIMITS .* out of bounds/],
     [{ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }, /^STRIPE_WEBHOOK_SECRET is missing/],
+    [{ STRIPE_TAX: 'yes' }, /^STRIPE_TAX is "yes"; give on or off$/],
     [
       { STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' },
       /different modes/,
