@@ -39,6 +39,17 @@ describe('client:interaction', () => {
     expect(heard).toHaveBeenCalledTimes(2);
   });
 
+  it('makes a click on the icon of a button again, on the button', async () => {
+    button.innerHTML = '<svg><path></path></svg>';
+    const heard = vi.fn();
+    interaction(async () => async () => button.addEventListener('click', heard), options, island);
+    button
+      .querySelector('path')
+      ?.dispatchEvent(new page.window.MouseEvent('click', { bubbles: true, cancelable: true }));
+    expect(heard).not.toHaveBeenCalled();
+    await vi.waitFor(() => expect(heard).toHaveBeenCalledOnce());
+  });
+
   it('loads once more what failed to load', async () => {
     const hydrate = vi.fn(async () => {});
     const load = vi.fn(async () => hydrate).mockRejectedValueOnce(new Error('connection reset'));

@@ -25,7 +25,8 @@ const interaction: ClientDirective = (load, options, element) => {
     start();
     event.preventDefault();
     event.stopPropagation();
-    held = event.target instanceof HTMLElement ? event.target : null;
+    // An icon can't be clicked by a script, but what it stands in can.
+    held = (event.target as Element).closest<HTMLElement>(':not(svg, svg *)');
   };
 
   const finish = () => {
