@@ -160,3 +160,23 @@ it('forgets everything when it is cleared', async () => {
   await asked[0]?.answer(found('bridge'));
   expect(now()).toEqual({ phase: 'idle', query: '', answer: null, suggestions: null });
 });
+
+it('searches for what stands in the field when a letter was typed and taken away again', async () => {
+  const { flow, asked, now } = stand();
+  flow.type('bridge');
+  await vi.advanceTimersByTimeAsync(200);
+  await asked[0]?.answer(found('bridge'));
+  flow.type('bridges');
+  flow.type('bridge');
+  await vi.advanceTimersByTimeAsync(200);
+  expect(asked.map(({ query }) => query)).not.toContain('bridges');
+  await asked.at(-1)?.answer(found('bridge'));
+  expect(now()).toMatchObject({ phase: 'found', query: 'bridge' });
+
+  flow.type('bridge t');
+  await vi.advanceTimersByTimeAsync(200);
+  flow.type('bridge to');
+  flow.type('bridge t');
+  await vi.advanceTimersByTimeAsync(200);
+  expect(asked.at(-1)).toMatchObject({ query: 'bridge t', signal: { aborted: false } });
+});

@@ -94,7 +94,8 @@ export function createSearchFlow({ ask, suggest, online, pause = 200 }: FlowOpti
     },
     type(text) {
       const query = text.trim();
-      if (query === $state.get().query && $state.get().phase !== 'idle') return;
+      // Without a current search, another text was typed in between.
+      if (current && query === $state.get().query) return;
       stop();
       if (query.length < shortest) return rest();
       timer = setTimeout(() => void runSearch(query), pause);
