@@ -33,10 +33,11 @@ export default function LoadMore({ paging, noun = 'stories' }: Props) {
       history.replaceState(history.state, '', next);
       setAdded(`${count} more ${noun} loaded.`);
       setNext(page.next);
-      setBusy(false);
     } catch {
       location.assign(next);
     }
+    // After a failure, too: the browser may restore this page later.
+    setBusy(false);
   };
 
   return (
@@ -85,9 +86,14 @@ async function fetchPage(address: string): Promise<{ items: Element[]; next: str
   return { items, next };
 }
 
+const linkOf = (item: Element) => item.querySelector<HTMLAnchorElement>('a[href^="/article/"]');
+
 /** Appends items, moves the focus to the first of them, and returns their number. */
-function append(items: readonly Element[]): number {
+function append(fetched: readonly Element[]): number {
   const list = document.getElementById(listId);
+  // A new story moves the last ones of a page to the next, so those that are here already are left out.
+  const known = new Set([...(list?.children ?? [])].map((item) => linkOf(item)?.pathname));
+  const items = fetched.filter((item) => !known.has(linkOf(item)?.pathname ?? ''));
   const [first] = items;
   const last = list?.lastElementChild;
   // A page of /latest may start with the last day of the list, whose heading is already there.
@@ -100,6 +106,6 @@ function append(items: readonly Element[]): number {
     first.querySelector('.day')?.remove();
   list?.append(...items);
   dispatchEvent(new Event('broadsheet:stories'));
-  first?.querySelector<HTMLAnchorElement>('.headline a, h2 a, h3 a, a')?.focus({ preventScroll: true });
+  if (first) linkOf(first)?.focus({ preventScroll: true });
   return items.length;
 }
