@@ -47,3 +47,12 @@ it('adds nothing of the order before to another one', async () => {
   expect(shown()).toEqual(['2', '3', '4']);
   expect(link('More comments')).toBeDefined();
 });
+
+it('follows a link again in a page that the browser restores after the link was followed', async () => {
+  const went = vi.fn();
+  vi.stubGlobal('location', { assign: went });
+  vi.stubGlobal('fetch', () => Promise.reject(new Error('offline')));
+  await click('More comments');
+  await click('More comments');
+  expect(went).toHaveBeenCalledTimes(2);
+});

@@ -52,8 +52,11 @@ async function load(link: HTMLAnchorElement): Promise<void> {
     page = new DOMParser().parseFromString(await answer.text(), 'text/html');
   } catch {
     return isLate() ? undefined : location.assign(link.href);
+  } finally {
+    // After a failure, too: the browser may restore this page later.
+    link.removeAttribute('aria-busy');
   }
-  if (isLate()) return link.removeAttribute('aria-busy');
+  if (isLate()) return;
   const fetched = page.getElementById(id);
   if (!fetched) return location.assign(link.href);
 
