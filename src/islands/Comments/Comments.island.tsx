@@ -5,7 +5,7 @@
 import { useStore } from '@nanostores/react';
 import { useEffect, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { myComments, refusedMessage, reportComment } from '../../lib/comments/client.ts';
+import { changeRefused, myComments, reportComment } from '../../lib/comments/client.ts';
 import { noteWaiting } from '../../lib/comments/drafts.ts';
 import { commentDone, commentLabels, type MineAnswer, type OwnComment } from '../../lib/comments/schema.ts';
 import { $commentAct, type CommentAct } from '../../stores/ui.ts';
@@ -29,6 +29,7 @@ export default function Comments({ article, parent, longest }: Props) {
   const { mine, setMine, change } = useMine(article);
   const { beside, close } = useBeside();
   const [done, setDone] = useState('');
+  const said = useRef<HTMLParagraphElement>(null);
 
   function posted(comment: OwnComment) {
     change((comments) => merged([comment], comments));
@@ -43,7 +44,7 @@ export default function Comments({ article, parent, longest }: Props) {
   return (
     <div className={styles.root}>
       <Composer {...shared} parent={parent} label={parent === 0 ? yourComment : yourReply} />
-      <p className={styles.said} role="status">
+      <p className={styles.said} role="status" ref={said} tabIndex={-1}>
         {done}
       </p>
       <OwnComments
@@ -55,6 +56,8 @@ export default function Comments({ article, parent, longest }: Props) {
         onRemoved={(id) => {
           change((comments) => comments.filter((each) => each.id !== id));
           setDone(commentDone.removed);
+          // The pressed button is gone, so the message gets the focus.
+          said.current?.focus();
         }}
       />
       {beside?.act === 'reply' &&
@@ -170,7 +173,7 @@ function Report({ comment, reported, onReported, onClose }: ReportProps) {
   async function send() {
     const answer = await start(() => reportComment(comment));
     if (!answer) return;
-    if (!answer.ok) return end(refusedMessage(answer));
+    if (!answer.ok) return end(changeRefused(answer));
     end();
     onReported(comment);
     box.current?.focus();

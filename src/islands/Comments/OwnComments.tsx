@@ -1,7 +1,7 @@
 /** The user's own comments that others don't see yet, or that may still be edited. */
 import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react';
-import { editComment, refusedMessage, removeComment } from '../../lib/comments/client.ts';
-import { commentLabels, commentStates, type OwnComment } from '../../lib/comments/schema.ts';
+import { changeRefused, editComment, removeComment } from '../../lib/comments/client.ts';
+import { changeFailed, commentLabels, commentStates, type OwnComment } from '../../lib/comments/schema.ts';
 import { ago } from '../../lib/relative-time.ts';
 import { Notice } from '../shared/notice.tsx';
 import { useRequest } from '../shared/request.ts';
@@ -15,12 +15,24 @@ interface Props {
 
 export function OwnComments({ comments, onChanged, onRemoved }: Props) {
   const now = useNow(comments);
-  const shown = comments.filter((comment) => comment.status !== 'published' || isChangeable(comment, now));
+  /** Comments whose form is open; it stays when the time to edit runs out, because it holds what was typed. */
+  const [edited, setEdited] = useState<readonly string[]>([]);
+  const shown = comments.filter(
+    (comment) => comment.status !== 'published' || isChangeable(comment, now) || edited.includes(comment.id),
+  );
   if (shown.length === 0) return null;
   return (
     <ol className={styles.own} aria-label={commentLabels.yourComments}>
       {shown.map((comment) => (
-        <Own key={comment.id} comment={comment} now={now} onChanged={onChanged} onRemoved={onRemoved} />
+        <Own
+          key={comment.id}
+          comment={comment}
+          now={now}
+          editing={edited.includes(comment.id)}
+          onEditing={(on) => setEdited((all) => (on ? all.concat(comment.id) : all.filter((id) => id !== comment.id)))}
+          onChanged={onChanged}
+          onRemoved={onRemoved}
+        />
       ))}
     </ol>
   );
@@ -44,30 +56,44 @@ function useNow(comments: readonly OwnComment[]): number {
   return Math.max(now, Date.now());
 }
 
-function Own({ comment, now, onChanged, onRemoved }: { comment: OwnComment; now: number } & Omit<Props, 'comments'>) {
+interface OwnProps extends Omit<Props, 'comments'> {
+  comment: OwnComment;
+  now: number;
+  editing: boolean;
+  onEditing(on: boolean): void;
+}
+
+function Own({ comment, now, editing, onEditing, onChanged, onRemoved }: OwnProps) {
   const id = useId();
-  const [editing, setEditing] = useState(false);
   const { busy, problem, start, end } = useRequest();
+  const item = useRef<HTMLLIElement>(null);
+  const wasEditing = useRef(false);
+  // The focused form disappears: keyboard users keep their place.
+  useEffect(() => {
+    if (wasEditing.current && !editing) (item.current?.querySelector('button') ?? item.current)?.focus();
+    wasEditing.current = editing;
+  }, [editing]);
 
   async function save(content: string) {
     const answer = await start(() => editComment(comment.id, content));
     if (!answer) return;
-    if (!answer.ok || !answer.value) return end(answer.ok ? null : refusedMessage(answer));
+    if (!answer.ok) return end(changeRefused(answer));
+    if (!answer.value) return end(changeFailed.failed);
     end();
-    setEditing(false);
+    onEditing(false);
     onChanged(answer.value.comment);
   }
 
   async function remove() {
     const answer = await start(() => removeComment(comment.id));
     if (!answer) return;
-    if (!answer.ok && answer.status !== 404) return end(refusedMessage(answer));
+    if (!answer.ok && answer.status !== 404) return end(changeRefused(answer));
     end();
     onRemoved(comment.id);
   }
 
   return (
-    <li className={styles.mine} data-state={comment.status}>
+    <li ref={item} className={styles.mine} data-state={comment.status} tabIndex={-1}>
       <p className={styles.state}>
         <strong>{commentStates[comment.status]}</strong> <time dateTime={comment.date}>{ago(comment.date, now)}</time>
         {comment.parentId > 0 && (
@@ -78,7 +104,7 @@ function Own({ comment, now, onChanged, onRemoved }: { comment: OwnComment; now:
         )}
       </p>
       {editing ? (
-        <EditForm id={id} content={comment.content} busy={busy} onSave={save} onCancel={() => setEditing(false)} />
+        <EditForm id={id} content={comment.content} busy={busy} onSave={save} onCancel={() => onEditing(false)} />
       ) : (
         <p className={styles.words} dir="auto">
           {comment.content}
@@ -86,7 +112,7 @@ function Own({ comment, now, onChanged, onRemoved }: { comment: OwnComment; now:
       )}
       {!editing && isChangeable(comment, now) && (
         <p className={styles.acts}>
-          <button type="button" className={styles.plain} onClick={() => setEditing(true)}>
+          <button type="button" className={styles.plain} onClick={() => onEditing(true)}>
             {commentLabels.edit}
           </button>
           <button type="button" className={styles.plain} aria-disabled={busy} onClick={() => void remove()}>
@@ -128,6 +154,7 @@ function EditForm({ id, content, busy, onSave, onCancel }: EditFormProps) {
         dir="auto"
         rows={4}
         defaultValue={content}
+        readOnly={busy}
         aria-describedby={`${id}-problem`}
       />
       <div className={styles.foot}>

@@ -1,7 +1,14 @@
 /** Calls of the comments in the browser. They return values and never throw. */
 import { ask, type Refused, type Reply } from '../http/ask.ts';
 import { failureMessage } from '../http/messages.ts';
-import { commentFailed, type EditBody, type MineAnswer, type OwnAnswer, type PostBody } from './schema.ts';
+import {
+  changeFailed,
+  commentFailed,
+  type EditBody,
+  type MineAnswer,
+  type OwnAnswer,
+  type PostBody,
+} from './schema.ts';
 
 /** Milliseconds; longer than the server waits for WordPress. */
 const timeoutMs = 30_000;
@@ -22,6 +29,9 @@ export const reportComment = (commentId: number): Promise<Reply<unknown>> =>
   ask(`/api/v1/comments/${commentId}/report`, { method: 'POST', body: {} });
 
 export const refusedMessage = ({ status, message }: Refused): string => failureMessage(status, commentFailed, message);
+
+/** The same of an edit, a deletion or a report. */
+export const changeRefused = ({ status, message }: Refused): string => failureMessage(status, changeFailed, message);
 
 /** The field that the server rejected, if it named one. */
 export function refusedField({ body }: Refused): 'name' | 'content' | null {

@@ -13,6 +13,7 @@ import {
   threadPath,
   tintOf,
 } from './model.ts';
+import { commentLabels } from './schema.ts';
 
 describe('a comment', () => {
   it('keeps its paragraphs and loses what is not seen', () => {
@@ -94,4 +95,14 @@ test('counts', () => {
     '1 reply',
     '1,204 comments',
   ]);
+});
+
+it.each([
+  [2, '2 characters left.'],
+  [1, '1 character left.'],
+  [0, '0 characters left.'],
+  [-1, '1 character too many.'],
+  [-2, '2 characters too many.'],
+])('the form says how many characters are left: %i', (count, words) => {
+  expect(commentLabels.left(count)).toBe(words);
 });

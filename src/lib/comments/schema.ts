@@ -1,4 +1,5 @@
 /** The comment forms and calls: bodies, answers and messages. The page, the islands and the routes use these. */
+import { common } from '../http/messages.ts';
 
 /** POST /api/v1/comments; `postBody` in routes.server.ts checks it. */
 export interface PostBody {
@@ -120,6 +121,12 @@ export const commentFailed = {
   failed: 'Something went wrong. Your comment is saved here. Please try again.',
 } as const;
 
+/** The same when a comment is edited, deleted or reported: the browser keeps nothing then. */
+export const changeFailed = {
+  signedOut: 'You’re signed out. Sign in in another tab, then try again.',
+  failed: common.wrong,
+} as const;
+
 /** On the page and in the form. */
 export const commentLabels = {
   yourComment: 'Your comment',
@@ -139,7 +146,8 @@ export const commentLabels = {
   report: 'Report',
   sending: 'Sending…',
   /** @param count of characters; below 0: over the limit */
-  left: (count: number): string => (count < 0 ? `${-count} characters too many.` : `${count} characters left.`),
+  left: (count: number): string =>
+    `${Math.abs(count)} character${Math.abs(count) === 1 ? '' : 's'} ${count < 0 ? 'too many' : 'left'}.`,
   subscribersOnly: 'Subscribers can comment. Everyone can read.',
   freeAccount: 'An account is free. All it takes is an email address.',
   reviewed: 'Editors read comments before they appear.',

@@ -1,0 +1,54 @@
+// @vitest-environment jsdom
+import { afterEach, expect, it, vi } from 'vitest';
+import { $commentAct } from '../../stores/ui.ts';
+import { button, click, type Drawn, draw } from '../shared/testing.tsx';
+import Comments from './Comments.island.tsx';
+
+const mine = {
+  name: 'Ada',
+  mayWrite: true,
+  reported: [],
+  comments: [
+    {
+      id: 'one',
+      commentId: null,
+      articleId: 7,
+      parentId: 0,
+      author: 'Ada',
+      content: 'First words',
+      status: 'waiting',
+      date: new Date().toISOString(),
+      changeableUntil: new Date(Date.now() + 60_000).toISOString(),
+    },
+  ],
+};
+let drawn: Drawn;
+
+afterEach(async () => {
+  await drawn.remove();
+  document.body.replaceChildren();
+  vi.unstubAllGlobals();
+});
+
+it('says with the focus that a comment was deleted, whose button is gone', async () => {
+  vi.stubGlobal('fetch', async (_path: string, init?: RequestInit) =>
+    init?.method === 'DELETE' ? new Response(null, { status: 204 }) : Response.json(mine),
+  );
+  drawn = await draw(<Comments article={7} parent={0} longest={3000} />);
+  const remove = await vi.waitFor(() => button('Delete'));
+  remove.focus();
+  await click(remove);
+  await vi.waitFor(() => expect(document.querySelector('ol')).toBeNull());
+  expect(document.activeElement?.textContent).toBe('Your comment was deleted.');
+});
+
+it('claims of a report that failed no comment that is saved', async () => {
+  document.body.innerHTML = '<ol><li id="comment-3"><article><a data-act="report">Report</a></article></li></ol>';
+  vi.stubGlobal('fetch', async () => Promise.reject(new TypeError('offline')));
+  drawn = await draw(<Comments article={7} parent={0} longest={3000} />);
+  $commentAct.set({ act: 'report', id: 3 });
+  await click(await vi.waitFor(() => button('Report')));
+  const alert = () => document.querySelector('article [role=alert]')?.textContent;
+  await vi.waitFor(() => expect(alert()).toMatch(/^We couldn’t reach the server/));
+  expect(alert()).not.toContain('saved here');
+});

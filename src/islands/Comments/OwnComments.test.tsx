@@ -1,0 +1,84 @@
+// @vitest-environment jsdom
+import { act } from 'react';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { OwnComment } from '../../lib/comments/schema.ts';
+import { button, click, type Drawn, draw, named, submit } from '../shared/testing.tsx';
+import { OwnComments } from './OwnComments.tsx';
+
+const now = Date.parse('2026-11-26T12:00:00Z');
+const comment = (change: Partial<OwnComment> = {}): OwnComment => ({
+  id: 'one',
+  commentId: null,
+  articleId: 7,
+  parentId: 0,
+  author: 'Ada',
+  content: 'First words',
+  date: new Date(now).toISOString(),
+  status: 'published',
+  changeableUntil: new Date(now + 60_000).toISOString(),
+  ...change,
+});
+const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();
+const onChanged = vi.fn();
+const onRemoved = vi.fn();
+const list = (...comments: OwnComment[]) => (
+  <OwnComments comments={comments} onChanged={onChanged} onRemoved={onRemoved} />
+);
+const area = () => named<HTMLTextAreaElement>('textarea', 'Edit your comment');
+const alerts = () => [...document.querySelectorAll('[role=alert]')].map(({ textContent }) => textContent).join('');
+let drawn: Drawn;
+
+beforeEach(async () => {
+  fetched.mockReset();
+  vi.stubGlobal('fetch', fetched);
+  vi.useFakeTimers({ now, toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  drawn = await draw(list(comment(), comment({ id: 'two', content: 'Second', changeableUntil: null })));
+});
+afterEach(async () => {
+  await drawn.remove();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+it('keeps the text of a form that is open when the time to edit runs out', async () => {
+  await click(button('Edit'));
+  area().value = 'Many words, just typed';
+  await act(async () => vi.advanceTimersByTime(61_000));
+  expect(area().value).toBe('Many words, just typed');
+  await click(button('Cancel'));
+  expect(document.querySelector('textarea')).toBeNull();
+});
+
+it('returns the focus to where it was when the form is closed', async () => {
+  await click(button('Edit'));
+  expect(document.activeElement).toBe(area());
+  await click(button('Cancel'));
+  expect(document.activeElement).toBe(button('Edit'));
+});
+
+it('keeps the focus when a comment was saved', async () => {
+  fetched.mockImplementation(async () => Response.json({ comment: comment({ content: 'Better' }) }));
+  await click(button('Edit'));
+  await submit(document.querySelector('form') as HTMLFormElement);
+  expect(onChanged).toHaveBeenCalledWith(comment({ content: 'Better' }));
+  expect(document.activeElement).toBe(button('Edit'));
+});
+
+it('takes no letter that would be lost while the text is being saved', async () => {
+  fetched.mockReturnValue(new Promise(() => {}));
+  await click(button('Edit'));
+  await submit(document.querySelector('form') as HTMLFormElement);
+  expect(area().readOnly).toBe(true);
+});
+
+it.each([
+  ['a connection that is lost', () => Promise.reject(new TypeError('offline')), /^We couldn’t reach the server/],
+  ['a broken server', async () => Response.json({}, { status: 500 }), /^Something went wrong/],
+  ['an answer without a comment', async () => Response.json(null), /^Something went wrong/],
+])('says after %s what is true of an edit', async (_what, answer, words) => {
+  fetched.mockImplementation(answer);
+  await click(button('Edit'));
+  await submit(document.querySelector('form') as HTMLFormElement);
+  expect(alerts()).toMatch(words);
+  expect(alerts()).not.toContain('saved here');
+});
