@@ -65,7 +65,9 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
     setState('saving');
     const answer = await call;
     if (!answer) return;
-    setState(answer.ok ? 'saved' : 'changed');
+    // A box may have been ticked meanwhile.
+    const isCurrent = String(tickedIn(form.current)) === String(body.choices);
+    setState(answer.ok && isCurrent ? 'saved' : 'changed');
     end(answer.ok ? null : failureMessage(answer.status, choiceMessages));
   }
 

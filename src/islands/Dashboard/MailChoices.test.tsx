@@ -78,3 +78,12 @@ it('says that there is no line, and that it is back', async () => {
   expect(status()).toBe('');
   vi.restoreAllMocks();
 });
+
+it('claims nothing of a box that was ticked while the others were being saved', async () => {
+  const gate = Promise.withResolvers<Response>();
+  fetched.mockReturnValue(gate.promise);
+  await submit(form());
+  await click(field('Offers'));
+  await act(async () => gate.resolve(Response.json({ choices: ['morning'] })));
+  await vi.waitFor(() => expect(status()).toBe('Not saved yet.'));
+});

@@ -87,9 +87,13 @@ function useProfile(email: string, trackingId: string, first: string | undefined
       : { field: profileFields.find(({ message }) => message === first) ?? null, message: first },
   );
 
+  /** Whether something was typed while the form was being saved. */
+  const isEdited = useRef(false);
+
   async function submit(event: SyntheticEvent<HTMLFormElement>) {
     event.preventDefault();
     if (status === 'saving') return;
+    isEdited.current = false;
     const form = event.currentTarget;
     const data = new FormData(form);
     const read = readProfileForm((name) => String(data.get(name) ?? ''));
@@ -105,7 +109,7 @@ function useProfile(email: string, trackingId: string, first: string | undefined
     const answer = await saveProfile(read.profile);
     if (answer.ok) {
       storeProfileCopies(read.profile, email, trackingId);
-      return setStatus('saved');
+      return setStatus(isEdited.current ? null : 'saved');
     }
     // Only errors that the user can correct are shown as errors.
     if (answer.status === 400 || answer.status === 429) {
@@ -115,7 +119,10 @@ function useProfile(email: string, trackingId: string, first: string | undefined
     setStatus(answer.status === 401 ? 'signedOut' : answer.status === 0 ? 'offline' : 'failed');
   }
 
-  const edited = () => status !== null && status !== 'saving' && setStatus(null);
+  const edited = () => {
+    isEdited.current = true;
+    if (status !== null && status !== 'saving') setStatus(null);
+  };
   return { status, problem, submit, edited };
 }
 

@@ -124,4 +124,13 @@ describe('with a script', () => {
     await vi.waitFor(() => expect(alerts()).toEqual(['Invalid date of birth']));
     expect(fetched).toHaveBeenCalledOnce();
   });
+
+  it('does not say that it has saved what was typed while it saved', async () => {
+    const gate = Promise.withResolvers<Response>();
+    fetched.mockReturnValue(gate.promise);
+    await submit(form());
+    await type(field('First name (optional)'), 'Adele');
+    await act(async () => gate.resolve(Response.json({})));
+    await vi.waitFor(() => expect(status()).toBe(''));
+  });
 });
