@@ -59,9 +59,10 @@ export default function Shipping(props: Props) {
       </p>
       {open || address === null ? (
         <ShippingForm
-          values={typed ?? valuesOf(address)}
-          errors={errors}
-          problem={problem}
+          // A form that is opened here begins with the saved address, not with what the server has refused.
+          values={(moved ? undefined : typed) ?? valuesOf(address)}
+          errors={moved ? undefined : errors}
+          problem={moved ? undefined : problem}
           focused={moved}
           at={at}
           onSaved={(next) => {

@@ -2,6 +2,7 @@
 import { act } from 'react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Shipping as Address } from '../../lib/billing/schema.ts';
+import { valuesOf } from '../../lib/plans/schema.ts';
 import { button, click, type Drawn, draw, field, named, submit, type } from '../shared/testing.tsx';
 import Shipping from './Shipping.island.tsx';
 
@@ -74,6 +75,19 @@ describe('with a script', () => {
     await click(named('a', 'Cancel'));
     expect(drawn.host.querySelector('address')).not.toBeNull();
     expect(fetched).not.toHaveBeenCalled();
+  });
+
+  it('shows what was saved last, and not again what the server had refused before', async () => {
+    const typed = { ...valuesOf(address), city: 'Nowhere' };
+    drawn = await draw(
+      <Shipping saved={null} editing typed={typed} errors={{ city: 'No such city.' }} problem="No." />,
+    );
+    fetched.mockResolvedValue(Response.json({ shipping: address }));
+    await type(field('City'), 'New York');
+    await submit(form());
+    await vi.waitFor(() => expect(drawn.host.querySelector('address')).not.toBeNull());
+    await submit(button('Update Shipping Address').form as HTMLFormElement);
+    expect([field('City').value, alerts()]).toEqual(['New York', []]);
   });
 
   it('checks before it saves, and goes to the first field that is wrong', async () => {
