@@ -106,6 +106,15 @@ describe('the coupon', () => {
     expect(state()).toMatchObject({ coupon: { kind: 'error' }, quote: { dueToday: 12_000 } });
   });
 
+  it('is kept for the next visit where no one could say whether it is good', async () => {
+    const offline = bench({ coupon: vi.fn(async () => refusal(0)) });
+    await offline.order.begin('SUNSHINE20');
+    expect(offline.onCoupon).not.toHaveBeenCalled();
+    const broken = bench({ coupon: vi.fn(async () => refusal(503)) });
+    await broken.order.begin('SUNSHINE20');
+    expect(broken.onCoupon).not.toHaveBeenCalled();
+  });
+
   it('that is good no more is said with the next sum, which is without it', async () => {
     const expired = refusal(400, 'This coupon has expired.', { code: 'coupon_expired' });
     const answers = [granted(quoteOf(9600)), expired, granted(quoteOf(12_000))];
