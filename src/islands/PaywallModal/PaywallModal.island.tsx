@@ -49,8 +49,10 @@ function PaywallDialog({ payload }: { payload: PaywallPayload }) {
       refreshSession,
       async signOut() {
         const answer = await signOut();
-        if (answer.ok) await forgetReader();
-        return answer;
+        // 401: the session had ended already.
+        const ok = answer.ok || answer.status === 401;
+        if (ok) await forgetReader();
+        return { ok };
       },
       onDone: (subscription, email, kind) => void complete(subscription, email, kind),
     }),

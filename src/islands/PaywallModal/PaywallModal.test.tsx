@@ -232,6 +232,19 @@ describe('the account step', () => {
   });
 });
 
+describe('leaving', () => {
+  it('is done where the session had ended already, and forgets what was typed', async () => {
+    await toPayment();
+    const { $draft, keepDraft } = await import('../../stores/paywall.ts');
+    keepDraft({ email: 'ada@example.com' });
+    await click(button('Change account'));
+    signOut.mockResolvedValueOnce({ ok: false, status: 401 } as never);
+    await click(button('Logout'));
+    expect(alerts()).toEqual([]);
+    expect($draft.get()).toEqual({});
+  });
+});
+
 describe('the payment step', () => {
   it('is where a reader begins who is signed in', async () => {
     await toPayment();
