@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { forgetReader } from '../lib/article/leaving.ts';
 
 /** The store of a page that has just been opened. */
 async function open() {
@@ -19,6 +20,15 @@ describe('what was typed', () => {
     next.dropDraft();
     expect((await open()).$draft.get()).toEqual({});
     expect(sessionStorage.length).toBe(0);
+  });
+
+  it('is gone, with the attempt, once its reader has signed out', async () => {
+    const store = await open();
+    store.keepDraft({ email: 'ada@example.com', shipping: { name: 'Ada' } });
+    store.beginAttempt('terms');
+    await forgetReader();
+    expect(sessionStorage.length).toBe(0);
+    expect((await open()).$draft.get()).toEqual({});
   });
 
   it.each(['{', 'null', '[]', '"a"', '7'])('starts anew when what lies there is %s', async (text) => {

@@ -3,6 +3,7 @@
  * connection loses nothing and buys nothing twice. Card data never reaches the page.
  */
 import { atom, type ReadableAtom } from 'nanostores';
+import { checkoutNames } from '../lib/article/leaving.ts';
 import type { Shipping } from '../lib/billing/schema.ts';
 
 export interface Draft {
@@ -23,8 +24,7 @@ export interface Attempt {
   readonly sent: boolean;
 }
 
-const draftName = 'broadsheet-checkout';
-const attemptName = 'broadsheet-checkout-attempt';
+const [draftName, attemptName] = checkoutNames;
 
 const $kept = atom<Draft>(read(draftName) ?? {});
 

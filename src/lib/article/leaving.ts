@@ -1,12 +1,16 @@
 /**
- * Deletes what this browser stores for a user who signs out: drafts, and stories for reading offline. The next user of the browser may
- * be another person. A session that only expired deletes nothing.
+ * Deletes what this browser stores for a user who signs out: drafts of comments, the order of this tab, and stories for reading offline.
+ * The next user of the browser may be another person. A session that only expired deletes nothing.
  */
+import { writeStored } from '../browser-storage.ts';
 import { forgetDrafts } from '../comments/drafts.ts';
 
 /** Caches of the service worker for stories and their pictures (src/client/story-worker.ts). */
 export const keptStories = 'broadsheet-stories';
 const keptPictures = 'broadsheet-pictures';
+
+/** Entries of stores/paywall.ts in session storage: the order with the reader's address, and the purchase attempt. */
+export const checkoutNames = ['broadsheet-checkout', 'broadsheet-checkout-attempt'] as const;
 
 /** Deletes the stories without the service worker, which may not control this page. */
 export async function forgetStories(): Promise<void> {
@@ -20,5 +24,6 @@ export async function forgetStories(): Promise<void> {
 /** Never fails. */
 export async function forgetReader(): Promise<void> {
   forgetDrafts();
+  for (const name of checkoutNames) writeStored(name, null, 'sessionStorage');
   await forgetStories();
 }
