@@ -74,3 +74,11 @@ it('waits for another page while something is open over this one', () => {
   expect(visit({ stories, until })).toBeNull();
   expect([posted, asksAgain]).toEqual([[], [true]]);
 });
+
+it('leaves the focus in the page when it is dismissed', () => {
+  document.body.innerHTML = '<main id="main" tabindex="-1"></main>';
+  const dismiss = visit({ stories, until })?.querySelector('button');
+  dismiss?.focus();
+  dismiss?.click();
+  expect(document.activeElement?.id).toBe('main');
+});

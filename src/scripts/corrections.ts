@@ -44,6 +44,8 @@ function show(stories: readonly UnseenStory[], anchor: string, onSeen: () => voi
   dismiss.className = 'button button-plain';
   dismiss.textContent = noticeWords.dismiss;
   dismiss.addEventListener('click', () => {
+    // Otherwise the focus would be lost with it.
+    if (notice.contains(document.activeElement)) document.getElementById('main')?.focus({ preventScroll: true });
     notice.remove();
     onSeen();
   });
@@ -52,7 +54,7 @@ function show(stories: readonly UnseenStory[], anchor: string, onSeen: () => voi
   });
   list.addEventListener('click', onSeen);
   notice.append(text, dismiss);
-  // After the skip link, so that a keyboard reaches it before the page; an empty status is filled, so that it is announced.
+  // Before the skip link, so that a keyboard reaches it first; an empty status is filled, so that it is announced.
   document.body.prepend(notice);
   text.append(heading, list);
   return notice;
