@@ -1,5 +1,5 @@
 /** The reader's invoices. The server renders the first page; older ones are fetched, or without JavaScript a page of their own. */
-import { type MouseEvent, useRef, useState } from 'react';
+import { type MouseEvent, useEffect, useRef, useState } from 'react';
 import { bills as fetchBills } from '../../lib/billing/client.ts';
 import type { Bill, BillsAnswer } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
@@ -32,13 +32,20 @@ function Invoices({ first }: { first: BillsAnswer }) {
     },
   });
   const { bills, next } = panel.value ?? first;
+  const list = useRef<HTMLUListElement>(null);
+  const shown = useRef(bills.length);
+  // The pressed link may be gone, so the first of the older invoices gets the focus.
+  useEffect(() => {
+    if (bills.length > shown.current) (list.current?.children[shown.current] as HTMLElement | undefined)?.focus();
+    shown.current = bills.length;
+  }, [bills]);
   function older(event: MouseEvent) {
     event.preventDefault();
     panel.retry();
   }
   return (
     <PanelState phase={panel.phase} empty={messages.noInvoices} error={messages.invoicesFailed} onRetry={panel.retry}>
-      <ul className={styles.bills}>
+      <ul className={styles.bills} ref={list}>
         {bills.map((bill) => (
           <Row key={bill.id} bill={bill} />
         ))}
@@ -57,7 +64,7 @@ function Row({ bill: { id, number, date, amount, tax, currency, status, file } }
   const what = number ? `invoice ${number}` : `invoice of ${day}`;
   const at = (as: string) => `/account/invoice?id=${encodeURIComponent(id)}&as=${as}`;
   return (
-    <li>
+    <li tabIndex={-1}>
       <span className={styles.day}>{day}</span>
       <span className={styles.number}>{number}</span>
       <span className={styles.sum}>{formatReceipt(amount, tax, currency)}</span>

@@ -58,3 +58,12 @@ it('fetches what is older, says when it cannot, and tries again', async () => {
   expect(fetched).toHaveBeenLastCalledWith('/api/v1/me/invoices?after=in_2', expect.anything());
   expect(older()).toBeUndefined();
 });
+
+it('goes on with the first of the older invoices, whose link is gone', async () => {
+  await show({ bills: [bill('in_2')], next: 'in_2' });
+  vi.stubGlobal('fetch', async () => Response.json({ bills: [bill('in_1')], next: null }));
+  older()?.focus();
+  await click(older() as HTMLElement);
+  await vi.waitFor(() => expect(rows()).toHaveLength(2));
+  expect(document.activeElement).toBe(drawn.host.querySelectorAll('li')[1]);
+});
