@@ -31,7 +31,7 @@ export default function LoadMore({ paging, noun = 'stories' }: Props) {
       const page = await fetchPage(next);
       const count = append(page.items);
       history.replaceState(history.state, '', next);
-      setAdded(`${count} more ${noun} loaded.`);
+      setAdded(count === 1 ? '1 more loaded.' : `${count} more ${noun} loaded.`);
       setNext(page.next);
     } catch {
       location.assign(next);

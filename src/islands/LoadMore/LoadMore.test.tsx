@@ -41,3 +41,9 @@ it('can be pressed again in a page that the browser restores after the link was 
   await click(more());
   await vi.waitFor(() => expect(went).toHaveBeenCalledTimes(2));
 });
+
+it('says of one story that it is one', async () => {
+  vi.stubGlobal('fetch', async () => new Response(list('b')));
+  await click(more());
+  await vi.waitFor(() => expect(page.host.querySelector('[role=status]')?.textContent).toBe('1 more loaded.'));
+});
