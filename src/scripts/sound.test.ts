@@ -160,3 +160,15 @@ it('takes keys within the player, and not those of a field or a shortcut', async
   press('l', audio, { ctrlKey: true });
   expect(audio.currentTime).toBe(15);
 });
+
+it('takes no keys of the text around a player that has no figure', async () => {
+  document.body.innerHTML =
+    '<div class="prose"><p><a href="/a">A link</a></p><audio src="/one.mp3"></audio><audio src="/two.mp3"></audio></div>';
+  await import('./sound.ts');
+  const [first, second] = document.querySelectorAll('audio');
+  const press = (target: Element | null | undefined) =>
+    target?.dispatchEvent(new KeyboardEvent('keydown', { key: 'l', bubbles: true, cancelable: true }));
+  expect(press(document.querySelector('a'))).toBe(true);
+  expect(press(second)).toBe(false);
+  expect([first?.currentTime, second?.currentTime]).toEqual([0, 30]);
+});

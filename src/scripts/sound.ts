@@ -38,8 +38,8 @@ function keepPlace(player: string, seconds: number | null): void {
   keep({ places: seconds === null ? others : [...others, [player, Math.floor(seconds)] as const].slice(-mostPlaces) });
 }
 
-/** The part of the page that belongs to a player: the story's sound, or the figure in its text. */
-const boxOf = (element: Element): Element => element.closest('.sound, figure') ?? element.parentElement ?? element;
+/** The part of the page that belongs to a player: the story's sound, the figure in its text, or the player alone. */
+const boxOf = (element: Element): Element => element.closest('.sound, figure') ?? element;
 
 const audioOf = (control: Element): HTMLAudioElement | null => boxOf(control).querySelector('audio');
 
