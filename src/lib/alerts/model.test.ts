@@ -64,4 +64,5 @@ it('removes the banner that its reader has closed, before it is painted, and no 
 it('removes a banner whose time is over, and works without storage', () => {
   expect(run({}, { alert: 'a', until: '999' }).section.removed).toBe(true);
   expect(run(null, { alert: 'a', until: '2000' }).section.removed).toBe(false);
+  expect(run(null, { alert: 'a', until: '999' }).section.removed).toBe(true);
 });
