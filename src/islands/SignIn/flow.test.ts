@@ -330,6 +330,20 @@ describe('a provider', () => {
   });
 });
 
+it('a window that was left behind says nothing of a sign-in by mail, and lets no second one begin', async () => {
+  const { promise, resolve } = Promise.withResolvers<Reply<boolean>>();
+  calls.userExists.mockReturnValue(promise);
+  const flow = make();
+  flow.socialOpened('google');
+  const submitting = flow.submit('ada@example.com');
+  await flow.socialEnded({ kind: 'closed' });
+  expect(state(flow)).toMatchObject({ busy: true, social: null, error: null });
+  resolve(yes(true));
+  await submitting;
+  await flow.socialEnded({ kind: 'closed' });
+  expect(state(flow)).toMatchObject({ step: 'sent', error: null });
+});
+
 it('changes nothing any more once it is stopped', async () => {
   const { promise, resolve } = Promise.withResolvers<Reply<boolean>>();
   calls.userExists.mockReturnValue(promise);

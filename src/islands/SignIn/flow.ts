@@ -235,7 +235,11 @@ async function socialEnded(flow: FlowState, end: SocialEnd): Promise<void> {
   if (flow.$state.get().step === 'done') return;
   set(flow, { social: null });
   if (end.kind === 'blocked') return;
-  if (end.kind === 'closed') return fail(flow, 'form', messages.socialClosed);
+  if (end.kind === 'closed') {
+    // A window that was left behind says nothing of a sign-in by mail.
+    const { step, busy } = flow.$state.get();
+    return step === 'email' && !busy ? fail(flow, 'form', messages.socialClosed) : undefined;
+  }
   if (end.kind === 'failure') return fail(flow, 'form', end.message ?? messages.socialFailed);
   await run(flow, async (current) => {
     if (end.kind === 'login') return finish(flow);
