@@ -1,5 +1,5 @@
 /** The order: what is offered, the coupon, the buyer's place for tax, the sums, and the pay button. */
-import { type FocusEvent, type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { type FocusEvent, type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import {
   countries,
   couponFields,
@@ -75,6 +75,8 @@ export function Offer({ price, choices, locked, onChoose }: OfferProps) {
 
 interface CouponProps {
   state: CouponState;
+  /** Whether the reader has pressed a button here, which its successor replaces; it takes the focus. */
+  pressed: RefObject<boolean>;
   currency: string;
   /** While the order is paid nothing can change. */
   locked: boolean;
@@ -83,8 +85,14 @@ interface CouponProps {
 }
 
 /** The coupon: none, then applied (Remove) or an error (Apply to try again) (spec section 4). */
-export function Coupon({ state, currency, locked, onApply, onRemove }: CouponProps) {
+export function Coupon({ state, pressed, currency, locked, onApply, onRemove }: CouponProps) {
   const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const remove = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (pressed.current) (field.current ?? remove.current)?.focus();
+    pressed.current = false;
+  }, [pressed]);
   const [code, setCode] = useState(state.code);
   const applying = state.kind === 'applying';
   // The error is about the code that was sent, not about what is typed next.
@@ -100,11 +108,13 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: CouponPro
           <b>{state.code}</b> {off && <span>{messages.takesOff(off)}</span>}
         </p>
         <button
+          ref={remove}
           type="button"
           className={parts.textButton}
           aria-disabled={locked}
           onClick={() => {
             if (locked) return;
+            pressed.current = true;
             setCode('');
             onRemove();
           }}
@@ -117,7 +127,11 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: CouponPro
   }
 
   const apply = () => {
-    if (!disabled) onApply(code);
+    if (disabled) return;
+    pressed.current = true;
+    // The button is disabled meanwhile, and would lose the focus.
+    field.current?.focus();
+    onApply(code);
   };
   return (
     <div className={sheet.fieldset}>
@@ -126,6 +140,7 @@ export function Coupon({ state, currency, locked, onApply, onRemove }: CouponPro
       </label>
       <div className={styles.couponRow}>
         <input
+          ref={field}
           className="field"
           id={`${id}-code`}
           name="coupon"

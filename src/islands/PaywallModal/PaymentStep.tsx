@@ -72,6 +72,7 @@ function Form(props: PaymentBodyProps) {
   const stripe = useStripe();
   const elements = useElements();
   const [complete, setComplete] = useState(false);
+  const pressed = useRef(false);
   const { isSettled, hasButtons, onButtons, onFields } = useFormSettled();
   const { price, quote, coupon, error } = state;
   const purchase = purchaseOf(state);
@@ -123,6 +124,7 @@ function Form(props: PaymentBodyProps) {
         <Coupon
           key={coupon.kind === 'applied' ? 'applied' : 'open'}
           state={coupon}
+          pressed={pressed}
           currency={price.currency}
           locked={locked}
           onApply={order.apply}

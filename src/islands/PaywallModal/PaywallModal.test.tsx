@@ -557,6 +557,22 @@ describe('the coupon', () => {
     expect(bodies('/subscribe')).toEqual([]);
   });
 
+  it('keeps the focus when it is applied, refused and taken off', async () => {
+    await toPayment();
+    answers['/api/v1/checkout/get-coupon'] = () => json({ error: 'This coupon has expired.' }, 404);
+    await type(field(/^Coupon/), 'OLD');
+    button('Apply').focus();
+    await click(button('Apply'));
+    await settle(() => expect(alerts()).toEqual(['This coupon has expired.']));
+    expect(document.activeElement).toBe(field(/^Coupon/));
+    answers['/api/v1/checkout/get-coupon'] = standard()['/api/v1/checkout/get-coupon'] as () => Response;
+    await type(field(/^Coupon/), 'sunshine20');
+    await click(button('Apply'));
+    await settle(() => expect(document.activeElement).toBe(button('Remove the coupon')));
+    await click(button('Remove the coupon'));
+    await settle(() => expect(document.activeElement).toBe(field(/^Coupon/)));
+  });
+
   it('that takes everything off keeps a card all the same', async () => {
     await toPayment();
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(0));
