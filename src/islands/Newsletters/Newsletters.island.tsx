@@ -49,7 +49,10 @@ export default function Newsletters({ shape, returnTo, providers = [], problem }
         returnTo={returnTo}
         waiting={social.social}
         compact={bar}
-        onChoose={choose}
+        onChoose={(provider) => {
+          flow.clear();
+          choose(provider);
+        }}
       />
     </div>
   );
@@ -138,6 +141,8 @@ export type NewsletterCalls = Pick<typeof client, 'verifyEmail' | 'createUser'>;
 export interface NewsletterFlow {
   readonly $state: ReadableAtom<NewsletterState>;
   submit(email: string): Promise<void>;
+  /** Removes the error, when the reader goes another way. */
+  clear(): void;
 }
 
 /** State and request of the sign-up (spec sections 2 and 7, POST /api/zephr-create). @param initial the server's values */
@@ -147,6 +152,7 @@ export function createNewsletterFlow(calls: NewsletterCalls, initial: Partial<Ne
 
   return {
     $state,
+    clear: () => set({ error: null }),
     async submit(typed) {
       if ($state.get().busy) return;
       const email = typed.trim();

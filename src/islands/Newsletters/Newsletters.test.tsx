@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
 import type { Granted } from '../../lib/http/ask.ts';
-import { button, type Drawn, draw, field, submit, type } from '../shared/testing.tsx';
+import { button, click, type Drawn, draw, field, submit, type } from '../shared/testing.tsx';
 import Newsletters, { createNewsletterFlow, type NewsletterCalls } from './Newsletters.island.tsx';
 
 vi.mock('../../stores/session.ts', async () => {
@@ -71,6 +71,18 @@ describe('the form', () => {
     expect(drawn.host.querySelector('a')?.getAttribute('href')).toBe(
       '/blaize/oauth/google?return=%2Fsection%2Fculture',
     );
+  });
+
+  it('says what became of a provider’s window, and not what was wrong before it', async () => {
+    const popup = { closed: false, focus() {}, close() {} };
+    vi.stubGlobal('open', () => popup);
+    drawn = await draw(<Newsletters shape="bar" returnTo="/" providers={['google']} />);
+    await submit(button('Subscribe').form as HTMLFormElement);
+    const alert = () => drawn.host.querySelector('[role=alert]')?.textContent;
+    expect(alert()).toBe('Please enter your email address.');
+    await click(drawn.host.querySelector('a') as HTMLElement);
+    popup.closed = true;
+    await vi.waitFor(() => expect(alert()).toMatch(/^The window was closed/), { timeout: 3000 });
   });
 
   it('thanks in the words of the spec, with three ways to a mailbox', async () => {
