@@ -38,7 +38,8 @@ let asked = false;
  * @throws DOMException where the browser stores nothing
  */
 async function askCorrections(): Promise<void> {
-  if (asked || Date.now() - (localStorage[correctionsId] ?? 0) < 3_600_000) return;
+  // A time in the future was written by a wrong clock.
+  if (asked || Math.abs(Date.now() - (localStorage[correctionsId] ?? 0)) < 3_600_000) return;
   asked = true;
   const mark = (may: boolean): void => {
     localStorage[correctionsId] = may ? 0 : Date.now();

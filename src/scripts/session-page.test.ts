@@ -1,0 +1,38 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { correctionsId, seenPath } from '../lib/corrections/schema.ts';
+
+vi.mock('../stores/session.ts', async () => {
+  const [{ atom }, { anonymousSession }] = [await import('nanostores'), await import('../lib/accounts/session.ts')];
+  return { $session: atom({ ...anonymousSession, status: 'registered', isAuthenticated: true }) };
+});
+
+const hour = 3_600_000;
+const asked: string[] = [];
+
+beforeEach(() => {
+  asked.length = 0;
+  localStorage.clear();
+  vi.resetModules();
+  vi.useFakeTimers();
+  vi.stubGlobal('fetch', async (path: string) => {
+    asked.push(path);
+    return Response.json({ stories: [], until: null });
+  });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+it.each([
+  ['the first time', null, true],
+  ['within an hour', Date.now() - hour / 2, false],
+  ['after an hour', Date.now() - 2 * hour, true],
+  ['after a time that a wrong clock has written', Date.now() + 1000 * hour, true],
+])('asks for corrections of what was read: %s', async (_when, last, asks) => {
+  if (last !== null) localStorage.setItem(correctionsId, String(last));
+  await import('./session-page.ts');
+  await vi.advanceTimersByTimeAsync(4000);
+  expect(asked.includes(seenPath)).toBe(asks);
+});
