@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { groups, headlineFor } from '../src/lib/headline-tests/model.ts';
-import { mistakes, verdictOf } from '../src/lib/headline-tests/sequential.ts';
+import { errorRate, verdictOf } from '../src/lib/headline-tests/sequential.ts';
 import { count, percentile, printTable, wholeFlag } from './support/figures.ts';
 
 /** Readings between two looks. The site looks once a second. */
@@ -26,13 +26,13 @@ interface Scenario {
 const equal = (headlines: number): Scenario => ({
   name: `${headlines} equal headlines`,
   weights: Array.from({ length: headlines }, () => 1),
-  mostWrong: mistakes,
+  mostWrong: errorRate,
   leastRight: 0,
 });
 const better = (weights: readonly number[], leastRight: number): Scenario => ({
   name: `${weights.length} headlines, +${Math.round((Math.max(...weights) - 1) * 100)} %`,
   weights,
-  mostWrong: mistakes,
+  mostWrong: errorRate,
   leastRight,
 });
 const scenarios = [

@@ -60,7 +60,7 @@ export const newToken = (): string => randomBytes(32).toString('base64url');
 export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');
 
 /** Compares in a time that does not depend on where they differ. */
-export function same(a: string, b: string): boolean {
+export function equalInConstantTime(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.byteLength === right.byteLength && timingSafeEqual(left, right);
 }

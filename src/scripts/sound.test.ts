@@ -39,7 +39,7 @@ afterEach(() => {
 
 async function open(html: string) {
   document.body.innerHTML = html;
-  const { act } = await import('./sound.ts');
+  const { handleControl: act } = await import('./sound.ts');
   const audio = document.querySelector('audio') as HTMLAudioElement;
   Object.defineProperty(audio, 'duration', { configurable: true, value: 600 });
   const press = (selector: string) => act(document.querySelector(selector) as HTMLElement);

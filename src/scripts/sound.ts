@@ -64,7 +64,7 @@ function setSpeed(audio: HTMLAudioElement, speed: number): void {
 }
 
 /** What a control of the page does. */
-export function act(control: HTMLElement): void {
+export function handleControl(control: HTMLElement): void {
   const audio = audioOf(control);
   if (!audio) return;
   const { skip, seek: start } = control.dataset;

@@ -43,7 +43,7 @@ function countHere(article: number, rules: BrowserMeterRules): MeterView {
 }
 
 async function askServer(path: string): Promise<void> {
-  const { decision } = await import('../lib/access/client.ts');
+  const { fetchDecision: decision } = await import('../lib/access/client.ts');
   // A Zephr tenant without this feature responds with another value: no paywall is shown.
   if ((await decision('paywall', path)) === 'SOFT_SUBSCRIBE') $store.set({ ask: 'subscription', remaining: 0 });
 }

@@ -84,7 +84,7 @@ export function meantBy(store: Pick<ContentStore, 'prepare'>, typed: string): st
     .prepare('SELECT word, docs FROM words WHERE word >= ? AND word < ? AND length(word) BETWEEN ? AND ?')
     .all(start, `${start}\u{10ffff}`, word.length - 2, word.length + 2)
     .map(known);
-  return mostUsual(far.filter((each) => better(each) && each.word !== word && slips(word, each.word, 2) <= 2));
+  return mostUsual(far.filter((each) => better(each) && each.word !== word && editDistance(word, each.word, 2) <= 2));
 }
 
 const mostUsual = (found: readonly Known[]): string[] => {
@@ -119,7 +119,7 @@ function oneEditAway(word: string): string[] {
 }
 
 /** The number of mistakes between two words; two swapped letters are one. Counting stops above `most`. */
-function slips(one: string, other: string, most: number): number {
+function editDistance(one: string, other: string, most: number): number {
   const [a, b] = [[...one], [...other]];
   if (Math.abs(a.length - b.length) > most) return most + 1;
   let before: number[] = [];

@@ -7,7 +7,7 @@ import type { DocumentType } from '../../lib/content/model.ts';
 import { instantAt } from '../../lib/instants.ts';
 import { documentTypes, readCursor, walkCursor } from '../store/content-store.server.ts';
 import { topStoriesPage } from '../store/entries.server.ts';
-import { beginning, fetchPage, type List, type Page, type Position } from '../wire/pages.server.ts';
+import { fetchPage, firstPosition, type List, type Page, type Position } from '../wire/pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, rejectionOf } from '../wire/values.ts';
 import type { Refresh, SyncContext } from './refresh.server.ts';
@@ -77,7 +77,7 @@ async function summariesOf(
   poll: PollContext,
   type: DocumentType,
   { orderby, order, query }: Omit<List, 'path'>,
-  position: Position = beginning,
+  position: Position = firstPosition,
   size = pageSize,
 ): Promise<SummaryPage> {
   const list: List = { path: `/wp/v2/${type}`, orderby, order, query: { _fields: fields, ...query } };
@@ -129,7 +129,7 @@ async function modified(poll: PollContext, type: DocumentType): Promise<void> {
   const list = { orderby: 'modified', order: 'asc', query: { modified_after: instantAt(after) } } as const;
   let newest = cursor.high;
   let future = 0;
-  let position: Position | null = beginning;
+  let position: Position | null = firstPosition;
   while (position && !poll.signal.aborted && future < futurePages) {
     const { page, summaries }: SummaryPage = await summariesOf(poll, type, list, position);
     await refreshChanged(poll, type, summaries);
@@ -154,7 +154,7 @@ async function refreshMissing(
 
 async function newest(poll: PollContext, type: DocumentType): Promise<void> {
   const list = { orderby: 'date', order: 'desc' } as const;
-  const { page, summaries } = await summariesOf(poll, type, list, beginning, newestLooked);
+  const { page, summaries } = await summariesOf(poll, type, list, firstPosition, newestLooked);
   await refreshChanged(poll, type, summaries);
   const received = new Set(summaries.map(({ id }) => id));
   const stored = poll.store
@@ -230,7 +230,7 @@ async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean>
 
 async function newComments(poll: PollContext): Promise<void> {
   const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc' } as const;
-  let position: Position | null = beginning;
+  let position: Position | null = firstPosition;
   while (position && !poll.signal.aborted) {
     const page: Page = await fetchPage(poll, list, position, pageSize, { signal: poll.signal });
     const fresh = page.items.filter((raw) => !hasComment(poll, (raw as { id?: unknown } | null)?.id));

@@ -13,7 +13,7 @@ import { configuredSection, storedSections } from '../store/navigation.server.ts
 import type { Fetched } from '../store/write.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
 import { fetchList, fetchOne, problemOf } from '../wire/fetch.server.ts';
-import { beginning, fetchPage, type Page, type Position } from '../wire/pages.server.ts';
+import { fetchPage, firstPosition, type Page, type Position } from '../wire/pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { rejectionOf } from '../wire/values.ts';
 import type { Applied, Applier } from './apply.server.ts';
@@ -101,7 +101,7 @@ async function bringComments(
     const { id, status } = (raw ?? {}) as { id?: unknown; status?: unknown };
     const isBack = status === 'publish' && state.store.prepare('SELECT 1 FROM withdrawn WHERE id = ?').get(Number(id));
     const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc', query: { post: Number(id) } } as const;
-    let position: Position | null = isBack ? beginning : null;
+    let position: Position | null = isBack ? firstPosition : null;
     while (position) {
       const page: Page = await fetchPage(state, list, position, 100, { signal: state.signal, ...options });
       await state.applier.comments(page.items, page.answer.fetched);
@@ -161,7 +161,7 @@ export async function fetchCategories(
 ): Promise<{ readonly raws: readonly unknown[]; readonly fetched: Fetched }> {
   const raws: unknown[] = [];
   const list = { path: '/wp/v2/categories', orderby: 'id', order: 'asc' } as const;
-  let position: Position = beginning;
+  let position: Position = firstPosition;
   let fetched: Fetched | null = null;
   for (;;) {
     const page: Page = await fetchPage(context, list, position, 100, options);

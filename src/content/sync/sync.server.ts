@@ -3,7 +3,7 @@ import { tag } from '../../lib/content/tags.ts';
 import { backOff, createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from '../service.ts';
 import { backfillCursor, documentTypes, isCopied } from '../store/content-store.server.ts';
-import { pause } from '../wire/client.server.ts';
+import { waitFor } from '../wire/client.server.ts';
 import {
   fetchStatus,
   hasPlainPermalinks,
@@ -207,7 +207,7 @@ async function follow(sync: SyncState): Promise<void> {
     }
     // While WordPress has trouble, a requested poll doesn't come earlier.
     const resting = failures === 0 ? AbortSignal.any([sync.stopping.signal, sync.rest.signal]) : sync.stopping.signal;
-    await pause(wait, resting);
+    await waitFor(wait, resting);
   }
 }
 

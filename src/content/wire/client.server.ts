@@ -96,7 +96,7 @@ const longestWait = 30_000;
 const maxRedirects = 5;
 
 /** Waits until the time is over or the signal aborts. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+export function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const done = (): void => {
@@ -304,7 +304,7 @@ async function get(
     if (result.ok || attempt >= tries || !retryable(result)) return result;
     const wait = result.retryAfterMs ?? backOff(attempt, wp.backOffMs, longestWait, wp.random);
     if (wait > longestWait) return result;
-    await pause(wait, signal);
+    await waitFor(wait, signal);
     if (signal?.aborted) return failure(wp, target, { kind: 'aborted', message: 'stopped' });
   }
 }

@@ -33,7 +33,7 @@ export interface Position {
   readonly key: ListKey | null;
 }
 
-export const beginning: Position = { offset: 0, key: null };
+export const firstPosition: Position = { offset: 0, key: null };
 
 export interface Page extends ListAnswer {
   readonly next: Position;

@@ -11,7 +11,7 @@ import {
 import { runs } from '../../../tests/world/runs.ts';
 import { silent } from '../../lib/logging.ts';
 import { type Client, createClient } from './client.server.ts';
-import { beginning, fetchPage, type List, type Page, type Position } from './pages.server.ts';
+import { fetchPage, firstPosition, type List, type Page, type Position } from './pages.server.ts';
 
 let wordpress: FakeWordPress;
 let client: Client;
@@ -37,7 +37,7 @@ const put = (id: number, seconds: number, part: Json = {}): Json =>
 /** All pages of a list, with what happens between two. */
 async function walk(list: List, size: number, between: () => void = () => {}): Promise<{ ids: number[]; last: Page }> {
   const ids: number[] = [];
-  for (let position = beginning; ; ) {
+  for (let position = firstPosition; ; ) {
     const last = await page(list, position, size);
     ids.push(...idsOf(last));
     if (last.ended) return { ids, last };
@@ -63,7 +63,7 @@ describe('pages of a list', () => {
   });
 
   it('are one, and empty, of an empty list', async () => {
-    expect(await page(newest, beginning, 20)).toMatchObject({ items: [], ended: true, total: 0 });
+    expect(await page(newest, firstPosition, 20)).toMatchObject({ items: [], ended: true, total: 0 });
     expect(wordpress.requests).toHaveLength(1);
   });
 
@@ -82,7 +82,7 @@ describe('pages of a list', () => {
 
   it('goes on at its key after documents before it were withdrawn and published', async () => {
     for (let id = 1; id <= 9; id++) put(id, id);
-    const first = await page(newest, beginning, 3);
+    const first = await page(newest, firstPosition, 3);
     for (const id of [9, 8, 7, 6]) wordpress.remove('articles', id);
     put(10, 10);
     put(11, 11);
@@ -142,7 +142,7 @@ describe('a plugin without after_key', () => {
 
   it('is noticed too where it appears in the middle of a copy', async () => {
     wordpress.pagesByKey = true;
-    const first = await page(newest, beginning, 3);
+    const first = await page(newest, firstPosition, 3);
     const second = await page(newest, first.next, 3);
     wordpress.pagesByKey = false;
     const third = await page(newest, second.next, 3);

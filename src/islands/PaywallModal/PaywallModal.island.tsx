@@ -11,7 +11,7 @@ import { $session, refreshSession, signOut } from '../../stores/session.ts';
 import { $ui, closePaywall, type PaywallPayload } from '../../stores/ui.ts';
 import { Dialog } from '../shared/Dialog.tsx';
 import parts from '../shared/shared.module.css';
-import { complete } from './after-payment.ts';
+import { closeAfterPayment } from './after-payment.ts';
 import { createPaywallFlow, type PaywallFlow, type PaywallState, placeOf } from './flow.ts';
 import { Offer } from './Order.tsx';
 import type { Order, OrderState } from './order.ts';
@@ -54,7 +54,7 @@ function PaywallDialog({ payload }: { payload: PaywallPayload }) {
         if (ok) await forgetReader();
         return { ok };
       },
-      onDone: (subscription, email, kind) => void complete(subscription, email, kind),
+      onDone: (subscription, email, kind) => void closeAfterPayment(subscription, email, kind),
     }),
   );
   useEffect(() => {

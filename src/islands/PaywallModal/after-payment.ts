@@ -22,7 +22,11 @@ const atMost = (work: Promise<unknown>): Promise<unknown> =>
  *
  * @param kind of the quote that was paid
  */
-export async function complete(subscription: Subscription | null, email: string | null, kind: string): Promise<void> {
+export async function closeAfterPayment(
+  subscription: Subscription | null,
+  email: string | null,
+  kind: string,
+): Promise<void> {
   // A new subscriber doesn't see the print offer on the same day.
   if (kind === 'new') $printPromoLastSeen.set(Date.now());
   const [article] = await Promise.all([

@@ -10,20 +10,20 @@ import { paywall as messages } from '../../lib/plans/messages.ts';
 import type { Attempt, Draft } from '../../stores/paywall.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
 import { wordsFor } from '../shared/messages.ts';
-import { choices, chosenPrice, createOrder, type Order, type OrderCalls } from './order.ts';
+import { chosenPrice, createOrder, type Order, type OrderCalls, ordinaryPrices } from './order.ts';
 import { createPayment, type Payment, type PaymentCalls } from './payment.ts';
 import {
   type AccountStep,
-  change,
+  completeStep,
   createAccountStep,
   emailAppeared,
-  onward,
-  replan,
+  reopenAccount,
   type StepName,
   type Steps,
   signedOut,
   startSteps,
   toggle,
+  withPlan,
 } from './steps.ts';
 
 /** The part of a postal address that tax depends on. */
@@ -109,10 +109,10 @@ export function createPaywallFlow(options: FlowOptions) {
     order: () => context.order,
     start: () => start(context),
     choose: (price: Price) => choose(context, price),
-    change: () => whileIdle(change),
+    change: () => whileIdle(reopenAccount),
     toggle: (step: StepName) => whileIdle((steps) => toggle(steps, step)),
     /** Goes on from a completed step. */
-    next: (step: StepName) => setSteps(context, (steps) => onward(steps, step)),
+    next: (step: StepName) => setSteps(context, (steps) => completeStep(steps, step)),
     logout: () => logout(context),
     /** Stores an incomplete address. */
     typeShipping: (shipping: Partial<Shipping>) => options.drafts.keep({ shipping }),
@@ -205,7 +205,7 @@ async function start(context: Context): Promise<void> {
     // A signed-in reader's steps wait for their account, which `followSession` loads.
     phase: signedIn ? 'loading' : 'ready',
     plans: answer.value,
-    choices: choices(prices, payload),
+    choices: ordinaryPrices(prices, payload),
     steps: startSteps(price.print, signedIn),
   });
   context.reader = null;
@@ -274,7 +274,7 @@ function choose(context: Context, price: Price): void {
   drafts.keep({ planId: price.zephrPlanId });
   payment.clear();
   set(context, { sumNotice: null });
-  setSteps(context, (steps) => replan(steps, price.print));
+  setSteps(context, (steps) => withPlan(steps, price.print));
   void order.choose(price);
   if (price.print && !taxAtAddress(context)) void loadShipping(context);
 }
@@ -321,7 +321,7 @@ async function saveShipping(context: Context, address: Shipping): Promise<void> 
   }
   set(context, { shipping: { saved: address, busy: false, error: null } });
   taxAtAddress(context);
-  setSteps(context, (steps) => onward(steps, 'shipping'));
+  setSteps(context, (steps) => completeStep(steps, 'shipping'));
 }
 
 function noteSum(context: Context, due: number): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { choices, chosenPrice, createOrder, type OrderCalls } from './order.ts';
+import { chosenPrice, createOrder, type OrderCalls, ordinaryPrices } from './order.ts';
 import { granted, monthly, penny, plansAnswer, printed, quoteOf, refusal, yearly } from './testing.ts';
 
 const sunshine = { discount_code: 'SUNSHINE20', amount_off: null, percent_off: 20 };
@@ -156,8 +156,8 @@ describe('the price', () => {
     expect(chosenPrice(prices, {}, 'reader-monthly')).toBe(monthly);
     // A promotion is never slipped in.
     expect(chosenPrice(prices, {}, 'reader-penny')).toBe(yearly);
-    expect(choices(prices, {})).toEqual([yearly, monthly]);
-    expect(choices(prices, { planId: 'reader-yearly' })).toEqual([]);
+    expect(ordinaryPrices(prices, {})).toEqual([yearly, monthly]);
+    expect(ordinaryPrices(prices, { planId: 'reader-yearly' })).toEqual([]);
     expect(chosenPrice([], {}, undefined)).toBeNull();
   });
 });

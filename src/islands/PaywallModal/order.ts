@@ -18,7 +18,7 @@ const isOrdinary = (price: Price) => price.promotion === null && price.pennyHead
 const isNamed = ({ planId, priceId, frequency }: PaywallPayload) => Boolean(planId ?? priceId ?? frequency);
 
 /** Ordinary prices of the reader's tier, the yearly one first because it is cheaper. */
-export const choices = (prices: readonly Price[], payload: PaywallPayload): readonly Price[] =>
+export const ordinaryPrices = (prices: readonly Price[], payload: PaywallPayload): readonly Price[] =>
   isNamed(payload) ? [] : offered(prices);
 
 const offered = (prices: readonly Price[]): readonly Price[] => {

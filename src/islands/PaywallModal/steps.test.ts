@@ -1,14 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import {
   type AccountCalls,
-  change,
+  completeStep,
   createAccountStep,
   emailAppeared,
-  onward,
-  replan,
+  reopenAccount,
   signedOut,
   startSteps,
   toggle,
+  withPlan,
 } from './steps.ts';
 import { granted, refusal } from './testing.ts';
 
@@ -32,25 +32,25 @@ describe('the steps', () => {
 
   it('return to 1 by Change, and Edit toggles', () => {
     const paying = startSteps(false, true);
-    const changed = change(paying);
+    const changed = reopenAccount(paying);
     expect(changed).toMatchObject({ open: 'account', reached: 1 });
     const edited = toggle(changed, 'payment');
     expect(edited.open).toBe('payment');
     expect(toggle(edited, 'payment').open).toBeNull();
-    expect(onward(changed, 'account').open).toBe('payment');
+    expect(completeStep(changed, 'account').open).toBe('payment');
   });
 
   it('do not open what is not reached', () => {
     const steps = startSteps(true, true);
     expect(toggle(steps, 'payment')).toBe(steps);
-    expect(toggle(onward(steps, 'shipping'), 'payment').open).toBeNull();
+    expect(toggle(completeStep(steps, 'shipping'), 'payment').open).toBeNull();
   });
 
   it('begin again when the reader signs out, and follow the plan', () => {
     expect(signedOut(startSteps(false, true))).toMatchObject({ open: 'account', reached: 0 });
-    expect(replan(startSteps(false, true), true)).toMatchObject({ open: 'shipping' });
-    expect(replan(startSteps(false, false), true)).toMatchObject({ open: 'account', reached: 0 });
-    expect(replan(change(startSteps(false, true)), true)).toMatchObject({ open: 'account', reached: 1 });
+    expect(withPlan(startSteps(false, true), true)).toMatchObject({ open: 'shipping' });
+    expect(withPlan(startSteps(false, false), true)).toMatchObject({ open: 'account', reached: 0 });
+    expect(withPlan(reopenAccount(startSteps(false, true)), true)).toMatchObject({ open: 'account', reached: 1 });
   });
 });
 

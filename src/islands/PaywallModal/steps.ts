@@ -29,22 +29,23 @@ export function startSteps(print: boolean, signedIn: boolean): Steps {
 }
 
 /** After another plan was chosen: the same step, if the plan has it. */
-export function replan(steps: Steps, print: boolean): Steps {
+export function withPlan(steps: Steps, print: boolean): Steps {
   const next = startSteps(print, steps.reached > 0);
   return steps.open === 'account' ? { ...next, open: 'account' } : next;
 }
 
 /** After an email has appeared in the session: the second step. */
-export const emailAppeared = (steps: Steps): Steps => (steps.open === 'account' ? onward(steps, 'account') : steps);
+export const emailAppeared = (steps: Steps): Steps =>
+  steps.open === 'account' ? completeStep(steps, 'account') : steps;
 
 /** After a step is done: the next one. */
-export function onward(steps: Steps, done: StepName): Steps {
+export function completeStep(steps: Steps, done: StepName): Steps {
   const next = at(steps, done) + 1;
   return { ...steps, open: steps.names[next] ?? null, reached: Math.max(steps.reached, next) };
 }
 
 /** "Change returns to 1". */
-export const change = (steps: Steps): Steps => ({ ...steps, open: 'account' });
+export const reopenAccount = (steps: Steps): Steps => ({ ...steps, open: 'account' });
 
 /** "Edit toggles": opens a reached step, or closes it if it is open. */
 export function toggle(steps: Steps, step: StepName): Steps {

@@ -24,7 +24,7 @@ export interface GiftAnswer {
 export type GiftsLeft = Pick<GiftAnswer, 'left' | 'most'>;
 
 /** A decision by the name of its feature (answers.ts lists them); `null` when the call failed. */
-export async function decision(sdkFeatureSlug: string, path: string): Promise<string | null> {
+export async function fetchDecision(sdkFeatureSlug: string, path: string): Promise<string | null> {
   const answer = await ask<{ outputValue?: unknown } | null>('/zephr/decision-engine', {
     body: { sdkFeatureSlug, path },
   });

@@ -1,6 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decide, type Facts, meets, meterStates, type Outcome, readerOf, readers, rules, subjects } from './decide.ts';
+import {
+  decide,
+  type Facts,
+  meterStates,
+  type Outcome,
+  readerOf,
+  readers,
+  ruleApplies,
+  rules,
+  subjects,
+} from './decide.ts';
 
 const anonymous: Facts = {
   subject: 'default',
@@ -81,7 +91,7 @@ describe('the table', () => {
     for (const subject of subjects)
       for (const who of readers)
         for (const meter of meterStates) {
-          const met = rules.filter((rule) => meets(rule, { subject, reader: who, meter }));
+          const met = rules.filter((rule) => ruleApplies(rule, { subject, reader: who, meter }));
           expect(met, `${subject} ${who} ${meter}`).toHaveLength(1);
         }
   });
@@ -89,7 +99,7 @@ describe('the table', () => {
     fc.assert(
       fc.property(facts, (given) => {
         const situation = { subject: given.subject, reader: readerOf(given), meter: given.meter };
-        const met = rules.filter((rule) => meets(rule, situation));
+        const met = rules.filter((rule) => ruleApplies(rule, situation));
         expect(met).toEqual([decide(given)]);
       }),
     );

@@ -132,7 +132,7 @@ export function readerOf({ authenticated, paying, promotion, timed, gift }: Omit
   return authenticated ? 'registered' : 'anonymous';
 }
 
-export const meets = (rule: Rule, { subject, reader, meter }: Situation): boolean =>
+export const ruleApplies = (rule: Rule, { subject, reader, meter }: Situation): boolean =>
   (rule.when.subject?.includes(subject) ?? true) &&
   (rule.when.reader?.includes(reader) ?? true) &&
   (rule.when.meter?.includes(meter) ?? true);
@@ -143,7 +143,7 @@ const decided = new Map(
     readers.flatMap((reader) =>
       meterStates.map((meter): [string, Rule | undefined] => [
         `${subject} ${reader} ${meter}`,
-        rules.find((rule) => meets(rule, { subject, reader, meter })),
+        rules.find((rule) => ruleApplies(rule, { subject, reader, meter })),
       ]),
     ),
   ),

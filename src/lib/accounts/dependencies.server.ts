@@ -84,7 +84,7 @@ export interface AuditEntry {
 }
 
 /** Adds to the audit trail: what happened to which account, and when. Never a code, a token or a whole address. */
-export async function audit(
+export async function recordAudit(
   { hmacs, now }: Pick<Dependencies, 'hmacs' | 'now'>,
   db: Queries,
   { event, userId, email, caller, detail }: AuditEntry,

@@ -3,7 +3,7 @@ import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import { deleteInSteps } from '../jobs/queue.server.ts';
 import { repeat } from '../jobs/tasks.ts';
 import type { Owner, PersonalData } from '../personal-data.ts';
-import { audit, type Dependencies } from './dependencies.server.ts';
+import { type Dependencies, recordAudit } from './dependencies.server.ts';
 import type { Caller } from './service.ts';
 import { listSessions } from './sessions.server.ts';
 import { lockUser, readProfile } from './users.server.ts';
@@ -77,7 +77,7 @@ async function eraseAccount(state: State, { userId, email }: Owner, caller: Call
     await tx.deleteFrom('users').where('id', '=', userId).execute();
     // The entries that stay in the audit trail hold no personal data.
     await tx.updateTable('audit').set({ user_id: null, subject }).where('user_id', '=', userId).execute();
-    if (caller) await audit(state, tx, { event: 'account deleted', email, caller });
+    if (caller) await recordAudit(state, tx, { event: 'account deleted', email, caller });
   });
 }
 

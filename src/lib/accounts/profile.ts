@@ -70,7 +70,7 @@ export function profileProblem(profile: Readonly<Record<string, unknown>>): stri
 }
 
 /** Whether a merged profile still fits. */
-export const fits = (profile: Profile): boolean => Object.keys(profile).length <= bounds.keys;
+export const isSmallEnough = (profile: Profile): boolean => Object.keys(profile).length <= bounds.keys;
 
 function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;

@@ -3,7 +3,7 @@
  * used up by a single statement that changes a row, so that of several requests at once only one succeeds.
  */
 import { sql } from 'kysely';
-import { newCode, newToken, same } from '../crypto.server.ts';
+import { equalInConstantTime, newCode, newToken } from '../crypto.server.ts';
 import type { AccountsTransaction, Queries } from '../database.ts';
 import type { Dependencies } from './dependencies.server.ts';
 import { guessesPerCode, proofSeconds } from './model.ts';
@@ -156,7 +156,7 @@ export async function tryCode(
     .returning(['id', 'secret', 'purpose', 'payload'])
     .execute();
   for (const { id, secret, purpose, payload } of open) {
-    if (secret === null || !same(secret, hmacs.code(subject, payload, code))) continue;
+    if (secret === null || !equalInConstantTime(secret, hmacs.code(subject, payload, code))) continue;
     const right = use ? { used: now() } : { tries: sql<number>`tries - 1` };
     await tx.updateTable('proofs').set(right).where('id', '=', id).execute();
     return purpose as Purpose;

@@ -1,7 +1,15 @@
 /** Sends links and codes: within the limits, for one purpose each, with the mail stored in the same transaction. */
 import { randomUUID } from 'node:crypto';
 import { returnPath } from '../http/origin.ts';
-import { audit, countAgainst, type Dependencies, fail, invalidEmail, limited, ok } from './dependencies.server.ts';
+import {
+  countAgainst,
+  type Dependencies,
+  fail,
+  invalidEmail,
+  limited,
+  ok,
+  recordAudit,
+} from './dependencies.server.ts';
 import { accountMessages } from './messages.ts';
 import { normalEmail, proofSeconds } from './model.ts';
 import { addCode, addLink, hasLink } from './proofs.server.ts';
@@ -65,7 +73,7 @@ async function send(deps: Dependencies, kind: 'link' | 'code', delivery: Deliver
       const code = await addCode(deps, tx, email, purpose);
       await outbox.enqueue(tx, { kind, to: email, code, minutes });
     }
-    await audit(deps, tx, { event: `${kind} sent`, userId: user?.id, email, caller, detail: purpose });
+    await recordAudit(deps, tx, { event: `${kind} sent`, userId: user?.id, email, caller, detail: purpose });
   });
   outbox.nudge();
   return ok(null);
@@ -98,10 +106,10 @@ async function create(
       const token = await addLink(deps, tx, { email, purpose, redirect: returnPath(redirect, siteUrl) });
       await outbox.enqueue(tx, { kind: 'link', to: email, url: linkUrl(siteUrl, token), purpose, minutes });
     }
-    await audit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: 'by address' });
+    await recordAudit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: 'by address' });
     if (how !== 'enter') return {};
     const opened = await openSession(deps, tx, user, caller);
-    await audit(deps, tx, { event: 'sign-in', userId: user.id, caller, detail: 'new account' });
+    await recordAudit(deps, tx, { event: 'sign-in', userId: user.id, caller, detail: 'new account' });
     return { signedIn: { ...opened, created: true } };
   });
   if (!made) return fail({ kind: 'exists' });

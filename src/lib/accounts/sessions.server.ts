@@ -7,7 +7,7 @@ import type { Grant } from '../access/entitlements.ts';
 import { newToken } from '../crypto.server.ts';
 import type { AccountsTransaction, Queries } from '../database.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
-import { audit, type Dependencies } from './dependencies.server.ts';
+import { type Dependencies, recordAudit } from './dependencies.server.ts';
 import type { Accounts, Caller, Session, SessionSummary } from './service.ts';
 import type { User } from './users.server.ts';
 
@@ -149,7 +149,7 @@ export async function logout(
     if (where === 'THIS_DEVICE') ended = ended.where('id', '=', id);
     if (where === 'OTHER_DEVICES') ended = ended.where('id', '<>', id);
     await ended.execute();
-    await audit(deps, tx, { event: 'signed out', userId, detail: where });
+    await recordAudit(deps, tx, { event: 'signed out', userId, detail: where });
   });
   return where === 'OTHER_DEVICES' ? [] : clearedCookies(deps);
 }

@@ -4,7 +4,6 @@
  */
 import type { AccountsTransaction } from '../database.ts';
 import {
-  audit,
   countAgainst,
   type Dependencies,
   fail,
@@ -12,6 +11,7 @@ import {
   invalidEmail,
   limited,
   ok,
+  recordAudit,
 } from './dependencies.server.ts';
 import { accountMessages } from './messages.ts';
 import { normalEmail, proofSeconds } from './model.ts';
@@ -97,7 +97,7 @@ async function enter(
   how: string,
 ): Promise<SignedIn> {
   const opened = await openSession(deps, tx, user, caller);
-  await audit(deps, tx, { event: 'sign-in', userId: user.id, caller, detail: how });
+  await recordAudit(deps, tx, { event: 'sign-in', userId: user.id, caller, detail: how });
   return { ...opened, created };
 }
 
@@ -112,7 +112,7 @@ async function proved(deps: Dependencies, tx: AccountsTransaction, id: string, c
   if (!user || user.emailVerified) return user;
   if (!(await isSignedInAs(deps, tx, caller.cookies, id))) await deps.personalData.disown(tx, id);
   await confirmUser(deps, tx, id);
-  await audit(deps, tx, { event: 'address confirmed', userId: id, caller });
+  await recordAudit(deps, tx, { event: 'address confirmed', userId: id, caller });
   await welcome(deps, tx, user.email, await readProfile(tx, id));
   return { ...user, emailVerified: true };
 }
@@ -133,7 +133,7 @@ async function join(
   const user = await createUser(deps, tx, email, true);
   if (!user) return null;
   await addToProfile(deps, tx, user.id, attributes);
-  await audit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: how });
+  await recordAudit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: how });
   await welcome(deps, tx, email, attributes);
   return enter(deps, tx, user, caller, true, how);
 }
@@ -185,7 +185,7 @@ async function registerBySocial(
     ...(lastName && { last_name: lastName }),
   };
   await addToProfile(deps, tx, user.id, { ...(profileProblem(names) ? {} : names), ...attributes });
-  await audit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: provider });
+  await recordAudit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: provider });
   if (verified) await welcome(deps, tx, email, { ...names, ...attributes });
   else {
     const purpose = 'completeRegistration';
@@ -243,7 +243,7 @@ async function tryingCode<T>(
   const outcome = await deps.database.transaction(async (tx) => {
     const made = await attempt(tx);
     if (!made.ok && made.failure.kind === 'invalid-code') {
-      await audit(deps, tx, { event: 'sign-in failed', email, caller, detail: 'code' });
+      await recordAudit(deps, tx, { event: 'sign-in failed', email, caller, detail: 'code' });
     }
     return made;
   });
@@ -273,7 +273,7 @@ async function useLink(deps: Dependencies, token: string, caller: Caller): Retur
     if (typeof link === 'string') {
       // Recorded once, or one link could fill the trail.
       if (link !== 'unknown' && (await failsFirst(deps, tx, token))) {
-        await audit(deps, tx, { event: 'sign-in failed', caller, detail: `link ${link}` });
+        await recordAudit(deps, tx, { event: 'sign-in failed', caller, detail: `link ${link}` });
       }
       return fail({ kind: `link-${link}` });
     }

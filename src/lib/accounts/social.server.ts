@@ -1,9 +1,9 @@
 /** Sign-in with Google and Facebook: sends the browser there, recognizes it when it returns, and says how it ended (vendors.md 1.8). */
-import { newToken, same } from '../crypto.server.ts';
+import { equalInConstantTime, newToken } from '../crypto.server.ts';
 import { tooManyTries } from '../http/answer.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
 import { returnPath } from '../http/origin.ts';
-import { audit, countAgainst, type Dependencies } from './dependencies.server.ts';
+import { countAgainst, type Dependencies, recordAudit } from './dependencies.server.ts';
 import { accountMessages } from './messages.ts';
 import { addSocialKey, type SocialProof } from './proofs.server.ts';
 import type { Accounts, Caller, Provider, SocialEnd } from './service.ts';
@@ -62,7 +62,7 @@ export function createSocial(deps: Dependencies, available: readonly SocialProvi
       if (over) return failure(tooManyTries(over.retryAfter), returnTo);
       const proof = await proofOf(deps, provider, state, url.searchParams);
       if (typeof proof === 'string') {
-        await audit(deps, deps.database.db, { event: 'sign-in failed', caller, detail: `${id} ${proof}` });
+        await recordAudit(deps, deps.database.db, { event: 'sign-in failed', caller, detail: `${id} ${proof}` });
         return failure(proof === 'denied' ? accountMessages.canceled : accountMessages.failed, returnTo);
       }
       const end = await endOf(deps, proof, { ...caller, cookies: header }, returnTo);
@@ -107,9 +107,10 @@ function openTicket(
   if (!state || !/^[\w-]{43}$/.test(state)) return null;
   for (const value of readCookies(header, ticketCookie(state))) {
     const [body = '', signature = ''] = value.split('.');
-    if (!same(signature, hmacs.sign('ticket', body))) continue;
+    if (!equalInConstantTime(signature, hmacs.sign('ticket', body))) continue;
     const ticket = JSON.parse(Buffer.from(body, 'base64url').toString()) as Ticket;
-    if (ticket.provider === provider && same(ticket.state, state) && ticket.expires > now()) return ticket;
+    if (ticket.provider === provider && equalInConstantTime(ticket.state, state) && ticket.expires > now())
+      return ticket;
   }
   return null;
 }
@@ -137,7 +138,7 @@ function endOf(deps: Dependencies, proof: SocialProof, caller: Caller, returnTo:
     const signedIn = await signInBySocial(deps, tx, proof, caller);
     if (signedIn) return { action: 'login', signedIn, returnTo };
     if (proof.email === '') {
-      await audit(deps, tx, { event: 'sign-in failed', caller, detail: `${proof.provider} without an address` });
+      await recordAudit(deps, tx, { event: 'sign-in failed', caller, detail: `${proof.provider} without an address` });
       return null;
     }
     return { action: 'register', identifier: proof.email, stateKey: await addSocialKey(deps, tx, proof), returnTo };

@@ -1,9 +1,9 @@
 /** Rows of users, their connections to social providers, and their profiles, plain and extended (vendors.md 1.6). */
 import { randomUUID } from 'node:crypto';
 import type { AccountsTransaction, Queries } from '../database.ts';
-import { audit, type Dependencies, invalid, ok } from './dependencies.server.ts';
+import { type Dependencies, invalid, ok, recordAudit } from './dependencies.server.ts';
 import { accountMessages, profileProblems } from './messages.ts';
-import { appProblem, extendedText, fits, mostApps, profileProblem } from './profile.ts';
+import { appProblem, extendedText, isSmallEnough, mostApps, profileProblem } from './profile.ts';
 import type { Outcome, Profile, Provider, Session } from './service.ts';
 import type { UsersTable } from './tables.ts';
 
@@ -140,7 +140,7 @@ async function auditChange(
     .where('at', '>', deps.now() - 60_000)
     .where('detail', 'is not distinct from', detail ?? null)
     .executeTakeFirst();
-  if (!recent) await audit(deps, tx, { event: 'profile changed', userId, detail });
+  if (!recent) await recordAudit(deps, tx, { event: 'profile changed', userId, detail });
 }
 
 /** Adds attributes that were checked already to a profile; a profile that would become too large stays as it is. */
@@ -152,7 +152,7 @@ export async function addToProfile(
 ): Promise<void> {
   if (Object.keys(profile).length === 0) return;
   const merged = { ...(await readProfile(tx, userId)), ...profile };
-  if (fits(merged)) await writeProfile(deps, tx, userId, merged);
+  if (isSmallEnough(merged)) await writeProfile(deps, tx, userId, merged);
 }
 
 export async function saveProfile(
@@ -167,7 +167,7 @@ export async function saveProfile(
     // Locked, so that of two merges at once neither undoes the other.
     if (!(await lockUser(deps, tx, userId))) return invalid(accountMessages.accountGone);
     const next = how === 'merge' ? { ...(await readProfile(tx, userId)), ...profile } : profile;
-    if (!fits(next)) return invalid(profileProblems.tooManyFields);
+    if (!isSmallEnough(next)) return invalid(profileProblems.tooManyFields);
     await writeProfile(deps, tx, userId, next);
     await auditChange(deps, tx, userId);
     return ok(null);

@@ -117,7 +117,7 @@ export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
 
   async function request(places: readonly AdPlace[], withoutCookies: boolean): Promise<void> {
     requestAds({ network, places, targeting: adTargeting(page, visitor), limited: withoutCookies }, (element, empty) =>
-      fill(element, !empty),
+      showAd(element, !empty),
     );
     const loaded = await loadScriptOnce(withoutCookies ? settings.limitedScriptUrl : settings.scriptUrl);
     // The script is blocked: the house ad is still there.
@@ -224,7 +224,7 @@ export function openBelow(): void {
 }
 
 /** Shows the ad in a slot, or the site's own text again. */
-export function fill(element: string, filled: boolean): void {
+export function showAd(element: string, filled: boolean): void {
   const slot = document.getElementById(element)?.closest<HTMLElement>('[data-ad-room]');
   if (!slot) return;
   if (!filled) {

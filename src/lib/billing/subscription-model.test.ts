@@ -4,7 +4,6 @@ import { describe, expect, it, test } from 'vitest';
 import {
   digestOf,
   entitlementOf,
-  foremost,
   type InvoiceState,
   isInGoodStanding,
   isLive,
@@ -13,6 +12,7 @@ import {
   isSettled,
   isUnpaid,
   type KnownPrice,
+  mainSubscription,
   mayRenew,
   type PaidTime,
   renewsAt,
@@ -260,7 +260,7 @@ it('shows the one that opens most, then one that runs, then the last', () => {
   const unpaid = state({ id: 'unpaid', status: 'unpaid', paid: [] });
   const open = state({ id: 'open' });
   const expired = state({ id: 'expired', status: 'incomplete_expired', paid: [] });
-  const first = (...states: StripeState[]) => foremost(states, at(10), 3)?.id;
+  const first = (...states: StripeState[]) => mainSubscription(states, at(10), 3)?.id;
   expect(first(old, unpaid, open)).toBe('open');
   expect(first(old, unpaid)).toBe('unpaid');
   expect(first(older, old)).toBe('old');

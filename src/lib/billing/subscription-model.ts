@@ -251,7 +251,7 @@ export function entitlementOf(
 }
 
 /** The subscription to show: the one that gives the most access, then a running one, then the last that ended. */
-export function foremost(states: readonly StripeState[], now: number, graceDays: number): StripeState | null {
+export function mainSubscription(states: readonly StripeState[], now: number, graceDays: number): StripeState | null {
   const weight = (state: StripeState): readonly number[] => {
     const open = entitlementOf(state, now, graceDays);
     return [open ? 1 + rankOf(open) : 0, isRunning(state) ? 1 : 0, paidUntil(state) ?? 0, state.created];

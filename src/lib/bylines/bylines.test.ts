@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Byline } from '../content/model.ts';
-import { byLastName, bylineText, contributorCredits, creditsOf, shortByline, shortened, soleAuthor } from './model.ts';
+import { byLastName, bylineText, contributorCredits, creditsOf, shortByline, shortNames, soleAuthor } from './model.ts';
 
 const names = ['Ada Moss', 'Ben Lee', 'Cy Park', 'Di Rowe', 'Ed Vance'];
 const person = (name: string, at: number) => ({ id: at + 1, name, slug: name.toLowerCase().replace(' ', '-') });
@@ -40,7 +40,7 @@ it('names lead to the authors’ pages, and the agency to its address where it h
   ]);
   expect(creditsOf(byline(0, { agency: { ...agency, url: '' } }))[0]?.href).toBeNull();
   expect(contributorCredits(whole)).toEqual([{ name: 'Cy Park', href: '/author/cy-park', author: true }]);
-  expect(shortened(creditsOf(byline(5)))).toMatchObject({
+  expect(shortNames(creditsOf(byline(5)))).toMatchObject({
     others: 3,
     shown: [{ name: 'Ada Moss' }, { name: 'Ben Lee' }],
   });

@@ -38,7 +38,7 @@ const mostInLists = 3;
  *
  * @returns the names to show, and how many others there are
  */
-export const shortened = (
+export const shortNames = (
   credits: readonly Credit[],
 ): { readonly shown: readonly Credit[]; readonly others: number } =>
   credits.length <= mostInLists
@@ -46,16 +46,18 @@ export const shortened = (
     : { shown: credits.slice(0, 2), others: credits.length - 2 };
 
 /** What stands before a name: nothing, a comma, or "and" before the last one. @param at from 0 @param count names in all */
-export const joint = (at: number, count: number): string => (at === 0 ? '' : at === count - 1 ? ' and ' : ', ');
+export const separatorBefore = (at: number, count: number): string =>
+  at === 0 ? '' : at === count - 1 ? ' and ' : ', ';
 
-const joined = (names: readonly string[]): string => names.map((name, at) => joint(at, names.length) + name).join('');
+const joined = (names: readonly string[]): string =>
+  names.map((name, at) => separatorBefore(at, names.length) + name).join('');
 
 /** The byline as text, without "By": "Ada Moss, Ben Lee and Cy Park"; `''` without authors and agency. */
 export const bylineText = (byline: Byline): string => joined(creditsOf(byline).map(({ name }) => name));
 
 /** The same for a list of stories: "Ada Moss, Ben Lee and 3 others". */
 export function shortByline(byline: Byline): string {
-  const { shown, others } = shortened(creditsOf(byline));
+  const { shown, others } = shortNames(creditsOf(byline));
   return joined([...shown.map(({ name }) => name), ...(others > 0 ? [`${others} others`] : [])]);
 }
 

@@ -2,7 +2,7 @@
 import { type PostResult, postJson } from '../http/post.server.ts';
 import { createDeliveryQueue, type DeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
-import { everything, purgeKeys } from './model.ts';
+import { everyPageTag, purgeKeys } from './model.ts';
 
 export type CdnSettings = CloudflareSettings | FastlySettings;
 
@@ -89,7 +89,7 @@ export function openCdn(settings: CdnSettings | null, log: Logger, tuning: CdnTu
       collectMs: tuning.collectMs ?? 250,
       limit: tuning.limit ?? 10_000,
       // Every page carries this tag, so nothing that waited is missed.
-      overflow: () => [everything],
+      overflow: () => [everyPageTag],
       // A page that isn't purged stays outdated for its whole lifetime, so a purge is never given up.
       tries: Number.POSITIVE_INFINITY,
       backOffMs: tuning.backOffMs ?? [500, 60_000],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CdnProvider, cdnHeaders, everything, purgeKeys, type TagLimits, tagHeader, wireTag } from './model.ts';
+import { type CdnProvider, cdnHeaders, everyPageTag, purgeKeys, type TagLimits, tagHeader, wireTag } from './model.ts';
 
 const providers: (CdnProvider | null)[] = ['cloudflare', 'fastly', null];
 const keysOf = (value: string): string[] => value.split(/[ ,]/);
@@ -93,7 +93,7 @@ describe('tagHeader', () => {
         const { value } = tagHeader(provider, tags, limit);
         expect(value.length).toBeLessThanOrEqual(limit.maxBytes);
         expect(keysOf(value).length).toBeLessThanOrEqual(limit.maxTags);
-        for (const tag of [...tags, everything]) expect(hits(value, [tag])).toBe(true);
+        for (const tag of [...tags, everyPageTag]) expect(hits(value, [tag])).toBe(true);
       }),
     );
   });
@@ -123,7 +123,7 @@ describe('purgeKeys', () => {
   });
 
   test('everything needs no other key, nothing gives nothing', () => {
-    expect(purgeKeys(['card:1', everything])).toEqual([everything]);
+    expect(purgeKeys(['card:1', everyPageTag])).toEqual([everyPageTag]);
     expect(purgeKeys([])).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ import { createHash } from 'node:crypto';
 export type CdnProvider = 'cloudflare' | 'fastly';
 
 /** The tag that every page carries; purging it empties the CDN of all pages. */
-export const everything = 'site';
+export const everyPageTag = 'site';
 
 const anything = 'any';
 const longestTag = 1024;
@@ -72,7 +72,7 @@ export function tagHeader(
   const { maxBytes, maxTags } = { ...vendorLimits, ...limits };
   const name = provider === 'fastly' ? 'Surrogate-Key' : 'Cache-Tag';
   const separator = provider === 'fastly' ? ' ' : ',';
-  const keys = new Set([everything]);
+  const keys = new Set([everyPageTag]);
   for (const tag of tags) if (tag !== '') keys.add(wireTag(tag));
 
   const kinds = new Map<string, { bytes: number; count: number }>();
@@ -96,19 +96,19 @@ export function tagHeader(
     count += 1 - sum.count;
   }
   if (bytes > maxBytes || count > maxTags) {
-    return { name, value: [everything, anything].join(separator), collapsed: [anything] };
+    return { name, value: [everyPageTag, anything].join(separator), collapsed: [anything] };
   }
   const kept = [...keys].filter((key) => !collapsed.has(kindOf(key) ?? ''));
   return { name, value: [...kept, ...[...collapsed].map(coarse)].join(separator), collapsed: [...collapsed] };
 }
 
-/** The keys that a purge of these tags has to name, coarser ones included, each once. {@link everything} needs no other. */
+/** The keys that a purge of these tags has to name, coarser ones included, each once. {@link everyPageTag} needs no other. */
 export function purgeKeys(tags: Iterable<string>): string[] {
   const keys = new Set<string>();
   for (const tag of tags) {
     if (tag === '') continue;
     const key = wireTag(tag);
-    if (key === everything) return [everything];
+    if (key === everyPageTag) return [everyPageTag];
     keys.add(key);
     const kind = kindOf(key);
     if (kind !== null) keys.add(coarse(kind));

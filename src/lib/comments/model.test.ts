@@ -5,7 +5,7 @@ import {
   cleanName,
   commentNumber,
   commentsPath,
-  counted,
+  countText,
   initialsOf,
   lengthOf,
   longestName,
@@ -90,7 +90,7 @@ test.each([
 ])('comment %j is %j', (given, id) => expect(commentNumber(given)).toBe(id));
 
 test('counts', () => {
-  expect([counted(0, 'comment'), counted(1, 'reply', 'replies'), counted(1204, 'comment')]).toEqual([
+  expect([countText(0, 'comment'), countText(1, 'reply', 'replies'), countText(1204, 'comment')]).toEqual([
     '0 comments',
     '1 reply',
     '1,204 comments',

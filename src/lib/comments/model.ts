@@ -111,5 +111,5 @@ export function commentFormPath(
 export const commentNumber = (given: string): number | null => (/^[1-9]\d{0,14}$/u.test(given) ? Number(given) : null);
 
 /** "1 comment", "1,204 comments". */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
+export const countText = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Subscription } from '../billing/schema.ts';
 import { includesPrint } from '../plans/membership.ts';
-import { leaving, loadPanel } from './model.ts';
+import { deletionWarning, loadPanel } from './model.ts';
 
 const log = () => ({ warn: vi.fn() });
 
@@ -43,7 +43,7 @@ const subscription: Subscription = {
   paidUntil: '2026-12-01T00:00:00Z',
 };
 const said = (change: Partial<Subscription> | null | undefined) =>
-  leaving(change && { ...subscription, ...change }, () => 'December 1, 2026', now);
+  deletionWarning(change && { ...subscription, ...change }, () => 'December 1, 2026', now);
 
 describe('what becomes of a subscription when its account is deleted', () => {
   it('is nothing where there is none that runs', () => {

@@ -58,7 +58,7 @@ export interface Leaving {
  * @param day an instant as a day in words
  * @param now epoch milliseconds
  */
-export function leaving(
+export function deletionWarning(
   subscription: Subscription | null | undefined,
   day: (instant: string) => string,
   now: number,

@@ -80,7 +80,7 @@ function toAscii(domain: string): string | null {
 }
 
 /** The address without common typing errors: spaces, commas for points, doubled signs; `null` when it is still invalid. */
-export function mended(text: string): string | null {
+export function withoutTypingErrors(text: string): string | null {
   // Longer than any address with a typing error.
   if (text.length > 320) return null;
   const email = text

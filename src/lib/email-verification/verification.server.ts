@@ -1,7 +1,13 @@
 /** The checks of an email address, cheap ones first. A check that gets no answer counts as passed, so that an outage keeps no user out. */
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 import type { ExternalAnswer, MailDomain } from './external.server.ts';
-import { type EmailVerification, mended, readEmail, type Verification, verificationMessages } from './model.ts';
+import {
+  type EmailVerification,
+  readEmail,
+  type Verification,
+  verificationMessages,
+  withoutTypingErrors,
+} from './model.ts';
 import { typoOf } from './typos.ts';
 
 export interface VerificationOptions {
@@ -49,7 +55,7 @@ export function createEmailVerification({ mailDomain, external }: VerificationOp
 
 /** A suggestion for what is no address at all: `ada@gmail`, `ada @gmail,com`. */
 function withoutForm(text: string): Verification | null {
-  const whole = mended(text);
+  const whole = withoutTypingErrors(text);
   if (whole) {
     const at = whole.lastIndexOf('@');
     const typo = typoOf(whole.slice(at + 1).toLowerCase());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { mended, readEmail } from './model.ts';
+import { readEmail, withoutTypingErrors } from './model.ts';
 import { distance, typoOf } from './typos.ts';
 import { createEmailVerification, isDisposable } from './verification.server.ts';
 
@@ -68,7 +68,7 @@ describe('syntax', () => {
       fc.property(awkward, (text) => {
         const parts = readEmail(text);
         if (!('flaw' in parts)) expect(`${parts.local}@${parts.asciiDomain}`).toMatch(/^[\x21-\x7e]+$/);
-        const better = mended(text);
+        const better = withoutTypingErrors(text);
         if (better !== null) expect(readEmail(better)).not.toHaveProperty('flaw');
       }),
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { certaintyOf, evidence, fewestReadings, mistakes, verdictOf } from './sequential.ts';
+import { certaintyOf, errorRate, evidence, fewestReadings, verdictOf } from './sequential.ts';
 
 /** The logarithm of the ratio, by adding up the predictions one reading at a time: exact, and independent of the gamma function. */
 function evidenceBySteps(first: number, second: number): number {
@@ -81,7 +81,7 @@ describe('the verdict', () => {
       [5000, 5200],
       [900, 700],
     ] as const) {
-      expect(verdictOf([own, other]).kind === 'won').toBe(certaintyOf(own, other, 1) >= 1 - mistakes);
+      expect(verdictOf([own, other]).kind === 'won').toBe(certaintyOf(own, other, 1) >= 1 - errorRate);
     }
     expect(certaintyOf(0, 0, 3)).toBe(0);
   });
@@ -103,7 +103,7 @@ describe('the verdict', () => {
           }
         }
       }
-      expect(winners / tests).toBeLessThanOrEqual(mistakes);
+      expect(winners / tests).toBeLessThanOrEqual(errorRate);
     },
   );
 });

@@ -1,6 +1,6 @@
 /**
  * The sequential test: whether the counts so far prove a headline better than the story's own. It may be asked after every reading,
- * as often as editors like: the share of tests of equal headlines that ever name a winner stays below {@link mistakes}.
+ * as often as editors like: the share of tests of equal headlines that ever name a winner stays below {@link errorRate}.
  *
  * Readers are shared out at random and evenly. If two headlines are equally good, each reading by a reader of one of both is the toss of a fair
  * coin, at any time and however many readers a page has. Against that stands a mixture of all other coins, weighted by a symmetric
@@ -10,7 +10,7 @@
  */
 
 /** The share of tests of equal headlines that may end with a winner. */
-export const mistakes = 0.05;
+export const errorRate = 0.05;
 /** Fewest readings of a test before it can end: the first ones are those of the newspaper's most faithful readers. */
 export const fewestReadings = 200;
 /**
@@ -37,7 +37,7 @@ export function verdictOf(readings: readonly number[]): Verdict {
   const [own = 0, ...others] = readings;
   const total = readings.reduce((sum, count) => sum + count, 0);
   if (others.length === 0 || total < fewestReadings) return { kind: 'open' };
-  const needed = Math.log(others.length / mistakes);
+  const needed = Math.log(others.length / errorRate);
   const proven = others.map((count) => evidence(own, count) >= needed);
   const best = Math.max(...others);
   // Whatever headline has the most readings is among those that are proven better, if any is: its evidence is the largest.
@@ -46,7 +46,7 @@ export function verdictOf(readings: readonly number[]): Verdict {
 }
 
 /**
- * How certain it is that a headline is better, or that it is worse, than the story's own: 0 to below 1. At 1 − {@link mistakes} the test ends.
+ * How certain it is that a headline is better, or that it is worse, than the story's own: 0 to below 1. At 1 − {@link errorRate} the test ends.
  *
  * @param compared number of headlines beside the story's own
  */

@@ -52,7 +52,7 @@ export const savedStoriesFull = ({ rules }: SavedStories): Answer => refuse(409,
 const longest = 100;
 
 /** One page of a list by `?offset` and `?limit`. */
-export function listed({ url, locals }: Pick<APIContext, 'url' | 'locals'>, kept: readonly Kept[]): SavedAnswer {
+export function listPage({ url, locals }: Pick<APIContext, 'url' | 'locals'>, kept: readonly Kept[]): SavedAnswer {
   const whole = (name: string, otherwise: number) =>
     /^\d{1,6}$/.test(url.searchParams.get(name) ?? '') ? Number(url.searchParams.get(name)) : otherwise;
   const offset = whole('offset', 0);

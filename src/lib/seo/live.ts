@@ -3,7 +3,7 @@ import type { Article, LiveEntry } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
 import { entryPath, liveWords } from '../live/model.ts';
 import { plainText, truncateAtWord } from '../text.ts';
-import { headlineLimit, type JsonLd, makers, newsArticle } from './meta.ts';
+import { authorsOf, headlineLimit, type JsonLd, newsArticle } from './meta.ts';
 
 /** Characters of an entry's text: the page has the rest, and its bytes count. */
 const longestBody = 500;
@@ -23,7 +23,7 @@ export function liveBlogPosting(article: Article, entries: readonly LiveEntry[],
       headline: truncateAtWord(entry.title || text || liveWords.untitled, headlineLimit),
       datePublished: isoInZone(entry.date),
       dateModified: isoInZone(entry.modified),
-      author: makers({ authors: entry.author ? [entry.author] : [], contributors: [], agency: null }, siteUrl),
+      author: authorsOf({ authors: entry.author ? [entry.author] : [], contributors: [], agency: null }, siteUrl),
       url: `${siteUrl}${entryPath(article.slug, entry.id)}`,
       // Each update must have a text.
       articleBody: truncateAtWord(text || entry.title || title, longestBody),

@@ -160,7 +160,7 @@ const person = (author: AuthorRef, siteUrl: string): JsonLd => ({
 const organization = ({ name, url }: Agency): JsonLd => ({ '@type': 'Organization', name, url: url || undefined });
 
 /** The authors and the agency; a story without either is the newspaper's own. */
-export const makers = ({ authors, agency }: Byline, siteUrl: string): JsonLd[] => {
+export const authorsOf = ({ authors, agency }: Byline, siteUrl: string): JsonLd[] => {
   const all = [...authors.map((author) => person(author, siteUrl)), ...(agency ? [organization(agency)] : [])];
   return all.length > 0 ? all : [organization({ name: publication.name, url: `${siteUrl}/` })];
 };
@@ -181,7 +181,7 @@ export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   image: images(article.image, siteUrl),
   datePublished: isoInZone(article.date),
   dateModified: isoInZone(article.modified),
-  author: makers(article.byline, siteUrl),
+  author: authorsOf(article.byline, siteUrl),
   ...(article.byline.contributors.length > 0 && {
     contributor: article.byline.contributors.map((each) => person(each, siteUrl)),
   }),

@@ -1,6 +1,6 @@
 /** Subscribers' own feeds of series, in the accounts' database: only HMACs of their tokens are stored. */
 import { randomUUID } from 'node:crypto';
-import { createHmacs, type Hmacs, newToken, same } from '../crypto.server.ts';
+import { createHmacs, equalInConstantTime, type Hmacs, newToken } from '../crypto.server.ts';
 import type { Database } from '../database.ts';
 import type { OpenedFeed, PrivateFeeds } from './service.ts';
 
@@ -113,7 +113,8 @@ function sign(state: State, feedId: string, articleId: number): string {
 async function opens(state: State, query: URLSearchParams, articleId: number): Promise<boolean> {
   const [feed, until, key] = ['feed', 'until', 'key'].map((name) => query.get(name) ?? '');
   if (!feed || !until || !key || !/^[\da-f-]{36}$/.test(feed) || !/^\d{1,12}$/.test(until)) return false;
-  if (!same(signature(state, feed, articleId, Number(until)), key) || Number(until) * 1000 < state.now()) return false;
+  if (!equalInConstantTime(signature(state, feed, articleId, Number(until)), key) || Number(until) * 1000 < state.now())
+    return false;
   const row = await state.database.db
     .selectFrom('podcast_feeds')
     .select('user_id')

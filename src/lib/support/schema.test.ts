@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { checkFields, readFields } from '../http/form-fields.ts';
 import { type SupportField, type SupportFields, supportFields, supportMessages } from './schema.ts';
-import { held, type Signs } from './service.server.ts';
+import { type Signs, spamReason } from './service.server.ts';
 
 const checkSupport = (values: SupportFields) => checkFields(supportFields, values);
 const supportFrom = (read: (name: SupportField) => unknown) => readFields(supportFields, read);
@@ -56,7 +56,7 @@ describe('what looks as if no person had written it', () => {
   const now = 1_000_000;
   const signs: Signs = { trap: '', drawn: now - 60_000, known: false };
   const of = (fields: Partial<SupportFields>, more: Partial<Signs> = {}) =>
-    held({ ...good, ...fields }, { ...signs, ...more }, now);
+    spamReason({ ...good, ...fields }, { ...signs, ...more }, now);
 
   it('is not a letter with a link or two', () => {
     expect(of({})).toBeNull();

@@ -69,7 +69,7 @@ const linksIn = (text: string): number => text.match(/https?:\/\/|\bwww\.|\[url|
  * @param now epoch milliseconds
  * @returns `null`: it is mailed
  */
-export function held(fields: SupportFields, { trap, drawn, known }: Signs, now: number): Held | null {
+export function spamReason(fields: SupportFields, { trap, drawn, known }: Signs, now: number): Held | null {
   if (trap !== '') return 'trap';
   // Such a user can be asked, and is subject to the rate limits. Anyone can make an account with an address that isn't confirmed.
   if (known) return null;
@@ -278,7 +278,7 @@ async function take(state: State, fields: SupportFields, { caller, session, trap
   }
   const at = now();
   const isConfirmed = session?.emailVerified === true;
-  const reason = held(fields, { trap, drawn: renderedAt(state, stamp), known: isConfirmed }, at);
+  const reason = spamReason(fields, { trap, drawn: renderedAt(state, stamp), known: isConfirmed }, at);
   const known = isConfirmed && session.email === email;
   const userId = session?.userId ?? null;
   const isNew = await store(database, options, { fields: { ...fields, email }, userId, known, held: reason, at });

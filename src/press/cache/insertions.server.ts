@@ -85,7 +85,7 @@ export function createInsertions(options: InsertionsOptions): Insertions {
 }
 
 /** Whether a page is kept in the place of another. */
-export const keeps = ({ shown }: CachedPage, page: CachedPage): boolean =>
+export const isShownFor = ({ shown }: CachedPage, page: CachedPage): boolean =>
   Array.isArray(shown) ? shown.some((each) => each?.page === page) : shown?.page === page;
 
 /** What stands in the place of a page, each once. */

@@ -36,7 +36,7 @@ import {
 } from './cached-page.ts';
 import type { Encode } from './compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './dictionary.server.ts';
-import { type Choices, createInsertions, type Insertions, keeps } from './insertions.server.ts';
+import { type Choices, createInsertions, type Insertions, isShownFor } from './insertions.server.ts';
 import { applyChange, catchUp, isInOrder } from './invalidation.ts';
 import type { Lru } from './lru.ts';
 
@@ -173,7 +173,7 @@ function resize<T>(state: CacheState, cached: CachedPage, change: () => T): T {
   return state.lru.resize(name, counted, () => {
     const before = cached.bytes;
     const result = change();
-    if (keeps(counted, cached)) counted.bytes += cached.bytes - before;
+    if (isShownFor(counted, cached)) counted.bytes += cached.bytes - before;
     return result;
   });
 }

@@ -3,7 +3,7 @@
  * `write`.
  */
 import {
-  decayed,
+  decayedReads,
   dropRow,
   isOutdated,
   namespaceOf,
@@ -86,7 +86,7 @@ export function markedPages(state: StoreState, seq: number): Affected[] {
   return rows.map((row) => ({
     key: String(row.key),
     variant: row.variant as Variant,
-    reads: decayed(Number(row.score), Number(row.at), at),
+    reads: decayedReads(Number(row.score), Number(row.at), at),
   }));
 }
 

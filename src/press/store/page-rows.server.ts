@@ -206,7 +206,7 @@ export type Row = Record<string, string | number | null> & { id: number; checksu
 
 const bodyId = (version: number, encoding: Encoding): number => version * 4 + encodings.indexOf(encoding);
 
-export const decayed = (score: number, at: number, now: number): number =>
+export const decayedReads = (score: number, at: number, now: number): number =>
   score * 2 ** (-Math.max(0, now - at) / halfLife);
 
 export function unique(rows: readonly Record<string, unknown>[]): PageRef[] {

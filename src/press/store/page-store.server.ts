@@ -5,7 +5,7 @@
 import type { Logger } from '../../lib/logging.ts';
 import { hasCurrent, isCurrent, markedPages, markPages, pagesWith, recordChange } from './change-rows.server.ts';
 import {
-  decayed,
+  decayedReads,
   findPage,
   markWarm,
   namespaceOf,
@@ -162,7 +162,7 @@ function addReads({ file, now }: StoreState, reads: Parameters<PageStore['addRea
   const at = now();
   for (const { ref, count } of reads.values()) {
     const old = file.sql('SELECT score, at FROM reads WHERE key = ? AND variant = ?').get(ref.key, ref.variant);
-    const score = count + (old ? decayed(Number(old.score), Number(old.at), at) : 0);
+    const score = count + (old ? decayedReads(Number(old.score), Number(old.at), at) : 0);
     file.sql('INSERT OR REPLACE INTO reads VALUES (?, ?, ?, ?)').run(ref.key, ref.variant, score, at);
   }
 }

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, expect, it, vi } from 'vitest';
-import { give } from './tools.ts';
+import { makeGiftLink } from './tools.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -8,7 +8,7 @@ async function refusedWith(status: number, body: object): Promise<HTMLElement> {
   document.body.innerHTML =
     '<div data-tools="7" data-title="A story" data-gift><button type="button"></button><p data-gift-out></p></div>';
   vi.stubGlobal('fetch', async () => Response.json(body, { status }));
-  await give(document.querySelector('button') as HTMLButtonElement);
+  await makeGiftLink(document.querySelector('button') as HTMLButtonElement);
   return document.querySelector('[data-gift-out]') as HTMLElement;
 }
 

@@ -16,7 +16,7 @@ export async function runTool(tool: HTMLButtonElement, own: boolean): Promise<vo
     case 'copy':
       return copy();
     case 'gift':
-      return give(tool);
+      return makeGiftLink(tool);
     case 'save':
       return toggleSaved(tool);
     case 'listen':
@@ -123,7 +123,7 @@ async function showGiftsLeft(place: HTMLElement): Promise<void> {
 }
 
 /** Makes a link that gives the story away, for the share menu or the line below the story. */
-export async function give(button: HTMLButtonElement): Promise<void> {
+export async function makeGiftLink(button: HTMLButtonElement): Promise<void> {
   const out = button.closest('[data-gift]')?.querySelector<HTMLElement>('[data-gift-out]');
   if (!out || button.ariaDisabled === 'true') return;
   button.ariaDisabled = 'true';

@@ -56,7 +56,7 @@ export function isOfLaterPage({ section, story }: Lists, entry: HTMLElement): bo
 }
 
 /** Puts an entry where it belongs, in place of what the page showed of it. Its embeds wait for a click, as those of the page do. */
-export function put(lists: Lists, entry: HTMLElement): void {
+export function placeEntry(lists: Lists, entry: HTMLElement): void {
   shownEntry(lists, entry.dataset.entry ?? '')?.remove();
   const place = placeOf(lists, entry);
   prepareEmbeds(entry);

@@ -11,7 +11,7 @@ import {
   type Lists,
   listsOf,
   parseEntry,
-  put,
+  placeEntry,
   shownEntry,
   topOf,
   updateKeyEvents,
@@ -125,13 +125,13 @@ function take(page: Following, entry: HTMLElement): void {
   if (shown?.dataset.version === version || waiting.get(id)?.dataset.version === version) return;
   updateTime(page, entry);
   if (shown) {
-    changeInPlace(lists, shown, () => put(lists, entry));
+    changeInPlace(lists, shown, () => placeEntry(lists, entry));
     updateKeyEvents(lists, id, entry);
     return;
   }
   if (isOfLaterPage(lists, entry)) return;
   if ('first' in lists.section.dataset && !waiting.has(id) && topOf(lists, entry) > innerHeight) {
-    put(lists, entry);
+    placeEntry(lists, entry);
     updateKeyEvents(lists, id, entry);
     page.status.textContent = newUpdates(1);
     return;
@@ -164,7 +164,7 @@ function showWaiting(page: Following): void {
     return;
   }
   for (const [id, entry] of waiting) {
-    put(lists, entry);
+    placeEntry(lists, entry);
     updateKeyEvents(lists, id, entry);
   }
   const [newest] = [...waiting.values()].sort((a, b) => (isAbove(a, b) ? -1 : 1));

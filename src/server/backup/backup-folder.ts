@@ -49,7 +49,7 @@ export function listBackups(backupDir: string): StoredBackup[] {
  *
  * @param times epoch milliseconds, in any order
  */
-export function outdated(times: readonly number[], now: number, days: number): number[] {
+export function expiredBackups(times: readonly number[], now: number, days: number): number[] {
   const newestFirst = times.toSorted((a, b) => b - a);
   const kept = new Set<string>();
   return newestFirst.filter((time, at) => {
@@ -67,7 +67,7 @@ export function outdated(times: readonly number[], now: number, days: number): n
 export function prune(backupDir: string, now: number, days: number): number {
   const stored = listBackups(backupDir);
   const old = new Set(
-    outdated(
+    expiredBackups(
       stored.map(({ time }) => time),
       now,
       days,

@@ -21,7 +21,7 @@ import { sharedSqliteFile } from '../../../tests/world/shared-databases.ts';
 import { silent } from '../../lib/logging.ts';
 import { openDatabase } from '../database/open.ts';
 import { type BackupOptions, keepBackingUp, type MadeBackup, makeBackup } from './backup.ts';
-import { listBackups, outdated } from './backup-folder.ts';
+import { expiredBackups, listBackups } from './backup-folder.ts';
 import { findBackup, rehearse, restore } from './restore.ts';
 
 const fixture = join(import.meta.dirname, '../../../tests/fixtures/backing-up.ts');
@@ -32,7 +32,7 @@ describe('outdated backups', () => {
     const now = Date.parse('2026-03-10T12:30:00Z');
     const times: number[] = [];
     for (let age = 0; age < 40 * 24 * hour; age += 10 * 60_000) times.push(now - age);
-    const old = new Set(outdated(times, now, 30));
+    const old = new Set(expiredBackups(times, now, 30));
     const kept = times.filter((time) => !old.has(time)).map((time) => (now - time) / hour);
     expect(kept.filter((age) => age < 1)).toHaveLength(6);
     expect(kept.filter((age) => age >= 1 && age < 24).length).toBeGreaterThanOrEqual(23);
@@ -42,7 +42,7 @@ describe('outdated backups', () => {
     expect(Math.max(...kept)).toBeLessThan(30 * 24);
     // What is kept now is still enough after the next run.
     expect(
-      outdated(
+      expiredBackups(
         times.filter((time) => !old.has(time)),
         now,
         30,
@@ -51,8 +51,8 @@ describe('outdated backups', () => {
   });
 
   it('never include the newest', () => {
-    expect(outdated([1], 1e12, 30)).toEqual([]);
-    expect(outdated([2, 1], 1e12, 30)).toEqual([1]);
+    expect(expiredBackups([1], 1e12, 30)).toEqual([]);
+    expect(expiredBackups([2, 1], 1e12, 30)).toEqual([1]);
   });
 });
 

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { migrationLock } from '../database/migrate.ts';
-import { described } from '../database/postgres.ts';
+import { asUnavailable } from '../database/postgres.ts';
 import { clusterTables } from '../migrations/cluster.ts';
 import { InUse, quoted } from './sqlite-file.ts';
 
@@ -18,7 +18,7 @@ export async function withPostgres<T>(url: string, work: (client: pg.Client) => 
   client.on('error', () => {});
   try {
     await client.connect().catch((error: unknown) => {
-      throw described(error);
+      throw asUnavailable(error);
     });
     // It also waits for programs, within a transaction and outside of one; PostgreSQL may be set to end a connection that does.
     for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout'])
@@ -26,7 +26,7 @@ export async function withPostgres<T>(url: string, work: (client: pg.Client) => 
     return await work(client);
   } catch (error) {
     // Errors of files and programs have codes, too, that mean something else.
-    throw error instanceof pg.DatabaseError ? described(error) : error;
+    throw error instanceof pg.DatabaseError ? asUnavailable(error) : error;
   } finally {
     await client.end();
   }

@@ -3,7 +3,7 @@ import { setTimeout as timer } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { backOff } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
-import { described, openClient } from './postgres.ts';
+import { asUnavailable, openClient } from './postgres.ts';
 
 export interface ListenOptions {
   readonly url: string;
@@ -64,7 +64,7 @@ async function keepListening(state: ListenState): Promise<void> {
       await useConnection(state);
     } catch (error) {
       if (state.stopping.aborted) return;
-      const problem = (described(error) as Error).message;
+      const problem = (asUnavailable(error) as Error).message;
       if (!state.missed) state.log.warn({ problem }, "Messages of other processes don't arrive; reconnecting");
       state.missed = true;
     }

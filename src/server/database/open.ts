@@ -7,7 +7,7 @@ import { type AccountsDatabase, type Database, DatabaseUnavailable } from '../..
 import type { Logger } from '../../lib/logging.ts';
 import { migrations as all } from '../migrations/all.ts';
 import { type Migration, migrate, NewerDatabase } from './migrate.ts';
-import { described, openPool, postgresKysely, type Watch } from './postgres.ts';
+import { asUnavailable, openPool, postgresKysely, type Watch } from './postgres.ts';
 import { insideTransaction, openSqlite, type SqliteOptions, sqliteKysely } from './sqlite.ts';
 
 export interface DatabaseOptions extends SqliteOptions {
@@ -119,7 +119,7 @@ function createAvailability(
       problem = null;
       if (ran.length > 0) log.info({ migrations: ran }, 'The accounts database was migrated');
     } catch (error) {
-      const known = described(error);
+      const known = asUnavailable(error);
       const sentence = known instanceof Error ? known.message : String(known);
       if (sentence !== problem) log.error({ err: known }, 'The accounts database cannot be used yet');
       problem = sentence;

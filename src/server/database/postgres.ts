@@ -82,7 +82,7 @@ export function postgresKysely<Tables>(pool: pg.Pool, watch?: Watch): Kysely<Tab
 /** The pool, with connection errors as {@link DatabaseUnavailable}. */
 function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
   const failed = (error: unknown): unknown => {
-    const known = described(error);
+    const known = asUnavailable(error);
     if (known instanceof DatabaseUnavailable) watch?.report(known.message);
     return known;
   };
@@ -133,7 +133,7 @@ const unavailableCodes = /^(?:08|57P|53300|E[A-Z_]+$)/;
 const unavailableWords = /timeout|terminated|Connection ended|not queryable|Cannot use a pool/i;
 
 /** Converts errors of an unavailable PostgreSQL to {@link DatabaseUnavailable}; others stay as they are. */
-export function described(error: unknown): unknown {
+export function asUnavailable(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error;
   const code = String((error as { code?: unknown }).code ?? '');
   const message = error instanceof Error ? error.message : String(error);

@@ -8,7 +8,7 @@ import { repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { EarlierAssets } from '../../press/store/earlier-assets.server.ts';
-import { everything } from './open-press.ts';
+import { everyPageTag } from './open-press.ts';
 import { articleKeys, frontKeys } from './page-keys.ts';
 import { todayTag } from './render-page.ts';
 
@@ -53,7 +53,7 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
   async function warm(): Promise<void> {
     const content = options.reader();
     // A new content store doesn't know which documents were withdrawn meanwhile, so every stored page is rendered again.
-    if (!readyAtStart) void press.invalidate([everything], { reason: 'the first edition' });
+    if (!readyAtStart) void press.invalidate([everyPageTag], { reason: 'the first edition' });
     const first = await press.warm(frontKeys(content), { signal: stopping.signal });
     const newest: string[] = [];
     for (const key of articleKeys(options.reader)) {

@@ -78,7 +78,7 @@ export interface SitePressOptions {
 }
 
 /** The tag of every page: its change affects all of them. */
-export const everything = 'site';
+export const everyPageTag = 'site';
 
 /**
  * The name under which pages are stored: the build, and the settings that pages depend on, such as whether billing is on. Pages of
@@ -150,7 +150,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
     dictionary,
     choices: headlineChoices,
     log,
-    everything,
+    everything: everyPageTag,
     share: options.shareOf?.(build),
     onDemand: isOnDemand,
     onReplaced: options.onReplaced,

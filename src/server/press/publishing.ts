@@ -15,7 +15,7 @@ import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
-import { everything } from './open-press.ts';
+import { everyPageTag } from './open-press.ts';
 
 export interface PublishingOptions {
   readonly press: Pick<Press, 'invalidate'>;
@@ -69,7 +69,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     const goneTags = new Set(gone);
     cdn.purge([...change.tags].filter((each) => !goneTags.has(each)));
     // The CDN's copies of all pages lack the banner, or still have it.
-    if (change.tags.has(tag.alert)) cdn.purge([everything], { withdrawn: true });
+    if (change.tags.has(tag.alert)) cdn.purge([everyPageTag], { withdrawn: true });
     // Once more: the CDN may have fetched a page between the first purge and its render.
     if (gone.length > 0) cdn.purge(gone, { withdrawn: true });
     const content = options.reader();
@@ -154,7 +154,7 @@ export type CloseCdn = () => Promise<void>;
 export function markPurges(cdn: Cdn, dataDir: string): CloseCdn {
   if (cdn.stats().provider === null) return async () => void (await cdn.close());
   const mark = join(dataDir, 'cdn-purges-open');
-  if (existsSync(mark)) cdn.purge([everything]);
+  if (existsSync(mark)) cdn.purge([everyPageTag]);
   writeFileSync(mark, '');
   return async () => {
     if ((await cdn.close()) === 0) rmSync(mark, { force: true });

@@ -16,10 +16,17 @@ import { billingData, forgetReader } from '../personal-data.server.ts';
 import type { CouponAnswer, Price, QuoteAnswer, QuoteAsk, Shipping } from '../schema.ts';
 import type { Billed, Billing } from '../service.ts';
 import type { BillingRules } from '../subscription-model.ts';
-import { entitlementOf, foremost, isRunning, rankOf, type StripeState, subscriptionOf } from '../subscription-model.ts';
+import {
+  entitlementOf,
+  isRunning,
+  mainSubscription,
+  rankOf,
+  type StripeState,
+  subscriptionOf,
+} from '../subscription-model.ts';
 import { callerOf, countRefusedCards, withinCardLimit, withinLimit } from './card-attempts.server.ts';
 import { createCatalog } from './catalog.server.ts';
-import { abandon, confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
+import { abandonPurchase, confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
 import { tryCoupon } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
@@ -38,7 +45,7 @@ import {
   findOffer,
   recordResumed,
 } from './retention.server.ts';
-import { asResult, no, ok, openStripe, overLimit } from './stripe.server.ts';
+import { asResult, ok, openStripe, overLimit, refusal } from './stripe.server.ts';
 import { cancelSubscription, changeCard, resumeSubscription, saveMetadata } from './subscription-changes.server.ts';
 import { createSubscriptions } from './subscriptions.server.ts';
 import { createWebhooks } from './webhooks.server.ts';
@@ -124,7 +131,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const maintenance = createMaintenance(dependencies, forget);
   const ending = {
     fetchAttempt: (id: string) => fetchAttempt(dependencies, id),
-    abandon: (purchase: Purchase) => abandon(dependencies, purchase),
+    abandon: (purchase: Purchase) => abandonPurchase(dependencies, purchase),
   };
   const worker = createWorker(dependencies, maintenance.tasks, (intent) =>
     countRefusedCards(dependencies, ending, intent),
@@ -249,7 +256,7 @@ function reading(dependencies: BillingDependencies) {
         .toSorted((a, b) => rankOf(b) - rankOf(a) || b.until - a.until);
     },
     async subscription({ userId }) {
-      const state = foremost(await statesOf(userId), now(), rules.graceDays);
+      const state = mainSubscription(await statesOf(userId), now(), rules.graceDays);
       return state && subscriptionOf(state, now(), rules.graceDays);
     },
     shipping: ({ userId }) => customers.shipping(userId),
@@ -277,7 +284,7 @@ async function limitedQuote(
   const { catalog, limiter } = dependencies;
   const sold = catalog.plan(body.planId);
   const price = sold && priceIn(sold, body.currency);
-  if (!price) return no(400, messages.planGone);
+  if (!price) return refusal(400, messages.planGone);
   const isPlain = session === null && body.couponCode === undefined && !body.address;
   const known = isPlain ? cache.find(price) : null;
   if (known) return ok(known);
@@ -307,7 +314,7 @@ async function quote(
   const { stripe, customers, tax, now } = dependencies;
   const customer = session && (await customers.find(session.userId));
   const running = session && (await runningOf(dependencies, session.userId, isFresh));
-  if (running && price.promotion) return no(409, messages.newSubscribers, { code: 'promotion_used' });
+  if (running && price.promotion) return refusal(409, messages.newSubscribers, { code: 'promotion_used' });
   if (running) return ok(await quotePlanSwitch(dependencies, running, price));
   if (session && price.promotion) await refuseUsedPromotion(dependencies, session, price);
   const open = session && (await openWith(dependencies, session.userId, price, couponCode));
@@ -360,7 +367,7 @@ async function checkCoupon(
 ): Promise<Billed<CouponAnswer>> {
   const { catalog, customers, limiter } = dependencies;
   const price = planId === null ? null : catalog.plan(planId);
-  if (planId !== null && !price) return no(400, messages.planGone);
+  if (planId !== null && !price) return refusal(400, messages.planGone);
   const customer = session && (await customers.find(session.userId));
   const open = session && price && (await openWith(dependencies, session.userId, price, code));
   const over = await limiter.count('quote', callerOf(session, address));
@@ -378,7 +385,7 @@ async function saveShipping(
   // The first address is part of the purchase. Only a confirmed email may change where paid print goes.
   const isChange = (await customers.shipping(userId)) !== null;
   if (!emailVerified && isChange && (await subscriptions.running(userId))) {
-    return no(403, messages.unconfirmed, { code: 'unconfirmed' });
+    return refusal(403, messages.unconfirmed, { code: 'unconfirmed' });
   }
   await customers.saveShipping(userId, shipping);
   // It is stored here in any case; Stripe gets it now or with the next purchase.

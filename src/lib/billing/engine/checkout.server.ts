@@ -16,7 +16,7 @@ import type { BillingDependencies } from './dependencies.ts';
 import { fetchAttempt, finish, type PaymentAttempt, pay, setUpCard } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { purchaseParams, quoteNew } from './quotes.server.ts';
-import { asResult, cardRefusal, isUncertain, no, ok, refuse } from './stripe.server.ts';
+import { asResult, cardRefusal, isUncertain, ok, refusal, refuse } from './stripe.server.ts';
 
 /** Within this time a second click without an id is the same purchase, in milliseconds. */
 const sameDecisionMs = 10 * 60_000;
@@ -70,7 +70,7 @@ export async function subscribe(
       payment_method: body.payment_method,
       known,
     });
-    if (!purchase) return no(409, messages.busy, { retryAfter: 5 });
+    if (!purchase) return refusal(409, messages.busy, { retryAfter: 5 });
     const order = { price, coupon, isFree: due === 0, customer, paymentMethod: body.payment_method };
     purchase = { ...purchase, subscription: await create(dependencies, purchase, order, userId) };
   }
@@ -93,13 +93,13 @@ async function payPurchase(
   });
   const attempt = await fetchAttempt(dependencies, subscription ?? '');
   if (isOver(attempt.subscription)) {
-    await abandon(dependencies, purchase);
-    return no(409, messages.wrong, { code: 'expired' });
+    await abandonPurchase(dependencies, purchase);
+    return refusal(409, messages.wrong, { code: 'expired' });
   }
   // The same number in another currency is not the sum that the reader sees.
   if (attempt.subscription.currency !== price.currency) {
-    await abandon(dependencies, purchase);
-    return no(409, messages.amountChanged, { code: 'amount_changed' });
+    await abandonPurchase(dependencies, purchase);
+    return refusal(409, messages.amountChanged, { code: 'amount_changed' });
   }
   await refuseOtherAmount(dependencies, purchase, attempt, expected);
   return abandonRefused(dependencies, purchase, attempt, () => pay(dependencies, attempt, paymentMethod, id));
@@ -113,7 +113,7 @@ export async function confirm(
 ): Promise<Billed<ConfirmationAnswer>> {
   const open = await dependencies.purchases.open(session.userId);
   const isOwn = (await dependencies.subscriptions.get(id))?.userId === session.userId || open?.subscription === id;
-  if (!isOwn) return no(404, messages.unknownSubscription);
+  if (!isOwn) return refusal(404, messages.unknownSubscription);
   const attempt = await fetchAttempt(dependencies, id);
   const answer = await abandonRefused(dependencies, open, attempt, () => finish(dependencies, attempt));
   if (!answer.ok) return answer;
@@ -123,8 +123,8 @@ export async function confirm(
     return cardRefusal({ message: messages.failed, code: 'authentication_required' });
   }
   // It expired, or was refunded.
-  if (isOver(attempt.subscription)) return no(409, messages.wrong, { code: 'expired' });
-  return no(409, messages.waiting, { retryAfter: 3 });
+  if (isOver(attempt.subscription)) return refusal(409, messages.wrong, { code: 'expired' });
+  return refusal(409, messages.waiting, { retryAfter: 3 });
 }
 
 /** Finds the subscription that was made for a purchase before a crash. */
@@ -142,7 +142,10 @@ export async function adopt(
 }
 
 /** Ends an open purchase: nothing is charged for it any more. One that turns out to be paid is `done`. */
-export async function abandon(dependencies: BillingDependencies, purchase: Purchase): Promise<'done' | 'given up'> {
+export async function abandonPurchase(
+  dependencies: BillingDependencies,
+  purchase: Purchase,
+): Promise<'done' | 'given up'> {
   const { stripe, database, purchases, subscriptions, log } = dependencies;
   const { id, kind, subscription } = await adopt(dependencies, purchase);
   const isDone = async (): Promise<boolean> => {
@@ -246,7 +249,7 @@ async function resumable(
   if (mayBeAtWork && !(await adopt(dependencies, open)).subscription) {
     return refuse(409, messages.busy, { retryAfter: 5 });
   }
-  if ((await abandon(dependencies, open)) === 'done' && open.kind === 'subscribe') {
+  if ((await abandonPurchase(dependencies, open)) === 'done' && open.kind === 'subscribe') {
     refuse(409, messages.subscribed, { code: 'subscribed' });
   }
   return null;
@@ -308,7 +311,7 @@ async function refuseOtherAmount(
   const stored = mayBePaid ? await dependencies.subscriptions.reconcile(subscription.id) : null;
   // It was paid in another tab, as the reader wanted.
   if (stored?.state.invoices.some(({ paid }) => paid > 0)) return;
-  await abandon(dependencies, purchase);
+  await abandonPurchase(dependencies, purchase);
   refuse(409, messages.amountChanged, { due, code: 'amount_changed' });
 }
 
@@ -321,6 +324,6 @@ async function abandonRefused<T>(
 ): Promise<Billed<T>> {
   const answer = await asResult(work);
   const isRefused = !answer.ok && answer.status === 402 && intent?.kind === 'setup';
-  if (isRefused && purchase?.subscription === subscription.id) await abandon(dependencies, purchase);
+  if (isRefused && purchase?.subscription === subscription.id) await abandonPurchase(dependencies, purchase);
   return answer;
 }

@@ -6,7 +6,7 @@ import type { Bill, BillsAnswer, SavedCard } from '../schema.ts';
 import type { Billing } from '../service.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf, taxOf } from './fetch-subscription.server.ts';
-import { asResult, ifMissing, no, ok } from './stripe.server.ts';
+import { asResult, ifMissing, ok, refusal } from './stripe.server.ts';
 
 /** Invoices on one page. */
 const pageSize = 12;
@@ -21,13 +21,13 @@ export const createInvoices = (dependencies: BillingDependencies) =>
   }) satisfies Partial<Billing>;
 
 async function listBills({ stripe, customers }: BillingDependencies, userId: string, after: string | null) {
-  if (after !== null && !isInvoice(after)) return no(404, messages.unknownInvoice);
+  if (after !== null && !isInvoice(after)) return refusal(404, messages.unknownInvoice);
   const nothing = { bills: [], next: null };
   const customer = await customers.find(userId);
   if (customer === null) return ok(nothing);
   const params = { customer, limit: pageSize, starting_after: after ?? undefined };
   const page = await stripe.invoices.list(params).catch(ifMissing(null));
-  if (page === null) return after === null ? ok(nothing) : no(404, messages.unknownInvoice);
+  if (page === null) return after === null ? ok(nothing) : refusal(404, messages.unknownInvoice);
   const bills = page.data.flatMap((invoice) => billOf(invoice) ?? []);
   return ok<BillsAnswer>({ bills, next: page.has_more ? (page.data.at(-1)?.id ?? null) : null });
 }
@@ -39,10 +39,10 @@ async function findBillAddress(
   as: 'pdf' | 'page',
 ) {
   const customer = await customers.find(userId);
-  if (customer === null || !isInvoice(id)) return no(404, messages.unknownInvoice);
+  if (customer === null || !isInvoice(id)) return refusal(404, messages.unknownInvoice);
   const invoice = await stripe.invoices.retrieve(id).catch(ifMissing(null));
   const address = as === 'pdf' ? invoice?.invoice_pdf : invoice?.hosted_invoice_url;
-  return idOf(invoice?.customer) === customer && address ? ok(address) : no(404, messages.unknownInvoice);
+  return idOf(invoice?.customer) === customer && address ? ok(address) : refusal(404, messages.unknownInvoice);
 }
 
 async function findCard(dependencies: BillingDependencies, userId: string) {

@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import type { Billing } from '../service.ts';
 import { isLive } from '../subscription-model.ts';
 import { pruneRefusedCards } from './card-attempts.server.ts';
-import { abandon, adopt, isOurs } from './checkout.server.ts';
+import { abandonPurchase, adopt, isOurs } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { digest } from './fetch-subscription.server.ts';
 import type { BackgroundTask } from './jobs.server.ts';
@@ -101,7 +101,7 @@ async function recoverPurchases(
       const purchase = await adopt(dependencies, open);
       if (purchase.subscription !== null) await subscriptions.reconcile(purchase.subscription);
       if (open.updated < now() - giveUpAfterMs && (await purchases.get(id))?.state === 'open')
-        await abandon(dependencies, purchase);
+        await abandonPurchase(dependencies, purchase);
     }).catch((error: unknown) => log.warn({ err: error, purchase: id }, 'An open purchase could not be recovered'));
   }
 }

@@ -13,7 +13,7 @@ import { setupKey } from './customers.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { findNote, storeNote } from './notes.server.ts';
-import { cardRefusal, ifMissing, no, ok, overLimit, withIdempotencyKey } from './stripe.server.ts';
+import { cardRefusal, ifMissing, ok, overLimit, refusal, withIdempotencyKey } from './stripe.server.ts';
 import type { StoredSubscription } from './subscriptions.server.ts';
 
 type Dependencies = Pick<BillingDependencies, 'stripe' | 'subscriptions' | 'siteUrl'>;
@@ -108,7 +108,7 @@ export async function pay(
     }
     const now = await fetchAttempt(dependencies, attempt.subscription.id);
     return now.intent?.value.status === 'requires_payment_method'
-      ? no(402, messages.failed)
+      ? refusal(402, messages.failed)
       : finish(dependencies, now);
   }
 }
@@ -204,5 +204,5 @@ export async function offerCardSetup(
     stripe.setupIntents.create(params, options),
   );
   await storeNote(db, key, made.id, now());
-  return made.client_secret === null ? no(503, messages.wrong) : ok({ clientSecret: made.client_secret });
+  return made.client_secret === null ? refusal(503, messages.wrong) : ok({ clientSecret: made.client_secret });
 }

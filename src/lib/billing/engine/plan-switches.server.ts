@@ -19,13 +19,13 @@ import {
   switchOf,
 } from '../subscription-model.ts';
 import { resume, voidSwitch } from './cancel.server.ts';
-import { abandon } from './checkout.server.ts';
+import { abandonPurchase } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { fetchAttempt, finish } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { quoteSwitch, upgradeParams } from './quotes.server.ts';
-import { isUncertain, no, ok, refuse, withIdempotencyKey } from './stripe.server.ts';
+import { isUncertain, ok, refusal, refuse, withIdempotencyKey } from './stripe.server.ts';
 import type { StoredSubscription } from './subscriptions.server.ts';
 
 /** Seconds for which a quoted proration is valid. */
@@ -39,10 +39,10 @@ export async function switchPlan(
 ): Promise<Billed<SwitchAnswer>> {
   const { stripe, catalog, customers, purchases, subscriptions } = dependencies;
   const price = catalog.plan(body.planId);
-  if (!price) return no(400, messages.planGone);
-  if (price.promotion) return no(409, messages.newSubscribers, { code: 'promotion_used' });
+  if (!price) return refusal(400, messages.planGone);
+  if (price.promotion) return refusal(409, messages.newSubscribers, { code: 'promotion_used' });
   if (price.print && !(await customers.shipping(session.userId))) {
-    return no(400, messages.address, { code: 'shipping' });
+    return refusal(400, messages.address, { code: 'shipping' });
   }
   await customers.sendShipping(session.userId);
   const stored = await subscriptions.reconcileRunning(session.userId);
@@ -58,15 +58,15 @@ export async function switchPlan(
   }
   // Its purchase is still open: abandoning that would end the subscription that should change.
   const open = await purchases.open(session.userId);
-  if (open?.kind === 'subscribe' && open.id === state.purchase) return no(409, messages.busy, { retryAfter: 5 });
-  if (!isInGoodStanding(state)) return no(409, messages.unpaid, { code: 'unpaid' });
+  if (open?.kind === 'subscribe' && open.id === state.purchase) return refusal(409, messages.busy, { retryAfter: 5 });
+  if (!isInGoodStanding(state)) return refusal(409, messages.unpaid, { code: 'unpaid' });
   // Stripe collects no invoice of a paused subscription: an upgrade would be free.
-  if (isPaused(state)) return no(409, messages.paused, { code: 'paused' });
+  if (isPaused(state)) return refusal(409, messages.paused, { code: 'paused' });
   const kind = switchOf(state, targetPrice(dependencies, state, price));
   if (kind === 'upgrade') return upgrade(dependencies, session, state, price, body);
   if (kind === 'downgrade') {
     // It became a downgrade in another tab: the button showed an amount, but nothing would be due.
-    if (body.expected) return no(409, messages.amountChanged, { due: 0, code: 'amount_changed' });
+    if (body.expected) return refusal(409, messages.amountChanged, { due: 0, code: 'amount_changed' });
     return downgrade(dependencies, session, state, price, body);
   }
   await releaseSchedule(stripe, state);
@@ -121,7 +121,7 @@ export async function restorePlannedSwitch(
 /** Abandons an upgrade that is not paid yet. @throws StripeError */
 export async function abandonOpenSwitch(dependencies: BillingDependencies, userId: string): Promise<void> {
   const open = await dependencies.purchases.open(userId);
-  if (open?.kind === 'switch') await abandon(dependencies, open);
+  if (open?.kind === 'switch') await abandonPurchase(dependencies, open);
 }
 
 const answerOf = ({ state, grantId }: StoredSubscription, effective: SwitchAnswer['effective']): SwitchAnswer => ({
@@ -150,7 +150,7 @@ async function beginSwitch(
   const { purchases } = dependencies;
   const open = await purchases.open(session.userId);
   // Paid at the last moment, in another tab: the quote is out of date.
-  if (open && (await abandon(dependencies, open)) === 'done')
+  if (open && (await abandonPurchase(dependencies, open)) === 'done')
     refuse(409, messages.amountChanged, { code: 'amount_changed' });
   const purchase = await purchases.begin({
     userId: session.userId,
@@ -223,7 +223,7 @@ async function downgrade(
     throw error;
   }
   const stored = await subscriptions.reconcile(state.id);
-  if (!stored) return no(404, messages.unknownSubscription);
+  if (!stored) return refusal(404, messages.unknownSubscription);
   await purchases.end(database.db, purchase.id, stored.state.next?.plan === purchase.plan ? 'done' : 'given up');
   return ok(answerOf(stored, 'renewal'));
 }

@@ -22,7 +22,7 @@ import type { CancellationsTable } from '../tables.ts';
 import { monthsAfter } from './coupons.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { taxOf } from './fetch-subscription.server.ts';
-import { no, ok, refuse, withIdempotencyKey } from './stripe.server.ts';
+import { ok, refusal, refuse, withIdempotencyKey } from './stripe.server.ts';
 
 type CancellationDetails = Stripe.SubscriptionUpdateParams.CancellationDetails;
 
@@ -38,7 +38,7 @@ export async function beginCancellation(
 ): Promise<Billed<null>> {
   const { database, subscriptions } = dependencies;
   const state = await subscriptions.running(userId);
-  if (!state) return no(404, messages.noSubscription, { code: 'no_subscription' });
+  if (!state) return refusal(404, messages.noSubscription, { code: 'no_subscription' });
   // The page is out of date: the subscription is canceled already.
   if (isEnding(state)) return ok(null);
   const feedback = { reason, words: words?.trim().slice(0, limits.reason) || null };
@@ -67,9 +67,9 @@ export async function acceptOffer(
   const answer = (state: StripeState) => ok(subscriptionOf(state, now(), rules.graceDays));
   const row = await newestRow(dependencies, userId);
   const state = await subscriptions.running(userId);
-  if (!state) return no(404, messages.noSubscription, { code: 'no_subscription' });
+  if (!state) return refusal(404, messages.noSubscription, { code: 'no_subscription' });
   if (row?.outcome === 'stayed') return answer(state);
-  if (row?.outcome !== 'open' || row.offer === null) return no(409, messages.offerOver, { code: 'no_offer' });
+  if (row?.outcome !== 'open' || row.offer === null) return refusal(409, messages.offerOver, { code: 'no_offer' });
   const { coupon } = JSON.parse(row.offer) as RetentionOffer;
   const fresh = (await subscriptions.reconcile(state.id))?.state;
   if (!fresh || !isRunning(fresh) || isEnding(fresh) || row.subscription !== fresh.id) {

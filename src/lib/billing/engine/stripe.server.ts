@@ -63,14 +63,14 @@ export async function withIdempotencyKey<T>(
 
 export const ok = <T>(value: T): Billed<T> => ({ ok: true, value });
 type No = Extract<Billed<never>, { ok: false }>;
-export const no = (status: No['status'], message: string, more: Omit<CheckoutError, 'message'> = {}): No => ({
+export const refusal = (status: No['status'], message: string, more: Omit<CheckoutError, 'message'> = {}): No => ({
   ok: false,
   status,
   error: { message, ...more },
 });
 
 /** The answer to a caller over a rate limit. */
-export const overLimit = ({ retryAfter }: ExceededLimit): No => no(429, tooManyTries(retryAfter), { retryAfter });
+export const overLimit = ({ retryAfter }: ExceededLimit): No => refusal(429, tooManyTries(retryAfter), { retryAfter });
 
 /** A refusal, thrown through several functions. */
 export class Refused extends Error {
@@ -81,8 +81,8 @@ export class Refused extends Error {
     this.answer = answer;
   }
 }
-export const refuse = (...reason: Parameters<typeof no>): never => {
-  throw new Refused(no(...reason));
+export const refuse = (...reason: Parameters<typeof refusal>): never => {
+  throw new Refused(refusal(...reason));
 };
 
 const { StripeCardError, StripeInvalidRequestError, StripeIdempotencyError, StripeError, StripeRateLimitError } =
@@ -114,7 +114,7 @@ export const cardRefusal = (error: {
   readonly code?: string | null | undefined;
   readonly decline_code?: string | null | undefined;
 }): No =>
-  no(402, error.message || messages.failed, {
+  refusal(402, error.message || messages.failed, {
     code: error.code || undefined,
     declineCode: error.decline_code || undefined,
   });
@@ -131,18 +131,18 @@ export async function asResult<T>(work: () => Promise<Billed<T>>): Promise<Bille
 function refusalOf(error: unknown): No {
   if (error instanceof Refused) return error.answer;
   if (error instanceof StripeCardError) return cardRefusal(error);
-  if (error instanceof StripeRateLimitError) return no(503, messages.wrong, { retryAfter: 5 });
+  if (error instanceof StripeRateLimitError) return refusal(503, messages.wrong, { retryAfter: 5 });
   if (error instanceof StripeInvalidRequestError && error.code === 'customer_tax_location_invalid') {
-    return no(400, messages.taxPlace, { code: 'tax_address' });
+    return refusal(400, messages.taxPlace, { code: 'tax_address' });
   }
   // The payment method belongs to another customer, was used before, or doesn't exist.
   if (error instanceof StripeInvalidRequestError && /payment_method/.test(error.param ?? error.code ?? error.message)) {
-    return no(402, messages.failed, { code: error.code ?? 'payment_method_invalid' });
+    return refusal(402, messages.failed, { code: error.code ?? 'payment_method_invalid' });
   }
   if (error instanceof StripeInvalidRequestError && /promotion_code|coupon|discounts/.test(error.param ?? '')) {
-    return no(400, couponMessages.invalid, { code: 'coupon_expired' });
+    return refusal(400, couponMessages.invalid, { code: 'coupon_expired' });
   }
-  if (error instanceof StripeError && isUncertain(error)) return no(503, messages.wrong, { retryAfter: 5 });
-  if (error instanceof DatabaseUnavailable) return no(503, messages.wrong, { retryAfter: 10 });
+  if (error instanceof StripeError && isUncertain(error)) return refusal(503, messages.wrong, { retryAfter: 5 });
+  if (error instanceof DatabaseUnavailable) return refusal(503, messages.wrong, { retryAfter: 10 });
   throw error;
 }

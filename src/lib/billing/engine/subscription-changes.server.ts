@@ -10,7 +10,7 @@ import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { paymentIntentOf } from './payments.server.ts';
 import { abandonOpenSwitch, releaseSchedule, restorePlannedSwitch } from './plan-switches.server.ts';
-import { no, ok } from './stripe.server.ts';
+import { ok, refusal } from './stripe.server.ts';
 
 const { StripeCardError, StripeInvalidRequestError } = Stripe.errors;
 
@@ -59,7 +59,7 @@ export async function saveMetadata(
   id: string,
   given: Readonly<Record<string, string>>,
 ): Promise<Billed<null>> {
-  if ((await subscriptions.get(id))?.userId !== session.userId) return no(404, messages.unknownSubscription);
+  if ((await subscriptions.get(id))?.userId !== session.userId) return refusal(404, messages.unknownSubscription);
   const metadata = Object.fromEntries(metadataFields.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
   // The account's address, not the one that was typed.
   if (metadata.customer_email) metadata.customer_email = session.email;
@@ -77,7 +77,7 @@ export async function changeCard(
   const customer = await customers.ensure(session);
   const given = await stripe.paymentMethods.retrieve(paymentMethod);
   const owner = idOf(given.customer);
-  if (owner !== null && owner !== customer) return no(402, messages.failed, { code: 'payment_method_invalid' });
+  if (owner !== null && owner !== customer) return refusal(402, messages.failed, { code: 'payment_method_invalid' });
   const { id: card } = owner === null ? await stripe.paymentMethods.attach(paymentMethod, { customer }) : given;
   await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
   for (const { state: known } of await subscriptions.ofUser(session.userId)) {
@@ -100,7 +100,7 @@ async function reconcileAndAnswer(
   id: string,
 ): Promise<Billed<Subscription>> {
   const stored = await subscriptions.reconcile(id);
-  if (!stored) return no(404, messages.unknownSubscription);
+  if (!stored) return refusal(404, messages.unknownSubscription);
   return ok(subscriptionOf(stored.state, now(), rules.graceDays));
 }
 
