@@ -35,8 +35,8 @@ vi.mock('../../stores/session.ts', async () => {
     refreshSession: async () => void (signedIn && $session.current.set(reader())),
   };
 });
-// Where the reader is led afterwards is complete.ts's business.
-vi.mock('./after-payment.ts', () => ({ complete: done }));
+// Where the reader is led afterward is after-payment.ts's business.
+vi.mock('./after-payment.ts', () => ({ closeAfterPayment: done }));
 
 let signedIn = false;
 let product: 'reader' | null = null;
