@@ -7,15 +7,6 @@ async function open() {
   return import('./persisted.ts');
 }
 
-const article = (id: number) => ({
-  id,
-  slug: `story-${id}`,
-  title: `Story ${id}`,
-  date: '2026-11-20T09:00:00Z',
-  author: 'A. Writer',
-  category: 'National',
-});
-
 beforeEach(() => localStorage.clear());
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -27,12 +18,10 @@ describe('what a browser remembers', () => {
     const page = await open();
     page.$seenWelcomeModal.set(true);
     page.$condensedSubscribe.set(true);
-    page.trackArticle(article(1));
     page.$printPromoLastSeen.set(1_763_600_000_000);
     expect({ ...localStorage }).toEqual({
       'seen-welcome-modal': 'true',
       'show-condensed-zephr-sticky-subscribe': 'true',
-      trackedArticles: JSON.stringify([article(1)]),
       'print-edition-promo-last-seen': '1763600000000',
     });
   });
@@ -40,14 +29,12 @@ describe('what a browser remembers', () => {
   it('is there again on the next page', async () => {
     const first = await open();
     first.$seenWelcomeModal.set(true);
-    first.trackArticle(article(1));
     first.$printPromoLastSeen.set(5);
     const next = await open();
     expect(next.$seenWelcomeModal.get()).toBe(true);
     expect(next.$condensedSubscribe.get()).toBe(true);
     next.$condensedSubscribe.set(false);
     expect((await open()).$condensedSubscribe.get()).toBe(false);
-    expect(next.$trackedArticles.get()).toEqual([article(1)]);
     expect(next.$printPromoLastSeen.get()).toBe(5);
     next.$seenWelcomeModal.set(false);
     expect(localStorage.getItem('seen-welcome-modal')).toBeNull();
@@ -66,34 +53,20 @@ describe('what a browser remembers', () => {
     stop();
   });
 
-  it('keeps the newest hundred articles, each once', async () => {
-    const { $trackedArticles, trackArticle } = await open();
-    for (let id = 1; id <= 120; id++) trackArticle(article(id));
-    trackArticle(article(50));
-    const ids = $trackedArticles.get().map(({ id }) => id);
-    expect(ids).toHaveLength(100);
-    expect(ids.slice(0, 2)).toEqual([50, 120]);
-    expect(new Set(ids).size).toBe(100);
-  });
-
   it.each(['{', 'null', '{"a":1}', '"text"', '[1,null]'])('starts anew when what lies there is %s', async (text) => {
-    localStorage.setItem('trackedArticles', text);
     localStorage.setItem('print-edition-promo-last-seen', text);
     const page = await open();
-    expect(page.$trackedArticles.get()).toEqual([]);
     expect(page.$printPromoLastSeen.get()).toBe(0);
   });
 });
 
 describe('storage that is', () => {
   const use = async () => {
-    const { $seenWelcomeModal, trackArticle, $trackedArticles } = await open();
+    const { $seenWelcomeModal } = await open();
     const heard = vi.fn();
     const stop = $seenWelcomeModal.listen(heard);
     $seenWelcomeModal.set(true);
-    trackArticle(article(1));
     expect($seenWelcomeModal.get()).toBe(true);
-    expect($trackedArticles.get()).toEqual([article(1)]);
     expect(heard).toHaveBeenCalledOnce();
     $seenWelcomeModal.set(false);
     expect($seenWelcomeModal.get()).toBe(false);

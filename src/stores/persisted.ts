@@ -1,22 +1,9 @@
 /**
  * What this browser remembers between visits (spec section 3, "Local storage keys"), shared by its tabs. Storage that is
- * full, blocked or broken never breaks a page: the values then last as long as the page.
+ * full, blocked or broken never breaks a page: the values then last as long as the page. `scripts/article/reading.ts` has `trackedArticles`
+ * to itself: it loads no store.
  */
 import { persistentAtom, setPersistentEngine, windowPersistentEvents } from '@nanostores/persistent';
-
-/** An article that was read (spec section 3, "Article tracking"). */
-export interface TrackedArticle {
-  readonly id: number;
-  readonly slug: string;
-  readonly title: string;
-  /** ISO 8601. */
-  readonly date: string;
-  readonly author: string;
-  readonly category: string;
-}
-
-/** Number of read articles to store, the newest first. */
-const mostTracked = 100;
 
 setPersistentEngine(forgivingStorage(), typeof window === 'undefined' ? noEvents() : windowPersistentEvents);
 
@@ -37,12 +24,6 @@ export const $condensedSubscribe = persistentAtom<boolean>('show-condensed-zephr
 /** Whether an address was given in this browser, to sign up or to sign in: then no popup or footer asks for one. */
 export const $gaveAddress = persistentAtom<boolean>('gave-address', false, flag);
 
-/** Articles read in this browser, newest first. */
-export const $trackedArticles = persistentAtom<readonly TrackedArticle[]>('trackedArticles', [], {
-  encode: JSON.stringify,
-  decode: readArticles,
-});
-
 /** When the upsell for the printed paper was last shown, epoch milliseconds; 0 is never. */
 export const $printPromoLastSeen = persistentAtom<number>('print-edition-promo-last-seen', 0, {
   encode: String,
@@ -51,22 +32,6 @@ export const $printPromoLastSeen = persistentAtom<number>('print-edition-promo-l
     return Number.isFinite(time) && time > 0 ? time : 0;
   },
 });
-
-/** Notes that an article was read; one that was read before moves to the front. */
-export function trackArticle(article: TrackedArticle): void {
-  const others = $trackedArticles.get().filter(({ id }) => id !== article.id);
-  $trackedArticles.set([article, ...others].slice(0, mostTracked));
-}
-
-function readArticles(text: string): readonly TrackedArticle[] {
-  try {
-    const read: unknown = JSON.parse(text);
-    if (!Array.isArray(read)) return [];
-    return read.filter((item): item is TrackedArticle => typeof item === 'object' && item !== null && 'id' in item);
-  } catch {
-    return [];
-  }
-}
 
 /**
  * Local storage with a memory behind it. Reading it may throw (blocked cookies), be `null` (some web views) and fail on
