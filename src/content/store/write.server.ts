@@ -224,7 +224,7 @@ function writeDocument(store: ContentStore, version: DocumentVersion, partial: b
 /**
  * Records that a document had a slug.
  *
- * @param which `last`: it has just lost it; `once`: nobody knows when. Several documents may have had a slug one after the other, as a daily
+ * @param which `last`: it has just lost it; `once`: it had it at some time. Several documents may have had a slug one after the other, as a daily
  *   column has, and the newest of them probably had it last
  * @returns tags of the responses that this changes: a stored 404, or a redirect to another document
  */

@@ -1,4 +1,4 @@
-/** A story that was trashed by mistake. WordPress trashes its comments with it, and tells nobody of them when it comes back. */
+/** A story that was trashed by mistake. WordPress trashes its comments with it, and says nothing of them when it comes back. */
 import { beforeEach, expect, it } from 'vitest';
 import { type FakeWordPress, fakeWordPress, wireComment, wirePost } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';

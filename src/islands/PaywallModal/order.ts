@@ -183,7 +183,7 @@ async function apply(context: Context, typed: string): Promise<void> {
     onCoupon(discount_code || code);
     return refresh(context);
   }
-  // A coupon that nobody could check is tried again at the next visit.
+  // A coupon that couldn't be checked is tried again at the next visit.
   if (answer.ok || (answer.status >= 400 && answer.status < 500)) onCoupon(undefined);
   const reason = answer.ok ? answer.value?.error : (refusalOf(answer).error ?? answer.message);
   const text = !answer.ok && answer.status === 0 ? messages.offline : (reason ?? messages.couponFailed);

@@ -18,7 +18,7 @@ const address = /^\/sound\/([1-9]\d{0,15})\/(?:(\d{1,3})(?:\.[a-z\d]{2,5})?|(cha
 
 /** Files that are passed on at once: each holds a connection to WordPress while a reader listens. */
 const mostOpen = 200;
-/** Those of one network address: whoever reads them slowly must not keep all others from listening. */
+/** Those of one network address: a client that reads them slowly must not keep all others from listening. */
 const mostOfAddress = 40;
 /** A player that is paused stops reading; it requests the rest when it continues. */
 const idleMs = 60_000;
