@@ -101,7 +101,9 @@ describe('saved stories', () => {
         wish === 'call' ? await put(browser, 1) : await browser.submit('/account/saved', { article: '1', do: 'save' });
       expect(answer.status).toBe(wish === 'call' ? 401 : 303);
       if (wish === 'form') expect(answer.headers.location).toBe('/socialLogin?return=%2Faccount%2Fsaved');
-      expect(answer.cookies.join()).toMatch(/save_later=[^;]+; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax/);
+      expect(answer.cookies.join()).toMatch(
+        /save_later=[^;]+; Path=\/; Max-Age=3600; Expires=[^;]+ GMT; SameSite=Lax; HttpOnly; Secure/,
+      );
       await browser.signIn(site, `wish-${wish}@example.com`);
       const back = await browser.get('/account/saved');
       expect([back.status, back.headers.location]).toEqual([303, '/dashboard/saved?state=saved&article=1']);

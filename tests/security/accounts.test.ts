@@ -238,7 +238,9 @@ describe('sessions', () => {
     const email = someone();
     const sent = await browser.submit('/account/sign-in', { email });
     expect(sent.cookies).toHaveLength(1);
-    expect(sent.cookies[0]).toMatch(/^__Host-sign_in=[\w-]+; Path=\/; Max-Age=900; HttpOnly; SameSite=Lax; Secure$/);
+    expect(sent.cookies[0]).toMatch(
+      /^__Host-sign_in=[\w-]+; Path=\/; Max-Age=900; Expires=[^;]+ GMT; SameSite=Lax; HttpOnly; Secure$/,
+    );
     const value = browser.jar.get('__Host-sign_in') ?? '';
     expect(Buffer.from(value, 'base64url').toString('latin1')).not.toContain('example.com');
     browser.jar.set('__Host-sign_in', `${value.slice(0, -4)}AAAA`);

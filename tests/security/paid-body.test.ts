@@ -504,7 +504,7 @@ describe('with access', () => {
       for (const cookie of ['', `access=${cookies.sign('subscriber', soon())}`]) {
         const { text } = await ask(`/article/${slug}`, { cookie });
         expect(text).toMatch(/"isAccessibleForFree":false,"hasPart":\{[^}]*"cssSelector":"\.restricted"/);
-        expect(text).toMatch(/class="[^"]*\bwalled\b/);
+        expect(text).toMatch(/class="[^"]*\brestricted\b/);
       }
     }
   });

@@ -87,8 +87,8 @@ const document = (
   });
 
 /**
- * Fetches the comments of stories that come back: WordPress withdraws them with their story and brings them back with it, and tells of
- * neither. Call it before the stories are stored, so that it is repeated if it fails.
+ * Fetches the comments of stories that come back: WordPress withdraws them with their story and brings them back with it, and says nothing
+ * about either. A story doesn't wait for comments that can't be read: the sync reads all comments again later.
  */
 async function bringComments(
   state: RefreshState,
@@ -103,9 +103,16 @@ async function bringComments(
     const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc', query: { post: Number(id) } } as const;
     let position: Position | null = isBack ? firstPosition : null;
     while (position) {
-      const page: Page = await fetchPage(state, list, position, 100, { signal: state.signal, ...options });
-      await state.applier.comments(page.items, page.answer.fetched);
-      position = page.ended ? null : page.next;
+      const page: Page | null = await fetchPage(state, list, position, 100, {
+        signal: state.signal,
+        tries: 2,
+        ...options,
+      }).catch((error: unknown) => {
+        state.log.warn({ id, err: error }, "content: the comments of a story that came back couldn't be read");
+        return null;
+      });
+      if (page) await state.applier.comments(page.items, page.answer.fetched);
+      position = !page || page.ended ? null : page.next;
     }
   }
 }

@@ -1,6 +1,12 @@
 /** A story that was trashed by mistake. WordPress trashes its comments with it, and says nothing of them when it comes back. */
 import { beforeEach, expect, it } from 'vitest';
-import { type FakeWordPress, fakeWordPress, wireComment, wirePost } from '../../../tests/fixtures/wordpress.ts';
+import {
+  type FakeWordPress,
+  fakeWordPress,
+  restError,
+  wireComment,
+  wirePost,
+} from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
 import { createLocalIngester } from '../ingest/ingester.server.ts';
 import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
@@ -58,4 +64,10 @@ it.each<[string, () => Promise<unknown>]>([
   wordpress.requests.length = 0;
   await bring();
   expect(wordpress.requests.filter((path) => path.includes('comments'))).toEqual([]);
+});
+
+it('comes back at once where its comments can’t be read', async () => {
+  wordpress.intercept = ({ url }) => (url.includes('/comments') ? restError(503, 'busy') : null);
+  await refresh.document('articles', story);
+  expect(createReader(store).articles({ limit: 5 }).total).toBe(1);
 });

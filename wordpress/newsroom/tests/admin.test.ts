@@ -313,6 +313,7 @@ describe('the screens of sections', () => {
       home_count: 50,
       color: 'red',
       show_in_media: false,
+      former_slugs: [],
     });
     const list = await screen('edit-tags.php?taxonomy=category');
     expect(list).toContain('Arts &amp; more');
