@@ -3,24 +3,13 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { $commentAct } from '../../stores/ui.ts';
 import { button, click, type Drawn, draw } from '../shared/testing.tsx';
 import Comments from './Comments.island.tsx';
+import { ownComment } from './testing.ts';
 
 const mine = {
   name: 'Ada',
   mayWrite: true,
   reported: [],
-  comments: [
-    {
-      id: 'one',
-      commentId: null,
-      articleId: 7,
-      parentId: 0,
-      author: 'Ada',
-      content: 'First words',
-      status: 'waiting',
-      date: new Date().toISOString(),
-      changeableUntil: new Date(Date.now() + 60_000).toISOString(),
-    },
-  ],
+  comments: [ownComment(Date.now(), { status: 'waiting' })],
 };
 let drawn: Drawn;
 

@@ -4,20 +4,10 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { OwnComment } from '../../lib/comments/schema.ts';
 import { button, click, type Drawn, draw, named, submit } from '../shared/testing.tsx';
 import { OwnComments } from './OwnComments.tsx';
+import { ownComment } from './testing.ts';
 
 const now = Date.parse('2026-11-26T12:00:00Z');
-const comment = (change: Partial<OwnComment> = {}): OwnComment => ({
-  id: 'one',
-  commentId: null,
-  articleId: 7,
-  parentId: 0,
-  author: 'Ada',
-  content: 'First words',
-  date: new Date(now).toISOString(),
-  status: 'published',
-  changeableUntil: new Date(now + 60_000).toISOString(),
-  ...change,
-});
+const comment = (change: Partial<OwnComment> = {}): OwnComment => ownComment(now, change);
 const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();
 const onChanged = vi.fn();
 const onRemoved = vi.fn();
