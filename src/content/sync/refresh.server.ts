@@ -82,33 +82,37 @@ const document = (
         : state.applier.comments([found.raw], found.answer.fetched);
     }
     if (found.kind === 'gone') return state.applier.write([{ kind: 'withdrawal', type, id, fetched: found.fetched }]);
-    await bringComments(state, type, [found.raw], options);
-    return state.applier.documents(type, [found.raw], found.answer.fetched);
+    const returning = returningStories(state, type, [found.raw]);
+    const applied = await state.applier.documents(type, [found.raw], found.answer.fetched);
+    await bringComments(state, returning, options);
+    return applied;
   });
 
-/**
- * Fetches the comments of stories that come back: WordPress withdraws them with their story and brings them back with it, and says nothing
- * about either. A story doesn't wait for comments that can't be read: the sync reads all comments again later.
- */
-async function bringComments(
-  state: RefreshState,
-  type: DocumentType,
-  raws: readonly unknown[],
-  options?: GetOptions,
-): Promise<void> {
-  if (type !== 'articles') return;
-  for (const raw of raws) {
+/** Ids of the stories among WordPress's documents that were withdrawn and are published again. */
+function returningStories({ store }: RefreshState, type: DocumentType, raws: readonly unknown[]): number[] {
+  if (type !== 'articles') return [];
+  return raws.flatMap((raw) => {
     const { id, status } = (raw ?? {}) as { id?: unknown; status?: unknown };
-    const isBack = status === 'publish' && state.store.prepare('SELECT 1 FROM withdrawn WHERE id = ?').get(Number(id));
-    const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc', query: { post: Number(id) } } as const;
-    let position: Position | null = isBack ? firstPosition : null;
+    if (status !== 'publish') return [];
+    return store.prepare('SELECT 1 FROM withdrawn WHERE id = ?').get(Number(id)) ? [Number(id)] : [];
+  });
+}
+
+/**
+ * Fetches the comments of stories that came back: WordPress withdraws them with their story and brings them back with it, and says nothing
+ * about either. Where they can't be read, the sync finds them when it reads all comments again.
+ */
+async function bringComments(state: RefreshState, stories: readonly number[], options?: GetOptions): Promise<void> {
+  for (const post of stories) {
+    const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc', query: { post } } as const;
+    let position: Position | null = firstPosition;
     while (position) {
       const page: Page | null = await fetchPage(state, list, position, 100, {
         signal: state.signal,
         tries: 2,
         ...options,
       }).catch((error: unknown) => {
-        state.log.warn({ id, err: error }, "content: the comments of a story that came back couldn't be read");
+        state.log.warn({ id: post, err: error }, "content: the comments of a story that came back couldn't be read");
         return null;
       });
       if (page) await state.applier.comments(page.items, page.answer.fetched);
@@ -144,8 +148,9 @@ async function documents(state: RefreshState, type: DocumentType, ids: readonly 
       continue;
     }
     const raws = Array.isArray(result.data) ? (result.data as unknown[]) : [];
-    await bringComments(state, type, raws);
+    const returning = returningStories(state, type, raws);
     await state.applier.documents(type, raws, result.fetched);
+    await bringComments(state, returning);
     const received = new Set(raws.map((raw) => Number((raw as { id?: unknown } | null)?.id)));
     await oneByOne(
       state,

@@ -71,3 +71,19 @@ it('comes back at once where its comments can’t be read', async () => {
   await refresh.document('articles', story);
   expect(createReader(store).articles({ limit: 5 }).total).toBe(1);
 });
+
+it('is there before its comments are', async () => {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { promise: may, resolve: answer } = Promise.withResolvers<null>();
+  wordpress.intercept = ({ url }) => {
+    if (!url.includes('/comments')) return null;
+    ask();
+    return may;
+  };
+  const bringing = refresh.document('articles', story);
+  await asked;
+  expect(createReader(store).articles({ limit: 5 }).total).toBe(1);
+  answer(null);
+  await bringing;
+  expect(shown()).toBe(comments.length);
+});
