@@ -53,7 +53,7 @@ export interface Moderation {
   /** The comment with our id; refused with 404 where WordPress has none. */
   find(key: string): Promise<ModerationAnswer>;
   /** The state of a comment. */
-  look(id: number): Promise<ModerationAnswer>;
+  fetchStatus(id: number): Promise<ModerationAnswer>;
   /** Sends the number of reports; from `holdAt` reports that no editor has seen, the comment waits for approval again. */
   report(id: number, count: number, holdAt: number): Promise<ModerationAnswer>;
   /** Removes its author's name, email and network address. */
@@ -159,7 +159,7 @@ export function createModeration(settings: ModerationSettings): Moderation {
     edit: (id, content) => ask('POST', `/wp/v2/comments/${id}`, { content, newsroom_author: true }),
     remove: (id) => ask('DELETE', `/wp/v2/comments/${id}`),
     find: (key) => ask('GET', `/newsroom/v1/comments?key=${encodeURIComponent(key)}`),
-    look: (id) => ask('GET', `/wp/v2/comments/${id}?_fields=id,status`),
+    fetchStatus: (id) => ask('GET', `/wp/v2/comments/${id}?_fields=id,status`),
     report: (id, count, holdAt) => ask('POST', `/newsroom/v1/comments/${id}/reports`, { count, hold_at: holdAt }),
     erase: (id) => ask('DELETE', `/newsroom/v1/comments/${id}/author`),
   };

@@ -18,9 +18,9 @@ import type { CommentPostsTable } from './tables.ts';
 
 const day = 24 * 60 * 60 * 1000;
 /** Shortest time between two requests for the state of a comment that the page doesn't show. */
-const lookAgainMs = 5 * 60 * 1000;
+const checkAgainMs = 5 * 60 * 1000;
 /** Most look-ups at once, of all users, so that many comments don't keep WordPress busy. The rest follow at the next request. */
-const mostLooking = 5;
+const mostChecking = 5;
 /** Most comments of one user under one article that are shown. */
 const most = 50;
 
@@ -34,17 +34,17 @@ export interface Own {
 
 interface State extends CommentDependencies {
   /** Running look-ups by comment. */
-  readonly looking: Map<string, Promise<void>>;
+  readonly checking: Map<string, Promise<void>>;
 }
 
 export function createOwn(dependencies: CommentDependencies): Own {
-  const state: State = { ...dependencies, looking: new Map() };
+  const state: State = { ...dependencies, checking: new Map() };
   return {
     mine: (session, articleId, isPublished) => mine(state, session, articleId, isPublished),
     edit: (session, id, content, caller) => edit(state, session, id, content, caller),
     remove: (session, id) => remove(state, session, id),
     async idle() {
-      await Promise.all(state.looking.values());
+      await Promise.all(state.checking.values());
     },
   };
 }
@@ -87,11 +87,11 @@ async function mine(
 }
 
 /** Asks WordPress for the state in the background; the next request shows it. */
-function checkLater({ database, moderation, looking, log, now }: State, row: CommentPostsTable): void {
-  if (row.wordpress_id === null || Number(row.checked) > now() - lookAgainMs || looking.has(row.id)) return;
-  if (looking.size >= mostLooking) return;
+function checkLater({ database, moderation, checking, log, now }: State, row: CommentPostsTable): void {
+  if (row.wordpress_id === null || Number(row.checked) > now() - checkAgainMs || checking.has(row.id)) return;
+  if (checking.size >= mostChecking) return;
   const fetchAndStore = async (): Promise<void> => {
-    const answer = await moderation.look(Number(row.wordpress_id));
+    const answer = await moderation.fetchStatus(Number(row.wordpress_id));
     const values: Partial<CommentPostsTable> = { checked: now() };
     if (answer.ok) values.state = stateOf(answer.status);
     else if (answer.kind === 'refused' && answer.status === 404) values.state = 'declined';
@@ -99,8 +99,8 @@ function checkLater({ database, moderation, looking, log, now }: State, row: Com
   };
   const run = fetchAndStore()
     .catch((error: unknown) => log.warn({ err: error }, 'Asking WordPress for the state of a comment failed'))
-    .finally(() => looking.delete(row.id));
-  looking.set(row.id, run);
+    .finally(() => checking.delete(row.id));
+  checking.set(row.id, run);
 }
 
 /** @returns `false` when its author has deleted the comment meanwhile, which stays so */
