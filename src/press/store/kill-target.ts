@@ -55,7 +55,6 @@ async function work(dir: string): Promise<void> {
   const content = readContent(dir);
   const { press: opened } = press(dir, { render: async (key) => pageOf(key, new Map(content)), concurrency: 2 });
   for (const key of keys) await opened.get(key, 'public');
-  process.send?.('ready');
   const tags = [...new Set(keys.flatMap(tagsOf))];
   for (let turn = 0; ; turn++) {
     const tag = tags[Math.floor(Math.random() * tags.length)] ?? 'all';

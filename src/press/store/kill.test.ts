@@ -9,8 +9,8 @@ import { type Edited, keys, pageOf, readContent, readPage, tagsOf, victim } from
 
 const rounds = runs(6, 50);
 
-/** Runs the victim, kills it in the middle of its work, and tells what it had said by then. */
-function killOne(dir: string, afterMs: number): Promise<Map<string, number>> {
+/** Runs the victim, kills it in the middle of its work, and tells what it had said by then. @param afterMs from its `edits`th edit on */
+function killOne(dir: string, edits: number, afterMs: number): Promise<Map<string, number>> {
   return new Promise((resolve, reject) => {
     const said = new Map<string, number>();
     const child = fork(victim, [dir], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
@@ -18,9 +18,10 @@ function killOne(dir: string, afterMs: number): Promise<Map<string, number>> {
     child.stderr?.on('data', (text: Buffer) => {
       complaint += text.toString();
     });
-    child.on('message', (message: 'ready' | Edited) => {
-      if (message === 'ready') setTimeout(() => child.kill('SIGKILL'), afterMs);
-      else said.set(message.tag, message.edit);
+    let heard = 0;
+    child.on('message', (message: Edited) => {
+      said.set(message.tag, message.edit);
+      if (++heard === edits) setTimeout(() => child.kill('SIGKILL'), afterMs);
     });
     child.on('exit', (_code, signal) => {
       if (signal === 'SIGKILL') resolve(said);
@@ -45,7 +46,7 @@ it(`loses no refresh and tears no page in ${rounds} kills at random moments`, as
   let changes = 0;
   try {
     for (let round = 0; round < rounds; round++) {
-      const said = await killOne(folder.dir, Math.random() * 120);
+      const said = await killOne(folder.dir, 2 + Math.floor(Math.random() * 8), Math.random() * 20);
       changes += said.size;
       const content = readContent(folder.dir);
       const bench = press(folder.dir, { render: async (key) => pageOf(key, content) });
