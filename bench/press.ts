@@ -33,10 +33,13 @@ import {
 import { article, headers, keyOf } from './press/page.ts';
 import { compareProduct } from './press/product.ts';
 import { printTable } from './support/figures.ts';
+import { browsersEncodings } from './support/http.ts';
 
 const limitMs = 20 * 60_000;
 const budget = 512 * 1024 * 1024;
 const gzip = '\tAccept-Encoding: gzip';
+/** As browsers ask; a page's gzip is made at its first request. */
+const browsers = `\tAccept-Encoding: ${browsersEncodings}`;
 
 const number = (value: number, digits = 0): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
@@ -163,12 +166,12 @@ async function fillStore(folder: string, count: number): Promise<FilledStore> {
   writeFileSync(
     zipf,
     zipfPaths(count, asked)
-      .map((path) => `${path}${gzip}\n`)
+      .map((path) => `${path}${browsers}\n`)
       .join(''),
   );
   writeFileSync(
     uniform,
-    Array.from({ length: asked }, () => `${keyOf(Math.floor(Math.random() * count))}${gzip}\n`).join(''),
+    Array.from({ length: asked }, () => `${keyOf(Math.floor(Math.random() * count))}${browsers}\n`).join(''),
   );
   const starts: number[] = [];
   const start = async (): Promise<Contender> => {

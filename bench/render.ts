@@ -1,6 +1,6 @@
 /**
  * `npm run bench:render -- [--articles 10000] [--concurrency 4]`: pages per second of a full press beside `astro build` of
- * the same pages prerendered, from one content store. The press compresses each page twice and stores it durably with its
+ * the same pages prerendered, from one content store. The press compresses each page and stores it durably with its
  * tags, and renders what is paid for in two variants; `astro build` writes the plain public page to a file.
  * Afterwards the site is started and every page is read once in each encoding: the memory of the serving process is measured.
  */

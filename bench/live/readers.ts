@@ -4,7 +4,7 @@
  */
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { gunzipSync } from 'node:zlib';
+import { browsersEncodings, textOf } from '../support/http.ts';
 
 /** What the process is told. */
 export type ToReaders =
@@ -115,14 +115,13 @@ function keep(reader: Reader, html: string): void {
 
 const ask = (from: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    const headers = { 'accept-encoding': 'gzip' };
+    const headers = { 'accept-encoding': browsersEncodings };
     request({ port, host: '127.0.0.1', localAddress: from, path: page, headers, agent: false }, (incoming) => {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('error', reject);
       incoming.on('end', () => {
-        const bytes = Buffer.concat(chunks);
-        resolve((incoming.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString());
+        resolve(textOf({ headers: incoming.headers, bytes: Buffer.concat(chunks) }));
       });
     })
       .on('error', reject)

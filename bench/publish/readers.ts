@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../support/figures.ts';
-import { asker, textOf } from '../support/http.ts';
+import { asker, browsersEncodings, textOf } from '../support/http.ts';
 import { marksIn } from '../support/marks.ts';
 import { serve } from '../support/processes.ts';
 
@@ -48,7 +48,7 @@ async function readOne(path: string): Promise<void> {
   const known = new Map(current);
   const began = performance.now();
   try {
-    const answer = await ask(path, { headers: { 'accept-encoding': 'gzip' } });
+    const answer = await ask(path, { headers: { 'accept-encoding': browsersEncodings } });
     figures.times.push(performance.now() - began);
     if (answer.status !== 200 && !(answer.status === 410 && leaving.has(path))) {
       figures.errors++;

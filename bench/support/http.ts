@@ -1,6 +1,6 @@
 /** Asks the site over connections that stay open, as a browser or a proxy does. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 export interface Answer {
   readonly status: number;
@@ -43,5 +43,11 @@ export function asker(port: number, connections: number): { readonly ask: Ask; c
   };
 }
 
-export const textOf = ({ headers, bytes }: Answer): string =>
-  (bytes.byteLength > 0 && headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString();
+/** What browsers accept over TLS. */
+export const browsersEncodings = 'gzip, deflate, br';
+
+export function textOf({ headers, bytes }: Pick<Answer, 'headers' | 'bytes'>): string {
+  const encoding = bytes.byteLength > 0 && headers['content-encoding'];
+  if (encoding === 'br') return brotliDecompressSync(bytes).toString();
+  return (encoding === 'gzip' ? gunzipSync(bytes) : bytes).toString();
+}

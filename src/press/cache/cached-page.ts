@@ -4,8 +4,17 @@ import { createBoundedMap } from '../../lib/bounded-map.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import { PoolBusy } from '../../lib/workers/pool.server.ts';
 import type { KeptBody } from '../fast-path/fast-path.ts';
-import { type Bodies, type Encoding, encodings, hashOf, nameOf, type StoredPage } from '../store/stored-page.ts';
-import { decode } from './compressor.server.ts';
+import {
+  type Bodies,
+  type Encoding,
+  etagOf,
+  hashOf,
+  nameOf,
+  type StoredEncoding,
+  type StoredPage,
+  storedEncodings,
+} from '../store/stored-page.ts';
+import { decode, zip } from './compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './dictionary.server.ts';
 
 /**
@@ -49,7 +58,7 @@ export interface CachedPage {
   epoch: number;
   /** Number of the latest change that it is known to show; infinite for a page that changes find by tag. */
   current: number;
-  /** The requested encodings, or all of them if the store does not hold them. */
+  /** The requested encodings; also the stored one if the store doesn't hold it. */
   readonly encoded: Record<Encoding, EncodedResponse | undefined>;
   /** Compressed with the shared dictionary, from the first request for it on. */
   dcb: WithDictionary | undefined;
@@ -120,53 +129,57 @@ export function createCachedPage(
     counted,
   };
   cached.bytes = overhead + cost(page.tags) + page.key.length * 3;
-  for (const encoding of encodings) {
+  for (const encoding of storedEncodings) {
     const body = bodies[encoding];
     if (body) cached.encoded[encoding] = respondIn(cached, encoding, body, headersOf);
   }
   return cached;
 }
 
-/** The first wanted encoding that the page is stored in; identity is always possible. */
-export function chooseEncoding(page: StoredPage, wanted: readonly Encoding[]): Encoding {
-  for (const encoding of wanted) {
-    if (encoding === 'identity' || page.etags[encoding] !== undefined) return encoding;
-  }
-  return 'identity';
-}
+/** The bytes of a page's stored encoding; `undefined` when this rendering is no longer stored. */
+export type Load = (page: StoredPage, encoding: StoredEncoding) => Buffer | undefined;
+
+/** Whether a page is worth compressing: its bytes are then stored as brotli. */
+export const isCompressed = ({ etags }: StoredPage): boolean => etags.br !== undefined;
+
+/** The first wanted encoding; a page that isn't worth compressing is sent as it is. */
+export const chooseEncoding = (page: StoredPage, [first = 'identity']: readonly Encoding[]): Encoding =>
+  isCompressed(page) ? first : 'identity';
+
+/** The stored bytes of a page, from memory if they are there. */
+export const storedBytes = ({ page, encoded }: CachedPage, load: Load): Buffer | undefined => {
+  const encoding = isCompressed(page) ? 'br' : 'identity';
+  return encoded[encoding]?.body ?? load(page, encoding);
+};
 
 /**
- * The response in one encoding, created at the first request for it.
+ * The response in one encoding, created at the first request for it. Nearly every browser asks for brotli, which is stored; gzip takes a
+ * millisecond to make.
  *
- * @param load the store's bytes of one encoding; `undefined` when this rendering is no longer there
  * @returns `undefined` when the bytes are gone: look the page up again
  */
 export function encodedIn(
   cached: CachedPage,
   encoding: Encoding,
   headersOf: HeadersOf,
-  load: (page: StoredPage, encoding: Encoding) => Buffer | undefined,
+  load: Load,
 ): EncodedResponse | undefined {
   const made = cached.encoded[encoding];
   if (made) return made;
-  const { page } = cached;
-  if (page.etags[encoding] !== undefined) {
-    const body = load(page, encoding);
-    if (body) cached.encoded[encoding] = respondIn(cached, encoding, body, headersOf);
-    return cached.encoded[encoding];
-  }
-  if (encoding !== 'identity') return undefined;
-  const zipped = cached.encoded.gzip?.body ?? load(page, 'gzip');
-  if (zipped) cached.encoded.identity = respondIn(cached, 'identity', decode(zipped), headersOf);
-  return cached.encoded.identity;
+  const stored = storedBytes(cached, load);
+  if (!stored) return undefined;
+  const body = encoding === 'br' || !isCompressed(cached.page) ? stored : decode(stored);
+  const response = respondIn(cached, encoding, encoding === 'gzip' ? zip(body) : body, headersOf);
+  cached.encoded[encoding] = response;
+  return response;
 }
 
-/** With the dictionary, bytes that stay above this share of those of gzip are not sent. */
-const worthwhile = 0.8;
+/** With the dictionary, bytes that stay above this share of those without it are not sent. */
+const worthwhile = 0.85;
 
 /** Whether browsers use the shared dictionary for a page: it is for documents, and a tiny body is sent as it is. */
-const isForDictionary = ({ status, headers, etags }: StoredPage): boolean =>
-  status === 200 && etags.gzip !== undefined && (headers['content-type'] ?? '').startsWith('text/html');
+const isForDictionary = (page: StoredPage): boolean =>
+  page.status === 200 && isCompressed(page) && (page.headers['content-type'] ?? '').startsWith('text/html');
 
 /** Milliseconds until a page is tried again whose compression found too many waiting. */
 const busyMs = 1000;
@@ -182,20 +195,19 @@ export function startWithDictionary(
   coding: DictionaryCoding,
   cached: CachedPage,
   headersOf: HeadersOf,
-  load: (page: StoredPage, encoding: Encoding) => Buffer | undefined,
+  load: Load,
   keep: (make: () => EncodedResponse) => EncodedResponse,
 ): WithDictionary {
-  const { page, encoded } = cached;
-  const zipped = isForDictionary(page) ? (encoded.gzip?.body ?? load(page, 'gzip')) : null;
-  // The store no longer has this rendering: the look-up for the usual encodings finds that out.
-  if (zipped === undefined) return null;
-  if (zipped === null) {
+  if (!isForDictionary(cached.page)) {
     cached[coding] = null;
     return null;
   }
-  const most = zipped.byteLength * worthwhile;
+  const stored = storedBytes(cached, load);
+  // The store no longer has this rendering: the look-up for the usual encodings finds that out.
+  if (stored === undefined) return null;
+  const most = stored.byteLength * worthwhile;
   const made = dictionary
-    .compress(zipped, coding)
+    .compress(stored, coding)
     .then((body) => {
       cached[coding] = body.byteLength < most ? keep(() => respondIn(cached, coding, body, headersOf)) : null;
     })
@@ -222,7 +234,9 @@ function respondIn(
 ): EncodedResponse {
   const { page } = cached;
   const withDictionary = encoding === 'dcb' || encoding === 'dcz';
-  const etag = withDictionary ? `"${hashOf(body)}-${encoding}"` : (page.etags[encoding] ?? `"${hashOf(body)}"`);
+  const etag = withDictionary
+    ? `"${hashOf(body)}-${encoding}"`
+    : (encoding !== 'gzip' && page.etags[encoding]) || etagOf(body, encoding);
   const fixed: string[] = [];
   const always: string[] = [];
   let vary = 'Accept-Encoding';

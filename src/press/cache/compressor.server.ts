@@ -2,10 +2,10 @@
  * Compresses pages in a worker thread. libuv's thread pool could compress, too, but a call to it costs the main thread about a
  * millisecond for each page (two streams, their chunks, and garbage collection), and this a quarter of it.
  */
-import { brotliCompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, constants, gzipSync } from 'node:zlib';
 import type { Logger } from '../../lib/logging.ts';
 import { createWorkerPool, PoolClosed, ThreadLost } from '../../lib/workers/pool.server.ts';
-import { type Bodies, type Encoding, etagOf } from '../store/stored-page.ts';
+import { type Bodies, etagOf, type StoredEncoding, type StoredPage } from '../store/stored-page.ts';
 
 /** Compresses a body; a body that is tiny or doesn't shrink stays as it is. */
 export type Encode = (body: Buffer, contentType: string) => Promise<Encoded>;
@@ -23,8 +23,8 @@ export interface PageToCompress {
 
 export interface CompressedPage {
   /** Empty if the body stays as it is. */
-  readonly bodies: Readonly<Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>>;
-  readonly etags: Encoded['etags'];
+  readonly bodies: Readonly<Partial<Record<StoredEncoding, Uint8Array<ArrayBuffer>>>>;
+  readonly etags: StoredPage['etags'];
 }
 
 /** Up to this many bytes, compressing a page takes less time than sending it to the thread. */
@@ -68,7 +68,7 @@ export function createEncoder(log: Logger, module: URL = threadModule): Encoder 
   };
 }
 
-// A page is compressed once. A second, harder compression would save a seventh of the bytes, but other bytes need another strong ETag
+// A page is compressed once, as brotli, which nearly every browser asks for. A second, harder compression would save a seventh of the bytes, but other bytes need another strong ETag
 // (RFC 9110, section 8.8.1), so that every browser that holds the page would fetch it again.
 
 /** Below this many bytes compression saves no packet. */
@@ -82,10 +82,10 @@ const gzipLevel = 6;
 const compressible =
   /^(?:text\/|application\/(?:json|javascript|manifest\+json|(?:[a-z.+-]+\+)?xml|[a-z.+-]+\+json|xml)|image\/svg\+xml)/;
 
-/** Compressed bytes and their ETags. */
+/** The bytes to store, and their ETag. */
 export interface Encoded {
   readonly bodies: Bodies;
-  readonly etags: Readonly<Partial<Record<Encoding, string>>>;
+  readonly etags: StoredPage['etags'];
 }
 
 /** Whether there is anything to gain from compressing a body. */
@@ -94,8 +94,6 @@ const isWorthIt = (bytes: number, contentType: string): boolean => bytes >= tiny
 /** Compresses a body; a body that is tiny or doesn't shrink stays as it is. */
 export function encode(body: Buffer, contentType: string): Encoded {
   if (!isWorthIt(body.byteLength, contentType)) return encodeNothing(body);
-  const zipped = gzipSync(body, { level: gzipLevel });
-  if (zipped.byteLength > body.byteLength * worthwhile) return encodeNothing(body);
   const br = brotliCompressSync(body, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
@@ -103,22 +101,21 @@ export function encode(body: Buffer, contentType: string): Encoded {
       [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
     },
   });
-  return withEtags({ br: own(br), gzip: own(zipped) });
+  if (br.byteLength > body.byteLength * worthwhile) return encodeNothing(body);
+  return { bodies: { br: own(br) }, etags: { br: etagOf(br, 'br') } };
 }
 
-/** The bytes before compression, from gzip. */
-export const decode = (zipped: Uint8Array): Buffer => own(gunzipSync(zipped));
+/** The bytes before compression, from brotli. */
+export const decode = (br: Uint8Array): Buffer => own(brotliDecompressSync(br));
+
+/** A page as gzip, for clients that don't take brotli. */
+export const zip = (body: Uint8Array): Buffer => own(gzipSync(body, { level: gzipLevel }));
 
 /** A body that is sent as it is. */
-export const encodeNothing = (body: Buffer): Encoded => withEtags({ identity: own(body) });
-
-function withEtags(bodies: Bodies): Encoded {
-  const etags: Partial<Record<Encoding, string>> = {};
-  for (const [encoding, bytes] of Object.entries(bodies) as [Encoding, Buffer][]) {
-    etags[encoding] = etagOf(bytes, encoding);
-  }
-  return { bodies, etags };
-}
+export const encodeNothing = (body: Buffer): Encoded => ({
+  bodies: { identity: own(body) },
+  etags: { identity: etagOf(body, 'identity') },
+});
 
 /** Compressors return slices of larger blocks; a stored slice would keep the whole block in memory, beyond the byte budget. */
 function own(bytes: Buffer): Buffer {

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { keepLog, tempDir } from '../testing.ts';
-import { createEncoder, decode, type Encoder, encode } from './compressor.server.ts';
+import { createEncoder, decode, type Encoder, encode, zip } from './compressor.server.ts';
 
 const folder = tempDir();
 const encoders: Encoder[] = [];
@@ -111,17 +111,14 @@ describe('without the thread', () => {
 
 const text = Buffer.from('It shines for all. '.repeat(1000));
 
-it('compresses both ways, into bytes that hold nothing else in memory', async () => {
+it('compresses into bytes that hold nothing else in memory', async () => {
   const { bodies, etags } = encode(text, 'text/html; charset=utf-8');
   expect(bodies.identity).toBeUndefined();
   expect(brotliDecompressSync(bodies.br ?? Buffer.alloc(0))).toEqual(text);
-  expect(gunzipSync(bodies.gzip ?? Buffer.alloc(0))).toEqual(text);
-  expect(decode(bodies.gzip ?? Buffer.alloc(0))).toEqual(text);
-  for (const bytes of Object.values(bodies)) expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
-  expect(etags).toEqual({
-    br: expect.stringMatching(/^"[\w-]{22}-br"$/),
-    gzip: expect.stringMatching(/^"[\w-]{22}-gz"$/),
-  });
+  expect(decode(bodies.br ?? Buffer.alloc(0))).toEqual(text);
+  expect(gunzipSync(zip(text))).toEqual(text);
+  for (const bytes of [...Object.values(bodies), zip(text)]) expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
+  expect(etags).toEqual({ br: expect.stringMatching(/^"[\w-]{22}-br"$/) });
 });
 
 it('gives the same bytes the same ETags', async () => {

@@ -4,9 +4,10 @@
  * also with zlib's asynchronous functions.
  */
 import { createHash } from 'node:crypto';
-import { type BrotliOptions, brotliCompressSync, constants, gunzipSync, zstdCompressSync } from 'node:zlib';
+import { type BrotliOptions, brotliCompressSync, constants, zstdCompressSync } from 'node:zlib';
 import type { Logger } from '../../lib/logging.ts';
 import { createWorkerPool, type WorkerPool } from '../../lib/workers/pool.server.ts';
+import { decode } from './compressor.server.ts';
 
 /** Content codings that need the dictionary, the better first: brotli, Zstandard. */
 export type DictionaryCoding = 'dcb' | 'dcz';
@@ -17,17 +18,18 @@ export interface PageDictionary {
   /**
    * The body of a response in one of the codings.
    *
-   * @param zipped the page, gzip
+   * @param stored the page as brotli, as it is stored
    * @throws PoolBusy, PoolClosed, ThreadLost
    */
-  compress(zipped: Uint8Array, coding: DictionaryCoding): Promise<Buffer>;
+  compress(stored: Uint8Array, coding: DictionaryCoding): Promise<Buffer>;
   /** Milliseconds that a reader waits for {@link compress} before the page is sent without the dictionary. */
   readonly mostWaitMs: number;
   close(): Promise<void>;
 }
 
 export interface PageToCompressWith {
-  readonly zipped: Uint8Array;
+  /** Brotli. */
+  readonly stored: Uint8Array;
   readonly coding: DictionaryCoding;
 }
 
@@ -71,8 +73,8 @@ export function compressWith(dictionary: Buffer): (page: PageToCompressWith) => 
         params: { [constants.ZSTD_c_compressionLevel]: zstdLevel, [constants.ZSTD_c_windowLog]: windowLog },
       }),
   };
-  return ({ zipped, coding }) => {
-    const parts = [magic[coding], hash, compress[coding](gunzipSync(zipped))];
+  return ({ stored, coding }) => {
+    const parts = [magic[coding], hash, compress[coding](decode(stored))];
     const length = parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
     // Memory of its own: a slice of a larger block would keep the whole block.
     const whole = Buffer.allocUnsafeSlow(length);
@@ -102,7 +104,7 @@ export function createPageDictionary(
     resourceLimits: { maxOldGenerationSizeMb: 64 },
     runLocally: (page: PageToCompressWith) => compressWith(bytes)(page),
     // A view would send the whole memory behind it.
-    payload: ({ zipped, coding }) => ({ zipped: new Uint8Array(zipped), coding }),
+    payload: ({ stored, coding }) => ({ stored: new Uint8Array(stored), coding }),
     tasksPerThread: 4,
     // A page that ends the thread takes others with it: the second time it is alone.
     maxTries: 2,
@@ -111,8 +113,8 @@ export function createPageDictionary(
   });
   return {
     available: `:${hashOfDictionary(bytes).toString('base64')}:`,
-    async compress(zipped, coding) {
-      const { buffer } = await pool.run({ zipped, coding });
+    async compress(stored, coding) {
+      const { buffer } = await pool.run({ stored, coding });
       return Buffer.from(buffer);
     },
     mostWaitMs,

@@ -5,8 +5,16 @@
  * result is compressed in the compression thread and kept beside the page in memory. A page without either costs two comparisons.
  */
 import type { Logger } from '../../lib/logging.ts';
-import type { Encoding, StoredPage } from '../store/stored-page.ts';
-import { type CachedPage, createCachedPage, type HeadersOf, type ShownPage } from './cached-page.ts';
+import type { StoredPage } from '../store/stored-page.ts';
+import {
+  type CachedPage,
+  createCachedPage,
+  type HeadersOf,
+  isCompressed,
+  type Load,
+  type ShownPage,
+  storedBytes,
+} from './cached-page.ts';
 import { decode, type Encode, type Encoded, encodeNothing } from './compressor.server.ts';
 
 /** What goes into pages, and where. */
@@ -55,8 +63,7 @@ export interface InsertionsOptions {
   readonly encode: Encode;
   readonly headersOf: HeadersOf;
   readonly choices?: Choices | undefined;
-  /** Bytes of a stored page; `undefined` when this rendering is no longer stored. */
-  readonly load: (page: StoredPage, encoding: Encoding) => Buffer | undefined;
+  readonly load: Load;
   /** Runs `change`, which may change the page's `bytes`, within the budget of the memory. */
   readonly resize: (page: CachedPage, change: () => void) => void;
   /** The pages in memory. */
@@ -130,7 +137,7 @@ function start(options: InsertionsOptions, page: CachedPage, wanted: Wanted): Ca
   if (whole === null) return note(page, wanted, forms, null);
   const show = (encoded: Encoded): CachedPage => withBytes(options, page, { forms, policyOf: insert, encoded });
   // Pages that aren't stored, such as those of addresses that don't exist, aren't compressed either: anyone can request any number of them.
-  if (stored.etags.gzip === undefined) return keep(options, page, wanted, forms, show(encodeNothing(whole)));
+  if (!isCompressed(stored)) return keep(options, page, wanted, forms, show(encodeNothing(whole)));
   const pending: Promise<void> = options
     .encode(whole, stored.headers['content-type'] ?? '')
     .then((encoded) => {
@@ -207,9 +214,8 @@ function withBytes(
 }
 
 /** The uncompressed body. */
-function bodyOf({ load }: InsertionsOptions, { page, encoded }: CachedPage): Buffer | undefined {
-  if (encoded.identity) return encoded.identity.body;
-  if (page.etags.gzip === undefined) return load(page, 'identity');
-  const zipped = encoded.gzip?.body ?? load(page, 'gzip');
-  return zipped && decode(zipped);
+function bodyOf({ load }: InsertionsOptions, cached: CachedPage): Buffer | undefined {
+  if (cached.encoded.identity) return cached.encoded.identity.body;
+  const stored = storedBytes(cached, load);
+  return stored && isCompressed(cached.page) ? decode(stored) : stored;
 }

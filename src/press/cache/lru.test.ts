@@ -30,7 +30,7 @@ it('counts what an entry grows by', async () => {
   const entry = createCachedPage(page, (one) => one.headers, {});
   lru.set('a', entry);
   const before = lru.bytes;
-  const load = (_page: unknown, encoding: 'br' | 'gzip' | 'identity') => bodies[encoding];
+  const load = (_page: unknown, encoding: 'br' | 'identity') => bodies[encoding];
   const headersOf = () => ({});
   expect(lru.resize('a', entry, () => encodedIn(entry, 'identity', headersOf, load))?.body.length).toBe(20_000);
   expect(lru.bytes - before).toBeGreaterThan(20_000);

@@ -10,6 +10,7 @@ import {
   type Encoding,
   nameOf,
   type PageRef,
+  type StoredEncoding,
   type StoredPage,
   type Variant,
 } from '../store/stored-page.ts';
@@ -181,7 +182,7 @@ function resize<T>(state: CacheState, cached: CachedPage, change: () => T): T {
 /** The store's bytes of a page in one encoding. */
 const loadFrom =
   ({ access, store }: CacheState) =>
-  (page: StoredPage, encoding: Encoding): Buffer | undefined =>
+  (page: StoredPage, encoding: StoredEncoding): Buffer | undefined =>
     access.attempt(() => store.body(page, encoding))?.value;
 
 function encodeWith(
@@ -231,7 +232,7 @@ function put(
   }
   unwritten.drop(name);
   unusable.delete(name);
-  // Both encodings are known here, but most pages are only requested in one.
+  // Most pages aren't requested before they change again.
   const cached = createCachedPage({ ...page, version: written.value }, headersOf, {});
   lru.set(name, cached);
   reportReplaced(state, [name]);

@@ -86,8 +86,8 @@ function encodedFor(
   const coding = available === undefined ? null : dictionaryCoding(accepted);
   if (available === undefined || coding === null) return encoded(page, wanted);
   // A browser that fetched the page before the dictionary keeps its copy.
-  const etag = page.page.etags[wanted[0] ?? 'identity'];
-  if (etag !== undefined && matchesEtag(headers['if-none-match'], etag)) return encoded(page, wanted);
+  const { br } = page.page.etags;
+  if (br !== undefined && wanted[0] === 'br' && matchesEtag(headers['if-none-match'], br)) return encoded(page, wanted);
   const small = withDictionary(page, available, coding);
   if (small === null) return encoded(page, wanted);
   if (!(small instanceof Promise)) return small;

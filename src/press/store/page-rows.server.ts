@@ -3,7 +3,14 @@ import { crc32 } from 'node:zlib';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { StoreFile } from './sqlite-file.server.ts';
-import { type Bodies, type Encoding, encodings, type PageRef, type StoredPage, type Variant } from './stored-page.ts';
+import {
+  type Bodies,
+  encodings,
+  type PageRef,
+  type StoredEncoding,
+  type StoredPage,
+  type Variant,
+} from './stored-page.ts';
 
 /** The page of this build, else that of the build before it. */
 export function findPage(state: StoreState, key: string, variant: Variant): StoredPage | undefined {
@@ -31,7 +38,7 @@ function rowOf({ file }: StoreState, key: string, variant: Variant, namespace: n
 export function readBody(
   state: StoreState,
   { key, variant, version, etags }: StoredPage,
-  encoding: Encoding,
+  encoding: StoredEncoding,
 ): Buffer | undefined {
   if (etags[encoding] === undefined) return undefined;
   const row = state.file.sql('SELECT checksum, bytes FROM bodies WHERE id = ?').get(bodyId(version, encoding));
@@ -83,7 +90,7 @@ export function writePage(
     kept - Number(old?.kept ?? 0),
     namespace,
   );
-  for (const [encoding, bytes] of Object.entries(bodies) as [Encoding, Buffer][]) {
+  for (const [encoding, bytes] of Object.entries(bodies) as [StoredEncoding, Buffer][]) {
     const checksum = crc32(bytes, version >>> 0);
     sql('INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)').run(bodyId(version, encoding), checksum, bytes);
   }
@@ -204,7 +211,7 @@ const columns = `id, ns, key, variant, version, status, headers, access, hash, s
 
 export type Row = Record<string, string | number | null> & { id: number; checksum: number };
 
-const bodyId = (version: number, encoding: Encoding): number => version * 4 + encodings.indexOf(encoding);
+const bodyId = (version: number, encoding: StoredEncoding): number => version * 4 + encodings.indexOf(encoding);
 
 export const decayedReads = (score: number, at: number, now: number): number =>
   score * 2 ** (-Math.max(0, now - at) / halfLife);

@@ -17,7 +17,7 @@ import {
   writePage,
 } from './page-rows.server.ts';
 import { openStoreFile, type StoreFile } from './sqlite-file.server.ts';
-import type { Affected, Bodies, Change, Encoding, PageRef, StoredPage, Variant } from './stored-page.ts';
+import type { Affected, Bodies, Change, PageRef, StoredEncoding, StoredPage, Variant } from './stored-page.ts';
 
 export interface StoreOptions {
   readonly file: string;
@@ -51,7 +51,7 @@ export interface PageStore {
   /** Whether anything at all was withdrawn since change number `seq`. */
   withdrewSince(seq: number): boolean;
   /** Bytes of one rendering; `undefined` when it has been replaced. */
-  body(page: StoredPage, encoding: Encoding): Buffer | undefined;
+  body(page: StoredPage, encoding: StoredEncoding): Buffer | undefined;
   /**
    * Writes a rendering in place of the previous one.
    *

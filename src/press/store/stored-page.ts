@@ -31,8 +31,13 @@ export interface Change {
   readonly affected: readonly Affected[];
 }
 
-/** Compressed bytes by encoding. `identity` is there only where compression is not worth it. */
-export type Bodies = Readonly<Partial<Record<Encoding, Buffer>>>;
+/** What a page's bytes are stored in: `identity` where compression isn't worth it. The other encodings are made on request. */
+export type StoredEncoding = 'br' | 'identity';
+
+export const storedEncodings: readonly StoredEncoding[] = ['br', 'identity'];
+
+/** A page's bytes in the encoding in which they are stored. */
+export type Bodies = Readonly<Partial<Record<StoredEncoding, Buffer>>>;
 
 /** One rendering of a page, without its bytes. */
 export interface StoredPage extends PageRef {
@@ -59,8 +64,8 @@ export interface StoredPage extends PageRef {
    * page by its tags; a look-up compares the page with the changes. `null`: a page that changes find.
    */
   readonly asOf: number | null;
-  /** Strong ETag (with its quotes) of each stored encoding. */
-  readonly etags: Readonly<Partial<Record<Encoding, string>>>;
+  /** Strong ETag (with its quotes) of the stored encoding. */
+  readonly etags: Readonly<Partial<Record<StoredEncoding, string>>>;
 }
 
 /** The name of a page in maps: variant and key in one string. */

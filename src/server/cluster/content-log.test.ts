@@ -135,12 +135,12 @@ describe('shared pages', () => {
       hash: text,
       size: text.length,
       tags,
-      etags: { br: '"br"', gzip: '"gz"' },
+      etags: { br: '"br"' },
       renderedAt: 1,
       renderMs: 1,
       asOf: null,
     },
-    bodies: { br: Buffer.from(`br ${text}`), gzip: Buffer.from(`gzip ${text}`) },
+    bodies: { br: Buffer.from(`br ${text}`) },
   });
 
   async function nodes(count: number, renderMs?: number, answerMs = 20_000) {

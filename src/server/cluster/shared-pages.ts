@@ -8,7 +8,13 @@ import type { Queries } from '../../lib/database.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { PageShare, SharedPage, ShareTicket } from '../../press/scheduler/page-share.ts';
-import { type Bodies, type Encoding, encodings, nameOf, type PageRef } from '../../press/store/stored-page.ts';
+import {
+  type Bodies,
+  nameOf,
+  type PageRef,
+  type StoredEncoding,
+  storedEncodings,
+} from '../../press/store/stored-page.ts';
 import { channel, databaseNow } from './channel.ts';
 import { tagKind } from './content-log.ts';
 
@@ -230,7 +236,7 @@ async function give(state: State, ref: PageRef, revision: number, rendered: Shar
 }
 
 function pack({ page, bodies }: SharedPage): { page: string; bodies: Buffer } {
-  const present = encodings.filter((encoding) => bodies[encoding] !== undefined);
+  const present = storedEncodings.filter((encoding) => bodies[encoding] !== undefined);
   const lengths = Object.fromEntries(present.map((encoding) => [encoding, bodies[encoding]?.byteLength]));
   const bytes = Buffer.concat(present.map((encoding) => bodies[encoding] ?? Buffer.alloc(0)));
   return { page: JSON.stringify({ page, lengths }), bodies: bytes };
@@ -239,11 +245,11 @@ function pack({ page, bodies }: SharedPage): { page: string; bodies: Buffer } {
 function unpack(text: string, bytes: Buffer | null): SharedPage {
   const { page, lengths } = JSON.parse(text) as {
     page: SharedPage['page'];
-    lengths: Partial<Record<Encoding, number>>;
+    lengths: Partial<Record<StoredEncoding, number>>;
   };
   const bodies: { -readonly [Each in keyof Bodies]: Bodies[Each] } = {};
   let at = 0;
-  for (const encoding of encodings) {
+  for (const encoding of storedEncodings) {
     const length = lengths[encoding];
     if (length === undefined) continue;
     bodies[encoding] = (bytes ?? Buffer.alloc(0)).subarray(at, at + length);

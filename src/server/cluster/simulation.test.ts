@@ -117,7 +117,7 @@ describe('the PostgreSQL of the model', () => {
       hash: String(number),
       size: 1,
       tags: tagsOf[key],
-      etags: { br: '"br"', gzip: '"gz"' },
+      etags: { br: '"br"' },
       renderedAt: 1,
       renderMs: 1,
       asOf: null,
