@@ -78,10 +78,10 @@ export function serve<T>(answer: (message: T) => unknown): void {
   process.once('disconnect', () => process.exit(0));
 }
 
-/** Starts a program of the product with these settings and no others. */
+/** Starts a program of the product with these settings and no others. Compiled code is kept, as by `npm run`. */
 export function start(args: readonly string[], env: Readonly<Record<string, string>>): Started {
   const child = spawn(process.execPath, args, {
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.add(child);

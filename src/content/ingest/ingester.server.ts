@@ -85,7 +85,6 @@ export function createThreadedIngester(
     },
     log,
   });
-  pool.start();
   return {
     ...methodsOver((task) =>
       pool.run(task).catch((error: unknown) => {

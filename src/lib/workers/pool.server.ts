@@ -54,8 +54,6 @@ export interface WorkerPoolOptions<Task, Result> {
 export interface WorkerPool<Task, Result> {
   /** @throws PoolBusy, PoolClosed, ThreadLost, or Error with the message of what the task threw */
   run(task: Task): Promise<Result>;
-  /** Starts a thread ahead of the first task. */
-  start(): void;
   /** Ends all threads. Tasks that are not done reject with PoolClosed. */
   close(): Promise<void>;
 }
@@ -105,9 +103,6 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions<Task, 
         pool.waiting.push({ task, since: performance.now(), tries: 0, resolve, reject });
         feed(pool);
       }),
-    start() {
-      if (pool.threads.size === 0 && !pool.withoutThreads && !pool.closed) startThread(pool);
-    },
     close: () => close(pool),
   };
 }

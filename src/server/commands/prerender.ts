@@ -5,14 +5,14 @@
 import { fileURLToPath } from 'node:url';
 import { buildName } from '../../lib/build-name.server.ts';
 import type { Progress, Warmed } from '../../press/scheduler/warm-up.server.ts';
-import { compose } from '../compose.ts';
+import { type Composition, compose } from '../compose.ts';
 import { parseConfig } from '../config/config.ts';
 import { loadPages } from '../http/page-renderer.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { createLog } from '../logging.ts';
-import { openSitePress } from '../press/open-press.ts';
+import { openSitePress, type SitePress } from '../press/open-press.ts';
 import { allKeys, articleKeys } from '../press/page-keys.ts';
-import { processesFor, type Share, startShares } from './prerender-shares.ts';
+import { createSupply, ordersAtATime, processesFor, renderInProcesses } from './prerender-processes.ts';
 
 export interface PrerenderOptions {
   /** Paths: renders these and the pages below them. Empty: everything. */
@@ -23,12 +23,10 @@ export interface PrerenderOptions {
   readonly concurrency?: number;
   /** Processes that render (default: one for each core, fewer for few pages). */
   readonly processes?: number;
-  /** The part of the pages that this process renders; its parent renders the others. */
-  readonly share?: Share;
-  readonly onWaiting?: (note: string) => void;
+  readonly onWaiting?: ((note: string) => void) | undefined;
   readonly onProgress?: (progress: Progress) => void;
   /** Stops between two pages; the rendered pages stay, and the next run continues from there. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
@@ -41,17 +39,25 @@ export const isBelow = (key: string, paths: readonly string[]): boolean =>
     return key === plain || key.startsWith(`${plain}?`) || key.startsWith(plain === '/' ? '/' : `${plain}/`);
   });
 
+/** A press without a server. */
+interface PressCommand {
+  readonly content: Composition['services']['content'];
+  readonly press: SitePress['press'];
+  close(): Promise<void>;
+}
+
 /**
+ * Opens the press on an edition, which is fetched first if there is none.
+ *
  * @param env settings, see config.ts
  * @throws ConfigError, or Error with a sentence that names the remedy
  */
-export async function prerender(
+export async function openPressCommand(
   env: Readonly<Record<string, string | undefined>>,
-  options: PrerenderOptions = {},
-): Promise<Warmed> {
+  { concurrency, signal, onWaiting }: Pick<PrerenderOptions, 'signal' | 'onWaiting'> & { readonly concurrency: number },
+): Promise<PressCommand> {
   const config = parseConfig(env);
   const log = createLog(config.logLevel === 'debug' ? 'debug' : 'error');
-  const concurrency = options.concurrency ?? 4;
   const render = await loadPages(`${dist}server/entry.mjs`);
   const app = await compose(config, log);
   const { content } = app.services;
@@ -61,47 +67,73 @@ export async function prerender(
         throw new Error(`${config.dataDir} holds no edition yet: start the site once, or set WORDPRESS_URL.`);
       }
       app.start();
-      while (!options.signal?.aborted) {
+      while (!signal?.aborted) {
         const { ready, phase, problem } = content.status();
         if (ready && phase !== 'backfill') break;
-        options.onWaiting?.(problem ?? 'collecting the edition');
+        onWaiting?.(problem ?? 'collecting the edition');
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
     }
-    const room = openSitePress({
-      config,
-      app,
-      render,
-      log,
-      concurrency,
-      security: securityHeaders(config),
-      build: buildName(`${dist}server`),
-    });
-    try {
-      const { only = [], since, share, signal, onProgress } = options;
-      // Only articles have a date; fronts and lists belong to the whole site.
-      const keys = since === undefined ? allKeys(content.reader) : articleKeys(content.reader, since);
-      const wanted = [...keys].filter((key) => isBelow(key, only));
-      if (wanted.length === 0 && (only.length > 0 || since !== undefined)) {
-        throw new Error('No page matches --only and --since.');
-      }
-      const processes = share ? 1 : (options.processes ?? processesFor(wanted.length));
-      const { at, of } = share ?? { at: 0, of: processes };
-      const shares = startShares(env, { only, concurrency, ...(since !== undefined && { since }) }, processes, signal);
-      return await shares.result(
-        room.press.warm(
-          wanted.filter((_key, number) => number % of === at),
-          {
-            concurrency,
-            ...(signal && { signal }),
-            ...(onProgress && { onProgress: (own: Progress) => onProgress(shares.progress(own)) }),
-          },
-        ),
-      );
-    } finally {
-      await room.close();
-    }
-  } finally {
+    const security = securityHeaders(config);
+    const build = buildName(`${dist}server`);
+    const { press, close } = openSitePress({ config, app, render, log, concurrency, security, build });
+    return {
+      content,
+      press,
+      async close() {
+        await close();
+        await app.stop();
+      },
+    };
+  } catch (error) {
     await app.stop();
+    throw error;
+  }
+}
+
+/**
+ * Renders pages that aren't stored yet.
+ *
+ * @throws as {@link openPressCommand}, or Error when a process failed
+ */
+export async function prerender(
+  env: Readonly<Record<string, string | undefined>>,
+  options: PrerenderOptions = {},
+): Promise<Warmed> {
+  const { only = [], since, signal, concurrency = 4, onProgress, onWaiting } = options;
+  const { content, press, close } = await openPressCommand(env, { concurrency, signal, onWaiting });
+  try {
+    // Only articles have a date; fronts and lists belong to the whole site.
+    const keys = since === undefined ? allKeys(content.reader) : articleKeys(content.reader, since);
+    const wanted = [...new Set(keys)].filter((key) => isBelow(key, only));
+    if (wanted.length === 0 && (only.length > 0 || since !== undefined)) {
+      throw new Error('No page matches --only and --since.');
+    }
+    const processes = options.processes ?? processesFor(wanted.length);
+    const supply = createSupply(wanted, processes, signal);
+    const began = performance.now();
+    const sum = { rendered: 0, skipped: 0, failed: 0 };
+    let done = 0;
+    const count = (each: Omit<Warmed, 'ms'>, pages: number): void => {
+      sum.rendered += each.rendered;
+      sum.skipped += each.skipped;
+      sum.failed += each.failed;
+      done += pages;
+      const rate = (sum.rendered / (performance.now() - began)) * 1000;
+      const left = wanted.length - done;
+      onProgress?.({ done, total: wanted.length, rate, leftMs: rate === 0 ? null : (left / rate) * 1000 });
+    };
+    async function renderHere(): Promise<void> {
+      for (let taken = supply.take(); taken.length > 0; taken = supply.take()) {
+        count(await press.warm(taken, { concurrency, ...(signal && { signal }) }), taken.length);
+      }
+    }
+    await Promise.all([
+      ...Array.from({ length: ordersAtATime }, renderHere),
+      renderInProcesses(env, processes - 1, concurrency, supply, count, signal),
+    ]);
+    return { ...sum, ms: performance.now() - began };
+  } finally {
+    await close();
   }
 }

@@ -1,0 +1,112 @@
+/** The other processes of `npm run press`: each asks for pages, renders them into the same store, and asks again until none are left. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Warmed } from '../../press/scheduler/warm-up.server.ts';
+
+/** What a process is sent: keys of pages to render; to stop between two pages; that there are no pages left. */
+export type RenderOrder = { readonly keys: readonly string[] } | 'stop' | 'end';
+
+/** What a process answers: that it can take pages; what became of the pages of one order, and how many they were; why it can't render. */
+export type RenderReport =
+  | 'ready'
+  | { readonly done: Omit<Warmed, 'ms'>; readonly pages: number }
+  | { readonly problem: string };
+
+const program = fileURLToPath(new URL('./prerender-process.ts', import.meta.url));
+
+/** With fewer pages for each process, starting another one takes longer than rendering them. */
+const fewestPages = 250;
+
+/** One process for each core, as far as they are worth their start. */
+export const processesFor = (pages: number): number =>
+  Math.max(1, Math.min(availableParallelism(), Math.floor(pages / fewestPages)));
+
+/** Pages that are handed out at a time: at the end few, so that all processes end together. */
+const mostPages = 100;
+const leastPages = 10;
+
+/** Hands out pages to processes. */
+export interface PageSupply {
+  /** The next keys; empty when none are left, or when `signal` has stopped the work. */
+  take(): readonly string[];
+}
+
+export function createSupply(keys: readonly string[], processes: number, signal?: AbortSignal): PageSupply {
+  let at = 0;
+  return {
+    take() {
+      if (signal?.aborted) return [];
+      const share = Math.ceil((keys.length - at) / (8 * processes));
+      const taken = keys.slice(at, at + Math.min(mostPages, Math.max(leastPages, share)));
+      at += taken.length;
+      return taken;
+    },
+  };
+}
+
+/** Called with what became of some pages. @param pages number of their keys */
+export type OnDone = (done: Omit<Warmed, 'ms'>, pages: number) => void;
+
+/** Orders that are given to a process at a time, so that it needn't wait for the next one. */
+export const ordersAtATime = 2;
+
+/**
+ * Renders pages in processes of their own until the supply is empty.
+ *
+ * @param env their settings
+ * @param count number of processes
+ * @throws Error when a process failed
+ */
+export async function renderInProcesses(
+  env: Readonly<Record<string, string | undefined>>,
+  count: number,
+  concurrency: number,
+  supply: PageSupply,
+  onDone: OnDone,
+  signal?: AbortSignal,
+): Promise<void> {
+  const processes = Array.from({ length: count }, () => {
+    const child = fork(program, [String(concurrency)], {
+      env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env } as NodeJS.ProcessEnv,
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      stdio: 'inherit',
+    });
+    signal?.addEventListener('abort', () => child.connected && order(child, 'stop'), { once: true });
+    return supplied(child, supply, onDone);
+  });
+  const results = await Promise.allSettled(processes);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+const order = (child: ChildProcess, what: RenderOrder): void => void child.send(what);
+
+async function supplied(child: ChildProcess, supply: PageSupply, onDone: OnDone): Promise<void> {
+  /** Orders that it works on. */
+  let open = 0;
+  let ended = false;
+  let problem = 'A process that rendered pages ended. Run the same command to continue.';
+  const refill = (): void => {
+    for (let keys = supply.take(); keys.length > 0; keys = open < ordersAtATime ? supply.take() : []) {
+      open++;
+      order(child, { keys });
+    }
+    if (open > 0 || ended) return;
+    ended = true;
+    order(child, 'end');
+  };
+  child.on('message', (report: RenderReport) => {
+    if (report !== 'ready' && 'problem' in report) {
+      problem = report.problem;
+      return;
+    }
+    if (report !== 'ready') {
+      open--;
+      onDone(report.done, report.pages);
+    }
+    refill();
+  });
+  await once(child, 'exit');
+  if (!ended) throw new Error(problem);
+}
