@@ -6,7 +6,7 @@ import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createHmacs } from '../../lib/crypto.server.ts';
 import type { Database } from '../../lib/database.ts';
-import { createLimiter } from '../../lib/http/limiter.server.ts';
+import { createLimiter, type Limiter } from '../../lib/http/limiter.server.ts';
 import { defaultLimits } from '../../lib/http/limits.ts';
 import { silent } from '../../lib/logging.ts';
 import { createOperatorAccess } from './operator-access.ts';
@@ -85,5 +85,20 @@ it('lets a scrape of the metrics in while the database hangs', async () => {
   expect(await access.tryToken(token, '203.0.113.1')).toEqual({ kind: 'right' });
   for (let more = 0; more < 10; more++)
     expect(await access.tryToken('wrong', '203.0.113.1')).toEqual({ kind: 'wrong' });
+  expect((await access.tryToken(token, '203.0.113.1')).kind).toBe('limited');
+});
+
+it('writes nothing for a monitor that asks again, until a wrong token comes from its address', async () => {
+  const calls: string[] = [];
+  const limiter: Limiter = {
+    count: async () => (calls.push('count') > 4 ? { scope: 'address', retryAfter: 1 } : null),
+    release: async () => void calls.push('release'),
+  };
+  const database = {} as unknown as Database;
+  const access = createOperatorAccess({ token, database, limiter, log: silent, now: Date.now });
+  for (let time = 0; time < 5; time++) expect((await access.tryToken(token, '203.0.113.1')).kind).toBe('right');
+  expect(calls.splice(0)).toEqual(['count', 'release']);
+  for (let time = 0; time < 4; time++) expect((await access.tryToken('wrong', '203.0.113.1')).kind).toBe('wrong');
+  // As before, the right token can't be told from a wrong one beyond the limit.
   expect((await access.tryToken(token, '203.0.113.1')).kind).toBe('limited');
 });
