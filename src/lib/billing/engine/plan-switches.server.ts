@@ -2,8 +2,6 @@
  * Changes of plan. An upgrade begins now: unused time is credited, the rest is charged at once, and the plan changes when that is paid (a
  * pending update). A downgrade begins with the next bill (a schedule), except during a Trial Offer, which a schedule can't contain.
  */
-import { randomUUID } from 'node:crypto';
-import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import { knownIn } from '../currency.ts';
 import { messages } from '../messages.ts';
@@ -15,14 +13,13 @@ import {
   isPaused,
   type KnownPrice,
   type StripeState,
-  switchKind,
   switchOf,
 } from '../subscription-model.ts';
 import { resume, voidSwitch } from './cancel.server.ts';
 import { abandonPurchase } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { idOf } from './fetch-subscription.server.ts';
 import { fetchAttempt, finish } from './payments.server.ts';
+import { clearPlannedSwitch, planSwitch, releaseSchedule } from './planned-switches.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { quoteSwitch, upgradeParams } from './quotes.server.ts';
 import { isUncertain, ok, refusal, refuse, withIdempotencyKey } from './stripe.server.ts';
@@ -93,29 +90,6 @@ export async function quotePlanSwitch(
   if (asked === null || at === null || asked === at) return fresh;
   if (asked > at + 60 || asked < at - quoteSeconds) return fresh;
   return quoteSwitch(stripe, state, price, to, asked);
-}
-
-/** Releases the schedule of a planned change, so that the current plan continues. */
-export async function releaseSchedule(stripe: Stripe, { schedule }: StripeState): Promise<void> {
-  if (schedule !== null) await stripe.subscriptionSchedules.release(schedule);
-}
-
-/** Plans a change again that a cancellation had ended, unless the plan isn't sold any more. @throws StripeError */
-export async function restorePlannedSwitch(
-  dependencies: BillingDependencies,
-  state: StripeState,
-  planId: string,
-): Promise<void> {
-  const { stripe, catalog, log } = dependencies;
-  const price = catalog.plan(planId);
-  const to = price && catalog.known(price.id);
-  if (price && to && switchKind(state.price, to) === 'downgrade') await schedule(stripe, randomUUID(), state, price);
-  else
-    log.warn(
-      { subscription: state.id, plan: planId },
-      'A planned change of plan could not be restored: the plan isn’t sold any more',
-    );
-  await clearPlannedSwitch(stripe, state);
 }
 
 /** Abandons an upgrade that is not paid yet. @throws StripeError */
@@ -216,7 +190,7 @@ async function downgrade(
   // Choosing a smaller plan takes a cancellation back.
   await resume(stripe, state);
   try {
-    await schedule(stripe, purchase.id, state, price);
+    await planSwitch(stripe, purchase.id, state, price);
     await clearPlannedSwitch(stripe, state);
   } catch (error) {
     if (isEnding(state)) await stripe.subscriptions.update(state.id, { cancel_at_period_end: true }).catch(() => {});
@@ -226,68 +200,4 @@ async function downgrade(
   if (!stored) return refusal(404, messages.unknownSubscription);
   await purchases.end(database.db, purchase.id, stored.state.next?.plan === purchase.plan ? 'done' : 'given up');
   return ok(answerOf(stored, 'renewal'));
-}
-
-/** Schedules the other plan from the next bill on. @param key part of the idempotency keys */
-async function schedule(stripe: Stripe, key: string, state: StripeState, price: Price): Promise<void> {
-  const expand = ['phases.discounts.discount'];
-  const made =
-    state.schedule !== null
-      ? await stripe.subscriptionSchedules.retrieve(state.schedule, { expand })
-      : await withIdempotencyKey(`plan:${key}`, (options) =>
-          stripe.subscriptionSchedules.create({ from_subscription: state.id, expand }, options),
-        );
-  const present = made.phases.find(({ start_date: start }) => start === made.current_phase?.start_date);
-  const running = await stripe.subscriptions.retrieve(state.id);
-  const params: Stripe.SubscriptionScheduleUpdateParams = {
-    end_behavior: 'release',
-    proration_behavior: 'none',
-    phases: phasesOf(state, present, price, running),
-  };
-  await withIdempotencyKey(`planned:${key}`, (options) =>
-    stripe.subscriptionSchedules.update(made.id, params, options),
-  );
-}
-
-/** Removes the change that was planned before a cancellation, because a later decision counts. */
-async function clearPlannedSwitch(stripe: Stripe, { id, planned }: StripeState): Promise<void> {
-  if (planned) await stripe.subscriptions.update(id, { metadata: { planned: '' } });
-}
-
-/**
- * The phases of a schedule: the current period unchanged, then the new plan.
- *
- * @param running what each phase has to repeat: a phase without a card would be charged to the customer's default, and buyers have none
- */
-function phasesOf(
-  state: StripeState,
-  present: Stripe.SubscriptionSchedule.Phase | undefined,
-  price: Price,
-  running: Stripe.Subscription,
-): Stripe.SubscriptionScheduleUpdateParams.Phase[] {
-  const end = Math.floor(state.periodEnd / 1000);
-  const kept = present?.discounts.flatMap(({ discount }) => (discount === null ? [] : [discount])) ?? [];
-  const card = idOf(running.default_payment_method);
-  const add = (phase: Stripe.SubscriptionScheduleUpdateParams.Phase, discounts: typeof kept) => {
-    if (discounts.length > 0) phase.discounts = discounts.map((one) => ({ discount: idOf(one) ?? '' }));
-    if (card !== null) phase.default_payment_method = card;
-    if (running.automatic_tax.enabled) phase.automatic_tax = { enabled: true };
-    return phase;
-  };
-  // Without them, Stripe would begin the new plan without the reader's discounts.
-  const lasting = kept.filter((one) => typeof one !== 'string' && (one.end === null || one.end > end));
-  const { interval, interval_count: count } = price.recurring;
-  const now: Stripe.SubscriptionScheduleUpdateParams.Phase = {
-    items: [{ price: state.price.id, quantity: 1 }],
-    start_date: present?.start_date ?? Math.floor(state.periodStart / 1000),
-    end_date: end,
-  };
-  if (state.status === 'trialing') now.trial = true;
-  const later: Stripe.SubscriptionScheduleUpdateParams.Phase = {
-    items: [{ price: price.id, quantity: 1 }],
-    duration: { interval, interval_count: count },
-  };
-  // For another interval Stripe would keep the old anchor, and would not bill the new plan when it begins.
-  if (interval !== state.price.interval || count !== state.price.count) later.billing_cycle_anchor = 'phase_start';
-  return [add(now, kept), add(later, lasting)];
 }

@@ -9,7 +9,8 @@ import { cancelNow, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { paymentIntentOf } from './payments.server.ts';
-import { abandonOpenSwitch, releaseSchedule, restorePlannedSwitch } from './plan-switches.server.ts';
+import { abandonOpenSwitch } from './plan-switches.server.ts';
+import { releaseSchedule, restorePlannedSwitch } from './planned-switches.server.ts';
 import { ok, refusal } from './stripe.server.ts';
 
 const { StripeCardError, StripeInvalidRequestError } = Stripe.errors;

@@ -1,0 +1,95 @@
+/** Changes of plan that begin with the next bill: Stripe's schedule of a subscription, with the phases before and after it. */
+import { randomUUID } from 'node:crypto';
+import type Stripe from 'stripe';
+import type { Price } from '../schema.ts';
+import { type StripeState, switchKind } from '../subscription-model.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { idOf } from './fetch-subscription.server.ts';
+import { withIdempotencyKey } from './stripe.server.ts';
+
+/** Releases the schedule of a planned change, so that the current plan continues. */
+export async function releaseSchedule(stripe: Stripe, { schedule }: StripeState): Promise<void> {
+  if (schedule !== null) await stripe.subscriptionSchedules.release(schedule);
+}
+
+/** Plans a change again that a cancellation had ended, unless the plan isn't sold any more. @throws StripeError */
+export async function restorePlannedSwitch(
+  dependencies: BillingDependencies,
+  state: StripeState,
+  planId: string,
+): Promise<void> {
+  const { stripe, catalog, log } = dependencies;
+  const price = catalog.plan(planId);
+  const to = price && catalog.known(price.id);
+  if (price && to && switchKind(state.price, to) === 'downgrade') await planSwitch(stripe, randomUUID(), state, price);
+  else
+    log.warn(
+      { subscription: state.id, plan: planId },
+      'A planned change of plan could not be restored: the plan isn’t sold any more',
+    );
+  await clearPlannedSwitch(stripe, state);
+}
+
+/** Schedules the other plan from the next bill on. @param key part of the idempotency keys */
+export async function planSwitch(stripe: Stripe, key: string, state: StripeState, price: Price): Promise<void> {
+  const expand = ['phases.discounts.discount'];
+  const made =
+    state.schedule !== null
+      ? await stripe.subscriptionSchedules.retrieve(state.schedule, { expand })
+      : await withIdempotencyKey(`plan:${key}`, (options) =>
+          stripe.subscriptionSchedules.create({ from_subscription: state.id, expand }, options),
+        );
+  const present = made.phases.find(({ start_date: start }) => start === made.current_phase?.start_date);
+  const running = await stripe.subscriptions.retrieve(state.id);
+  const params: Stripe.SubscriptionScheduleUpdateParams = {
+    end_behavior: 'release',
+    proration_behavior: 'none',
+    phases: phasesOf(state, present, price, running),
+  };
+  await withIdempotencyKey(`planned:${key}`, (options) =>
+    stripe.subscriptionSchedules.update(made.id, params, options),
+  );
+}
+
+/** Removes the change that was planned before a cancellation, because a later decision counts. */
+export async function clearPlannedSwitch(stripe: Stripe, { id, planned }: StripeState): Promise<void> {
+  if (planned) await stripe.subscriptions.update(id, { metadata: { planned: '' } });
+}
+
+/**
+ * The phases of a schedule: the current period unchanged, then the new plan.
+ *
+ * @param running what each phase has to repeat: a phase without a card would be charged to the customer's default, and buyers have none
+ */
+function phasesOf(
+  state: StripeState,
+  present: Stripe.SubscriptionSchedule.Phase | undefined,
+  price: Price,
+  running: Stripe.Subscription,
+): Stripe.SubscriptionScheduleUpdateParams.Phase[] {
+  const end = Math.floor(state.periodEnd / 1000);
+  const kept = present?.discounts.flatMap(({ discount }) => (discount === null ? [] : [discount])) ?? [];
+  const card = idOf(running.default_payment_method);
+  const add = (phase: Stripe.SubscriptionScheduleUpdateParams.Phase, discounts: typeof kept) => {
+    if (discounts.length > 0) phase.discounts = discounts.map((one) => ({ discount: idOf(one) ?? '' }));
+    if (card !== null) phase.default_payment_method = card;
+    if (running.automatic_tax.enabled) phase.automatic_tax = { enabled: true };
+    return phase;
+  };
+  // Without them, Stripe would begin the new plan without the reader's discounts.
+  const lasting = kept.filter((one) => typeof one !== 'string' && (one.end === null || one.end > end));
+  const { interval, interval_count: count } = price.recurring;
+  const now: Stripe.SubscriptionScheduleUpdateParams.Phase = {
+    items: [{ price: state.price.id, quantity: 1 }],
+    start_date: present?.start_date ?? Math.floor(state.periodStart / 1000),
+    end_date: end,
+  };
+  if (state.status === 'trialing') now.trial = true;
+  const later: Stripe.SubscriptionScheduleUpdateParams.Phase = {
+    items: [{ price: price.id, quantity: 1 }],
+    duration: { interval, interval_count: count },
+  };
+  // For another interval Stripe would keep the old anchor, and would not bill the new plan when it begins.
+  if (interval !== state.price.interval || count !== state.price.count) later.billing_cycle_anchor = 'phase_start';
+  return [add(now, kept), add(later, lasting)];
+}
