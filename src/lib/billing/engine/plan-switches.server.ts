@@ -19,7 +19,7 @@ import { resume, voidSwitch } from './cancel.server.ts';
 import { abandonPurchase } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { fetchAttempt, finish } from './payments.server.ts';
-import { clearPlannedSwitch, planSwitch, releaseSchedule } from './planned-switches.server.ts';
+import { clearPlannedSwitch, plannedPrice, planSwitch, releaseSchedule } from './planned-switches.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { quoteSwitch, upgradeParams } from './quotes.server.ts';
 import { isUncertain, ok, refusal, refuse, withIdempotencyKey } from './stripe.server.ts';
@@ -190,7 +190,7 @@ async function downgrade(
   // Choosing a smaller plan takes a cancellation back.
   await resume(stripe, state);
   try {
-    await planSwitch(stripe, purchase.id, state, price);
+    await planSwitch(stripe, purchase.id, state, plannedPrice(price));
     await clearPlannedSwitch(stripe, state);
   } catch (error) {
     if (isEnding(state)) await stripe.subscriptions.update(state.id, { cancel_at_period_end: true }).catch(() => {});

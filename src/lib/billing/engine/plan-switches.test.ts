@@ -92,6 +92,18 @@ onBothEngines('switching back and forth', (engines) => {
     },
   );
 
+  it('pays for the smaller plan with the card that has replaced another meanwhile', async () => {
+    const { session } = await subscribed(member);
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    paid(await site.billing.usePaymentMethod(session, 'pm_card_mastercard'));
+    expect(await now(session)).toMatchObject({ next: { planId: 'reader-monthly' } });
+    await site.pass(32 * day);
+    await site.deliver();
+    const [newest] = (await site.dashboard.charges.list()).data;
+    expect(newest).toMatchObject({ amount: 1200, payment_method_details: { card: { brand: 'mastercard' } } });
+    expect(paid(await site.billing.card(session))).toMatchObject({ brand: 'mastercard' });
+  });
+
   it('goes back to the present plan who takes the smaller one back, also after a cancellation', async () => {
     const { session } = await subscribed(member);
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));

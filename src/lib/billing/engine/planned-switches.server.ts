@@ -2,10 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { Price } from '../schema.ts';
-import { type StripeState, switchKind } from '../subscription-model.ts';
+import { type KnownPrice, type StripeState, switchKind } from '../subscription-model.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { withIdempotencyKey } from './stripe.server.ts';
+
+/** The price of a later phase. */
+export type PlannedPrice = Pick<KnownPrice, 'id' | 'interval' | 'count'>;
+
+export const plannedPrice = ({ id, recurring }: Price): PlannedPrice => ({
+  id,
+  interval: recurring.interval,
+  count: recurring.interval_count,
+});
 
 /** Releases the schedule of a planned change, so that the current plan continues. */
 export async function releaseSchedule(stripe: Stripe, { schedule }: StripeState): Promise<void> {
@@ -21,7 +30,8 @@ export async function restorePlannedSwitch(
   const { stripe, catalog, log } = dependencies;
   const price = catalog.plan(planId);
   const to = price && catalog.known(price.id);
-  if (price && to && switchKind(state.price, to) === 'downgrade') await planSwitch(stripe, randomUUID(), state, price);
+  if (price && to && switchKind(state.price, to) === 'downgrade')
+    await planSwitch(stripe, randomUUID(), state, plannedPrice(price));
   else
     log.warn(
       { subscription: state.id, plan: planId },
@@ -31,7 +41,7 @@ export async function restorePlannedSwitch(
 }
 
 /** Schedules the other plan from the next bill on. @param key part of the idempotency keys */
-export async function planSwitch(stripe: Stripe, key: string, state: StripeState, price: Price): Promise<void> {
+export async function planSwitch(stripe: Stripe, key: string, state: StripeState, price: PlannedPrice): Promise<void> {
   const expand = ['phases.discounts.discount'];
   const made =
     state.schedule !== null
@@ -51,6 +61,11 @@ export async function planSwitch(stripe: Stripe, key: string, state: StripeState
   );
 }
 
+/** Charges a planned plan to the subscription's new card: the phases of a schedule name the card that they are charged to. */
+export async function useCardForPlanned(stripe: Stripe, state: StripeState): Promise<void> {
+  if (state.schedule !== null && state.next !== null) await planSwitch(stripe, randomUUID(), state, state.next);
+}
+
 /** Removes the change that was planned before a cancellation, because a later decision counts. */
 export async function clearPlannedSwitch(stripe: Stripe, { id, planned }: StripeState): Promise<void> {
   if (planned) await stripe.subscriptions.update(id, { metadata: { planned: '' } });
@@ -64,7 +79,7 @@ export async function clearPlannedSwitch(stripe: Stripe, { id, planned }: Stripe
 function phasesOf(
   state: StripeState,
   present: Stripe.SubscriptionSchedule.Phase | undefined,
-  price: Price,
+  price: PlannedPrice,
   running: Stripe.Subscription,
 ): Stripe.SubscriptionScheduleUpdateParams.Phase[] {
   const end = Math.floor(state.periodEnd / 1000);
@@ -78,7 +93,7 @@ function phasesOf(
   };
   // Without them, Stripe would begin the new plan without the reader's discounts.
   const lasting = kept.filter((one) => typeof one !== 'string' && (one.end === null || one.end > end));
-  const { interval, interval_count: count } = price.recurring;
+  const { interval, count } = price;
   const now: Stripe.SubscriptionScheduleUpdateParams.Phase = {
     items: [{ price: state.price.id, quantity: 1 }],
     start_date: present?.start_date ?? Math.floor(state.periodStart / 1000),

@@ -10,7 +10,7 @@ import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { paymentIntentOf } from './payments.server.ts';
 import { abandonOpenSwitch } from './plan-switches.server.ts';
-import { releaseSchedule, restorePlannedSwitch } from './planned-switches.server.ts';
+import { releaseSchedule, restorePlannedSwitch, useCardForPlanned } from './planned-switches.server.ts';
 import { ok, refusal } from './stripe.server.ts';
 
 const { StripeCardError, StripeInvalidRequestError } = Stripe.errors;
@@ -87,6 +87,7 @@ export async function changeCard(
     if (!state || !isRunning(state)) continue;
     try {
       await stripe.subscriptions.update(state.id, { default_payment_method: card });
+      await useCardForPlanned(stripe, state);
       const waiting = await payOpenInvoices(dependencies, state.id, card);
       if (waiting) return ok({ paymentIntentStatus: 'requires_action', clientSecret: waiting.client_secret });
     } finally {
