@@ -26,7 +26,7 @@ import {
 } from '../subscription-model.ts';
 import { callerOf, countRefusedCards, withinCardLimit, withinLimit } from './card-attempts.server.ts';
 import { createCatalog } from './catalog.server.ts';
-import { abandonPurchase, confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
+import { confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
 import { tryCoupon } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
@@ -34,7 +34,7 @@ import { createInvoices } from './invoices.server.ts';
 import { createWorker, type WorkerStats } from './jobs.server.ts';
 import { createMaintenance } from './maintenance.server.ts';
 import { fetchAttempt, offerCardSetup } from './payments.server.ts';
-import { quotePlanSwitch, switchPlan } from './plan-switches.server.ts';
+import { abandonAndRestore, quotePlanSwitch, switchPlan } from './plan-switches.server.ts';
 import { createPromotions, createPurchases, type Purchase } from './purchases.server.ts';
 import { createQuoteCache, quoteNew, quoteOpen } from './quotes.server.ts';
 import {
@@ -131,7 +131,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
   const maintenance = createMaintenance(dependencies, forget);
   const ending = {
     fetchAttempt: (id: string) => fetchAttempt(dependencies, id),
-    abandon: (purchase: Purchase) => abandonPurchase(dependencies, purchase),
+    abandon: (purchase: Purchase) => abandonAndRestore(dependencies, purchase),
   };
   const worker = createWorker(dependencies, maintenance.tasks, (intent) =>
     countRefusedCards(dependencies, ending, intent),

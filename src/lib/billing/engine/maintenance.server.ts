@@ -3,11 +3,12 @@ import Stripe from 'stripe';
 import type { Billing } from '../service.ts';
 import { isLive } from '../subscription-model.ts';
 import { pruneRefusedCards } from './card-attempts.server.ts';
-import { abandonPurchase, adopt, isOurs } from './checkout.server.ts';
+import { adopt, isOurs } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { digest } from './fetch-subscription.server.ts';
 import type { BackgroundTask } from './jobs.server.ts';
 import { addNote } from './notes.server.ts';
+import { abandonAndRestore } from './plan-switches.server.ts';
 import { prunePromotions } from './purchases.server.ts';
 import { pruneDisputes } from './subscriptions.server.ts';
 import { findWalletProblem } from './wallets.server.ts';
@@ -101,7 +102,7 @@ async function recoverPurchases(
       const purchase = await adopt(dependencies, open);
       if (purchase.subscription !== null) await subscriptions.reconcile(purchase.subscription);
       if (open.updated < now() - giveUpAfterMs && (await purchases.get(id))?.state === 'open')
-        await abandonPurchase(dependencies, purchase);
+        await abandonAndRestore(dependencies, purchase);
     }).catch((error: unknown) => log.warn({ err: error, purchase: id }, 'An open purchase could not be recovered'));
   }
 }

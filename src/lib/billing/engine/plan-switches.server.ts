@@ -19,7 +19,14 @@ import { resume, voidSwitch } from './cancel.server.ts';
 import { abandonPurchase } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { fetchAttempt, finish } from './payments.server.ts';
-import { clearPlannedSwitch, plannedPrice, planSwitch, releaseSchedule } from './planned-switches.server.ts';
+import {
+  clearPlannedSwitch,
+  notePlannedSwitch,
+  plannedPrice,
+  planSwitch,
+  releaseSchedule,
+  restorePlannedSwitch,
+} from './planned-switches.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { quoteSwitch, upgradeParams } from './quotes.server.ts';
 import { isUncertain, ok, refusal, refuse, withIdempotencyKey } from './stripe.server.ts';
@@ -92,10 +99,27 @@ export async function quotePlanSwitch(
   return quoteSwitch(stripe, state, price, to, asked);
 }
 
-/** Abandons an upgrade that is not paid yet. @throws StripeError */
-export async function abandonOpenSwitch(dependencies: BillingDependencies, userId: string): Promise<void> {
+/** Abandons an upgrade that is not paid yet. @returns whether there was one @throws StripeError */
+export async function abandonOpenSwitch(dependencies: BillingDependencies, userId: string): Promise<boolean> {
   const open = await dependencies.purchases.open(userId);
-  if (open?.kind === 'switch') await abandonPurchase(dependencies, open);
+  if (open?.kind !== 'switch') return false;
+  return (await abandonPurchase(dependencies, open)) === 'given up';
+}
+
+/** Abandons an open purchase that its reader doesn't continue. What an upgrade would have replaced is planned again. */
+export async function abandonAndRestore(dependencies: BillingDependencies, purchase: Purchase): Promise<void> {
+  const outcome = await abandonPurchase(dependencies, purchase);
+  if (outcome === 'given up' && purchase.kind === 'switch' && purchase.subscription !== null)
+    await restoreReplaced(dependencies, purchase.subscription);
+}
+
+/** Plans the change again that an upgrade would have replaced, after the upgrade has failed. @param id of the subscription */
+async function restoreReplaced(dependencies: BillingDependencies, id: string): Promise<void> {
+  const { subscriptions } = dependencies;
+  const state = (await subscriptions.reconcile(id))?.state;
+  if (!state?.planned || !isInGoodStanding(state) || isEnding(state) || state.schedule !== null) return;
+  await restorePlannedSwitch(dependencies, state, state.planned);
+  await subscriptions.reconcile(id);
 }
 
 const answerOf = ({ state, grantId }: StoredSubscription, effective: SwitchAnswer['effective']): SwitchAnswer => ({
@@ -153,6 +177,8 @@ async function upgrade(
     refuse(409, messages.amountChanged, { due: quote.dueToday, code: 'amount_changed' });
   }
   const purchase = await beginSwitch(dependencies, session, state, price, body);
+  // Noted first: a failed upgrade leaves the reader with the change that was planned before.
+  if (state.next) await notePlannedSwitch(stripe, state, state.next.plan);
   await releaseSchedule(stripe, state);
   const update = {
     ...upgradeParams(state, price, quote.prorationDate),
@@ -164,7 +190,10 @@ async function upgrade(
     );
   } catch (error) {
     // Where the outcome is unknown, the next call, webhook or background task finds it.
-    if (!isUncertain(error)) await purchases.end(database.db, purchase.id, 'given up');
+    if (!isUncertain(error)) {
+      await purchases.end(database.db, purchase.id, 'given up');
+      await restoreReplaced(dependencies, state.id);
+    }
     throw error;
   }
   const answer = await finish(dependencies, await fetchAttempt(dependencies, state.id));
@@ -172,9 +201,9 @@ async function upgrade(
     await voidSwitch(stripe, state.id);
     await subscriptions.reconcile(state.id);
     await purchases.end(database.db, purchase.id, 'given up');
+    await restoreReplaced(dependencies, state.id);
     return answer;
   }
-  await clearPlannedSwitch(stripe, state);
   return ok<SwitchAnswer>({ ...answer.value, effective: 'now' });
 }
 

@@ -92,6 +92,59 @@ onBothEngines('switching back and forth', (engines) => {
     },
   );
 
+  it('keeps the smaller plan where the card for more is refused', async () => {
+    const { session, id } = await subscribed(member);
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    const customer = (await site.dashboard.subscriptions.retrieve(id)).customer as string;
+    const card = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await site.dashboard.subscriptions.update(id, { default_payment_method: card.id });
+    const refused = await site.billing.switchPlan(session, { planId: 'member-yearly' });
+    expect(refused).toMatchObject({ ok: false, status: 402 });
+    expect(await now(session)).toMatchObject({ planId: 'member-monthly', next: { planId: 'reader-monthly' } });
+    paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
+    await site.pass(32 * day);
+    await site.deliver();
+    expect(await now(session)).toMatchObject({ planId: 'reader-monthly', status: 'active' });
+    expect((await site.dashboard.subscriptions.retrieve(id)).metadata.planned ?? '').toBe('');
+  });
+
+  it('keeps the smaller plan where the bank was asked about more, and nothing came of it', async () => {
+    const { session, id } = await subscribed(member);
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    await askingBank(id);
+    paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
+    await site.deliver();
+    await site.pass(50 * 60);
+    await site.billing.recover();
+    await site.deliver();
+    expect(await now(session)).toMatchObject({ planId: 'member-monthly', next: { planId: 'reader-monthly' } });
+  });
+
+  it('keeps the smaller plan who cancels while the bank is asked about more, and then resumes', async () => {
+    const { session, id } = await subscribed(member);
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    await askingBank(id);
+    paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
+    paid(await site.billing.cancel(session));
+    await site.deliver();
+    expect(paid(await site.billing.resume(session)).next).toMatchObject({ planId: 'reader-monthly' });
+  });
+
+  it.each(['the browser says so', 'only Stripe says so'])('has more for good once it is paid and %s', async (how) => {
+    const { session, id } = await subscribed(member);
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    await askingBank(id);
+    const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
+    agree(clientSecret);
+    if (how === 'the browser says so') paid(await site.billing.confirm(session, id));
+    await site.deliver();
+    // A cancellation that is taken back brings nothing from before the upgrade.
+    paid(await site.billing.cancel(session));
+    expect(paid(await site.billing.resume(session))).toMatchObject({ planId: 'member-yearly' });
+    expect((await now(session))?.next).toBeUndefined();
+    expect((await site.dashboard.subscriptions.retrieve(id)).metadata.planned ?? '').toBe('');
+  });
+
   it('pays for the smaller plan with the card that has replaced another meanwhile', async () => {
     const { session } = await subscribed(member);
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));

@@ -1,11 +1,19 @@
 /** Changes of plan that begin with the next bill: Stripe's schedule of a subscription, with the phases before and after it. */
 import { randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
+import type { Logger } from '../../logging.ts';
 import type { Price } from '../schema.ts';
 import { type KnownPrice, type StripeState, switchKind } from '../subscription-model.ts';
-import type { BillingDependencies } from './dependencies.ts';
+import type { Catalog } from './catalog.server.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { withIdempotencyKey } from './stripe.server.ts';
+
+/** A part of `BillingDependencies`, whose file would close a circle of imports. */
+interface Dependencies {
+  readonly stripe: Stripe;
+  readonly catalog: Pick<Catalog, 'plan' | 'known'>;
+  readonly log: Logger;
+}
 
 /** The price of a later phase. */
 export type PlannedPrice = Pick<KnownPrice, 'id' | 'interval' | 'count'>;
@@ -21,13 +29,12 @@ export async function releaseSchedule(stripe: Stripe, { schedule }: StripeState)
   if (schedule !== null) await stripe.subscriptionSchedules.release(schedule);
 }
 
-/** Plans a change again that a cancellation had ended, unless the plan isn't sold any more. @throws StripeError */
+/** Plans a change again that a cancellation or a failed upgrade had ended, unless the plan isn't sold any more. @throws StripeError */
 export async function restorePlannedSwitch(
-  dependencies: BillingDependencies,
+  { stripe, catalog, log }: Dependencies,
   state: StripeState,
   planId: string,
 ): Promise<void> {
-  const { stripe, catalog, log } = dependencies;
   const price = catalog.plan(planId);
   const to = price && catalog.known(price.id);
   if (price && to && switchKind(state.price, to) === 'downgrade')
@@ -66,10 +73,14 @@ export async function useCardForPlanned(stripe: Stripe, state: StripeState): Pro
   if (state.schedule !== null && state.next !== null) await planSwitch(stripe, randomUUID(), state, state.next);
 }
 
-/** Removes the change that was planned before a cancellation, because a later decision counts. */
-export async function clearPlannedSwitch(stripe: Stripe, { id, planned }: StripeState): Promise<void> {
-  if (planned) await stripe.subscriptions.update(id, { metadata: { planned: '' } });
+/** Notes a planned change at Stripe before it is released. @param plan `zephrPlanId`; empty: there is none */
+export async function notePlannedSwitch(stripe: Stripe, { id, planned }: StripeState, plan: string): Promise<void> {
+  if (plan !== (planned ?? '')) await stripe.subscriptions.update(id, { metadata: { planned: plan } });
 }
+
+/** Removes the note of a change that was planned before, because a later decision counts. */
+export const clearPlannedSwitch = (stripe: Stripe, state: StripeState): Promise<void> =>
+  notePlannedSwitch(stripe, state, '');
 
 /**
  * The phases of a schedule: the current period unchanged, then the new plan.

@@ -10,7 +10,12 @@ import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { paymentIntentOf } from './payments.server.ts';
 import { abandonOpenSwitch } from './plan-switches.server.ts';
-import { releaseSchedule, restorePlannedSwitch, useCardForPlanned } from './planned-switches.server.ts';
+import {
+  notePlannedSwitch,
+  releaseSchedule,
+  restorePlannedSwitch,
+  useCardForPlanned,
+} from './planned-switches.server.ts';
 import { ok, refusal } from './stripe.server.ts';
 
 const { StripeCardError, StripeInvalidRequestError } = Stripe.errors;
@@ -23,13 +28,13 @@ export async function cancelSubscription(
 ): Promise<Billed<Subscription>> {
   const { stripe, subscriptions } = dependencies;
   // An upgrade that waits for the bank was decided earlier, so it is abandoned.
-  await abandonOpenSwitch(dependencies, userId);
+  const wasUpgrading = await abandonOpenSwitch(dependencies, userId);
   const { state } = await subscriptions.reconcileRunning(userId);
   const params = Object.keys(details).length === 0 ? {} : { cancellation_details: details };
   if (isInGoodStanding(state)) {
     // Noted first: Stripe can't cancel what has a schedule, and resuming restores what was planned.
-    const planned = state.next?.plan ?? (isEnding(state) ? state.planned : null) ?? '';
-    if (planned !== (state.planned ?? '')) await stripe.subscriptions.update(state.id, { metadata: { planned } });
+    const noted = isEnding(state) || wasUpgrading ? state.planned : null;
+    await notePlannedSwitch(stripe, state, state.next?.plan ?? noted ?? '');
     await releaseSchedule(stripe, state);
     await stripe.subscriptions.update(state.id, { cancel_at_period_end: true, ...params });
   } else {

@@ -30,6 +30,7 @@ import {
   readState,
 } from './fetch-subscription.server.ts';
 import { addNote, deleteNote, pruneNotes } from './notes.server.ts';
+import { clearPlannedSwitch } from './planned-switches.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { isMissing, refuse } from './stripe.server.ts';
 
@@ -181,7 +182,7 @@ async function fetchAndAct(dependencies: Dependencies, id: string, reason?: Reco
   const acted =
     (await cancelAbandoned(dependencies, state)) ||
     (await cancelLost(dependencies, state)) ||
-    (await resumeUpgraded(dependencies, state)) ||
+    (await settleUpgraded(dependencies, state)) ||
     (await refundDeletedReader(dependencies, fetched, state));
   if (acted) {
     fetched = await fetchSubscription(dependencies, id);
@@ -209,9 +210,9 @@ async function cancelLost({ stripe, log }: Dependencies, state: StripeState): Pr
   return true;
 }
 
-/** Takes a cancellation back where an upgrade was paid after it. */
-async function resumeUpgraded({ stripe, database }: Dependencies, state: StripeState): Promise<boolean> {
-  if (!isEnding(state) || !isRunning(state) || state.schedule !== null) return false;
+/** After an upgrade is paid: takes an earlier cancellation back, and removes the note of a change that was planned before. */
+async function settleUpgraded({ stripe, database }: Dependencies, state: StripeState): Promise<boolean> {
+  if (!(isEnding(state) || state.planned) || !isRunning(state) || state.schedule !== null) return false;
   const change = await database.db
     .selectFrom('purchases')
     .selectAll()
@@ -221,6 +222,7 @@ async function resumeUpgraded({ stripe, database }: Dependencies, state: StripeS
     .executeTakeFirst();
   if (!change || outcomeOf(change, state) !== 'done') return false;
   await resume(stripe, state);
+  await clearPlannedSwitch(stripe, state);
   return true;
 }
 
