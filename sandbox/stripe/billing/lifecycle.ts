@@ -56,10 +56,12 @@ function* subscriptionTasks(account: StripeAccount, subscription: Subscription):
       work: () => announceTrialEnd(account, subscription, trialEnd),
     };
   }
+  // One that ends on a later day is billed until then.
+  const renews = subscription.cancel_at === null || subscription.cancel_at > at;
   const pause = pauseOf(subscription);
   if (pause && pause.resumes_at !== null) yield { at: pause.resumes_at, work: () => resume(account, subscription) };
   // An invoice that will be void causes no event.
-  if (announced.invoice !== at && subscription.cancel_at === null && pause?.behavior !== 'void') {
+  if (announced.invoice !== at && renews && pause?.behavior !== 'void') {
     yield {
       at: Math.max(at - announcedAhead, subscription.created + 1),
       work: () => announceInvoice(account, subscription, at),
@@ -67,7 +69,7 @@ function* subscriptionTasks(account: StripeAccount, subscription: Subscription):
   }
   const waiting = subscription.pending_update as { expires_at: number } | null;
   if (waiting) yield { at: waiting.expires_at, work: () => forgetChange(account, subscription) };
-  if (subscription.cancel_at !== null && subscription.cancel_at <= at) {
+  if (subscription.cancel_at !== null && !renews) {
     yield { at: subscription.cancel_at, work: () => end(account, subscription, 'cancellation_requested') };
     return;
   }

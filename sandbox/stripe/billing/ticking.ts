@@ -112,8 +112,9 @@ function nextRenewal({ store }: StripeAccount, clock: string): number | null {
   let first: number | null = null;
   for (const subscription of store.all('subscription')) {
     if ((subscription.test_clock ?? '') !== clock || !living.includes(subscription.status)) continue;
-    if (subscription.cancel_at !== null) continue;
-    const at = periodEnd(subscription) + hour;
+    const end = periodEnd(subscription);
+    if (subscription.cancel_at !== null && subscription.cancel_at <= end) continue;
+    const at = end + hour;
     if (first === null || at < first) first = at;
   }
   return first;

@@ -130,6 +130,7 @@ describe('what a subscription opens', () => {
     ['cancelled to its end, before', { cancelAtPeriodEnd: true }, 29, 30],
     ['cancelled to its end, after: no grace', { cancelAtPeriodEnd: true }, 30, null],
     ['cancelled to a day, after', { cancelAt: at(30) }, 30, null],
+    ['ends in a later period: the renewal is on its way', { cancelAt: at(75) }, 30, 33],
     ['cancelled and failing', { status: 'past_due', cancelAtPeriodEnd: true }, 31, null],
     ['ended at its end', ended, 30, null],
     ['ended at once, in the paid time', { ...ended, endedAt: at(5) }, 10, 30],

@@ -185,9 +185,9 @@ export const isRunning = (state: StripeState): boolean => isLive(state) && !awai
 export const isSettled = (state: StripeState): boolean =>
   !isUnpaid(state) && state.paid.length > 0 && !awaitsCard(state);
 
-/** Whether it is canceled for the end of the paid time. */
-export const isEnding = (state: Pick<StripeState, 'cancelAtPeriodEnd' | 'cancelAt'>): boolean =>
-  state.cancelAtPeriodEnd || state.cancelAt !== null;
+/** Whether it is canceled, and no bill follows: one that the publisher ends on a later day is billed until then. */
+export const isEnding = (state: Pick<StripeState, 'cancelAtPeriodEnd' | 'cancelAt' | 'periodEnd'>): boolean =>
+  state.cancelAtPeriodEnd || (state.cancelAt !== null && state.cancelAt <= state.periodEnd);
 
 /** Whether billing is paused. The pause ends by itself at `resumesAt`. */
 export const isPaused = ({ pause }: Pick<StripeState, 'pause'>): boolean => (pause ?? null) !== null;

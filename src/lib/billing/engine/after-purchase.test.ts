@@ -266,6 +266,33 @@ onBothEngines('a running subscription', (engines) => {
     expect(mailed('renewal-notice')).toBe(1);
   });
 
+  it('that the publisher ends on a later day is billed, announced and shown as running until then', async () => {
+    const { session, id } = await subscribed();
+    const start = site.accounts.clock.now / 1000;
+    await site.dashboard.subscriptions.update(id, { cancel_at: start + 75 * day });
+    await site.deliver();
+    const next = new Date((start + 30 * day) * 1000).toISOString();
+    const running = { cancelAtPeriodEnd: false, nextBillingDate: next, price: 1200 };
+    expect(await site.billing.subscription(session)).toMatchObject(running);
+    await site.pass(24 * day);
+    await site.deliver();
+    expect([mailed('cancelled'), mailed('renewal-notice')]).toEqual([0, 1]);
+    await site.pass(8 * day);
+    await site.deliver();
+    expect(await charged()).toHaveLength(2);
+    // Its reader can end it earlier, and takes back no more than that.
+    expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
+    expect(mailed('cancelled')).toBe(1);
+  });
+
+  it('that ends on a later day does so though a planned change is taken back', async () => {
+    const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
+    const at = site.accounts.clock.now / 1000 + 75 * day;
+    await site.dashboard.subscriptions.update(id, { cancel_at: at });
+    paid(await site.billing.resume(session));
+    expect((await site.dashboard.subscriptions.retrieve(id)).cancel_at).toBe(at);
+  });
+
   it('is given another price for the penny after sixty days', async () => {
     site = await billingBench(await engines.open());
     const session = await site.readers.join('ada@example.com');

@@ -1,7 +1,7 @@
 /** Cancels, voids, resumes and refunds at Stripe, so that an abandoned purchase can't be paid later and gives no free access. */
 import Stripe from 'stripe';
 import type { Logger } from '../../logging.ts';
-import { isLive, type StripeState } from '../subscription-model.ts';
+import { isEnding, isLive, type StripeState } from '../subscription-model.ts';
 import { ifMissing, withIdempotencyKey } from './stripe.server.ts';
 
 async function retrieve(stripe: Stripe, id: string) {
@@ -31,13 +31,11 @@ export async function cancelNow(
   await stripe.subscriptions.cancel(id, params).catch(ifMissing(null));
 }
 
-/** Takes a cancellation back. */
-export async function resume(
-  stripe: Stripe,
-  { id, cancelAtPeriodEnd, cancelAt }: Pick<StripeState, 'id' | 'cancelAtPeriodEnd' | 'cancelAt'>,
-): Promise<void> {
+/** Takes a cancellation back. A later day on which the publisher ends the subscription stays. */
+export async function resume(stripe: Stripe, state: StripeState): Promise<void> {
+  const { id, cancelAtPeriodEnd } = state;
   if (cancelAtPeriodEnd) await stripe.subscriptions.update(id, { cancel_at_period_end: false });
-  else if (cancelAt !== null) await stripe.subscriptions.update(id, { cancel_at: '' });
+  else if (isEnding(state)) await stripe.subscriptions.update(id, { cancel_at: '' });
 }
 
 /** Cancels an unpaid new subscription. Its invoice is voided first, because only Stripe can tell whether it was paid meanwhile. */

@@ -89,9 +89,11 @@ async function fetchNextInvoice(
     status,
     cancel_at: ends,
     cancel_at_period_end: endsAtPeriod,
+    items,
     pause_collection: pause,
   } = subscription;
-  if (!mayRenew({ status }) || ends !== null || endsAtPeriod || pause !== null) return null;
+  const isLast = endsAtPeriod || (ends !== null && ends <= (items.data[0]?.current_period_end ?? 0));
+  if (!mayRenew({ status }) || isLast || pause !== null) return null;
   const planned = typeof schedule === 'object' && schedule?.status === 'active' ? schedule.id : null;
   try {
     return await stripe.invoices.createPreview(planned === null ? { subscription: id } : { schedule: planned });
