@@ -18,6 +18,11 @@ describe('formatMoney', () => {
     [12_340, { currency: 'kwd', cents: true }, 'KWD\u00a012.340'],
     // Stripe counts two decimals, though the króna has none.
     [500, { currency: 'isk' }, 'ISK\u00a05'],
+    // So it does where people leave the decimals out.
+    [490_000, { currency: 'huf' }, 'HUF\u00a04,900'],
+    [490_050, { currency: 'huf', cents: true }, 'HUF\u00a04,900.50'],
+    [5_900_000, { currency: 'cop' }, 'COP\u00a059,000'],
+    [490_000, { currency: 'pkr', cents: true }, 'PKR\u00a04,900.00'],
   ])('%i %o is %s', (minor, options, text) => expect(formatMoney(minor, options)).toBe(text));
   test('refuses what is no amount', () => {
     expect(() => formatMoney(Number.NaN)).toThrow(RangeError);

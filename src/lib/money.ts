@@ -6,19 +6,19 @@ interface TaxPart {
   readonly included: boolean;
 }
 
-/** Currencies for which Stripe's minor units differ from ISO 4217 (docs.stripe.com/currencies). */
-const stripeDecimals: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: 0 };
-const decimals = new Map<string, number>();
+/** Currencies without minor units at Stripe, and those with thousandths (docs.stripe.com/currencies); all others have hundredths. */
+const withoutDecimals = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF';
+const withThousandths = 'BHD JOD KWD OMR TND';
 
-/** How many decimals a currency has: 2 for dollars, 0 for yen. @param currency upper case */
+/**
+ * How many decimals Stripe counts in a currency: 2 for dollars, 0 for yen. `Intl` knows what people write, which is less for some, such
+ * as forints, and differs between browsers.
+ *
+ * @param currency upper case
+ */
 function decimalsOf(currency: string): number {
-  let count = stripeDecimals[currency] ?? decimals.get(currency);
-  if (count === undefined) {
-    count =
-      new Intl.NumberFormat('en-US', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
-    decimals.set(currency, count);
-  }
-  return count;
+  if (withoutDecimals.includes(currency)) return 0;
+  return withThousandths.includes(currency) ? 3 : 2;
 }
 
 const formats = new Map<string, Intl.NumberFormat>();
