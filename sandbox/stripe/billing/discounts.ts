@@ -76,8 +76,10 @@ function checkCode(account: StripeAccount, id: string, customer: Customer, param
 /** Whether what a code is redeemed for costs enough, before discounts. @throws {ApiError} 400 */
 export function checkMinimum(granted: readonly Granted[] | undefined, subtotal: number, currency: string): void {
   for (const { code } of granted ?? []) {
-    const { minimum_amount: least, minimum_amount_currency: of } = code?.restrictions ?? {};
-    if (least == null || (of === currency && subtotal >= least)) continue;
+    const { minimum_amount: own, minimum_amount_currency: of, _minimums: others } = code?.restrictions ?? {};
+    if (own == null) continue;
+    const least = of === currency ? own : others?.[currency];
+    if (least !== undefined && subtotal >= least) continue;
     throw invalid(
       'This promotion code cannot be redeemed because the associated purchase does not meet the minimum amount requirement.',
       'discounts[0][promotion_code]',
@@ -131,6 +133,12 @@ export const activeDiscounts = (account: StripeAccount, ids: readonly string[], 
 /** Minor units, halves upwards, as Stripe rounds. */
 export const round = (amount: number): number => Math.sign(amount) * Math.round(Math.abs(amount));
 
+/** What a coupon takes off in a currency; `undefined`: nothing. */
+const amountOff = (
+  { amount_off: own, currency: of, _amounts: others }: Coupon,
+  currency: string,
+): number | undefined => (of === currency ? (own ?? undefined) : others?.[currency]);
+
 /** Takes the discounts off the lines, one after the other, each from what the ones before have left. */
 export function applyDiscounts(account: StripeAccount, lines: readonly Line[], discounts: readonly Discount[]): void {
   const left = new Map(lines.map((line) => [line, line.discountable && line.amount > 0 ? line.amount : 0]));
@@ -142,10 +150,10 @@ export function applyDiscounts(account: StripeAccount, lines: readonly Line[], d
       (line) =>
         (left.get(line) ?? 0) > 0 &&
         (coupon._products.length === 0 || coupon._products.includes(line.pricing.price_details.product)) &&
-        (coupon.currency === null || coupon.currency === line.currency),
+        (coupon.percent_off !== null || amountOff(coupon, line.currency) !== undefined),
     );
     const whole = fitting.reduce((sum, line) => sum + (left.get(line) ?? 0), 0);
-    let fixed = Math.min(coupon.amount_off ?? 0, whole);
+    let fixed = Math.min(amountOff(coupon, fitting[0]?.currency ?? '') ?? 0, whole);
     let rest = whole;
     for (const line of fitting) {
       const own = left.get(line) ?? 0;

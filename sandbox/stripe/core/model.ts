@@ -87,6 +87,8 @@ export interface Coupon extends Thing {
   valid: boolean;
   metadata: Metadata;
   _products: string[];
+  /** Amounts off in other currencies. */
+  _amounts?: Record<string, number>;
 }
 
 export interface PromotionCode extends Thing {
@@ -102,6 +104,8 @@ export interface PromotionCode extends Thing {
     first_time_transaction: boolean;
     minimum_amount: number | null;
     minimum_amount_currency: string | null;
+    /** Minimums in other currencies. */
+    _minimums?: Record<string, number>;
   };
 }
 

@@ -107,7 +107,7 @@ function copy(state: State, value: unknown, tree: Tree, path: string): unknown {
   }
   for (const [field, branch] of Object.entries(tree)) {
     if (field in result) continue;
-    const onRequest = fieldsOnRequest[thing.object]?.[field];
+    const onRequest = fieldsOnRequest['first_time_transaction' in thing ? 'restrictions' : thing.object]?.[field];
     if (!onRequest) throw invalid(`This property cannot be expanded (${path}${field}).`, 'expand');
     result[field] = copy(state, onRequest(thing, state.store), branch, `${path}${field}.`);
   }
@@ -165,13 +165,25 @@ const fieldsOnRequest: Record<string, Record<string, (thing: Thing, store: Store
   price: { currency_options: priceInCurrencies },
   coupon: {
     currency_options(thing) {
-      const { currency, amount_off: amount } = thing as Coupon;
-      return amount === null ? undefined : { [currency ?? 'usd']: { amount_off: amount } };
+      const { currency, amount_off: amount, _amounts: others } = thing as Coupon;
+      if (amount === null) return undefined;
+      const amounts = Object.entries({ [currency ?? 'usd']: amount, ...others });
+      return Object.fromEntries(amounts.map(([name, amount_off]) => [name, { amount_off }]));
     },
     // Without a restriction there is no such field.
     applies_to(thing) {
       const { _products: products } = thing as Coupon;
       return products.length > 0 ? { products } : undefined;
+    },
+  },
+  /** Of a promotion code; they have no `object`. */
+  restrictions: {
+    currency_options(thing) {
+      const restrictions = thing as unknown as PromotionCode['restrictions'];
+      const { minimum_amount_currency: currency, minimum_amount: own, _minimums: others } = restrictions;
+      if (currency === null || own === null) return undefined;
+      const amounts = Object.entries({ [currency]: own, ...others });
+      return Object.fromEntries(amounts.map(([name, minimum_amount]) => [name, { minimum_amount }]));
     },
   },
   customer: {

@@ -165,11 +165,11 @@ export const products: Route[] = [
 
 const intervals: readonly Interval[] = ['day', 'week', 'month', 'year'];
 
-/** The amounts of `currency_options`. */
-function amountsOf(params: Params): Record<string, number> {
-  const options = params.object('currency_options');
+/** The amounts of `currency_options`, by the name of their field. */
+function amountsOf(params: Params | undefined | null, field: string): Record<string, number> {
+  const options = params?.object('currency_options');
   return Object.fromEntries(
-    (options?.keys() ?? []).map((currency) => [currency, options?.object(currency)?.int('unit_amount') ?? 0]),
+    (options?.keys() ?? []).map((currency) => [currency, options?.object(currency)?.int(field) ?? 0]),
   );
 }
 
@@ -198,7 +198,7 @@ export const prices: Route[] = [
       product: product.id,
       recurring: interval ? { interval, interval_count: recurring?.int('interval_count') ?? 1 } : null,
       unit_amount: amount,
-      _amounts: amountsOf(params),
+      _amounts: amountsOf(params, 'unit_amount'),
     });
   }),
   get('/v1/prices', ({ account, params }) => {
@@ -225,7 +225,7 @@ export const prices: Route[] = [
 
 export const coupons: Route[] = [
   post('/v1/coupons', ({ account, params }) => {
-    params.allow('expand', 'currency_options');
+    params.allow('expand');
     const id = params.text('id') ?? token(8);
     if (account.store.find('coupon', id)) throw exists('Coupon', id);
     const [amount, percent] = [params.int('amount_off') ?? null, params.number('percent_off') ?? null];
@@ -256,6 +256,7 @@ export const coupons: Route[] = [
       percent_off: percent,
       redeem_by: params.int('redeem_by') ?? null,
       _products: params.object('applies_to')?.texts('products') ?? [],
+      _amounts: amountsOf(params, 'amount_off'),
     });
   }),
   get('/v1/coupons', ({ account, params }) => page(params, '/v1/coupons', account.store.all('coupon'))),
@@ -293,7 +294,6 @@ export const promotionCodes: Route[] = [
     );
     if (taken) throw invalid(`An active promotion code with \`code: ${code}\` already exists.`, 'code');
     const restrictions = params.object('restrictions');
-    restrictions?.allow('currency_options');
     const customer = params.text('customer');
     return addPromotionCode(account, {
       active: params.bool('active') ?? true,
@@ -307,6 +307,7 @@ export const promotionCodes: Route[] = [
         first_time_transaction: restrictions?.bool('first_time_transaction') ?? false,
         minimum_amount: restrictions?.int('minimum_amount') ?? null,
         minimum_amount_currency: restrictions?.text('minimum_amount_currency') ?? null,
+        _minimums: amountsOf(restrictions, 'minimum_amount'),
       },
     });
   }),

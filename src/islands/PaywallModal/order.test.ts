@@ -55,7 +55,7 @@ describe('the coupon', () => {
       if (seen.at(-1) !== coupon.kind) seen.push(coupon.kind);
     });
     await order.apply('  sunshine20 ');
-    expect(calls.coupon).toHaveBeenCalledExactlyOnceWith('sunshine20', 'reader-yearly');
+    expect(calls.coupon).toHaveBeenCalledExactlyOnceWith('sunshine20', 'reader-yearly', 'usd');
     expect(calls.quote).toHaveBeenCalledExactlyOnceWith('reader-yearly', 'SUNSHINE20', {
       currency: 'usd',
       address: null,
@@ -136,7 +136,7 @@ describe('the coupon', () => {
     const { order, calls } = bench();
     await order.apply('SUNSHINE20');
     await order.choose(monthly);
-    expect(calls.coupon).toHaveBeenLastCalledWith('SUNSHINE20', 'reader-monthly');
+    expect(calls.coupon).toHaveBeenLastCalledWith('SUNSHINE20', 'reader-monthly', 'usd');
     expect(calls.quote).toHaveBeenLastCalledWith('reader-monthly', 'SUNSHINE20', { currency: 'usd', address: null });
   });
 });

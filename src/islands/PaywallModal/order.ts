@@ -175,7 +175,7 @@ async function apply(context: Context, typed: string): Promise<void> {
   if (code === '' || coupon.kind === 'applying') return;
   const mine = ++context.coupons;
   set(context, { coupon: { kind: 'applying', code } });
-  const answer = await calls.coupon(code, price.zephrPlanId);
+  const answer = await calls.coupon(code, price.zephrPlanId, price.currency);
   if (mine !== context.coupons) return;
   if (answer.ok && answer.value && !answer.value.error) {
     const { amount_off: amountOff, percent_off: percentOff, discount_code } = answer.value;

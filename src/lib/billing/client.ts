@@ -45,9 +45,9 @@ export const quote = (
     body: { plan_id: planId, currency, ...(couponCode && { couponCode }), ...(address && { address }) },
   });
 
-/** Whether a coupon is valid for a plan. */
-export const coupon = (couponCode: string, planId: string): Promise<Reply<CouponAnswer>> =>
-  ask('/api/v1/checkout/get-coupon', { body: { couponCode, plan_id: planId } });
+/** Whether a coupon is valid for a plan in a currency. */
+export const coupon = (couponCode: string, planId: string, currency: string): Promise<Reply<CouponAnswer>> =>
+  ask('/api/v1/checkout/get-coupon', { body: { couponCode, plan_id: planId, currency } });
 
 /** Buys. The same `attempt` again is the same purchase. */
 export const subscribe = (body: SubscribeBody): Promise<Reply<SubscribeAnswer>> =>

@@ -37,7 +37,7 @@ export const subscribeBody = z.looseObject({
 
 export const confirmationBody = z.looseObject({ subscriptionId: id });
 
-export const couponBody = z.looseObject({ couponCode: code, plan_id: id.optional() });
+export const couponBody = z.looseObject({ couponCode: code, plan_id: id.optional(), currency: currency.optional() });
 
 export const quoteBody = z.looseObject({
   plan_id: id,

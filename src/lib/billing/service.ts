@@ -63,11 +63,14 @@ export interface Billing {
 
   /** @param address network address of the caller, for the limit of coupon guesses */
   quote(session: Session | null, ask: QuoteAsk, address?: string | null): Promise<Billed<QuoteAnswer>>;
-  /** @param address network address of the caller, for the limit of coupon guesses */
+  /**
+   * @param buyer `address`: network address of the caller, for the limit of coupon guesses; `currency`: what they pay in, the plan's own
+   *   if it isn't known
+   */
   coupon(
     code: string,
     planId: string | null,
-    who: { session: Session | null; address: string },
+    buyer: { session: Session | null; address: string; currency?: string | undefined },
   ): Promise<Billed<CouponAnswer>>;
   /** @param address as with {@link quote} */
   subscribe(session: Session, body: SubscribeBody, address?: string | null): Promise<Billed<SubscribeAnswer>>;

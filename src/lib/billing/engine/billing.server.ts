@@ -27,7 +27,7 @@ import {
 import { callerOf, countRefusedCards, withinCardLimit, withinLimit } from './card-attempts.server.ts';
 import { createCatalog } from './catalog.server.ts';
 import { confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
-import { tryCoupon } from './coupons.server.ts';
+import { amountOff, tryCoupon } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { createInvoices } from './invoices.server.ts';
@@ -173,8 +173,8 @@ function selling(dependencies: BillingDependencies, { publishableKey, scriptUrl 
       tax,
     }),
     quote: (session, body, address = null) => asResult(() => limitedQuote(dependencies, cache, session, body, address)),
-    coupon: (code, planId, { session, address }) =>
-      asResult(() => checkCoupon(dependencies, code, planId, session, address)),
+    coupon: (code, planId, { session, address, currency }) =>
+      asResult(() => checkCoupon(dependencies, code, { planId, currency }, session, address)),
     subscribe: (session, body, address = null) => {
       const who = callerOf(session, address);
       return withinLimit(limiter, 'subscribe', who, () =>
@@ -361,20 +361,22 @@ const awaitsPayment = ({ status, pending_setup_intent: setup }: Stripe.Subscript
 async function checkCoupon(
   dependencies: BillingDependencies,
   code: string,
-  planId: string | null,
+  { planId, currency }: { readonly planId: string | null; readonly currency: string | undefined },
   session: Session | null,
   address: string,
 ): Promise<Billed<CouponAnswer>> {
   const { catalog, customers, limiter } = dependencies;
-  const price = planId === null ? null : catalog.plan(planId);
+  const sold = planId === null ? null : catalog.plan(planId);
+  const price = sold && priceIn(sold, currency);
   if (planId !== null && !price) return refusal(400, messages.planGone);
   const customer = session && (await customers.find(session.userId));
   const open = session && price && (await openWith(dependencies, session.userId, price, code));
   const over = await limiter.count('quote', callerOf(session, address));
   if (over) return overLimit(over);
   const caller = { session, address, customer, redeemed: open?.coupon ?? null };
-  const { amount_off, percent_off } = (await tryCoupon(dependencies, code, price, caller)).coupon;
-  return ok({ discount_code: code, amount_off, percent_off });
+  const { coupon } = await tryCoupon(dependencies, code, price, caller);
+  const amount_off = price ? amountOff(coupon, price.currency) : coupon.amount_off;
+  return ok({ discount_code: code, amount_off, percent_off: coupon.percent_off });
 }
 
 async function saveShipping(

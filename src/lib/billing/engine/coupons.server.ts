@@ -82,7 +82,11 @@ async function fetchPromotionCode(
   code: string,
   customer: string | null,
 ): Promise<Stripe.PromotionCode | null> {
-  const expand = ['data.promotion.coupon', 'data.promotion.coupon.applies_to'];
+  const expand = [
+    'data.promotion.coupon.applies_to',
+    'data.promotion.coupon.currency_options',
+    'data.restrictions.currency_options',
+  ];
   const { data } = await stripe.promotionCodes.list({ code, limit: 10, expand });
   const active = data.filter((one) => one.active);
   const own = active.find((one) => customer !== null && idOf(one.customer) === customer);
@@ -113,10 +117,20 @@ function refuseOtherPlan(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode,
   const other = (): never => refuse(400, couponMessages.otherPlan, { code: 'coupon_plan' });
   const only = coupon.applies_to?.products ?? [];
   if (only.length > 0 && !only.includes(product.id)) other();
-  if (coupon.amount_off !== null && coupon.currency !== currency && !coupon.currency_options?.[currency]) other();
-  const least = promotion.restrictions.minimum_amount;
+  if (coupon.amount_off !== null && amountOff(coupon, currency) === null) other();
+  const { minimum_amount: least, minimum_amount_currency: of, currency_options: options } = promotion.restrictions;
+  if (least === null) return;
+  const own = of === currency ? least : options?.[currency]?.minimum_amount;
   const first = promo ? promo.amount : amount;
-  if (least !== null && (promotion.restrictions.minimum_amount_currency !== currency || first < least)) other();
+  if (own === undefined || first < own) other();
+}
+
+/** What a coupon takes off in a currency, minor units; `null`: no fixed amount. */
+export function amountOff(
+  { amount_off: own, currency: of, currency_options: options }: Stripe.Coupon,
+  currency: string,
+): number | null {
+  return of === currency ? own : (options?.[currency]?.amount_off ?? null);
 }
 
 /** By Stripe's calendar: a month after January 31 is the last day of February. @param at epoch milliseconds */

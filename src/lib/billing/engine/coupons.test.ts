@@ -236,6 +236,32 @@ onBothEngines('coupons', (engines) => {
     expect(await sums()).toEqual([12_000]);
   });
 
+  it('of a sum take off what they say in the currency of the reader, also before the quote', async () => {
+    const { billing, readers } = await open();
+    const ten = { amount_off: 1000, currency: 'usd', duration: 'once', currency_options: { gbp: { amount_off: 800 } } };
+    await site.dashboard.coupons.create({ id: 'ten', ...ten } as never);
+    const restrictions = {
+      minimum_amount: 11_000,
+      minimum_amount_currency: 'usd',
+      currency_options: { gbp: { minimum_amount: 9000 } },
+    };
+    const promotion = { type: 'coupon', coupon: 'ten' } as const;
+    await site.dashboard.promotionCodes.create({ code: 'TEN', promotion, restrictions });
+    const session = await readers.join('ada@example.com');
+    const asked = (currency: string, plan = 'reader-yearly') =>
+      billing.coupon('TEN', plan, { ...visitor, session, currency });
+    expect(paid(await asked('gbp'))).toMatchObject({ amount_off: 800 });
+    expect(paid(await asked('usd'))).toMatchObject({ amount_off: 1000 });
+    const otherPlan = { ok: false, status: 400, error: { message: couponMessages.otherPlan } };
+    expect(await asked('eur')).toMatchObject(otherPlan);
+    expect(await asked('gbp', 'reader-monthly')).toMatchObject(otherPlan);
+    const pounds = { currency: 'gbp', planId: 'reader-yearly', couponCode: 'TEN' };
+    expect(paid(await billing.quote(session, pounds))).toMatchObject({ dueToday: 9200, dueAfterRenewal: 10_000 });
+    const body = { ...yearly, currency: 'gbp', discount_code: 'TEN', expected: 9200 };
+    paid(await billing.subscribe(session, body));
+    expect(await sums()).toEqual([9200]);
+  });
+
   it('are used up by those who buy, not by those who look', async () => {
     const { billing, readers } = await open();
     const [first, second] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
