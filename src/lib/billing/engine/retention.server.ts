@@ -54,9 +54,14 @@ export async function findOffer(
   { userId }: Session,
 ): Promise<RetentionOffer | null> {
   const [row, state] = await Promise.all([openRow(dependencies, userId), dependencies.subscriptions.running(userId)]);
-  if (!row?.offer || state?.id !== row.subscription || isEnding(state)) return null;
-  return JSON.parse(row.offer) as RetentionOffer;
+  if (!row?.offer || state?.id !== row.subscription) return null;
+  const offer = JSON.parse(row.offer) as RetentionOffer;
+  return isStillTrue(offer, state, dependencies.now()) ? offer : null;
 }
+
+/** Whether an offer says what the next bill would be: the plan may have changed in another tab, or the publisher gave a discount. */
+const isStillTrue = ({ from, at }: RetentionOffer, state: StripeState, now: number): boolean =>
+  mayBeReduced(state, now) && state.nextAmount === from && state.periodEnd === at;
 
 /** Accepts the offer; twice is the same as once. Runs within the lock of the reader. */
 export async function acceptOffer(
@@ -70,9 +75,10 @@ export async function acceptOffer(
   if (!state) return refusal(404, messages.noSubscription, { code: 'no_subscription' });
   if (row?.outcome === 'stayed') return answer(state);
   if (row?.outcome !== 'open' || row.offer === null) return refusal(409, messages.offerOver, { code: 'no_offer' });
-  const { coupon } = JSON.parse(row.offer) as RetentionOffer;
+  const offer = JSON.parse(row.offer) as RetentionOffer;
+  const { coupon } = offer;
   const fresh = (await subscriptions.reconcile(state.id))?.state;
-  if (!fresh || !isRunning(fresh) || isEnding(fresh) || row.subscription !== fresh.id) {
+  if (!fresh || !isRunning(fresh) || row.subscription !== fresh.id || !isStillTrue(offer, fresh, now())) {
     return refuse(409, messages.offerOver, { code: 'no_offer' });
   }
   const discounts = [{ coupon }];
@@ -238,12 +244,16 @@ async function makeOffer(
   }
 }
 
+/** Whether the next bill is an ordinary one: without a discount, a planned change, a pause or an end. */
+function mayBeReduced(state: StripeState, now: number): boolean {
+  const running = state.status === 'active' && !isInTrial(state, now) && !isPaused(state);
+  return running && !isEnding(state) && state.schedule === null && (state.discounts ?? []).length === 0;
+}
+
 /** The number of bills that the coupon would reduce, `null` for all; 0 if it isn't offered, such as to a reader with a discount. */
 function invoicesReduced(state: StripeState, coupon: Stripe.Coupon, now: number): number | null {
-  const { price, nextAmount, status } = state;
-  const running = status === 'active' && !isInTrial(state, now) && !isPaused(state);
-  const plain = running && !isEnding(state) && state.schedule === null;
-  if (!plain || !coupon.valid || nextAmount === 0 || (state.discounts ?? []).length > 0) return 0;
+  const { price, nextAmount } = state;
+  if (!mayBeReduced(state, now) || !coupon.valid || nextAmount === 0) return 0;
   if (coupon.amount_off !== null && coupon.currency !== price.currency && !coupon.currency_options?.[price.currency])
     return 0;
   return invoicesWithin(state, coupon, now);

@@ -8,6 +8,7 @@ const stay = { coupon: 'stay', everyDays: 365 };
 
 onBothEngines('leaving', (engines) => {
   let site: BillingBench;
+  let ada: Session;
   async function subscribed(plan = 'reader-yearly', offered: typeof stay | null = stay): Promise<Session> {
     site = await billingBench(await engines.open(), { rules: { ...rules, stay: offered } });
     const session = await site.readers.join('ada@example.com');
@@ -58,6 +59,30 @@ onBothEngines('leaving', (engines) => {
     await site.deliver();
     paid(await billing.beginCancellation(session, { reason: null, words: null }));
     expect(await billing.retentionOffer(session)).not.toBeNull();
+  });
+
+  it.each([
+    ['plans a smaller plan', { from: 2000 }, () => site.billing.switchPlan(ada, { planId: 'reader-monthly' })],
+    ['takes a longer time', { from: 2000 }, () => site.billing.switchPlan(ada, { planId: 'member-yearly' })],
+  ])('has no offer any more for who %s after it', async (_, offered, change) => {
+    ada = await subscribed('member-monthly');
+    const { billing } = site;
+    paid(await billing.beginCancellation(ada, { reason: null, words: null }));
+    expect(await billing.retentionOffer(ada)).toMatchObject(offered);
+    paid(await change());
+    expect(await billing.retentionOffer(ada)).toBeNull();
+    expect(await billing.stay(ada)).toMatchObject({ ok: false, status: 409, error: { code: 'no_offer' } });
+    expect(site.stripe.account.store.find('coupon', 'stay')?.times_redeemed).toBe(0);
+  });
+
+  it('leaves a discount that the publisher gave meanwhile', async () => {
+    ada = await subscribed('reader-monthly');
+    const { billing } = site;
+    paid(await billing.beginCancellation(ada, { reason: null, words: null }));
+    const { id = '' } = (await billing.subscription(ada)) ?? {};
+    await site.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'free-year' }] });
+    expect(await billing.stay(ada)).toMatchObject({ ok: false, status: 409, error: { code: 'no_offer' } });
+    expect(await billing.subscription(ada)).toMatchObject({ price: 0 });
   });
 
   it.each([
