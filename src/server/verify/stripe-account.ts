@@ -25,16 +25,23 @@ import type { StripeSettings } from '../config/accounts.ts';
 import { openDatabase } from '../database/open.ts';
 import { type Check, CheckFailure, checkOf, request } from './checks.ts';
 
-/** Events that billing needs as webhooks; docs/operations.md, "Payments", has the same list. */
-const neededEvents = [
+/** Events without which billing learns too late, or never, what has happened; docs/operations.md, "Payments", names them and more. */
+export const neededEvents = [
   'customer.subscription.created',
   'customer.subscription.updated',
   'customer.subscription.deleted',
+  'customer.updated',
   'invoice.paid',
   'invoice.payment_failed',
+  'invoice.upcoming',
   'charge.refunded',
   'charge.dispute.created',
   'charge.dispute.closed',
+  'payment_intent.succeeded',
+  'setup_intent.succeeded',
+  // Cards that are refused in the browser: nothing else tells of them (card-attempts.server.ts).
+  'payment_intent.payment_failed',
+  'setup_intent.setup_failed',
 ];
 
 export interface StripeAccountOptions {
@@ -155,22 +162,41 @@ export interface ShopOptions {
 }
 
 /**
- * Opens a shop with one customer on a test clock that starts now.
+ * Opens a shop with one customer on a test clock that starts now. A shop that can't be opened leaves nothing at Stripe.
  *
  * @param name of the check; the clock has it, so that leftovers can be found
  */
 export async function openShop(options: ShopOptions, name: string): Promise<Shop> {
-  const { stripe, settings, siteUrl, log } = options;
+  const { stripe, log } = options;
   const folder = mkdtempSync(join(tmpdir(), 'broadsheet-verify-'));
-  const database = await openDatabase({ dataDir: folder, databaseUrl: null, log });
+  const made = new AsyncDisposableStack();
+  made.defer(() => rmSync(folder, { recursive: true, force: true }));
+  try {
+    const database = await openDatabase({ dataDir: folder, databaseUrl: null, log });
+    made.defer(() => database.close());
+    const clock = await stripe.testHelpers.testClocks.create({
+      frozen_time: Math.floor(Date.now() / 1000),
+      name: `broadsheet verify: ${name}`,
+    });
+    // Deletes its customers and subscriptions, too.
+    made.defer(async () => void (await stripe.testHelpers.testClocks.del(clock.id)));
+    return await openOnClock(options, database, clock, () => made.disposeAsync());
+  } catch (error) {
+    await made.disposeAsync();
+    throw error;
+  }
+}
+
+async function openOnClock(
+  { stripe, settings, siteUrl, log }: ShopOptions,
+  database: Database,
+  clock: Stripe.TestHelpers.TestClock,
+  close: () => Promise<void>,
+): Promise<Shop> {
   const secret = randomUUID() + randomUUID();
-  let clockSeconds = Math.floor(Date.now() / 1000);
+  let clockSeconds = clock.frozen_time;
   let sinceMs = 0;
   const now = (): number => clockSeconds * 1000 + sinceMs;
-  const clock = await stripe.testHelpers.testClocks.create({
-    frozen_time: clockSeconds,
-    name: `broadsheet verify: ${name}`,
-  });
   const email = `verify-${randomUUID()}@example.com`;
   const session = await addReader(database, email);
   const { id: customer } = await stripe.customers.create({
@@ -224,10 +250,7 @@ export async function openShop(options: ShopOptions, name: string): Promise<Shop
     },
     async close() {
       await billing.stop();
-      await database.close();
-      rmSync(folder, { recursive: true, force: true });
-      // Deletes its customers and subscriptions, too.
-      await stripe.testHelpers.testClocks.del(clock.id);
+      await close();
     },
   };
 }

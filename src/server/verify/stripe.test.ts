@@ -1,12 +1,14 @@
 /** The checks of Stripe against the strict stand-in: all of them pass, and each one can be made to fail. */
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningStripe, startStripe } from '../../../sandbox/stripe/stripe.ts';
 import { unregisterDomain } from '../../../sandbox/stripe/wallets.ts';
+import { refusedIntent } from '../../lib/billing/engine/card-attempts.server.ts';
 import { openStripe } from '../../lib/billing/engine/stripe.server.ts';
 import { silent } from '../../lib/logging.ts';
 import { offerOf } from '../../lib/plans/model.ts';
 import { type Check, type Line, runChecks } from './checks.ts';
-import { stripeAccountCheck } from './stripe-account.ts';
+import { neededEvents, stripeAccountCheck } from './stripe-account.ts';
 import { stripeSalesChecks } from './stripe-sales.ts';
 
 const siteUrl = 'https://www.example.com';
@@ -49,6 +51,18 @@ describe('the account', () => {
       expect(failed?.result).toContain(result);
       expect(others).toEqual([]);
     }
+  });
+
+  it('needs no event that the instructions for operators leave out, those of refused cards included', () => {
+    const text = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const [, listed = ''] = /with the events (.*?) Its secret is/s.exec(text) ?? [];
+    const named = [...listed.matchAll(/`([\w.*]+)`/g)].map(
+      ([, name = '']) => new RegExp(`^${name.replace('*', '.*')}$`),
+    );
+    expect(neededEvents.filter((event) => !named.some((pattern) => pattern.test(event)))).toEqual([]);
+    const cards = ['payment_intent.payment_failed', 'setup_intent.setup_failed'];
+    expect(cards.filter((type) => refusedIntent(type, { id: 'pi_1' }) !== null)).toEqual(cards);
+    expect(neededEvents).toEqual(expect.arrayContaining(cards));
   });
 
   it('needs the domain for wallets: it is registered, and what Stripe has against it is said (S6)', async () => {
@@ -123,6 +137,21 @@ describe('sales on test clocks', () => {
     const stripe = openStripe(running.access);
     expect((await stripe.testHelpers.testClocks.list()).data).toEqual([]);
     expect((await stripe.customers.list()).data).toEqual([]);
+  });
+
+  it('leave nothing behind where they can’t begin', async () => {
+    for (const path of ['/v1/customers', '/v1/prices']) {
+      const refuse: Fetch = (input, init) => {
+        const { pathname } = new URL(input instanceof Request ? input.url : String(input));
+        const error = { type: 'invalid_request_error', message: 'Refused by the test.' };
+        return pathname === path ? Promise.resolve(Response.json({ error }, { status: 403 })) : fetch(input, init);
+      };
+      const [first] = await runChecks(checks(refuse).sales.slice(0, 1));
+      expect(first).toMatchObject({ outcome: 'failed' });
+      const stripe = openStripe(running.access);
+      expect((await stripe.testHelpers.testClocks.list()).data, path).toEqual([]);
+      expect((await stripe.customers.list()).data, path).toEqual([]);
+    }
   });
 
   it('fail at each step whose requests Stripe refuses, with what to do, and stop there', async () => {
