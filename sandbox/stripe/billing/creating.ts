@@ -55,7 +55,6 @@ export function createSubscription(account: StripeAccount, params: Params): Subs
   params.allow(...indifferent);
   readBillingMode(params);
   const customer = account.need('customer', params.need('customer'), 'customer');
-  if (customer.deleted) throw invalid(`No such customer: '${customer.id}'`, 'customer', 'resource_missing');
   const prices = readItems(account, params);
   if (prices.some(({ offer }) => offer !== null)) refuseWithOffer(params);
   mustPayIn(account, customer, params.text('currency') ?? prices[0]?.price.currency ?? 'usd');

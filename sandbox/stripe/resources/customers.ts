@@ -1,6 +1,6 @@
 import { end } from '../billing/collecting.ts';
 import type { StripeAccount } from '../core/account.ts';
-import { invalid } from '../core/errors.ts';
+import { invalid, noSuch } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
 import type { Customer } from '../core/model.ts';
 import type { Fields, Params } from '../core/params.ts';
@@ -75,6 +75,13 @@ function save(account: StripeAccount, customer: Customer, params: Params): void 
   }
 }
 
+/** @throws {ApiError} 404 for a deleted one, which can only be read */
+function needLiving(account: StripeAccount, id: string): Customer {
+  const customer = account.need('customer', id);
+  if (customer.deleted) throw noSuch('customer', id, 'id');
+  return customer;
+}
+
 export const customers: Route[] = [
   post('/v1/customers', ({ account, params }) => {
     const clock = params.text('test_clock');
@@ -140,13 +147,13 @@ export const customers: Route[] = [
     return customer.deleted ? deleted(customer) : customer;
   }),
   post('/v1/customers/:id', ({ account, params, id }) => {
-    const customer = account.need('customer', id);
+    const customer = needLiving(account, id);
     account.store.touch(customer);
     save(account, customer, params);
     return customer;
   }),
   del('/v1/customers/:id', ({ account, id }) => {
-    const customer = account.need('customer', id);
+    const customer = needLiving(account, id);
     for (const subscription of account.store.all('subscription')) {
       if (subscription.customer === id && !['canceled', 'incomplete_expired'].includes(subscription.status)) {
         end(account, subscription, 'cancellation_requested');
@@ -160,7 +167,7 @@ export const customers: Route[] = [
   get('/v1/customers/:id/payment_methods', ({ account, params, id }) => {
     params.allow('allow_redisplay');
     const type = params.text('type');
-    const own = matching(account.store.all('payment_method'), 'customer', account.need('customer', id).id);
+    const own = matching(account.store.all('payment_method'), 'customer', needLiving(account, id).id);
     return page(params, `/v1/customers/${id}/payment_methods`, matching(own, 'type', type));
   }),
   get('/v1/customers/:id/payment_methods/:second', ({ account, id, second }) => {

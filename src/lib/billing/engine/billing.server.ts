@@ -29,6 +29,7 @@ import { createCatalog } from './catalog.server.ts';
 import { confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
 import { amountOff, tryCoupon } from './coupons.server.ts';
 import { createCustomers } from './customers.server.ts';
+import { withCustomerAtStripe } from './deleted-customers.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { createInvoices } from './invoices.server.ts';
 import { createWorker, type WorkerStats } from './jobs.server.ts';
@@ -172,7 +173,10 @@ function selling(dependencies: BillingDependencies, { publishableKey, scriptUrl 
       country,
       tax,
     }),
-    quote: (session, body, address = null) => asResult(() => limitedQuote(dependencies, cache, session, body, address)),
+    quote: (session, body, address = null) => {
+      const quoted = () => limitedQuote(dependencies, cache, session, body, address);
+      return asResult(() => (session ? withCustomerAtStripe(dependencies, session, quoted) : quoted()));
+    },
     coupon: (code, planId, { session, address, currency }) =>
       asResult(() => checkCoupon(dependencies, code, { planId, currency }, session, address)),
     subscribe: (session, body, address = null) => {
@@ -180,7 +184,11 @@ function selling(dependencies: BillingDependencies, { publishableKey, scriptUrl 
       return withinLimit(limiter, 'subscribe', who, () =>
         withLock(session.userId, () =>
           asResult(() =>
-            withinCardLimit(limiter, who, () => asResult(() => subscribe(dependencies, session, body, address))),
+            withinCardLimit(limiter, who, () =>
+              asResult(() =>
+                withCustomerAtStripe(dependencies, session, () => subscribe(dependencies, session, body, address)),
+              ),
+            ),
           ),
         ),
       );
@@ -225,14 +233,20 @@ function changing(dependencies: BillingDependencies) {
       // A client secret lets its holder try cards, so an account with too many refused cards gets none.
       return change(session, () =>
         withinCardLimit(limiter, who, () =>
-          asResult(async () => offerCardSetup(dependencies, await customers.ensure(session), who)),
+          asResult(() =>
+            withCustomerAtStripe(dependencies, session, async () =>
+              offerCardSetup(dependencies, await customers.ensure(session), who),
+            ),
+          ),
         ),
       );
     },
     usePaymentMethod: (session, paymentMethod, address = null) =>
       change(session, () =>
         withinCardLimit(limiter, callerOf(session, address), () =>
-          asResult(() => changeCard(dependencies, session, paymentMethod)),
+          asResult(() =>
+            withCustomerAtStripe(dependencies, session, () => changeCard(dependencies, session, paymentMethod)),
+          ),
         ),
       ),
     saveShipping: (session, shipping) => asResult(() => saveShipping(dependencies, session, shipping)),

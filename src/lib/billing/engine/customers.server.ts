@@ -25,6 +25,8 @@ const meanwhileMs = 60_000;
 
 /** Key of the note that a customer's account is deleted. */
 const forgottenKey = (customer: string): string => `forgotten:${customer}`;
+/** Key of the note that the publisher has deleted a customer at Stripe. */
+const droppedKey = (customer: string): string => `dropped:${customer}`;
 
 export function createCustomers(stripe: Stripe, database: Database, jobs: State['jobs'], now: () => number) {
   const state: State = { stripe, database, jobs, now };
@@ -44,6 +46,10 @@ export function createCustomers(stripe: Stripe, database: Database, jobs: State[
     userOf: (customer: string) => userOf(db, customer),
     /** Whether the customer was a reader's whose account is deleted. */
     isForgotten: (customer: string) => isForgotten(db, customer),
+    /** Whether the publisher has deleted the customer at Stripe, and the reader remains. */
+    isDropped: (customer: string) => isDropped(db, customer),
+    /** Forgets a customer whom the publisher has deleted at Stripe. */
+    drop: (tx: AccountsTransaction, userId: string, customer: string) => drop(state, tx, userId, customer),
     /** From when on a deleted reader is charged for nothing, epoch milliseconds; `null`: the account exists. */
     chargeableUntil: (customer: string) => chargeableUntil(db, customer),
     /** Deletes what is stored of a reader, and adds the job that deletes the customer at Stripe. */
@@ -81,6 +87,20 @@ async function chargeableUntil(db: Queries, customer: string): Promise<number | 
 const isForgotten = async (db: Queries, customer: string): Promise<boolean> =>
   (await chargeableUntil(db, customer)) !== null;
 
+const isDropped = async (db: Queries, customer: string): Promise<boolean> =>
+  (await findNote(db, droppedKey(customer))) !== null;
+
+async function drop({ now }: State, tx: AccountsTransaction, userId: string, customer: string): Promise<void> {
+  await addNote(tx, droppedKey(customer), '', now());
+  await deleteNote(tx, setupKey(customer));
+  await tx
+    .updateTable('customers')
+    .set({ customer: null, shipping_sent: 0, updated: now() })
+    .where('user_id', '=', userId)
+    .where('customer', '=', customer)
+    .execute();
+}
+
 async function ensure(state: State, { userId, email }: Pick<Session, 'userId' | 'email'>): Promise<string> {
   const { db } = state.database;
   const known = await find(db, userId);
@@ -116,8 +136,8 @@ async function create({ stripe, database }: State, userId: string, email: string
   const key = `customer:${userId}:${createHash('sha256').update(email).digest('base64url')}`;
   const params = { email, metadata: { user: userId } };
   let { id } = await withIdempotencyKey(key, (options) => stripe.customers.create(params, options));
-  // After an interrupted deletion the account still exists, and the key leads to the deleted customer.
-  while (await isForgotten(database.db, id)) {
+  // After an interrupted deletion, or one in the dashboard, the account exists, and the key leads to the deleted customer.
+  while ((await isForgotten(database.db, id)) || (await isDropped(database.db, id))) {
     ({ id } = await withIdempotencyKey(`${key}:${id}`, (options) => stripe.customers.create(params, options)));
   }
   return id;

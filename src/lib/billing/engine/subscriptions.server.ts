@@ -251,6 +251,8 @@ async function ownerOf(
   if (known !== null || !noted || (await customers.isForgotten(customer))) return known;
   const user = await db.selectFrom('users').select('id').where('id', '=', noted).executeTakeFirst();
   if (!user) return null;
+  // What was paid through a customer who was deleted at Stripe stays the reader's.
+  if (await customers.isDropped(customer)) return noted;
   await customers.adopt(noted, customer);
   return customers.userOf(customer);
 }
