@@ -250,11 +250,14 @@ export function entitlementOf(
   return now < until ? grant({ ...last, until }) : null;
 }
 
-/** The subscription to show: the one that gives the most access, then a running one, then the last that ended. */
+/**
+ * The subscription that is shown, and that its reader changes or cancels: one that is billed, then the one that gives the most access, then
+ * the last that ended.
+ */
 export function mainSubscription(states: readonly StripeState[], now: number, graceDays: number): StripeState | null {
   const weight = (state: StripeState): readonly number[] => {
     const open = entitlementOf(state, now, graceDays);
-    return [open ? 1 + rankOf(open) : 0, isRunning(state) ? 1 : 0, paidUntil(state) ?? 0, state.created];
+    return [isRunning(state) ? 1 : 0, open ? 1 + rankOf(open) : 0, paidUntil(state) ?? 0, state.created];
   };
   const shown = states.filter((state) => !isUnpaid(state) && !awaitsCard(state));
   const [first] = shown.toSorted((a, b) => {

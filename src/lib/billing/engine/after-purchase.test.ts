@@ -280,9 +280,26 @@ onBothEngines('a running subscription', (engines) => {
     await site.pass(8 * day);
     await site.deliver();
     expect(await charged()).toHaveLength(2);
-    // Its reader can end it earlier, and takes back no more than that.
+    // Its reader can end it earlier.
     expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
     expect(mailed('cancelled')).toBe(1);
+  });
+
+  it('beside another is the one that is shown, changed and canceled', async () => {
+    const { session, id } = await subscribed();
+    const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(id);
+    const params = { customer: String(customer), default_payment_method: String(card) };
+    const member = { ...params, items: [{ price: 'price_member_monthly' }] };
+    const other = await site.dashboard.subscriptions.create(member);
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ id: other.id, planId: 'member-monthly' });
+    expect(paid(await site.billing.quote(session, { planId: 'member-monthly' })).kind).toBe('same');
+    expect(paid(await site.billing.cancel(session))).toMatchObject({ id: other.id, cancelAtPeriodEnd: true });
+    // One that has ended is not in the way of the one that is charged, though it gives more until its paid time is over.
+    await site.dashboard.subscriptions.cancel(other.id);
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ id, status: 'active' });
+    expect(paid(await site.billing.cancel(session))).toMatchObject({ id, cancelAtPeriodEnd: true });
   });
 
   it('that ends on a later day does so though a planned change is taken back', async () => {

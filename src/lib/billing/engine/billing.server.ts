@@ -343,14 +343,16 @@ async function quote(
 
 /** The running subscription, unless its purchase is still open: then it is bought again, or resumed. */
 async function runningOf(
-  { purchases, subscriptions, now }: BillingDependencies,
+  { purchases, subscriptions, rules, now }: BillingDependencies,
   userId: string,
   isFresh: boolean,
 ): Promise<StripeState | null> {
   const open = await purchases.open(userId);
   const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
-  const known =
-    states.find((state) => isRunning(state) && (open?.kind !== 'subscribe' || state.purchase !== open.id)) ?? null;
+  const begun = states.filter(
+    (state) => isRunning(state) && (open?.kind !== 'subscribe' || state.purchase !== open.id),
+  );
+  const known = mainSubscription(begun, now(), rules.graceDays);
   if (!known || (!isFresh && now() < known.periodEnd)) return known;
   const state = (await subscriptions.reconcile(known.id))?.state;
   return state && isRunning(state) ? state : null;

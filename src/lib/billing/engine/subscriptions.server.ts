@@ -15,6 +15,7 @@ import {
   isLost,
   isRunning,
   isSettled,
+  mainSubscription,
   paidUntil,
   renewsAt,
   type StripeState,
@@ -61,7 +62,7 @@ export interface Subscriptions {
   reconcileCustomer(customer: string): Promise<void>;
   get(id: string): Promise<StoredSubscription | null>;
   ofUser(userId: string): Promise<readonly StoredSubscription[]>;
-  /** The stored subscription of a reader that runs. */
+  /** The stored subscription of a reader that runs; of several, the one that is shown. */
   running(userId: string): Promise<StripeState | null>;
   /** As {@link Subscriptions.running}, as Stripe has it now. @throws Refused where there is none */
   reconcileRunning(userId: string): Promise<StoredSubscription>;
@@ -73,14 +74,16 @@ type Dependencies = Omit<BillingDependencies, 'subscriptions' | 'limiter' | 'pro
 const previewAgainMs = 5 * 60_000;
 
 export function createSubscriptions(dependencies: Dependencies): Subscriptions {
-  const { stripe, database } = dependencies;
+  const { stripe, database, rules, now } = dependencies;
   const { db } = database;
   const withLock = createKeyedMutex();
   const ofUser = (userId: string) => storedOfUser(db, userId);
   const reconcile: Subscriptions['reconcile'] = (id, reason) =>
     withLock(id, () => reconcileSubscription(dependencies, id, reason));
-  const running: Subscriptions['running'] = async (userId) =>
-    (await ofUser(userId)).find(({ state }) => isRunning(state))?.state ?? null;
+  const running: Subscriptions['running'] = async (userId) => {
+    const states = (await ofUser(userId)).map(({ state }) => state).filter(isRunning);
+    return mainSubscription(states, now(), rules.graceDays);
+  };
 
   return {
     reconcile,
