@@ -290,7 +290,8 @@ describe('a switch', () => {
     [member, yearly, 'downgrade'],
     [penny, yearly, 'same'],
     [reader, reader, 'same'],
-    [reader, plan({ amount: 1500 }), 'upgrade'],
+    [reader, plan({ plan: 'reader-more', amount: 1500 }), 'upgrade'],
+    [reader, plan({ amount: 1500 }), 'same'],
     [reader, plan({ amount: 900 }), 'downgrade'],
   ] as const)('from %o to %o is %s', (from, to, kind) => expect(switchKind(from, to)).toBe(kind));
 });

@@ -329,7 +329,7 @@ export function isLost({ invoices, disputes = [] }: Pick<StripeState, 'invoices'
 
 /**
  * The kind of a plan change (spec section 4, "schedules for plan switches"): more access, or a longer interval, begins and is paid now;
- * less begins with the next bill.
+ * less begins with the next bill. A plan that costs more now than when it was bought is the same plan.
  */
 export function switchKind(from: KnownPrice, to: KnownPrice): 'upgrade' | 'downgrade' | 'same' {
   const rank = rankOf(to) - rankOf(from);
@@ -339,7 +339,8 @@ export function switchKind(from: KnownPrice, to: KnownPrice): 'upgrade' | 'downg
   const longer = length(to) - length(from);
   if (longer !== 0) return longer > 0 ? 'upgrade' : 'downgrade';
   if (from.amount === to.amount && from.currency === to.currency) return 'same';
-  return to.amount > from.amount ? 'upgrade' : 'downgrade';
+  if (to.amount < from.amount) return 'downgrade';
+  return from.plan === to.plan ? 'same' : 'upgrade';
 }
 
 /** {@link switchKind} for a subscription: Stripe can't plan a change for the end of a Trial Offer, so there every change begins now. */

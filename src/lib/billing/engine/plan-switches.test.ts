@@ -157,6 +157,19 @@ onBothEngines('switching back and forth', (engines) => {
     expect(paid(await site.billing.card(session))).toMatchObject({ brand: 'mastercard' });
   });
 
+  it('pays no more for the same plan, whose price has risen since', async () => {
+    const { session } = await subscribed();
+    const recurring = { interval: 'month' } as const;
+    const dearer = { currency: 'usd', unit_amount: 1500, recurring, product: 'prod_reader', nickname: 'Monthly' };
+    await site.dashboard.prices.create({ ...dearer, metadata: { zephrPlanId: 'reader-monthly' } });
+    await site.dashboard.prices.update('price_reader_monthly', { active: false });
+    await site.billing.refresh();
+    expect(paid(await site.billing.quote(session, { planId: 'reader-monthly' }))).toMatchObject({ kind: 'same' });
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    expect(await now(session)).toMatchObject({ planId: 'reader-monthly', price: 1200 });
+    expect((await site.dashboard.charges.list()).data).toHaveLength(1);
+  });
+
   it('goes back to the present plan who takes the smaller one back, also after a cancellation', async () => {
     const { session } = await subscribed(member);
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
