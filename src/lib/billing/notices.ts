@@ -63,12 +63,15 @@ function receipts(state: StripeState, now: number): Notice[] {
         currency,
         plan: state.price.name,
         paidAt: paidAt ?? now,
-        nextBill:
-          isRunning(state) && !isEnding(state) && !isPaused(state)
-            ? { at: state.periodEnd, amount: state.nextAmount, tax: state.nextTax ?? null }
-            : null,
+        nextBill: nextBillOf(state),
       },
     }));
+}
+
+function nextBillOf(state: StripeState): Extract<BillingMessage, { kind: 'receipt' }>['nextBill'] {
+  if (!isRunning(state) || isEnding(state)) return null;
+  if (isPaused(state)) return 'paused';
+  return { at: state.periodEnd, amount: state.nextAmount, tax: state.nextTax ?? null };
 }
 
 /** A failed renewal; a failed first payment is shown on the page. */
@@ -85,16 +88,19 @@ function failed(state: StripeState, now: number, until: number | null): Notice[]
   ];
 }
 
-/** Key of the mail about a cancellation. */
-export const cancelledKey = ({ id }: Pick<StripeState, 'id'>, until: number): string => `cancelled:${id}:${until}`;
+/** Key of the mail about a cancellation: of the paid time, which a refund that follows doesn't change. */
+export const cancelledKey = (state: StripeState): string =>
+  `cancelled:${state.id}:${paidUntil(state) ?? state.periodEnd}`;
 
 /** Once for each paid period: when it is canceled, or ends without a cancellation. Resuming deletes the key. */
 function cancelled(state: StripeState, now: number, until: number | null): Notice[] {
   const ended = state.status === 'canceled';
-  if (until === null || (!ended && !(isRunning(state) && isEnding(state)))) return [];
+  if (!ended && !(isRunning(state) && isEnding(state))) return [];
   if (ended && (state.endedAt ?? 0) < now - newsMs) return [];
-  const message = { kind: 'cancelled', plan: state.price.name, until, over: until <= now } as const;
-  return [{ key: cancelledKey(state, until), message }];
+  // Nothing was paid, or everything went back.
+  if (until === null && !state.invoices.some(({ paid }) => paid > 0)) return [];
+  const message = { kind: 'cancelled', plan: state.price.name, until, over: until === null || until <= now } as const;
+  return [{ key: cancelledKey(state), message }];
 }
 
 function renewal(state: StripeState, now: number, withinMs: number): Notice[] {

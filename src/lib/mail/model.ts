@@ -91,8 +91,11 @@ type BillingMail =
       readonly tax?: TaxPart | null;
       readonly currency: string;
       readonly paidAt: number;
-      /** `null`: there will be no further bill. */
-      readonly nextBill: { readonly at: number; readonly amount: number; readonly tax?: TaxPart | null } | null;
+      /** `null`: there will be no further bill; `paused`: none while billing is paused. */
+      readonly nextBill:
+        | { readonly at: number; readonly amount: number; readonly tax?: TaxPart | null }
+        | 'paused'
+        | null;
     }
   | {
       readonly kind: 'renewal-notice';
@@ -120,7 +123,8 @@ type BillingMail =
       readonly kind: 'cancelled';
       readonly to: string;
       readonly plan: string;
-      readonly until: number;
+      /** `null`: everything that was paid went back. */
+      readonly until: number | null;
       /** Whether that time is over, as after a failed renewal. */
       readonly over?: boolean;
     }

@@ -255,6 +255,21 @@ onBothEngines('a running subscription', (engines) => {
     await site.dashboard.refunds.create({ charge: charge?.id ?? '' });
     await site.deliver();
     expect(await opens(session)).toBeNull();
+    // A cancellation is confirmed all the same, once.
+    paid(await site.billing.cancel(session));
+    paid(await site.billing.cancel(session));
+    expect(site.mail.filter(({ kind }) => kind === 'cancelled')).toMatchObject([{ until: null, over: true }]);
+  });
+
+  it('gets one mail about a cancellation that is followed by a refund', async () => {
+    const { session, id } = await subscribed();
+    await site.dashboard.subscriptions.cancel(id);
+    await site.deliver();
+    const [charge] = await charged();
+    await site.dashboard.refunds.create({ charge: charge?.id ?? '' });
+    await site.deliver();
+    expect(await opens(session)).toBeNull();
+    expect(mailed('cancelled')).toBe(1);
   });
 
   it('is announced before it renews, once', async () => {

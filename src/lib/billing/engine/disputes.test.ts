@@ -42,6 +42,7 @@ onBothEngines('a disputed payment', (engines) => {
     expect(await opens(session)).toBeNull();
     expect(disputes()).toBe(0);
     expect(await site.dashboard.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' });
+    expect(site.mail.filter(({ kind }) => kind === 'cancelled')).toMatchObject([{ until: null }]);
     await site.pass(40 * day);
     await site.deliver();
     expect((await site.dashboard.charges.list()).data).toHaveLength(1);

@@ -101,6 +101,17 @@ it.each(['void', 'mark_uncollectible'] as const)(
   },
 );
 
+it('sends a receipt for a bill of the time before, and doesn’t say that nothing will be charged again', async () => {
+  const { session, id } = await subscribed();
+  const { customer } = await site.dashboard.subscriptions.retrieve(id);
+  const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer: String(customer) });
+  await site.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+  await pass(31);
+  await pause(id, 'void', 30);
+  paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
+  expect(site.mail.findLast(({ kind }) => kind === 'receipt')).toMatchObject({ amount: 1200, nextBill: 'paused' });
+});
+
 it('is canceled to the end of its period, and resumed, while it is paused', async () => {
   const { session, id } = await subscribed();
   await pause(id, 'void', null);

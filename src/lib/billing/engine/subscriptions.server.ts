@@ -16,7 +16,6 @@ import {
   isRunning,
   isSettled,
   mainSubscription,
-  paidUntil,
   renewsAt,
   type StripeState,
 } from '../subscription-model.ts';
@@ -318,10 +317,9 @@ async function queueNotices(
   state: StripeState,
   isAnnounced: boolean,
 ): Promise<void> {
-  const until = paidUntil(state);
-  if (until !== null && isRunning(state) && !isEnding(state)) {
+  if (isRunning(state) && !isEnding(state)) {
     // A reader who cancels, resumes and cancels again gets mail both times.
-    await tx.deleteFrom('billing_notices').where('key', '=', cancelledKey(state, until)).execute();
+    await tx.deleteFrom('billing_notices').where('key', '=', cancelledKey(state)).execute();
   }
   // No mail about a subscription that never began.
   if (awaitsCard(state)) return;

@@ -43,14 +43,18 @@ function receipt({ plan, amount, tax, currency, paidAt, nextBill }: Of<'receipt'
     heading: 'Thank you for your payment',
     opening: [
       `We received ${taxed(amount, tax, currency)} on ${date(paper, paidAt)} for ${plan}.`,
-      nextBill
-        ? `The next payment of ${taxed(nextBill.amount, nextBill.tax, currency)} is due on ${date(paper, nextBill.at)}. You can cancel your subscription at any time.`
-        : 'You won’t be charged again.',
+      nextPayment(nextBill, currency, paper),
     ],
     button: { label: 'See your subscription', url: `${paper.siteUrl}/dashboard/account` },
     closing: [questions(paper)],
     reason: because(paper),
   };
+}
+
+function nextPayment(next: Of<'receipt'>['nextBill'], currency: string, paper: Publisher): string {
+  if (next === null) return 'You won’t be charged again.';
+  if (next === 'paused') return 'Billing for your subscription is paused. You won’t be charged until it resumes.';
+  return `The next payment of ${taxed(next.amount, next.tax, currency)} is due on ${date(paper, next.at)}. You can cancel your subscription at any time.`;
 }
 
 function renewal({ plan, amount, tax, currency, at }: Of<'renewal-notice'>, paper: Publisher): MailContent {
@@ -100,7 +104,7 @@ function cancelled({ plan, until, over = false }: Of<'cancelled'>, paper: Publis
     heading: 'Your subscription is canceled',
     opening: [
       `Your ${plan} subscription is canceled. You won’t be charged again.`,
-      `You ${over ? 'had' : 'have'} access until ${date(paper, until)}. Your account stays open, and you can subscribe again at any time.`,
+      `${until === null ? '' : `You ${over ? 'had' : 'have'} access until ${date(paper, until)}. `}Your account stays open, and you can subscribe again at any time.`,
     ],
     button: { label: 'See the plans', url: `${paper.siteUrl}/pricing` },
     closing: [`If you didn’t cancel, or if there’s something we could have done better, write to ${paper.contact}.`],

@@ -172,6 +172,15 @@ describe('mail about a subscription', () => {
     expect(text.replaceAll('\n', ' ')).toContain('We received $0.60 on January 19, 2027 for Yearly.');
     expect(text.replaceAll('\n', ' ')).toContain('The next payment of $120.00 is due on January 19, 2027.');
     expect(render({ ...billing.receipt, nextBill: null }).text).toContain('You won’t be charged again.');
+    const paused = render({ ...billing.receipt, nextBill: 'paused' }).text.replaceAll('\n', ' ');
+    expect(paused).toContain('You won’t be charged until it resumes.');
+    expect(paused).not.toContain('charged again');
+  });
+
+  it('confirms a cancellation after a refund without a day of access', () => {
+    const { text } = render({ ...billing.cancelled, until: null, over: true });
+    expect(text).toContain('You won’t be charged again.');
+    expect(text).not.toContain('access until');
   });
 
   it('announces a renewal with its sum and its day', () => {
