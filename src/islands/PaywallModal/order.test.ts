@@ -47,6 +47,23 @@ describe('the sum', () => {
   });
 });
 
+it('shows no sum of the plan before while the coupon is checked for the next one', async () => {
+  const sum = Promise.withResolvers<unknown>();
+  const check = Promise.withResolvers<unknown>();
+  const answers = [granted(quoteOf(9600)), sum.promise, granted(quoteOf(960))];
+  const checks = [granted(sunshine), check.promise];
+  const { order, state } = bench({ quote: async () => answers.shift(), coupon: async () => checks.shift() });
+  await order.apply('SUNSHINE20');
+  const refreshed = order.refresh();
+  const chosen = order.choose(monthly);
+  sum.resolve(granted(quoteOf(9600)));
+  await refreshed;
+  expect(state()).toMatchObject({ price: { zephrPlanId: 'reader-monthly' }, asking: true });
+  check.resolve(granted(sunshine));
+  await chosen;
+  expect(state()).toMatchObject({ quote: { dueToday: 960 }, asking: false });
+});
+
 describe('the coupon', () => {
   it('goes from none over applying to applied, with its sum, and back', async () => {
     const { order, calls, onCoupon, state } = bench();

@@ -118,6 +118,8 @@ export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: st
     apply: (code: string) => apply(context, code),
     async choose(next: Price) {
       context.coupons++;
+      // A sum that is on its way is of the plan before.
+      context.quotes++;
       const { coupon } = $state.get();
       // A coupon may be for some plans only, so it is checked again.
       set(context, { price: next, asking: true, coupon: { kind: 'none', code: '' } });
