@@ -189,6 +189,32 @@ onBothEngines('a running subscription', (engines) => {
     expect(mailed('receipt')).toBe(2);
   });
 
+  it('that owes for a change of the publisher’s goes on with another card', async () => {
+    const { session, id } = await subscribed();
+    await failNextTime(id);
+    const [item] = (await site.dashboard.subscriptions.retrieve(id)).items.data;
+    const items = [{ id: item?.id ?? '', price: 'price_member_monthly' }];
+    await site.dashboard.subscriptions.update(id, { items, proration_behavior: 'always_invoice' });
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'past_due' });
+    expect(mailed('payment-failed')).toBe(1);
+    expect(paid(await site.billing.usePaymentMethod(session, 'pm_card_visa')).paymentIntentStatus).toBe('succeeded');
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'active', planId: 'member-monthly' });
+    expect((await charged()).map(({ amount }) => amount)).toEqual([800, 1200]);
+  });
+
+  it('pays nothing for an upgrade that waits for the bank when its reader replaces the card', async () => {
+    const { session, id } = await subscribed();
+    const { customer } = await site.dashboard.subscriptions.retrieve(id);
+    const asking = await site.dashboard.paymentMethods.attach('pm_card_authenticationRequired', {
+      customer: String(customer),
+    });
+    await site.dashboard.subscriptions.update(id, { default_payment_method: asking.id });
+    paid(await site.billing.switchPlan(session, { planId: 'member-monthly' }));
+    paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
+    expect((await charged()).map(({ amount }) => amount)).toEqual([1200]);
+  });
+
   it('that is no longer paid ends, with a mail that says it is over', async () => {
     const { session, id } = await subscribed();
     await failNextTime(id);

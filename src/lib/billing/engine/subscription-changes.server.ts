@@ -91,9 +91,9 @@ export async function changeCard(
     const state = isRunning(known) ? (await subscriptions.reconcile(known.id))?.state : null;
     if (!state || !isRunning(state)) continue;
     try {
-      await stripe.subscriptions.update(state.id, { default_payment_method: card });
+      const running = await stripe.subscriptions.update(state.id, { default_payment_method: card });
       await useCardForPlanned(stripe, state);
-      const waiting = await payOpenInvoices(dependencies, state.id, card);
+      const waiting = await payOpenInvoices(dependencies, running, card);
       if (waiting) return ok({ paymentIntentStatus: 'requires_action', clientSecret: waiting.client_secret });
     } finally {
       await subscriptions.reconcile(state.id);
@@ -112,25 +112,26 @@ async function reconcileAndAnswer(
 }
 
 /**
- * Pays the open renewals of a running subscription.
+ * Pays the open invoices of a running subscription: renewals, and changes that the publisher made in the dashboard. The first invoice of a
+ * purchase, and that of an upgrade which waits for its payment, are paid at checkout.
  *
  * @returns the payment that the reader has to confirm with the bank; `null`: all are paid
  */
 async function payOpenInvoices(
   dependencies: BillingDependencies,
-  subscription: string,
+  { id: subscription, pending_update: waiting }: Stripe.Subscription,
   paymentMethod: string,
 ): Promise<Stripe.PaymentIntent | null> {
   const { stripe } = dependencies;
   const { data } = await stripe.invoices.list({ subscription, status: 'open', limit: 20 });
   for (const { id, billing_reason: reason } of data) {
-    // The first invoice of a purchase, or of a switch, is paid at checkout.
-    if (!id || reason !== 'subscription_cycle') continue;
+    const isOwed = reason === 'subscription_cycle' || (reason === 'subscription_update' && waiting === null);
+    if (!id || !isOwed) continue;
     try {
       await stripe.invoices.pay(id, { payment_method: paymentMethod });
     } catch (error) {
-      const waiting = await confirmByReader(dependencies, id, paymentMethod, error);
-      if (waiting) return waiting;
+      const asked = await confirmByReader(dependencies, id, paymentMethod, error);
+      if (asked) return asked;
     }
   }
   return null;
