@@ -36,7 +36,8 @@ const subscription: Subscription = {
   paidUntil: '2027-01-20',
   cancelAtPeriodEnd: false,
 };
-const state = (part: Partial<Subscription> = {}) => subscriptionState({ ...subscription, ...part }, String);
+const state = (part: Partial<Subscription> = {}, now = '2026-12-01') =>
+  subscriptionState({ ...subscription, ...part }, String, Date.parse(now));
 
 test('what runs says its plan, its renewal date and its next bill', () => {
   expect(state()).toEqual({
@@ -74,6 +75,17 @@ test.each<[string, Partial<Subscription>, RegExp]>([
   ],
 ])('%s: %o', (kind, part, words) => {
   expect(state(part)).toMatchObject({ kind, words: expect.stringMatching(words) });
+});
+
+test.each<Partial<Subscription>>([
+  { status: 'past_due' },
+  { status: 'unpaid', nextBillingDate: null },
+  { cancelAtPeriodEnd: true, nextBillingDate: null },
+  { paused: { resumesAt: null }, nextBillingDate: null },
+])('promises no access that is over: %o', (part) => {
+  const { words } = state(part, '2027-01-25');
+  expect(words).toContain('Your access ended on 2027-01-20.');
+  expect(words).not.toContain('You keep');
 });
 
 const words = (part: Partial<Subscription>) =>

@@ -36,10 +36,19 @@ export interface SubscriptionState {
   readonly facts: readonly (readonly [string, string])[];
 }
 
-/** @param day prints an instant as a day */
-export function subscriptionState(one: Subscription, day: (instant: string) => string): SubscriptionState {
+/** Whether what was paid is still open, the days of grace included. @param now epoch milliseconds */
+export const hasAccess = ({ paidUntil }: Pick<Subscription, 'paidUntil'>, now: number): boolean =>
+  Date.parse(paidUntil) > now;
+
+/** @param day prints an instant as a day @param now epoch milliseconds */
+export function subscriptionState(
+  one: Subscription,
+  day: (instant: string) => string,
+  now = Date.now(),
+): SubscriptionState {
   const { status, nextBillingDate, paidUntil, price, preDiscountPrice, currency } = one;
   const until = day(paidUntil);
+  const access = hasAccess(one, now) ? `You keep full access until ${until}.` : `Your access ended on ${until}.`;
   const plan = ['Plan', nameOf(one)] as const;
   const net = one.tax && !one.tax.included ? price - one.tax.amount : price;
   const sum = formatTaxed(price, one.tax, currency);
@@ -51,23 +60,23 @@ export function subscriptionState(one: Subscription, day: (instant: string) => s
       facts: [plan],
     };
   if (one.cancelAtPeriodEnd) {
-    const words = `Your subscription is canceled. You keep full access until ${until}, and you won’t be charged again.`;
+    const words = `Your subscription is canceled. ${access} You won’t be charged again.`;
     return { kind: 'ending', words, facts: [plan, ['Access until', until]] };
   }
   if (one.paused) {
     const again = one.paused.resumesAt === null ? '' : ` Billing resumes on ${day(one.paused.resumesAt)}.`;
-    const words = `Billing is paused, and you won’t be charged.${again} You keep full access until ${until}.`;
+    const words = `Billing is paused, and you won’t be charged.${again} ${access}`;
     return { kind: 'paused', words, facts: [plan, ['Access until', until]] };
   }
   if (isOverdue(one)) {
     const again = nextBillingDate === null ? '' : ` We’ll try your card again on ${day(nextBillingDate)}.`;
-    const words = `Your last payment didn’t go through.${again} You keep full access until ${until}.`;
+    const words = `Your last payment didn’t go through.${again} ${access}`;
     return { kind: 'overdue', words, facts: [plan, ['Access until', until]] };
   }
   if (status === 'paused' || nextBillingDate === null)
     return {
       kind: 'paused',
-      words: `Your subscription is paused. You keep full access until ${until}.`,
+      words: `Your subscription is paused. ${access}`,
       facts: [plan],
     };
   const facts = [plan, ['Renewal date', day(nextBillingDate)], ['Next bill', bill]] as const;
