@@ -231,6 +231,8 @@ export interface Subscription {
   readonly cancelAtPeriodEnd: boolean;
   /** ISO 8601: until when the reader has access. */
   readonly paidUntil: string;
+  /** Set while the bill of a renewal is made and not charged yet: a cancellation ends the subscription at once. */
+  readonly renewalDue?: boolean;
   /** Set while billing is paused. `resumesAt`: ISO 8601, `null` if not known yet. */
   readonly paused?: { readonly resumesAt: string | null };
   /** Set if a change is planned: the plan from the next bill on. */

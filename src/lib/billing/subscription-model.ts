@@ -196,6 +196,11 @@ export const isPaused = ({ pause }: Pick<StripeState, 'pause'>): boolean => (pau
 export const isUncollected = ({ invoices, periodStart }: Pick<StripeState, 'invoices' | 'periodStart'>): boolean =>
   invoices.some(({ held, created }) => held && created >= periodStart);
 
+/** Whether the bill of the period that has just begun is still a draft: Stripe charges a renewal about an hour later. */
+export const isRenewalDue = ({ status, invoices }: Pick<StripeState, 'status' | 'invoices'>): boolean =>
+  isInGoodStanding({ status }) &&
+  invoices.some((one) => one.status === 'draft' && one.reason === 'subscription_cycle' && !one.held);
+
 /** Whether it is in a promotion or trial. Stripe calls a paid Trial Offer active, a legacy trial trialing. */
 export const isInTrial = ({ status, trialEnd }: Pick<StripeState, 'status' | 'trialEnd'>, now: number): boolean =>
   isInGoodStanding({ status }) && trialEnd !== null && now < trialEnd;
@@ -296,6 +301,7 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
     status: state.status === 'incomplete_expired' ? 'canceled' : isInTrial(state, now) ? 'trialing' : state.status,
     cancelAtPeriodEnd: isEnding(state),
     paidUntil: new Date(until).toISOString(),
+    ...(billed && isRenewalDue(state) && { renewalDue: true }),
     ...(paused && { paused: { resumesAt: isoOrNull(state.pause?.resumesAt ?? null) } }),
     ...(next && { next: { planId: next.plan, planName: next.name, productId: next.product, print: next.print } }),
   };

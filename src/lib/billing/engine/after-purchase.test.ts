@@ -170,6 +170,19 @@ onBothEngines('a running subscription', (engines) => {
     expect(await opens(session)).not.toBeNull();
   });
 
+  it('is not renewed where it is canceled while the bill of the renewal is a draft', async () => {
+    const { session } = await subscribed();
+    await site.pass(30 * day + 1800);
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'active', renewalDue: true });
+    expect(paid(await site.billing.cancel(session))).toMatchObject({ status: 'canceled', nextBillingDate: null });
+    await site.pass(40 * day);
+    await site.deliver();
+    expect((await charged()).map(({ amount }) => amount)).toEqual([1200]);
+    expect(site.mail.filter(({ kind }) => kind === 'cancelled')).toMatchObject([{ over: true }]);
+    expect(await opens(session)).toBeNull();
+  });
+
   it('keeps access some days when a renewal fails, and goes on with another card', async () => {
     const { session, id } = await subscribed();
     await failNextTime(id);

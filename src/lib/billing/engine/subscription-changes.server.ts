@@ -4,7 +4,7 @@ import type { Session } from '../../accounts/service.ts';
 import { messages } from '../messages.ts';
 import { metadataFields, type SavedCardAnswer, type Subscription } from '../schema.ts';
 import type { Billed } from '../service.ts';
-import { isEnding, isInGoodStanding, isRunning, subscriptionOf } from '../subscription-model.ts';
+import { isEnding, isInGoodStanding, isRenewalDue, isRunning, subscriptionOf } from '../subscription-model.ts';
 import { cancelNow, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
@@ -31,14 +31,14 @@ export async function cancelSubscription(
   const wasUpgrading = await abandonOpenSwitch(dependencies, userId);
   const { state } = await subscriptions.reconcileRunning(userId);
   const params = Object.keys(details).length === 0 ? {} : { cancellation_details: details };
-  if (isInGoodStanding(state)) {
+  if (isInGoodStanding(state) && !isRenewalDue(state)) {
     // Noted first: Stripe can't cancel what has a schedule, and resuming restores what was planned.
     const noted = isEnding(state) || wasUpgrading ? state.planned : null;
     await notePlannedSwitch(stripe, state, state.next?.plan ?? noted ?? '');
     await releaseSchedule(stripe, state);
     await stripe.subscriptions.update(state.id, { cancel_at_period_end: true, ...params });
   } else {
-    // An unpaid subscription has no paid time to wait for.
+    // An unpaid subscription has no paid time to wait for. A bill that is still a draft would be charged within the hour.
     await releaseSchedule(stripe, state);
     await cancelNow(stripe, state.id, params);
   }
