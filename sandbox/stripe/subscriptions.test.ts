@@ -467,6 +467,23 @@ describe('changes', () => {
     expect((await stripe.subscriptions.retrieve(made.id)).schedule).toBeNull();
   });
 
+  it('have the discounts of their phase, and none that it leaves out', async () => {
+    const { id } = await bench.payer();
+    const discounts = [{ promotion_code: 'promo_ten_off' }];
+    const made = await bench.subscribe(id, 'price_member_monthly', { discounts });
+    const { id: schedule, phases } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
+    const [phase] = phases;
+    const kept = phase?.discounts.map(({ discount }) => ({ discount: String(discount) })) ?? [];
+    const { start_date, end_date } = phase ?? {};
+    const present = { items: [{ price: 'price_member_monthly' }], start_date, end_date, discounts: kept };
+    const later = { items: [{ price: 'price_reader_monthly' }], proration_behavior: 'none' as const };
+    await stripe.subscriptionSchedules.update(schedule, { phases: [present, later] });
+    expect((await stripe.subscriptions.retrieve(made.id)).discounts).toHaveLength(1);
+    bench.state.advance(31 * day + 3600);
+    expect((await stripe.subscriptions.retrieve(made.id)).discounts).toEqual([]);
+    expect((await invoicesOf(id))[0]).toMatchObject({ amount_paid: 1200 });
+  });
+
   it('can be let go of before they happen', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_member_monthly');

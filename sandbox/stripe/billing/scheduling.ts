@@ -178,8 +178,9 @@ export function enter(
       const item = subscription.items.data[index];
       return item?.price === price.id && item.quantity === quantity;
     });
-  const coupons = phase.discounts.filter(({ discount }) => !discount || !subscription.discounts.includes(discount));
-  if (coupons.length > 0) {
+  const kept = phase.discounts.filter(({ discount }) => discount && subscription.discounts.includes(discount));
+  // A phase replaces the discounts; without any, none are left (docs.stripe.com/api/subscription_schedules/create).
+  if (kept.length < Math.max(phase.discounts.length, subscription.discounts.length)) {
     grantDiscounts(
       account,
       subscription,
