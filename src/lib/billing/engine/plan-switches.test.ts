@@ -157,6 +157,18 @@ onBothEngines('switching back and forth', (engines) => {
     expect(paid(await site.billing.card(session))).toMatchObject({ brand: 'mastercard' });
   });
 
+  it('keeps a discount that the publisher gave after the smaller plan was planned, also with another card', async () => {
+    const { session, id } = await subscribed(member);
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    await site.dashboard.coupons.create({ id: 'half', percent_off: 50, duration: 'forever' });
+    await site.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'half' }] });
+    paid(await site.billing.usePaymentMethod(session, 'pm_card_mastercard'));
+    expect(await now(session)).toMatchObject({ price: 600, next: { planId: 'reader-monthly' } });
+    await site.pass(32 * day);
+    await site.deliver();
+    expect((await site.dashboard.charges.list()).data[0]).toMatchObject({ amount: 600 });
+  });
+
   it('pays no more for the same plan, whose price has risen since', async () => {
     const { session } = await subscribed();
     const recurring = { interval: 'month' } as const;

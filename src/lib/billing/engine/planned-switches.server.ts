@@ -49,15 +49,14 @@ export async function restorePlannedSwitch(
 
 /** Schedules the other plan from the next bill on. @param key part of the idempotency keys */
 export async function planSwitch(stripe: Stripe, key: string, state: StripeState, price: PlannedPrice): Promise<void> {
-  const expand = ['phases.discounts.discount'];
   const made =
     state.schedule !== null
-      ? await stripe.subscriptionSchedules.retrieve(state.schedule, { expand })
+      ? await stripe.subscriptionSchedules.retrieve(state.schedule)
       : await withIdempotencyKey(`plan:${key}`, (options) =>
-          stripe.subscriptionSchedules.create({ from_subscription: state.id, expand }, options),
+          stripe.subscriptionSchedules.create({ from_subscription: state.id }, options),
         );
   const present = made.phases.find(({ start_date: start }) => start === made.current_phase?.start_date);
-  const running = await stripe.subscriptions.retrieve(state.id);
+  const running = await stripe.subscriptions.retrieve(state.id, { expand: ['discounts'] });
   const params: Stripe.SubscriptionScheduleUpdateParams = {
     end_behavior: 'release',
     proration_behavior: 'none',
@@ -85,7 +84,8 @@ export const clearPlannedSwitch = (stripe: Stripe, state: StripeState): Promise<
 /**
  * The phases of a schedule: the current period unchanged, then the new plan.
  *
- * @param running what each phase has to repeat: a phase without a card would be charged to the customer's default, and buyers have none
+ * @param running what each phase has to repeat: a phase replaces the discounts, and one without a card would be charged to the customer's
+ *   default, which buyers don't have
  */
 function phasesOf(
   state: StripeState,
@@ -94,9 +94,9 @@ function phasesOf(
   running: Stripe.Subscription,
 ): Stripe.SubscriptionScheduleUpdateParams.Phase[] {
   const end = Math.floor(state.periodEnd / 1000);
-  const kept = present?.discounts.flatMap(({ discount }) => (discount === null ? [] : [discount])) ?? [];
+  const kept = running.discounts;
   const card = idOf(running.default_payment_method);
-  const add = (phase: Stripe.SubscriptionScheduleUpdateParams.Phase, discounts: typeof kept) => {
+  const add = (phase: Stripe.SubscriptionScheduleUpdateParams.Phase, discounts: Stripe.Subscription['discounts']) => {
     if (discounts.length > 0) phase.discounts = discounts.map((one) => ({ discount: idOf(one) ?? '' }));
     if (card !== null) phase.default_payment_method = card;
     if (running.automatic_tax.enabled) phase.automatic_tax = { enabled: true };
