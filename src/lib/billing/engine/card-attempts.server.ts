@@ -108,12 +108,16 @@ export async function countRefusedCards(
   const userId = customer === null ? null : await customers.userOf(customer);
   const user = userId && (await db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst());
   const open = userId ? await purchases.open(userId) : null;
+  const method = refusedMethod(intent);
+  // The customer's own card: Stripe tries it at each renewal by itself, and our own call counts it when it is saved.
+  const isSaved = customer !== null && idOf(method?.customer) === customer;
   // Cards that our own call tried were counted there.
-  if (user && (open === null || open.payment_method !== refusedMethod(intent))) {
+  if (user && !isSaved && (open === null || open.payment_method !== (method?.id ?? null))) {
     for (let count = await countOf(countedKey(id)); count < refused; count++)
       await limiter.count('card', { email: user.email });
   }
   await storeNote(db, countedKey(id), String(refused), now());
+  if (isSaved) return;
   if (refused < mostPerIntent || intent.status === 'succeeded' || intent.status === 'canceled') return;
   log.warn({ intent: id, refused }, 'Too many cards were refused through one intent; it is canceled');
   if (open?.subscription && (await ending.fetchAttempt(open.subscription)).intent?.value.id === id) {
@@ -122,9 +126,9 @@ export async function countRefusedCards(
 }
 
 /** @returns the payment method that was refused last */
-function refusedMethod(intent: Stripe.SetupIntent | Stripe.PaymentIntent): string | null {
+function refusedMethod(intent: Stripe.SetupIntent | Stripe.PaymentIntent): Stripe.PaymentMethod | null {
   const error = intent.object === 'setup_intent' ? intent.last_setup_error : intent.last_payment_error;
-  return idOf(error?.payment_method);
+  return error?.payment_method ?? null;
 }
 
 async function cancelSetup(stripe: Stripe, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** What reaches Stripe is limited, and refused cards are counted wherever they are tried. */
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, paid } from '../../../../tests/world/billing.ts';
+import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { defaultLimits } from '../../http/limits.ts';
 
@@ -100,6 +100,23 @@ onBothEngines('calls that reach Stripe', (engines) => {
     expect(purchase?.state).toBe('given up');
     expect((await dashboard.paymentIntents.retrieve(id)).status).toBe('canceled');
     expect(paid(await billing.setupIntent(session, address)).clientSecret).toContain('seti_');
+  });
+
+  it('renewals that Stripe tries by itself count for no reader, and keep no other from buying', async () => {
+    const card = { ...defaultLimits.card, overall: { most: 2, seconds: 600 } };
+    const { billing, readers, dashboard, deliver } = await open({ limits: { ...defaultLimits, card } });
+    for (const name of ['ada', 'eve', 'bob']) {
+      const session = await readers.join(`${name}@example.com`);
+      const { subscriptionId: id } = paid(await billing.subscribe(session, { ...yearly, plan_id: 'reader-monthly' }));
+      const customer = (await billing.customerOf(session)) ?? '';
+      const bad = await dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+      await dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    }
+    await bench.pass(30 * day + 7200);
+    expect(bench.events.filter(({ type }) => type === 'payment_intent.payment_failed').length).toBeGreaterThan(2);
+    await deliver();
+    const reader = await readers.join('grace@example.com');
+    expect(paid(await billing.subscribe(reader, yearly)).grant_id).not.toBeNull();
   });
 
   it('thirty new readers of one address buy within an hour, and one who tries stolen cards is stopped', async () => {
