@@ -202,20 +202,6 @@ onBothEngines('a running subscription', (engines) => {
     expect(mailed('receipt')).toBe(2);
   });
 
-  it('that owes for a change of the publisher’s goes on with another card', async () => {
-    const { session, id } = await subscribed();
-    await failNextTime(id);
-    const [item] = (await site.dashboard.subscriptions.retrieve(id)).items.data;
-    const items = [{ id: item?.id ?? '', price: 'price_member_monthly' }];
-    await site.dashboard.subscriptions.update(id, { items, proration_behavior: 'always_invoice' });
-    await site.deliver();
-    expect(await site.billing.subscription(session)).toMatchObject({ status: 'past_due' });
-    expect(mailed('payment-failed')).toBe(1);
-    expect(paid(await site.billing.usePaymentMethod(session, 'pm_card_visa')).paymentIntentStatus).toBe('succeeded');
-    expect(await site.billing.subscription(session)).toMatchObject({ status: 'active', planId: 'member-monthly' });
-    expect((await charged()).map(({ amount }) => amount)).toEqual([800, 1200]);
-  });
-
   it('pays nothing for an upgrade that waits for the bank when its reader replaces the card', async () => {
     const { session, id } = await subscribed();
     const { customer } = await site.dashboard.subscriptions.retrieve(id);
@@ -318,50 +304,6 @@ onBothEngines('a running subscription', (engines) => {
     await site.deliver();
     await site.billing.repair(session);
     expect(mailed('renewal-notice')).toBe(1);
-  });
-
-  it('that the publisher ends on a later day is billed, announced and shown as running until then', async () => {
-    const { session, id } = await subscribed();
-    const start = site.accounts.clock.now / 1000;
-    await site.dashboard.subscriptions.update(id, { cancel_at: start + 75 * day });
-    await site.deliver();
-    const next = new Date((start + 30 * day) * 1000).toISOString();
-    const running = { cancelAtPeriodEnd: false, nextBillingDate: next, price: 1200 };
-    expect(await site.billing.subscription(session)).toMatchObject(running);
-    await site.pass(24 * day);
-    await site.deliver();
-    expect([mailed('cancelled'), mailed('renewal-notice')]).toEqual([0, 1]);
-    await site.pass(8 * day);
-    await site.deliver();
-    expect(await charged()).toHaveLength(2);
-    // Its reader can end it earlier.
-    expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
-    expect(mailed('cancelled')).toBe(1);
-  });
-
-  it('beside another is the one that is shown, changed and canceled', async () => {
-    const { session, id } = await subscribed();
-    const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(id);
-    const params = { customer: String(customer), default_payment_method: String(card) };
-    const member = { ...params, items: [{ price: 'price_member_monthly' }] };
-    const other = await site.dashboard.subscriptions.create(member);
-    await site.deliver();
-    expect(await site.billing.subscription(session)).toMatchObject({ id: other.id, planId: 'member-monthly' });
-    expect(paid(await site.billing.quote(session, { planId: 'member-monthly' })).kind).toBe('same');
-    expect(paid(await site.billing.cancel(session))).toMatchObject({ id: other.id, cancelAtPeriodEnd: true });
-    // One that has ended is not in the way of the one that is charged, though it gives more until its paid time is over.
-    await site.dashboard.subscriptions.cancel(other.id);
-    await site.deliver();
-    expect(await site.billing.subscription(session)).toMatchObject({ id, status: 'active' });
-    expect(paid(await site.billing.cancel(session))).toMatchObject({ id, cancelAtPeriodEnd: true });
-  });
-
-  it('that ends on a later day does so though a planned change is taken back', async () => {
-    const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
-    const at = site.accounts.clock.now / 1000 + 75 * day;
-    await site.dashboard.subscriptions.update(id, { cancel_at: at });
-    paid(await site.billing.resume(session));
-    expect((await site.dashboard.subscriptions.retrieve(id)).cancel_at).toBe(at);
   });
 
   it('is given another price for the penny after sixty days', async () => {
