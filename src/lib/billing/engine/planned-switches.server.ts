@@ -69,7 +69,11 @@ export async function planSwitch(stripe: Stripe, key: string, state: StripeState
 
 /** Charges a planned plan to the subscription's new card: the phases of a schedule name the card that they are charged to. */
 export async function useCardForPlanned(stripe: Stripe, state: StripeState): Promise<void> {
-  if (state.schedule !== null && state.next !== null) await planSwitch(stripe, randomUUID(), state, state.next);
+  if (state.schedule === null || state.next === null) return;
+  const { phases, current_phase: now } = await stripe.subscriptionSchedules.retrieve(state.schedule);
+  const [next, ...more] = phases.filter(({ start_date: start }) => now !== null && start >= now.end_date);
+  // A schedule that the publisher made may have more phases. Those without a card are charged to the customer's, which is the new one.
+  if (next?.default_payment_method && more.length === 0) await planSwitch(stripe, randomUUID(), state, state.next);
 }
 
 /** Notes a planned change at Stripe before it is released. @param plan `zephrPlanId`; empty: there is none */

@@ -55,6 +55,23 @@ onBothEngines('a subscription', (engines) => {
     expect(mailed('cancelled')).toBe(1);
   });
 
+  it('with a schedule of the publisher’s keeps its phases when the card is replaced, and pays with the new card', async () => {
+    const { session, id } = await subscribed();
+    const { id: schedule, phases } = await site.dashboard.subscriptionSchedules.create({ from_subscription: id });
+    const { start_date, end_date } = phases[0] ?? {};
+    const phase = (price: string) => ({ items: [{ price }], proration_behavior: 'none' as const });
+    const planned = [phase('price_member_monthly'), phase('price_reader_monthly')];
+    const first = { ...phase('price_reader_monthly'), start_date, end_date };
+    await site.dashboard.subscriptionSchedules.update(schedule, { phases: [first, ...planned] });
+    await site.deliver();
+    paid(await site.billing.usePaymentMethod(session, 'pm_card_mastercard'));
+    expect((await site.dashboard.subscriptionSchedules.retrieve(schedule)).phases).toHaveLength(3);
+    await site.pass(32 * day);
+    await site.deliver();
+    const [newest] = await charged();
+    expect(newest).toMatchObject({ amount: 2000, payment_method_details: { card: { brand: 'mastercard' } } });
+  });
+
   it('beside another is the one that is shown, changed and canceled', async () => {
     const { session, id } = await subscribed();
     const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(id);
