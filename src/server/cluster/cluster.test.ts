@@ -12,6 +12,7 @@ import {
 } from '../../../tests/world/cluster-nodes.ts';
 import { prepare } from '../../../tests/world/databases.ts';
 import { runSql } from '../../../tests/world/postgres.ts';
+import { openContentLog } from './content-log.ts';
 
 const engines = prepare('postgres');
 afterEach(stopNodes);
@@ -66,6 +67,19 @@ describe('the nodes of a cluster', () => {
     // Every node finds this by itself; one publishes it.
     for (const { cluster } of all) cluster.publish(new Set(['prices']), 'holder');
     await expect.poll(counted).toEqual([2, 2, 2]);
+  });
+});
+
+describe('a node of a version that no node has run for days', () => {
+  it('syncs again after newer nodes have deleted the content of its version', async () => {
+    const { all, place, room } = await openNodes(engines, 1);
+    await all[0].stop();
+    await runSql('update content_log set renewed = 0', place.databaseUrl ?? '');
+    const { db } = await engines.open(place);
+    await openContentLog({ db, version: 2 }).prune();
+    const again = await openNode(engines, { ...place, room });
+    await expect.poll(() => isComplete(again)).toBe(true);
+    expect(again.title(1)).toBe('Headline 1');
   });
 });
 

@@ -111,9 +111,14 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
   };
 }
 
+/** A log without its entries begins again: a node that comes back would otherwise wait for revisions that are in no entry. */
 async function pruneVersions(db: Queries, version: number): Promise<void> {
-  await sql`delete from content_entries where version in (select version from content_log
-    where version <> ${version} and renewed < ${sql.raw(databaseNow)} - ${keptMs}::bigint)`.execute(db);
+  await sql`
+    with ended as (
+      update content_log set id = gen_random_uuid()::text, revision = 0
+      where version <> ${version} and revision > 0 and renewed < ${sql.raw(databaseNow)} - ${keptMs}::bigint returning version
+    )
+    delete from content_entries where version in (select version from ended)`.execute(db);
 }
 
 async function readRows(db: Queries, version: number, after: number, most: number | null, upTo?: number) {
