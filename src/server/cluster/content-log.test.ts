@@ -1,9 +1,11 @@
 /** The content log, its lease and the shared pages on a real PostgreSQL. */
+import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { prepare } from '../../../tests/world/databases.ts';
 import { silent } from '../../lib/logging.ts';
 import type { SharedPage } from '../../press/scheduler/page-share.ts';
+import { databaseNow } from './channel.ts';
 import { type ContentLog, LeaseLost, type LogEntry, openContentLog, tagKind } from './content-log.ts';
 import { createLease } from './lease.ts';
 import { createSharedPages, type SharedPages } from './shared-pages.ts';
@@ -70,6 +72,20 @@ describe('the content log', () => {
       [...Array(30).keys()].map((at) => at + 1),
     );
   });
+});
+
+it('forgets nodes that were killed days ago, and no other', async () => {
+  const { db, log } = await shop();
+  const report = (id: string, agoMs: number) =>
+    sql`insert into cluster_nodes (id, version, seen, applied, fresh)
+      values (${id}, 1, ${sql.raw(databaseNow)} - ${agoMs}::bigint, 1, 1)`.execute(db);
+  const day = 24 * 60 * 60 * 1000;
+  await report('killed', 4 * day);
+  await report('away', 2 * day);
+  await report('here', 0);
+  await log.prune();
+  const { rows } = await sql<{ id: string }>`select id from cluster_nodes order by id`.execute(db);
+  expect(rows.map(({ id }) => id)).toEqual(['away', 'here']);
 });
 
 describe('the lease', () => {

@@ -48,7 +48,7 @@ export interface ContentLog {
   append(entries: readonly LogEntry[], epoch: number | null): Promise<number>;
   /** The next entries after a revision, in order; complete appends, about `most` entries. */
   read(after: number, most?: number): Promise<LogBatch>;
-  /** Deletes the entries of versions that no node has run for three days. */
+  /** Deletes the entries of versions that no node has run for three days, and what nodes that are gone for as long have reported. */
   prune(): Promise<void>;
 }
 
@@ -107,7 +107,11 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
       if (whole.length > 0) return { revision: whole.at(-1)?.revision ?? after, entries: whole };
       return { revision: last, entries: await readRows(db, version, after, null, last) };
     },
-    prune: () => pruneVersions(db, version),
+    async prune() {
+      await pruneVersions(db, version);
+      // A node that is killed leaves its row behind.
+      await sql`delete from cluster_nodes where seen < ${sql.raw(databaseNow)} - ${keptMs}::bigint`.execute(db);
+    },
   };
 }
 
