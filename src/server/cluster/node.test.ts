@@ -59,3 +59,33 @@ it('does not hear by a read from before its report, when nothing waited for it m
     await node.stop();
   }
 });
+
+it('leaves no report behind when it stops while one is under way', async () => {
+  const { db } = await engines.open(await engines.migratedPlace());
+  const gate = Promise.withResolvers<void>();
+  const reporting = Promise.withResolvers<void>();
+  const node = createClusterNode({
+    id: randomUUID(),
+    lease: { epoch: null } as never,
+    db,
+    listenUrl: '',
+    version: 1,
+    log: silent,
+    beatMs: 3_600_000,
+    contentLog: { id: async () => 'log', read: async () => ({ revision: 0, entries: [] }) } as never,
+    follower: { revision: () => 0, belongsTo() {}, apply: async () => {} },
+    workersUpdated() {
+      reporting.resolve();
+      return gate.promise;
+    },
+  });
+  await node.catchUp(5000);
+  await reporting.promise;
+  const stopping = node.stop();
+  // Later than the stop's own statement, if that doesn't wait for the report.
+  await sql`select pg_sleep(0.2)`.execute(db);
+  gate.resolve();
+  await stopping;
+  await sql`select pg_sleep(0.2)`.execute(db);
+  expect((await sql`select id from cluster_nodes`.execute(db)).rows).toEqual([]);
+});

@@ -168,6 +168,8 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
       await beat.stop();
       await state.listening?.stop();
       await state.following;
+      // A report that arrives after the deletion would let the others wait for this node.
+      await state.reporting;
       await sql`delete from cluster_nodes where id = ${id}`.execute(options.db).catch(() => {});
     },
     send: (message) => send(state, message),
