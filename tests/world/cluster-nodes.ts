@@ -91,11 +91,13 @@ interface NodeOptions {
   readonly goneMs?: number;
   readonly provider?: QuoteProvider;
   readonly webhookMs?: number;
+  /** Version of the content log (default 1). */
+  readonly version?: number;
 }
 
 /** @param options with the PostgreSQL */
 export async function openNode(engines: Engines, options: NodeOptions & Place): Promise<Node> {
-  const { room = newsroom(), goneMs = 1000, webhookMs = 3000, now, databaseUrl } = options;
+  const { room = newsroom(), goneMs = 1000, webhookMs = 3000, version = 1, now, databaseUrl } = options;
   const { db } = await engines.open({ ...options, timeoutMs: 5000 });
   const seen: ContentChange[] = [];
   const changes = createChangeFeed();
@@ -105,7 +107,7 @@ export async function openNode(engines: Engines, options: NodeOptions & Place): 
       return change.paths ?? [];
     },
   });
-  const clusterLog = openClusterLog({ db, version: 1, log: silent, goneMs });
+  const clusterLog = openClusterLog({ db, version, log: silent, goneMs });
   const content = openContent({
     file: ':memory:',
     wordpress: { url: room.url },

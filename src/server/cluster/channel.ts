@@ -21,6 +21,8 @@ const webhookMessage = z.object({
   /** The headers that the signature needs, and the body in base64. */
   headers: z.record(z.string(), z.string()),
   body: z.string(),
+  /** Version of the content log whose holder handles it; earlier builds say none, and their webhooks are for all. */
+  version: z.number().optional(),
 });
 
 const answerMessage = z.object({
@@ -29,8 +31,9 @@ const answerMessage = z.object({
   status: z.number(),
   headers: z.record(z.string(), z.string()).optional(),
   body: z.record(z.string(), z.unknown()),
-  /** Revision of the content log that holds what the webhook changed. */
+  /** Revision of the content log that holds what the webhook changed, and the version of that log. */
   revision: z.number(),
+  version: z.number().optional(),
 });
 
 /** The names are part of the protocol between versions. */

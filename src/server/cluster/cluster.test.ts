@@ -83,6 +83,33 @@ describe('a node of a version that no node has run for days', () => {
   });
 });
 
+describe('nodes of two builds with different content stores, as during a release', () => {
+  it('have removed what is withdrawn before the webhook is answered, whichever node it reaches', async () => {
+    const { all, place, room } = await openNodes(engines, 2, { room: newsroom(6) });
+    const newer = [
+      await openNode(engines, { ...place, room, version: 2 }),
+      await openNode(engines, { ...place, room, version: 2 }),
+    ];
+    await expect.poll(() => newer.map(isComplete)).toEqual([true, true]);
+    const receivers = [...holders(all), follower(all), ...holders(newer), follower(newer)];
+    for (const [at, receiver] of receivers.entries()) {
+      const id = at + 1;
+      room.put(id, { status: 'draft' });
+      expect((await receiver.cluster.receive(webhook(id, 'unpublish'))).status).toBe(200);
+      expect([...all, ...newer].map(({ title }) => title(id))).toEqual(Array(4).fill(undefined));
+    }
+  });
+
+  it('have an edit, though the version that answers first is not their own', async () => {
+    const { all, place, room } = await openNodes(engines, 2);
+    const newer = await openNode(engines, { ...place, room, version: 2 });
+    await expect.poll(() => isComplete(newer)).toBe(true);
+    room.put(1, { title: { rendered: 'Edited' } });
+    expect((await newer.cluster.receive(webhook(1))).status).toBe(200);
+    expect([...all, newer].map(({ title }) => title(1))).toEqual(Array(3).fill('Edited'));
+  });
+});
+
 describe('when the node that syncs', () => {
   it('stops, another one goes on at once with its cursors', async () => {
     const { all, room } = await openNodes(engines, 3);

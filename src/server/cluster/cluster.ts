@@ -262,15 +262,22 @@ function handle(state: State, message: Message): void {
   const { page, build, webhook, answer, lease, wanted } = message;
   if (wanted !== undefined && state.clusterLog.leads()) answerWanted(state, wanted);
   if (page !== undefined && build !== undefined) state.shares.get(build)?.announced(page);
-  if (webhook && state.node.epoch !== null) {
+  const { version } = state.clusterLog;
+  if (webhook && state.node.epoch !== null && (webhook.version ?? version) === version) {
     // A node that is stopping has closed its content store: the one that received the webhook asks the next holder, or WordPress sends it again.
     answerWebhook(state, webhook).catch((error: unknown) =>
       state.log.warn({ err: error }, "A webhook of another node couldn't be answered"),
     );
   }
-  if (answer?.to === state.node.id) state.open.get(answer.id)?.answer(answer);
+  if (answer?.to === state.node.id) take(state, answer);
   // The holder before it may not have got these.
   if (lease !== undefined) passOnOpen(state);
+}
+
+/** An answer of another version says nothing about this one's nodes. */
+function take({ open }: State, answer: AnswerMessage): void {
+  const asked = open.get(answer.id);
+  if (asked && (answer.version ?? asked.message.version) === asked.message.version) asked.answer(answer);
 }
 
 function answerWanted({ content, onWanted, log }: State, wanted: string): void {
@@ -288,20 +295,34 @@ const unavailable = (error: string): WebhookAnswer => ({
 });
 
 async function receive(state: State, request: WebhookRequest, onTaken?: () => void): Promise<WebhookAnswer> {
+  const refused = state.content.verify(request);
+  if (refused) return refused;
+  const [answer, failure] = await Promise.all([receiveForOwn(state, request, onTaken), passOnToOthers(state, request)]);
+  const isHandled = answer.status === 200 || answer.status === 409;
+  return isHandled && failure ? failure : answer;
+}
+
+/** Handles a webhook for the nodes whose content stores have this node's version. */
+function receiveForOwn(state: State, request: WebhookRequest, onTaken?: () => void): Promise<WebhookAnswer> {
   const taken = (): void => {
     state.missed?.webhookCame();
     onTaken?.();
   };
   if (state.node.epoch !== null) return receiveAsHolder(state, request, taken);
-  const refused = state.content.verify(request);
-  if (refused) return refused;
-  const message = messageOf(state, request);
-  if (JSON.stringify({ webhook: message }).length > longestMessage) {
-    return unavailable('the webhook is too long to be passed on');
-  }
   taken();
-  state.counts.passedOn++;
-  return passOnAndWait(state, message);
+  return passOnAndWait(state, request, state.clusterLog.version);
+}
+
+/**
+ * Passes a webhook on to the nodes of other versions: during a release each version of the content store has a log and a holder of its own.
+ *
+ * @returns the answer of one that couldn't handle it; it isn't asked what a refusal means to another build
+ */
+async function passOnToOthers(state: State, request: WebhookRequest): Promise<WebhookAnswer | undefined> {
+  // Without PostgreSQL this node answers 503 anyway.
+  const versions = await state.node.otherVersions().catch(() => []);
+  const answers = await Promise.all(versions.map((version) => passOnAndWait(state, request, version)));
+  return answers.find(({ status }) => status >= 500);
 }
 
 /** Handles a webhook on the node that syncs; withdrawn content is gone on every node before it is answered. */
@@ -326,7 +347,7 @@ async function receiveAsHolder(
   return answer;
 }
 
-function messageOf(state: State, { headers, rawBody }: WebhookRequest): WebhookMessage {
+function messageOf(state: State, { headers, rawBody }: WebhookRequest, version: number): WebhookMessage {
   // Only the headers that the verification needs: others may identify the sender.
   const signed = Object.entries(headers).flatMap(([name, value]) =>
     name.startsWith('x-newsroom-') && typeof value === 'string' ? [[name, value] as const] : [],
@@ -336,6 +357,7 @@ function messageOf(state: State, { headers, rawBody }: WebhookRequest): WebhookM
     id: ++state.webhooks,
     headers: Object.fromEntries(signed),
     body: Buffer.from(rawBody).toString('base64'),
+    version,
   };
 }
 
@@ -351,9 +373,14 @@ function passOnOpen(state: State): void {
   for (const { message } of state.open.values()) passOn(state, message);
 }
 
-/** Passes a webhook on to the node that syncs; a new holder gets it again. */
-async function passOnAndWait(state: State, message: WebhookMessage): Promise<WebhookAnswer> {
-  const { open, node, webhookMs } = state;
+/** Passes a webhook on to the node that syncs into the content log of a version; a new holder gets it again. */
+async function passOnAndWait(state: State, request: WebhookRequest, version: number): Promise<WebhookAnswer> {
+  const { open, node, webhookMs, clusterLog, counts } = state;
+  const message = messageOf(state, request, version);
+  if (JSON.stringify({ webhook: message }).length > longestMessage) {
+    return unavailable('the webhook is too long to be passed on');
+  }
+  counts.passedOn++;
   const { promise, resolve } = Promise.withResolvers<AnswerMessage | null>();
   const timer = setTimeout(() => resolve(null), webhookMs);
   open.set(message.id, { message, answer: resolve });
@@ -362,7 +389,7 @@ async function passOnAndWait(state: State, message: WebhookMessage): Promise<Web
   clearTimeout(timer);
   open.delete(message.id);
   if (!answer) return unavailable("the node that syncs with WordPress didn't answer; send it again");
-  if (answer.status === 200) await node.reached(answer.revision, 2000);
+  if (answer.status === 200 && version === clusterLog.version) await node.reached(answer.revision, 2000);
   const { status, headers, body } = answer;
   return { status, body, ...(headers ? { headers } : {}) };
 }
@@ -385,6 +412,7 @@ async function answerWebhook(state: State, { from, id, headers, body }: WebhookM
     status: status === 409 ? 200 : status,
     body: shortened(rest.body as Record<string, unknown>),
     revision,
+    version: state.clusterLog.version,
     ...(rest.headers ? { headers: { ...rest.headers } } : {}),
   };
   await state.node.send({ answer }).catch(() => {});

@@ -78,6 +78,8 @@ export interface ClusterNode {
    * @returns whether every node has got so far within a time
    */
   everywhere(what: 'applied' | 'fresh', revision: number, ms: number): Promise<boolean>;
+  /** Versions of the content log that other nodes have, as during a release. */
+  otherVersions(): Promise<readonly number[]>;
   stats(): NodeStats;
 }
 
@@ -175,6 +177,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     send: (message) => send(state, message),
     reached: (revision, ms) => reached(state, revision, ms),
     everywhere: (what, revision, ms) => everywhere(state, what, revision, ms),
+    otherVersions: () => otherVersions(state),
     stats: () => ({
       leads: state.lease.epoch !== null,
       isConnected: isConnected(state),
@@ -346,4 +349,10 @@ async function everywhere(state: State, what: 'applied' | 'fresh', revision: num
     if (performance.now() > until || state.stopping.signal.aborted) return false;
     await timer(lookEveryMs, undefined, { ref: false });
   }
+}
+
+async function otherVersions({ db, version, goneMs }: State): Promise<readonly number[]> {
+  const { rows } = await sql<{ version: number }>`select distinct version from cluster_nodes
+    where version <> ${version} and seen > ${sql.raw(databaseNow)} - ${goneMs}`.execute(db);
+  return rows.map((row) => row.version);
 }
