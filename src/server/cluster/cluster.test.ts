@@ -1,5 +1,5 @@
 /** Several nodes of a cluster in this process: one WordPress whose requests are counted, and a real PostgreSQL. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   follower,
   holders,
@@ -16,6 +16,7 @@ import { openContentLog } from './content-log.ts';
 
 const engines = prepare('postgres');
 afterEach(stopNodes);
+afterEach(() => vi.restoreAllMocks());
 
 describe('the nodes of a cluster', () => {
   it('copy the archive from WordPress once, and a later node copies it from PostgreSQL alone', async () => {
@@ -155,5 +156,28 @@ describe('while PostgreSQL is down', () => {
     await expect.poll(async () => (await all[1].cluster.receive(webhook(1))).status).toBe(200);
     await expect.poll(() => all.map(({ title }) => title(1))).toEqual(['Meanwhile', 'Meanwhile']);
     await expect.poll(() => all.map(({ cluster }) => cluster.node.isConnected)).toEqual([true, true]);
+  });
+
+  it('what every node finds by itself, such as a new day, is published when it is back, however long that takes', async () => {
+    const { all } = await openNodes(own, 2, { place: await own.place() });
+    const seen = (): number[] => all.map(({ changes }) => changes.filter(({ tags }) => tags.has('today')).length);
+    const monotonic = performance.now.bind(performance);
+    await own.cluster().stop();
+    try {
+      await expect.poll(() => holders(all)).toEqual([]);
+      for (const { cluster } of all) cluster.publish(new Set(['today']), 'holder');
+      // An outage of an hour.
+      vi.spyOn(performance, 'now').mockImplementation(() => monotonic() + 3_600_000);
+    } finally {
+      await own.cluster().start();
+    }
+    await expect.poll(seen).toEqual([1, 1]);
+    // It was published, and the next holder has nothing to add.
+    await holders(all)[0]?.stop();
+    await expect.poll(() => holders(all).length).toBe(1);
+    const [holder] = holders(all);
+    holder?.cluster.publish(new Set(['prices']), 'any');
+    await expect.poll(() => holder?.changes.some(({ tags }) => tags.has('prices'))).toBe(true);
+    expect(seen()).toEqual([1, 1]);
   });
 });

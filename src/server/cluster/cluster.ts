@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Content, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
 import type { ContentEntry } from '../../content/store/entries.server.ts';
+import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -75,8 +76,10 @@ interface State extends ClusterOptions {
   /** Webhooks that wait for the holder's answer, by number. */
   readonly open: Map<number, { readonly message: WebhookMessage; answer(answer: AnswerMessage | null): void }>;
   readonly shares: Map<string, SharedPages>;
-  /** Changes that the holder publishes, with the monotonic time at which this node found them. */
-  readonly unpublished: Map<string, number>;
+  /** Tags whose change this node has found, and the holder hasn't published yet. */
+  readonly unpublished: Set<string>;
+  /** When the log last had a tag, by the monotonic clock. */
+  readonly published: BoundedMap<number>;
   readonly maintenance: RepeatedTask[];
   /** Makes this node the one that syncs, while it has the lease. */
   takingOver: RepeatedTask | null;
@@ -90,8 +93,10 @@ const offerEveryMs = 600_000;
 const pruneEveryMs = 3_600_000;
 /** Milliseconds between two tries of a holder that doesn't sync yet. */
 const takeOverEveryMs = 1000;
-/** Milliseconds in which a new holder has the lease after the one before has gone. */
-const handoverMs = 30_000;
+/** Milliseconds between the moments at which two nodes find the same change, at most. */
+const foundWithinMs = 30_000;
+/** Tags of which it is remembered when they were published. */
+const mostPublished = 1000;
 /** Milliseconds in which all nodes show a change; a purge waits no longer. */
 const freshMs = 10_000;
 /** Milliseconds in which withdrawn content is gone on all nodes that respond. */
@@ -114,7 +119,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       workersUpdated,
       beatMs,
       goneMs,
-      follower: followerOf(clusterLog, content.followed),
+      follower: followerOf(clusterLog, content.followed, (tags) => published(state, tags)),
       onMessage: (message) => handle(state, message),
       // The answers to these may have been missed, and the news of a holder to which they haven't been passed on.
       onConnect: () => passOnOpen(state),
@@ -122,7 +127,8 @@ export function createCluster(options: ClusterOptions): Cluster {
     }),
     open: new Map(),
     shares: new Map(),
-    unpublished: new Map(),
+    unpublished: new Set(),
+    published: createBoundedMap(mostPublished),
     maintenance: [],
     takingOver: null,
     missed: null,
@@ -140,12 +146,10 @@ export function createCluster(options: ClusterOptions): Cluster {
     receive: (request, taken) => receive(state, request, taken),
     node,
     publish(tags, by) {
-      if (by === 'holder' && node.epoch === null) {
-        for (const each of tags) state.unpublished.set(each, performance.now());
-        return;
-      }
+      if (by === 'holder' && node.epoch === null) return publishLater(state, tags);
       contentLog.append([...tags].map(tagEntry), null).catch((error: Error) => {
         log.warn({ problem: error.message }, "A change couldn't be sent to the other nodes; only this node shows it");
+        if (by === 'holder') publishLater(state, tags);
         return changes.publish({ tags, withdrawn: [] });
       });
     },
@@ -168,7 +172,10 @@ export function createCluster(options: ClusterOptions): Cluster {
     start() {
       state.takingOver = repeat(
         beatMs ?? takeOverEveryMs,
-        () => takeOver(state),
+        async () => {
+          await publishRest(state);
+          await takeOver(state);
+        },
         (error) =>
           log.warn({ problem: (error as Error).message }, "This node can't sync for the cluster yet; retrying"),
       );
@@ -208,7 +215,7 @@ function sumOf(shares: readonly SharedPages[]): SharedPagesStats {
 }
 
 /** The content store of this node as the log's follower. */
-function followerOf(clusterLog: ClusterLog, followed: FollowedStore) {
+function followerOf(clusterLog: ClusterLog, followed: FollowedStore, onTags: (tags: ReadonlySet<string>) => void) {
   return {
     revision: followed.revision,
     belongsTo: followed.belongsTo,
@@ -221,6 +228,7 @@ function followerOf(clusterLog: ClusterLog, followed: FollowedStore) {
       // Outside of the span: what can't be written is an error at once.
       const refreshed = followed.apply(content, revision, tags);
       clusterLog.applied(revision, refreshed);
+      onTags(tags);
       return inSpan('content log apply', attributes, () => refreshed.then(() => {}));
     },
   };
@@ -245,17 +253,34 @@ async function takeOver(state: State): Promise<boolean> {
 }
 
 async function leaseChanged(state: State, epoch: number | null): Promise<void> {
-  const { node, clusterLog, unpublished, log } = state;
+  const { node, log } = state;
   if (epoch === null) {
     log.warn({}, 'This node no longer syncs with WordPress for the cluster');
     return;
   }
   void state.takingOver?.runNow();
   await node.send({ lease: node.id }).catch(() => {});
-  // The holder before it may have gone before it published them.
-  const recent = [...unpublished].flatMap(([tag, at]) => (performance.now() - at < handoverMs ? [tag] : []));
-  unpublished.clear();
-  if (recent.length > 0) await clusterLog.contentLog.append(recent.map(tagEntry), null).catch(() => {});
+}
+
+function published({ unpublished, published: at }: State, tags: ReadonlySet<string>): void {
+  for (const each of tags) {
+    unpublished.delete(each);
+    at.set(each, performance.now());
+  }
+}
+
+function publishLater({ unpublished, published: at }: State, tags: ReadonlySet<string>): void {
+  // The holder may have published a moment ago what this node finds now.
+  const since = performance.now() - foundWithinMs;
+  for (const each of tags) if ((at.get(each) ?? Number.NEGATIVE_INFINITY) < since) unpublished.add(each);
+}
+
+/** Publishes as the holder what the one before it may have been unable to publish, or this node itself. */
+async function publishRest({ node, clusterLog, unpublished }: State): Promise<void> {
+  if (node.epoch === null || unpublished.size === 0) return;
+  const tags = [...unpublished];
+  await clusterLog.contentLog.append(tags.map(tagEntry), null);
+  for (const each of tags) unpublished.delete(each);
 }
 
 function handle(state: State, message: Message): void {
