@@ -138,6 +138,7 @@ it('goes on when a serving worker is killed, and starts it again', async () => {
 it('serves cached pages while the writer starts again, and lets the rest wait', async () => {
   const asked = await withDictionary();
   await askAll('/article/story-4');
+  const before = await hits();
   const [killed = 0] = workers().writer;
   process.kill(killed, 'SIGKILL');
   await until(() => !workers().writer.includes(killed));
@@ -156,6 +157,7 @@ it('serves cached pages while the writer starts again, and lets the rest wait', 
   paper.edit(1, { title: { rendered: 'After the writer' } });
   expect((await paper.deliver()).status).toBe(200);
   for (const { text } of await askAll('/article/story-1')) expect(text).toContain('After the writer');
+  expect(await hits()).toBeGreaterThanOrEqual(before + 20);
 });
 
 it('stops in order: who is connected is answered, and new connections are refused', async () => {

@@ -83,8 +83,8 @@ export interface MetricSources {
   readonly support?: (() => SupportStats) | undefined;
   readonly cspReports?: () => CspReportStats;
   readonly vitals?: (() => VitalsStats) | undefined;
-  /** Metrics of further processes of this site, to be added up: the serving workers. */
-  readonly others?: (() => Promise<readonly (readonly object[])[]>) | undefined;
+  /** Metrics of further processes of this site, to be added up: the serving workers. @param own those of this process */
+  readonly others?: ((own: readonly object[]) => Promise<readonly (readonly object[])[]>) | undefined;
   /** Epoch milliseconds; the system's clock unless given. */
   readonly now?: () => number;
 }
@@ -381,9 +381,11 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     contentType: timings.contentType,
     async text() {
       const own = Registry.merge([timings, collected()]);
-      const others = (await sources.others?.()) ?? [];
+      if (!sources.others) return own.metrics();
+      const present = await own.getMetricsAsJSON();
+      const others = await sources.others(present);
       if (others.length === 0) return own.metrics();
-      const all = [await own.getMetricsAsJSON(), ...others] as MetricObjectWithValues<MetricValue<string>>[][];
+      const all = [present, ...others] as MetricObjectWithValues<MetricValue<string>>[][];
       return AggregatorRegistry.aggregate(all).metrics();
     },
     json: async () => Registry.merge([timings, collected()]).getMetricsAsJSON(),

@@ -70,6 +70,12 @@ export type ToWriter = (
   | { readonly kind: 'left' }
 ) & { readonly from: number };
 
+/** To a writer that is started again: what processes that have ended had counted, as far as `/metrics` has said it. */
+export interface CountedBefore {
+  readonly kind: 'counted-before';
+  readonly counts: readonly (readonly object[])[];
+}
+
 /** From a serving worker, to be passed on. */
 export type FromServing = ToWriter extends infer One
   ? One extends { from: number }
@@ -88,6 +94,15 @@ export interface Unresponsive {
   readonly unresponsive: number;
 }
 
+/** What the writer has said at `/metrics`, for a writer after it. */
+export interface Counted {
+  readonly counted: {
+    /** The writer's own counts, with those of all processes that have ended. */
+    readonly ended: readonly object[];
+    readonly serving: readonly (readonly [worker: number, counts: readonly object[]])[];
+  };
+}
+
 /** A worker takes connections. */
 interface Ready {
   readonly ready: true;
@@ -104,7 +119,7 @@ interface Left {
 }
 
 /** From a worker to the supervisor. */
-export type FromWorker = FromServing | FromWriter | Unresponsive | Ready | Answered | Left;
+export type FromWorker = FromServing | FromWriter | Counted | Unresponsive | Ready | Answered | Left;
 
 /** A connection, which comes with the message. */
 export interface Connection {

@@ -14,7 +14,7 @@ import type { Config } from '../config/config.ts';
 import { listen } from '../http/listen.ts';
 import { createDoor, type Door } from './door.ts';
 import { socketsFolder } from './inner-socket.ts';
-import type { FromWorker, ToServing, ToWriter } from './messages.ts';
+import type { Counted, CountedBefore, FromWorker, ToServing, ToWriter } from './messages.ts';
 
 /** The program of both kinds of worker; the kind is its argument. */
 const program = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -34,6 +34,7 @@ interface State {
   writer: ChildProcess | null;
   /** By process id, which is also the worker's id. */
   readonly serving: Map<number, ChildProcess>;
+  counted: Counted['counted'];
   readonly ready: PromiseWithResolvers<void>;
   /** Whether a writer was ready once: from then on it is started again when it ends. */
   wasReady: boolean;
@@ -65,6 +66,7 @@ export async function startWorkers(
     door: createDoor({ onUnresponsive: (worker) => endUnresponsive(state, worker) }),
     writer: null,
     serving: new Map(),
+    counted: { ended: [], serving: [] },
     ready: Promise.withResolvers(),
     wasReady: false,
     isStopping: false,
@@ -95,8 +97,7 @@ function start(state: State, kind: WorkerKind): void {
   worker.on('message', (message: FromWorker) => receive(state, kind, worker, message));
   worker.on('error', (error) => state.log.error({ err: error, kind }, "A worker couldn't be started"));
   worker.once('spawn', () => {
-    // A writer that is started again doesn't know the serving workers.
-    if (kind === 'writer') for (const id of serving.keys()) send(worker, { kind: 'joined', from: id });
+    if (kind === 'writer') welcome(state, worker);
   });
   worker.once('close', (code, signal) => {
     state.door.remove(worker);
@@ -114,6 +115,17 @@ function start(state: State, kind: WorkerKind): void {
     );
     state.timers.add(timer);
   });
+}
+
+/** A writer that is started again doesn't know the serving workers, nor what was counted before it. */
+function welcome({ serving, counted }: State, writer: ChildProcess): void {
+  for (const id of serving.keys()) send(writer, { kind: 'joined', from: id });
+  const ended = [counted.ended];
+  for (const [id, metrics] of counted.serving) {
+    if (serving.has(id)) send(writer, { kind: 'metrics', number: 0, metrics, from: id });
+    else ended.push(metrics);
+  }
+  send(writer, { kind: 'counted-before', counts: ended });
 }
 
 function writerEnded(state: State): void {
@@ -136,7 +148,7 @@ function endUnresponsive({ log, serving }: State, worker: ChildProcess): void {
   worker.kill('SIGKILL');
 }
 
-function send(worker: ChildProcess | null, message: ToServing | ToWriter): void {
+function send(worker: ChildProcess | null, message: ToServing | ToWriter | CountedBefore): void {
   if (worker?.connected) worker.send(message, () => {});
 }
 
@@ -154,6 +166,8 @@ function receive(state: State, kind: WorkerKind, worker: ChildProcess, message: 
   } else if ('unresponsive' in message) {
     const unresponsive = state.serving.get(message.unresponsive);
     if (unresponsive) endUnresponsive(state, unresponsive);
+  } else if ('counted' in message) {
+    state.counted = message.counted;
   } else if ('to' in message) {
     for (const [id, each] of state.serving) if (message.to === 'all' || message.to === id) send(each, message.message);
   } else {

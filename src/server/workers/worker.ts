@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { takeConnection } from './inner-socket.ts';
 import {
   type Connection,
+  type CountedBefore,
   type FromWorker,
   machineMs,
   type ToServing,
@@ -18,7 +19,7 @@ import type { WorkerKind } from './supervisor.ts';
 const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
 const kind = process.argv[2] as WorkerKind;
 
-type Message = ToServing | ToWriter;
+type Message = ToServing | ToWriter | CountedBefore;
 
 /** Messages from before there is a receiver. */
 const early: Message[] = [];
@@ -41,7 +42,7 @@ async function start(): Promise<Running> {
   const [{ startWriter }, { createWriterLink }] = await Promise.all([import('../main.ts'), import('./writer-link.ts')]);
   const link = createWriterLink({ send });
   // The serving workers may be running already, and have to hear what the start withdraws.
-  receive = (message) => link.receive(message as ToWriter);
+  receive = (message) => link.receive(message as ToWriter | CountedBefore);
   for (const message of early.splice(0)) receive(message);
   return startWriter(process.env, link);
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { FromWriter, Unresponsive } from './messages.ts';
+import type { Counted, FromWriter, Unresponsive } from './messages.ts';
 import { createWriterLink } from './writer-link.ts';
 
 const opening = { socket: '/s', file: '/f', build: 'b', isReady: true, isStored: true, banner: null, live: [] };
 
 function linked(timeoutMs = 20_000) {
-  const sent: (FromWriter | Unresponsive)[] = [];
+  const sent: (FromWriter | Counted | Unresponsive)[] = [];
   const link = createWriterLink({ send: (message) => sent.push(message), timeoutMs });
   link.open(() => opening);
   const replaced = () =>
@@ -101,7 +101,7 @@ describe('what the writer tells its serving workers', () => {
   it('stays heard when metrics are answered later than a change that came after them', async () => {
     const { link, replaced } = linked();
     link.receive({ kind: 'joined', from: 7 });
-    const metrics = link.metrics();
+    const metrics = link.metrics([]);
     link.replaced(['p/']);
     const updated = link.workersUpdated();
     link.receive({ kind: 'done', number: replaced()[0]?.number ?? 0, from: 7 });
@@ -113,24 +113,27 @@ describe('what the writer tells its serving workers', () => {
     const { link } = linked();
     link.receive({ kind: 'joined', from: 7 });
     link.receive({ kind: 'joined', from: 8 });
-    const metrics = link.metrics();
+    const metrics = link.metrics([]);
     link.receive({ kind: 'metrics', number: 1, metrics: [{ name: 'a' }], from: 7 });
     link.receive({ kind: 'metrics', number: 1, metrics: [{ name: 'b' }], from: 8 });
     expect(await metrics).toEqual([[{ name: 'a' }], [{ name: 'b' }]]);
   });
 
+  const counted = (hits: number) => [
+    { name: 'hits', help: '', type: 'counter', aggregator: 'sum', values: [{ labels: {}, value: hits }] },
+    { name: 'open', help: '', type: 'gauge', aggregator: 'sum', values: [{ labels: {}, value: 3 }] },
+  ];
+
+  function sumsOf(metrics: readonly (readonly object[])[]) {
+    const all = metrics.flat() as ReturnType<typeof counted>;
+    const sum = (wanted: string) =>
+      all.filter(({ name }) => name === wanted).reduce((total, { values }) => total + (values[0]?.value ?? 0), 0);
+    return { hits: sum('hits'), open: sum('open') };
+  }
+
   it('includes what workers that have ended had counted, but not their gauges', async () => {
     const { link } = linked();
-    const counted = (hits: number) => [
-      { name: 'hits', help: '', type: 'counter', aggregator: 'sum', values: [{ labels: {}, value: hits }] },
-      { name: 'open', help: '', type: 'gauge', aggregator: 'sum', values: [{ labels: {}, value: 3 }] },
-    ];
-    const sums = async () => {
-      const all = (await link.metrics()).flat() as ReturnType<typeof counted>;
-      const sum = (wanted: string) =>
-        all.filter(({ name }) => name === wanted).reduce((total, { values }) => total + (values[0]?.value ?? 0), 0);
-      return { hits: sum('hits'), open: sum('open') };
-    };
+    const sums = async () => sumsOf(await link.metrics([]));
     let number = 0;
     for (const from of [7, 8, 9]) {
       link.receive({ kind: 'joined', from });
@@ -142,20 +145,38 @@ describe('what the writer tells its serving workers', () => {
     }
   });
 
+  it('includes what earlier writers had said, with the workers that have ended since', async () => {
+    let before: Counted['counted'] = { ended: [], serving: [] };
+    for (const round of [1, 2, 3]) {
+      const { link, sent } = linked();
+      const [lost = [], ...rest] = before.serving.map(([, counts]) => counts);
+      expect(rest).toEqual([]);
+      link.receive({ kind: 'counted-before', counts: [before.ended, lost] });
+      link.receive({ kind: 'joined', from: round });
+      const metrics = link.metrics(counted(100));
+      link.receive({ kind: 'metrics', number: 1, metrics: counted(10), from: round });
+      // Together with the writer's own hundred.
+      expect(sumsOf([counted(100), ...(await metrics)])).toEqual({ hits: 110 * round, open: 6 });
+      // As the supervisor gets it.
+      const [last] = sent.flatMap((one) => ('counted' in one ? [one.counted] : []));
+      before = JSON.parse(JSON.stringify(last)) as Counted['counted'];
+    }
+  });
+
   it('includes the last metrics of a worker that doesn’t answer in time', async () => {
     const { link } = linked();
     link.receive({ kind: 'joined', from: 7 });
-    const first = link.metrics();
+    const first = link.metrics([]);
     link.receive({ kind: 'metrics', number: 1, metrics: [{ name: 'a' }], from: 7 });
     await first;
-    expect(await link.metrics()).toEqual([[{ name: 'a' }]]);
+    expect(await link.metrics([])).toEqual([[{ name: 'a' }]]);
   });
 
   it('doesn’t wait for the metrics of a worker that ends meanwhile', async () => {
     const { link } = linked();
     link.receive({ kind: 'joined', from: 7 });
     const began = performance.now();
-    const metrics = link.metrics();
+    const metrics = link.metrics([]);
     link.receive({ kind: 'left', from: 7 });
     expect(await metrics).toEqual([]);
     expect(performance.now() - began).toBeLessThan(900);

@@ -4,11 +4,11 @@
  */
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import type { LiveSink } from '../live/messages.ts';
-import type { FromWriter, LiveMessage, Opening, ToWriter, Unresponsive } from './messages.ts';
+import type { Counted, CountedBefore, FromWriter, LiveMessage, Opening, ToWriter, Unresponsive } from './messages.ts';
 
 export interface WriterLinkOptions {
   /** Sends to the supervisor. */
-  readonly send: (message: FromWriter | Unresponsive) => void;
+  readonly send: (message: FromWriter | Counted | Unresponsive) => void;
   /** Milliseconds in which a worker has to respond (default 2000). */
   readonly timeoutMs?: number;
 }
@@ -25,14 +25,16 @@ export interface WriterLink {
   /** Tells the serving workers of live stories. */
   readonly live: LiveSink;
   /**
-   * Metrics of the serving workers, as `Registry.getMetricsAsJSON` gives them. What workers that have ended had counted is included:
-   * without it their sum would become smaller, which Prometheus takes for a new start from zero.
+   * Metrics of the serving workers, as `Registry.getMetricsAsJSON` gives them. What processes that have ended had counted is included:
+   * without it the sum would become smaller, which Prometheus takes for a new start from zero.
+   *
+   * @param own metrics of this process, to which they are added; a writer after this one adds them, too
    */
-  metrics(): Promise<readonly (readonly object[])[]>;
+  metrics(own: readonly object[]): Promise<readonly (readonly object[])[]>;
   /** Calls `listener` with the reads of pages that the serving workers have counted, by name. */
   onReads(listener: (reads: readonly (readonly [name: string, count: number])[]) => void): void;
   /** Handles a message of the supervisor. */
-  receive(message: ToWriter): void;
+  receive(message: ToWriter | CountedBefore): void;
 }
 
 interface State extends Required<WriterLinkOptions> {
@@ -44,7 +46,7 @@ interface State extends Required<WriterLinkOptions> {
   readonly answers: Map<number, (worker: number) => void>;
   /** The last metrics of each serving worker. */
   readonly measured: Map<number, readonly object[]>;
-  /** What workers that have ended had counted, added up. */
+  /** What processes that have ended had counted, added up. */
   ended: readonly object[];
   readonly readsListeners: ((reads: readonly (readonly [name: string, count: number])[]) => void)[];
   /** Replaced pages that haven't been sent. */
@@ -85,7 +87,7 @@ export function createWriterLink(options: WriterLinkOptions): WriterLink {
       stories: (stories) => sendLive(state, { kind: 'live-stories', stories }),
       send: (story, events) => sendLive(state, { kind: 'live-events', story, events }),
     },
-    metrics: () => metrics(state),
+    metrics: (own) => metrics(state, own),
     onReads: (listener) => void state.readsListeners.push(listener),
     receive: (message) => receive(state, message),
   };
@@ -144,10 +146,12 @@ async function workersUpdated(state: State): Promise<void> {
   }
 }
 
-async function metrics(state: State): Promise<readonly (readonly object[])[]> {
+async function metrics(state: State, own: readonly object[]): Promise<readonly (readonly object[])[]> {
   if (state.workers.size > 0) await measure(state, ++state.number);
   // A worker that hasn't answered in time has its last answer.
-  const { measured, ended } = state;
+  const { measured, ended, send } = state;
+  const serving = [...measured].map(([worker, all]) => [worker, countsOf(all)] as const);
+  send({ counted: { ended: sumOf([countsOf(own), ended]), serving } });
   return ended.length > 0 ? [...measured.values(), ended] : [...measured.values()];
 }
 
@@ -170,15 +174,24 @@ async function measure({ workers, answers, send }: State, number: number): Promi
 type Measured = MetricObjectWithValues<MetricValue<string>>;
 
 function keepCounts(state: State, worker: number): void {
-  const last = (state.measured.get(worker) ?? []) as readonly Measured[];
+  const counts = countsOf(state.measured.get(worker) ?? []);
   state.measured.delete(worker);
-  const counts = last.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram');
-  if (counts.length > 0)
-    state.ended = AggregatorRegistry.aggregate([counts, state.ended] as Measured[][]).getMetricsAsArray();
+  if (counts.length > 0) state.ended = sumOf([counts, state.ended]);
 }
 
-function receive(state: State, message: ToWriter): void {
+/** Those that only grow. */
+const countsOf = (metrics: readonly object[]): readonly object[] =>
+  (metrics as readonly Measured[]).filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram');
+
+const sumOf = (all: readonly (readonly object[])[]): readonly object[] =>
+  AggregatorRegistry.aggregate(all as Measured[][]).getMetricsAsArray();
+
+function receive(state: State, message: ToWriter | CountedBefore): void {
   const { workers, waiting } = state;
+  if (message.kind === 'counted-before') {
+    state.ended = sumOf([state.ended, ...message.counts]);
+    return;
+  }
   const { from } = message;
   switch (message.kind) {
     case 'joined':
