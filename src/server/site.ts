@@ -16,6 +16,7 @@ import { keyFile, openIndexNow } from '../lib/indexnow/indexnow.server.ts';
 import { createVitals } from '../lib/vitals/collector.server.ts';
 import { keepCheckpointed } from '../lib/workers/checkpoints.server.ts';
 import { openEarlierAssets } from '../press/store/earlier-assets.server.ts';
+import { compareSettings, fingerprintsOf } from './cluster/equal-settings.ts';
 import { type Composition, contentFile } from './compose.ts';
 import type { Config } from './config/config.ts';
 import { accessCookieName, giftCookieName } from './data-dir.ts';
@@ -129,6 +130,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   const port = await listenTo(server, config, socket);
   if (!link) log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
   app.start();
+  if (cluster) closers.unshift(startComparison(app, cluster.node.id));
   const { reader } = content;
   const publish = (tags: ReadonlySet<string>): void => app.publish(tags, 'holder');
   const { earlierKeys } = site;
@@ -143,6 +145,12 @@ export async function openSite(start: SiteStart): Promise<Writer> {
     if (!(await shutDown(server))) log.warn({}, "Connections that didn't end in time were closed");
     await closeAll(closers);
   });
+}
+
+/** Compares this node's settings with those of the others. @returns ends it */
+function startComparison({ config, database, services }: Composition, node: string): () => Promise<void> {
+  const { log } = services;
+  return compareSettings({ db: database.db, node, fingerprints: fingerprintsOf(config), log }).stop;
 }
 
 interface Pages {

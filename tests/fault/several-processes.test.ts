@@ -28,7 +28,8 @@ afterAll(async () => {
   await cluster?.remove();
 });
 
-const another = (): Promise<Paper> => startPaper({ DATABASE_URL, WORDPRESS_URL: newsroom.wordpressUrl });
+const another = (settings: Readonly<Record<string, string>> = {}): Promise<Paper> =>
+  startPaper({ DATABASE_URL, WORDPRESS_URL: newsroom.wordpressUrl, ...settings });
 
 /** @returns the value of a metric on each node */
 const metrics = (name: string): Promise<number[]> =>
@@ -74,6 +75,17 @@ it('copies WordPress once, by the one node that holds the lease', async () => {
   expect(requests().length).toBe(before);
   expect((await newsroom.ask('/article/story-10')).status).toBe(200);
   await until(() => late.output().includes('The important pages are ready'), late.output);
+});
+
+it('says which settings another node has otherwise', async () => {
+  const secret = 'another-key-than-the-other-nodes-have';
+  const odd = await another({ ACCESS_KEYS: `other:${secret}` });
+  try {
+    await until(() => odd.output().includes("ACCESS_KEYS isn't the same on all nodes of the cluster"), odd.output);
+    expect(odd.output()).not.toContain(secret);
+  } finally {
+    await odd.close();
+  }
 });
 
 it('fetches an edit once and shares its pages, whichever node the webhook reaches', async () => {

@@ -3,7 +3,7 @@ import type { Migration } from '../database/migrate.ts';
 import { access, accounts, operatorSessions } from './accounts.ts';
 import { alerts } from './alerts.ts';
 import { billing, cancellations } from './billing.ts';
-import { cluster } from './cluster.ts';
+import { cluster, clusterSettings } from './cluster.ts';
 import { headlineTests } from './headline-tests.ts';
 import { jobs, stripeJobs } from './jobs.ts';
 import { letters, mail } from './mail.ts';
@@ -28,4 +28,5 @@ export const migrations: readonly Migration[] = [
   podcastFeeds,
   recentReadings,
   headlineTests,
+  clusterSettings,
 ];

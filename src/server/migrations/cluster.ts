@@ -59,3 +59,11 @@ export const cluster: Migration = {
       )`.execute(db);
   },
 };
+
+/** What the nodes compare of their settings, see `server/cluster/equal-settings.ts`. */
+export const clusterSettings: Migration = {
+  name: '0020-cluster-settings',
+  async up(db: Kysely<unknown>, engine: Engine): Promise<void> {
+    if (engine === 'postgres') await sql`alter table cluster_nodes add column settings text`.execute(db);
+  },
+};
