@@ -26,7 +26,7 @@ export interface DeliveryOptions {
   readonly limit: number;
   /** Replaces the waiting notices when they exceed `limit`; an empty array drops them. */
   readonly overflow: (waiting: readonly string[]) => readonly string[];
-  /** Attempts for one batch before it is given up; `Infinity` retries forever. */
+  /** Attempts for a notice before it is given up; `Infinity` retries forever. */
   readonly tries: number;
   /** First and longest wait between two attempts, milliseconds. */
   readonly backOffMs: readonly [first: number, longest: number];
@@ -71,6 +71,8 @@ const longestRetryAfter = 3_600_000;
 interface State {
   readonly options: DeliveryOptions;
   readonly waiting: Set<string>;
+  /** Failed attempts of the notices that are sent again. */
+  readonly tried: Map<string, number>;
   readonly stop: AbortController;
   /** Halves of refused batches; they are sent first. */
   halves: (readonly string[])[];
@@ -96,6 +98,7 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
   const state: State = {
     options,
     waiting: new Set(),
+    tried: new Map(),
     stop: new AbortController(),
     halves: [],
     sending: [],
@@ -151,6 +154,7 @@ function put(state: State, notices: Iterable<string>): void {
   const before = [...waiting];
   const instead = overflow(before);
   waiting.clear();
+  state.tried.clear();
   for (const notice of instead) waiting.add(notice);
   if (instead.length === 0) state.failed += before.length;
   log.warn(
@@ -212,6 +216,7 @@ function recordOutcome(state: State, outcome: Outcome, attempt: number): number 
   const { name, log, tries, backOffMs, halveRefused, misconfiguredMs, random } = state.options;
   const batch = state.sending;
   state.sending = [];
+  if (outcome.kind !== 'failed') for (const notice of batch) state.tried.delete(notice);
   if (outcome.kind === 'accepted') {
     state.accepted += batch.length;
     state.problem = null;
@@ -244,13 +249,22 @@ function recordOutcome(state: State, outcome: Outcome, attempt: number): number 
     put(state, batch);
     return misconfiguredMs;
   }
-  if (attempt >= tries) {
-    log.error({ notices: batch.length, tries, problem }, `${name}: given up`);
-    return giveUp();
-  }
-  put(state, batch);
+  const again = batch.filter((notice) => mayTryAgain(state, notice));
+  const givenUp = batch.length - again.length;
+  state.failed += givenUp;
+  if (givenUp > 0) log.error({ notices: givenUp, tries, problem }, `${name}: given up`);
+  if (again.length === 0) return 0;
+  put(state, again);
   const own = backOff(attempt, ...backOffMs, random);
   const wait = Math.max(own, Math.min(outcome.retryAfterMs ?? 0, longestRetryAfter));
-  log.warn({ notices: batch.length, attempt, waitMs: wait, problem }, `${name}: failed; it will be retried`);
+  log.warn({ notices: again.length, attempt, waitMs: wait, problem }, `${name}: failed; it will be retried`);
   return wait;
+}
+
+/** Counts a failed attempt of a notice. */
+function mayTryAgain({ tried, options }: State, notice: string): boolean {
+  const tries = (tried.get(notice) ?? 0) + 1;
+  if (tries < options.tries) tried.set(notice, tries);
+  else tried.delete(notice);
+  return tries < options.tries;
 }

@@ -107,6 +107,26 @@ describe('trouble', () => {
     expect(queue.stats()).toMatchObject({ pending: 0, accepted: 1, problem: null });
   });
 
+  test('gives up after as many tries of a notice, whatever was sent with it or before it', async () => {
+    const { queue, batches, answer } = stand({ tries: 3, batchSize: 2 });
+    queue.add(['a']);
+    await vi.advanceTimersByTimeAsync(250);
+    await answer(failed);
+    await vi.advanceTimersByTimeAsync(1000);
+    await answer(failed);
+    // Late: the others have two of their tries behind them.
+    queue.add(['b', 'c']);
+    await vi.advanceTimersByTimeAsync(8000);
+    await answer(failed);
+    expect(queue.stats()).toMatchObject({ failed: 1, pending: 2 });
+    for (let more = 0; more < 5 && queue.stats().pending > 0; more++) {
+      await vi.advanceTimersByTimeAsync(8000);
+      await answer(failed);
+    }
+    expect(queue.stats()).toMatchObject({ failed: 3, pending: 0 });
+    for (const notice of ['a', 'b', 'c']) expect(batches.filter((batch) => batch.includes(notice))).toHaveLength(3);
+  });
+
   test('obeys Retry-After up to an hour', async () => {
     const { queue, batches, answer } = stand();
     queue.add(['a']);
