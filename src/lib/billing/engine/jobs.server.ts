@@ -47,9 +47,9 @@ export function createWorker(
   let rounds: RepeatedTask | null = null;
   let unavailable = false;
 
-  /** Works until no job is due. */
-  async function drain(): Promise<void> {
-    for (;;) {
+  /** Works until no job is due, or until a signal to stop. */
+  async function drain(signal?: AbortSignal): Promise<void> {
+    while (!signal?.aborted) {
       const due = await jobs.claim(concurrency);
       if (due.length === 0) break;
       await Promise.all(
@@ -66,7 +66,7 @@ export function createWorker(
   }
 
   async function round(signal: AbortSignal): Promise<void> {
-    await drain();
+    await drain(signal);
     await runTasks(() => !signal.aborted);
   }
 
@@ -79,7 +79,7 @@ export function createWorker(
 
   return {
     nudge,
-    drain,
+    drain: () => drain(),
     stats: (): WorkerStats => ({ ...counts }),
     start() {
       rounds ??= repeatAfterPause(() => (counts.waiting > 0 ? busyPollMs : pollMs), round, onError);
