@@ -180,3 +180,26 @@ it('stops in order: who is connected is answered, and new connections are refuse
   expect(failures.filter(({ code }) => code !== 'ECONNREFUSED')).toEqual([]);
   for (const pid of [...all.writer, ...all.serving]) expect(() => process.kill(pid, 0)).toThrow();
 });
+
+it('stops in order although a serving worker stands still', async () => {
+  await paper.start();
+  replaced = 0;
+  await allServe();
+  const { serving, writer } = workers();
+  process.kill(serving[0] ?? 0, 'SIGSTOP');
+  try {
+    const began = performance.now();
+    await paper.kill('SIGTERM');
+    expect(performance.now() - began).toBeLessThan(30_000);
+    expect(paper.output()).toContain('Stopping');
+    for (const pid of [...writer, ...serving]) expect(() => process.kill(pid, 0)).toThrow();
+  } finally {
+    for (const pid of serving) {
+      try {
+        process.kill(pid, 'SIGCONT');
+      } catch {
+        // It has ended.
+      }
+    }
+  }
+});

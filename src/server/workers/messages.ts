@@ -118,8 +118,13 @@ interface Left {
   readonly left: number;
 }
 
+/** A worker has been told to stop, and does. */
+interface Stopping {
+  readonly stopping: true;
+}
+
 /** From a worker to the supervisor. */
-export type FromWorker = FromServing | FromWriter | Counted | Unresponsive | Ready | Answered | Left;
+export type FromWorker = FromServing | FromWriter | Counted | Unresponsive | Ready | Answered | Left | Stopping;
 
 /** A connection, which comes with the message. */
 export interface Connection {

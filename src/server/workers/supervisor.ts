@@ -46,6 +46,8 @@ interface State {
 
 /** Milliseconds before an ended worker is started again: first and longest. */
 const again = { baseMs: 100, capMs: 10_000 };
+/** Milliseconds in which a worker has to say that it stops. */
+const stoppingMs = 5000;
 
 /**
  * Starts the workers.
@@ -168,6 +170,9 @@ function receive(state: State, kind: WorkerKind, worker: ChildProcess, message: 
     if (unresponsive) endUnresponsive(state, unresponsive);
   } else if ('counted' in message) {
     state.counted = message.counted;
+  } else if ('stopping' in message) {
+    // Who has asked for it listens to the worker.
+    return;
   } else if ('to' in message) {
     for (const [id, each] of state.serving) if (message.to === 'all' || message.to === id) send(each, message.message);
   } else {
@@ -179,13 +184,19 @@ async function stop(state: State): Promise<void> {
   state.isStopping = true;
   for (const timer of state.timers) clearTimeout(timer);
   state.door.close();
-  await Promise.all([...state.serving.values()].map(end));
-  if (state.writer) await end(state.writer);
+  await Promise.all([...state.serving.values()].map((worker) => end(state, worker)));
+  if (state.writer) await end(state, state.writer);
 }
 
-async function end(worker: ChildProcess): Promise<void> {
+async function end(state: State, worker: ChildProcess): Promise<void> {
   if (worker.exitCode !== null || worker.signalCode !== null) return;
   const ended = once(worker, 'close');
+  // One that stands still would keep the others from stopping in order.
+  const timer = setTimeout(() => endUnresponsive(state, worker), stoppingMs);
+  worker.on('message', (message: FromWorker) => {
+    if ('stopping' in message) clearTimeout(timer);
+  });
   send(worker, { kind: 'stop' });
   await ended;
+  clearTimeout(timer);
 }

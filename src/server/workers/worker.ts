@@ -70,8 +70,10 @@ process.on('uncaughtException', (error) => {
   stop(1);
 });
 process.on('message', (message: Message | Connection, socket: Socket | undefined) => {
-  if (message.kind === 'stop') stop(0);
-  else if (message.kind === 'connection') {
+  if (message.kind === 'stop') {
+    send({ stopping: true });
+    stop(0);
+  } else if (message.kind === 'connection') {
     // A client that has gone leaves no socket.
     if (socket && machineMs() - message.at > takenWithinMs) {
       socket.destroy();
