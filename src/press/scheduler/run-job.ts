@@ -86,7 +86,9 @@ function takeShared(
   began: number,
 ): RenderedPage {
   const asOf = options.onDemand(ref.key) ? began : null;
-  const taken = { ...page, version: 0, asOf };
+  // A page with a time in the future would count as outdated (change-rows.server.ts).
+  const renderedAt = Math.min(page.renderedAt, options.now());
+  const taken = { ...page, version: 0, asOf, renderedAt };
   const same = asOf === null ? sameAs(options.cache.find(ref.key, ref.variant), taken) : null;
   return { page: taken, bodies: same ? {} : bodies, same, storable: true };
 }
