@@ -19,6 +19,7 @@ interface Props {
 
 export default function LoadMore({ paging, noun = 'stories' }: Props) {
   const [next, setNext] = useState(paging.next);
+  const [last, setLast] = useState({ page: paging.page, pages: paging.pages });
   const [busy, setBusy] = useState(false);
   const [added, setAdded] = useState('');
 
@@ -33,6 +34,7 @@ export default function LoadMore({ paging, noun = 'stories' }: Props) {
       history.replaceState(history.state, '', next);
       setAdded(count === 1 ? '1 more loaded.' : `${count} more ${noun} loaded.`);
       setNext(page.next);
+      setLast({ page: last.page + 1, pages: page.pages ?? last.pages });
     } catch {
       location.assign(next);
     }
@@ -43,14 +45,14 @@ export default function LoadMore({ paging, noun = 'stories' }: Props) {
   return (
     <>
       {(next !== null || paging.previous !== null) && (
-        <nav className={styles.pages} aria-label="Pages" data-load-more={listId}>
+        <nav className={styles.pages} aria-label="Pages" data-load-more={last.pages}>
           {paging.previous && (
             <a className={styles.previous} href={paging.previous} rel="prev">
               <Arrow /> Newer {noun}
             </a>
           )}
           <p className={styles.where}>
-            Page {paging.page} of {paging.pages}
+            {last.page === paging.page ? `Page ${last.page}` : `Pages ${paging.page} to ${last.page}`} of {last.pages}
           </p>
           {next && (
             <a className={styles.next} href={next} rel="next" aria-disabled={busy || undefined} onClick={load}>
@@ -75,15 +77,16 @@ const Arrow = () => (
   </svg>
 );
 
-/** The items of a list on another page, and the address of the page after that one. */
-async function fetchPage(address: string): Promise<{ items: Element[]; next: string | null }> {
+/** The items of a list on another page, the address of the page after that one, and how many pages the list has by now. */
+async function fetchPage(address: string): Promise<{ items: Element[]; next: string | null; pages: number | null }> {
   const response = await fetch(address, { headers: { Accept: 'text/html' } });
   if (!response.ok) throw new Error(`${address} answered ${response.status}`);
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const items = [...(page.getElementById(listId)?.children ?? [])];
   if (items.length === 0) throw new Error(`${address} has no list ${listId}`);
-  const next = page.querySelector('[data-load-more] a[rel="next"]')?.getAttribute('href') ?? null;
-  return { items, next };
+  const nav = page.querySelector<HTMLElement>('[data-load-more]');
+  const next = nav?.querySelector('a[rel="next"]')?.getAttribute('href') ?? null;
+  return { items, next, pages: Number(nav?.dataset.loadMore) || null };
 }
 
 const linkOf = (item: Element) => item.querySelector<HTMLAnchorElement>('a[href^="/article/"]');

@@ -47,3 +47,12 @@ it('says of one story that it is one', async () => {
   await click(more());
   await vi.waitFor(() => expect(page.host.querySelector('[role=status]')?.textContent).toBe('1 more loaded.'));
 });
+
+it('names all the pages that it shows, of as many as the list has by now', async () => {
+  const where = () => page.host.querySelector('nav p')?.textContent;
+  expect(where()).toBe('Page 1 of 2');
+  const nav = (pages: number, link: string) => `<nav data-load-more="${pages}">${link}</nav>`;
+  vi.stubGlobal('fetch', async () => new Response(list('b') + nav(3, '<a rel="next" href="/latest?page=3">More</a>')));
+  await click(more());
+  await vi.waitFor(() => expect(where()).toBe('Pages 1 to 2 of 3'));
+});
