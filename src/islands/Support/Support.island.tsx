@@ -14,7 +14,7 @@ import {
 } from '../../lib/support/schema.ts';
 import { Dialog } from '../shared/Dialog.tsx';
 import styles from '../shared/FieldForm.module.css';
-import { FieldForm, type FieldFormState } from '../shared/FieldForm.tsx';
+import { FieldForm, type FieldFormState, FieldFormView, useSubmission } from '../shared/FieldForm.tsx';
 
 interface Props extends FieldFormState<SupportField> {
   /** In the page instead of behind the button. */
@@ -30,10 +30,22 @@ const form = {
 };
 
 export default function Support({ inline = false, ...state }: Props) {
+  return inline ? <FieldForm {...form} {...state} /> : <SupportSheet {...state} />;
+}
+
+/** The button, and the sheet it opens. A message that is closed while it is sent reports its result beneath the button. */
+function SupportSheet(state: FieldFormState<SupportField>) {
   const [open, setOpen] = useState(false);
   // A sheet is easily closed by accident, so its values are kept.
   const typed = useRef<Partial<SupportFields>>({});
-  if (inline) return <FieldForm {...form} {...state} />;
+  const onTyped = (now: Partial<SupportFields>) => {
+    typed.current = now;
+  };
+  const submission = useSubmission({ ...form, ...state, onTyped });
+  const show = (now: boolean) => {
+    setOpen(now);
+    if (submission.state === 'sent') submission.restart();
+  };
   return (
     <>
       <a
@@ -41,21 +53,23 @@ export default function Support({ inline = false, ...state }: Props) {
         href={contactPage}
         onClick={(event) => {
           event.preventDefault();
-          setOpen(true);
+          show(true);
         }}
       >
         {supportMessages.label}
       </a>
+      <p role="status" className={styles.result}>
+        {!open && (submission.state === 'sent' ? supportMessages.sent : submission.problem)}
+      </p>
       {open && (
-        <Dialog heading={supportMessages.heading} standfirst={supportMessages.hours} onClose={() => setOpen(false)}>
+        <Dialog heading={supportMessages.heading} standfirst={supportMessages.hours} onClose={() => show(false)}>
           <Presence />
-          <FieldForm
+          <FieldFormView
             {...form}
             {...state}
             values={{ ...state.values, ...typed.current }}
-            onTyped={(now) => {
-              typed.current = now;
-            }}
+            onTyped={onTyped}
+            submission={submission}
           />
         </Dialog>
       )}

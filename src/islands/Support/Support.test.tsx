@@ -76,6 +76,48 @@ it('keeps what was written in a sheet that is closed before it was sent, and not
   expect([field('Name').value, message().value]).toEqual(['Ada Whitlock', '']);
 });
 
+/** Sends a message and closes the sheet before the answer. @returns how the answer comes */
+async function closeWhileSending(): Promise<(answer: Response) => Promise<void>> {
+  drawn = await draw(<Support stamp="s" values={known} />);
+  await click(named('a', 'Premium Support'));
+  await write('Where is my paper?');
+  await act(async () => void message().dispatchEvent(new Event('input', { bubbles: true })));
+  const gate = Promise.withResolvers<Response>();
+  fetched.mockReturnValue(gate.promise);
+  await submit(form());
+  await click(button('Close'));
+  return (answer) => act(async () => gate.resolve(answer));
+}
+const result = () => drawn.host.querySelector('[role="status"]')?.textContent;
+
+it('says beneath the button that a message arrived whose sheet was closed, and begins a new one', async () => {
+  const answer = await closeWhileSending();
+  expect(result()).toBe('');
+  await answer(Response.json({ message: 'ok' }));
+  await vi.waitFor(() => expect(result()).toBe('Thank you. We’ve received your message, and a person will answer it.'));
+  await click(named('a', 'Premium Support'));
+  expect([message().value, result()]).toEqual(['', '']);
+});
+
+it('says beneath the button that a message failed whose sheet was closed, and keeps it', async () => {
+  const answer = await closeWhileSending();
+  await answer(Response.json({}, { status: 503 }));
+  const failed = 'There was an error submitting your message. Please try again.';
+  await vi.waitFor(() => expect(result()).toBe(failed));
+  await click(named('a', 'Premium Support'));
+  expect([message().value, alerts()]).toEqual(['Where is my paper?', [failed]]);
+});
+
+it('still sends a message whose sheet is opened again, and sends it once', async () => {
+  const answer = await closeWhileSending();
+  await click(named('a', 'Premium Support'));
+  expect([message().value, button('Sending…').getAttribute('aria-disabled')]).toEqual(['Where is my paper?', 'true']);
+  await submit(form());
+  await answer(Response.json({ message: 'ok' }));
+  await vi.waitFor(() => expect(document.querySelector('form')).toBeNull());
+  expect(fetched).toHaveBeenCalledOnce();
+});
+
 it('asks for all four, then a message takes the place of the form', async () => {
   drawn = await draw(<Support inline stamp="stamp-1" values={known} />);
   await submit(form());

@@ -50,9 +50,14 @@ interface Props<Name extends string> extends FieldFormState<Name> {
 }
 
 export function FieldForm<Name extends string>(props: Props<Name>) {
+  return <FieldFormView {...props} submission={useSubmission(props)} />;
+}
+
+/** The form with its state outside, for a form that may be closed while it is sent. */
+export function FieldFormView<Name extends string>(props: Props<Name> & { submission: Submission<Name> }) {
   const { fields, page, messages, label, sent = false, stamp } = props;
   const id = useId();
-  const { state, errors, problem, submit, correct } = useSubmit(props);
+  const { state, errors, problem, submit, correct } = props.submission;
   const thanks = useRef<HTMLDivElement>(null);
   const scripted = useScripted();
   useEffect(() => {
@@ -107,8 +112,10 @@ export function FieldForm<Name extends string>(props: Props<Name>) {
   );
 }
 
+type Submission<Name extends string> = ReturnType<typeof useSubmission<Name>>;
+
 /** State of a form, and what its events do. */
-function useSubmit<Name extends string>(props: Props<Name>) {
+export function useSubmission<Name extends string>(props: Props<Name>) {
   const { fields, page, route = page, messages, sent = false, onTyped } = props;
   const [state, setState] = useState<'idle' | 'submitting' | 'sent'>(sent ? 'sent' : 'idle');
   const [errors, setErrors] = useState<FieldErrors<Name>>(props.errors ?? ({} as FieldErrors<Name>));
@@ -143,7 +150,15 @@ function useSubmit<Name extends string>(props: Props<Name>) {
     if (name in errors) setErrors({ ...errors, [name]: undefined });
   }
 
-  return { state, errors, problem, submit, correct };
+  return {
+    state,
+    errors,
+    problem,
+    submit,
+    correct,
+    /** After a form was sent: makes it ready for the next message. */
+    restart: () => setState('idle'),
+  };
 }
 
 interface LabeledProps {
