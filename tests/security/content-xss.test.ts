@@ -38,6 +38,26 @@ const attributes = new Set(
   ),
 );
 
+/** Formulas: MathML Core, without links, colors and annotations. */
+const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
+const ofFormulas = new Set(
+  `math merror mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup
+   msup mtable mtd mtext mtr munder munderover none semantics`.split(/\s+/u),
+);
+const formulaAttributes = new Set(
+  `accent accentunder alttext columnspan depth dir display displaystyle fence form height largeop linethickness lspace mathvariant
+   maxsize minsize movablelimits rowspan rspace scriptlevel separator stretchy symmetric voffset width`.split(/\s+/u),
+);
+
+/** A formula holds MathML and text, and no other markup at any depth. */
+function formulaProblems(element: Element): string[] {
+  const problems: string[] = [];
+  if (!ofFormulas.has(element.localName)) problems.push(`in a formula: ${element.localName}`);
+  for (const { name } of element.attributes) if (!formulaAttributes.has(name)) problems.push(`attribute ${name}`);
+  for (const child of element.children) if (child.namespaceURI !== mathNamespace) problems.push(`HTML in a formula`);
+  return problems;
+}
+
 /** What only players have. */
 const ofPlayers = new Set('controls preload poster loop kind srclang label default'.split(' '));
 
@@ -73,6 +93,7 @@ function problemsIn(html: string): string[] {
 }
 
 function elementProblems(element: Element): string[] {
+  if (element.namespaceURI === mathNamespace) return formulaProblems(element);
   const problems: string[] = [];
   if (element.namespaceURI !== 'http://www.w3.org/1999/xhtml') problems.push(`foreign ${element.tagName}`);
   if (!elements.has(element.localName)) problems.push(`element ${element.localName}`);
@@ -260,6 +281,9 @@ describe('hostile markup', { timeout: runs(120_000, 1_200_000) }, () => {
     expect(problemsIn('<a href="javascript:alert(1)">x</a>')).not.toEqual([]);
     expect(problemsIn('<iframe src="https://www.youtube.com"></iframe>')).not.toEqual([]);
     expect(problemsIn('<svg></svg>')).not.toEqual([]);
+    expect(problemsIn('<math><mi href="https://evil.example">x</mi></math>')).not.toEqual([]);
+    expect(problemsIn('<math><mtext><b>x</b></mtext></math>')).not.toEqual([]);
+    expect(problemsIn('<math><annotation-xml></annotation-xml></math>')).not.toEqual([]);
     expect(problemsIn('<video src="https://evil.example/x.mp4"></video>')).not.toEqual([]);
     expect(problemsIn('<video autoplay></video>')).not.toEqual([]);
     expect(problemsIn('<video><track src="data:text/html,x"></video>')).not.toEqual([]);

@@ -9,6 +9,7 @@ import { originalOfLink } from '../store/body-links.ts';
 import { linkTarget } from './addresses.ts';
 import { numberingOf, openBlocks } from './body-blocks.server.ts';
 import { type BodyContext, embedBlocks, preparePictures, preparePlayers, unwrap } from './body-media.server.ts';
+import { normalizeFormulas } from './math.server.ts';
 import { cleanLine, hasRightToLeft, type Sanitizer, textOf } from './sanitize.server.ts';
 
 /** Prefix of ids and names, so that they can't collide with ids or names that the page's scripts and styles use. */
@@ -52,6 +53,7 @@ export async function shapeBody(
   // Authors have no body, and querying an empty one for every kind of element takes two milliseconds of a publish.
   if (!body.hasChildNodes()) return { html: '', body, altered };
   dropComments(body);
+  normalizeFormulas(body);
   openBlocks(body);
   normalizeAttributes(body);
   dropCommentForms(body);
@@ -230,7 +232,7 @@ function removeJunk(body: HTMLElement): void {
 }
 
 const inline =
-  /^(?:#text|A|EM|STRONG|B|I|U|S|DEL|INS|MARK|SMALL|SUB|SUP|SPAN|CITE|Q|CODE|KBD|SAMP|VAR|ABBR|DFN|TIME|BDI|BDO|RUBY|BR|WBR)$/u;
+  /^(?:#text|A|EM|STRONG|B|I|U|S|DEL|INS|MARK|SMALL|SUB|SUP|SPAN|CITE|Q|CODE|KBD|SAMP|VAR|ABBR|DFN|TIME|BDI|BDO|RUBY|BR|WBR|math)$/u;
 
 /** Wraps text outside of any block in a paragraph. */
 function wrapLooseText(body: HTMLElement): void {

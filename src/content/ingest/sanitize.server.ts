@@ -112,6 +112,29 @@ const bodyAttributes = [
   'srcset',
 ];
 
+/** MathML Core, without what leads elsewhere or holds other markup: no `annotation`, no `annotation-xml`, no `href`, no colors. */
+const mathTags = (
+  'math merror mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt mstyle msub ' +
+  'msubsup msup mtable mtd mtext mtr munder munderover none semantics'
+).split(' ');
+
+const mathAttributes = (
+  'accent accentunder alttext columnspan depth dir display displaystyle fence form height largeop linethickness lspace ' +
+  'mathvariant maxsize minsize movablelimits rowspan rspace scriptlevel separator stretchy symmetric voffset width'
+).split(' ');
+
+/** Older MathML, which `normalizeFormulas` replaces, and what `mfenced` has. */
+const outdatedMathTags = ['maction', 'menclose', 'mfenced', 'mlabeledtr'];
+export const fenceAttributes = ['open', 'close', 'separators'];
+
+export const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
+/** DOMPurify's list of attributes is one for all elements: an element of a formula has these alone, and no other element has them. */
+const formulaAttributes = new Set([...mathAttributes, ...fenceAttributes]);
+const fits = (element: Element, attribute: string): boolean =>
+  element.namespaceURI === mathNamespace
+    ? formulaAttributes.has(attribute)
+    : !formulaAttributes.has(attribute) || bodyAttributes.includes(attribute);
+
 /** Attributes that only our own transforms write; the first pass removes them from WordPress's markup. */
 const ownAttributes = [
   'data-embed-src',
@@ -151,20 +174,37 @@ const shared: Config = {
   ],
 };
 
+const withFormulas: Config = {
+  ...shared,
+  ALLOWED_NAMESPACES: ['http://www.w3.org/1999/xhtml', mathNamespace],
+  FORBID_CONTENTS: [
+    ...(shared.FORBID_CONTENTS ?? []).filter((name) => name !== 'math'),
+    'annotation',
+    'annotation-xml',
+    'mglyph',
+  ],
+};
+
 // The transforms prefix ids and names, which makes them harmless and keeps footnotes working; DOMPurify's own protection against
 // clobbering would drop ids such as "title" or "links".
 const first: Config = {
-  ...shared,
-  // The transforms replace frames and buttons.
-  ALLOWED_TAGS: [...bodyTags, 'iframe', 'button', ...mediaTags],
-  ALLOWED_ATTR: bodyAttributes,
+  ...withFormulas,
+  // The transforms replace frames, buttons and outdated elements of formulas.
+  ALLOWED_TAGS: [...bodyTags, 'iframe', 'button', ...mediaTags, ...mathTags, ...outdatedMathTags],
+  ALLOWED_ATTR: [...bodyAttributes, ...mathAttributes, ...fenceAttributes],
   SANITIZE_DOM: false,
   RETURN_DOM: true,
 };
 const last: Config = {
-  ...shared,
-  ALLOWED_TAGS: [...bodyTags, ...mediaTags],
-  ALLOWED_ATTR: [...bodyAttributes.filter((name) => !['name', 'style'].includes(name)), ...ownAttributes],
+  ...withFormulas,
+  ALLOWED_TAGS: [...bodyTags, ...mediaTags, ...mathTags],
+  // By now a formula holds no HTML.
+  MATHML_TEXT_INTEGRATION_POINTS: {},
+  ALLOWED_ATTR: [
+    ...bodyAttributes.filter((name) => !['name', 'style'].includes(name)),
+    ...ownAttributes,
+    ...mathAttributes,
+  ],
   ADD_ATTR: ownAttributes,
 };
 const comment: Config = {
@@ -221,7 +261,7 @@ export function textOf(node: Node): string {
 
 function prove(purify: DOMPurify): void {
   const attack =
-    '<p>kept</p><img src=x onerror=alert(1)><script>alert(1)</script><a href="javascript:alert(1)">a</a><svg><style><img src=x onerror=alert(1)>';
+    '<p>kept</p><img src=x onerror=alert(1)><script>alert(1)</script><a href="javascript:alert(1)">a</a><math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;"></math><svg><style><img src=x onerror=alert(1)>';
   const result = purify.isSupported ? String(purify.sanitize(attack, { ...last, RETURN_DOM: false })) : '';
   if (!result.includes('<p>kept</p>') || /onerror|script|svg|style/iu.test(result)) {
     throw new Error('The sanitizer does not work with this DOM: nothing is ingested. Reinstall the packages (npm ci).');
@@ -232,6 +272,9 @@ function prove(purify: DOMPurify): void {
 export function createSanitizer(): Sanitizer {
   const { window } = new JSDOM('');
   const purify = createDOMPurify(window as unknown as Parameters<typeof createDOMPurify>[0]);
+  purify.addHook('uponSanitizeAttribute', (element, attribute) => {
+    if (!fits(element, attribute.attrName)) attribute.keepAttr = false;
+  });
   prove(purify);
   const parser = new window.DOMParser();
   /**
