@@ -11,6 +11,10 @@ export interface DiskCache {
   get(name: string, maxAgeMs?: number): Promise<Buffer | null>;
   /** Keeps a file; a full disk is reported to the caller, who still has the bytes. */
   put(name: string, bytes: Buffer): Promise<void>;
+  /** Removes a file, if it is there. */
+  remove(name: string): Promise<void>;
+  /** When a file was written, epoch milliseconds; 0 where there is none. */
+  written(name: string): number;
   /** Bytes on disk. */
   readonly size: number;
 }
@@ -71,6 +75,14 @@ export async function openDiskCache(dir: string, maxBytes: number, now: () => nu
         return null;
       }
     },
+    async remove(name) {
+      const entry = entries.get(name);
+      if (!entry) return;
+      entries.delete(name);
+      size -= entry.bytes;
+      await rm(path.join(dir, name), { force: true });
+    },
+    written: (name) => entries.get(name)?.written ?? 0,
     async put(name, bytes) {
       if (!safeName.test(name)) throw new Error(`Not a name for a cached file: ${name}`);
       if (bytes.length > maxBytes) return;

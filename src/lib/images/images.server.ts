@@ -21,6 +21,7 @@ import {
   type SourceOptions,
   trustedConnections,
 } from './source.server.ts';
+import { createStillThere } from './still-there.ts';
 import { imageWidths } from './url.ts';
 
 /** Largest original, pixels; what is larger is taken for a bomb. */
@@ -82,6 +83,7 @@ interface ImagesState {
   readonly source: ImageSource;
   readonly cache: DiskCache;
   readonly refusals: Refusals;
+  readonly isStillThere: ReturnType<typeof createStillThere>;
   readonly fetching: FairQueue;
   readonly resizing: FairQueue;
   /** Files that are being created or fetched, by name. */
@@ -94,17 +96,20 @@ interface ImagesState {
 /** Opens the service. Nothing is fetched before the first request. */
 export async function createImages(options: ImagesOptions): Promise<Images> {
   const { log, concurrency = 3 } = options;
+  const now = options.now ?? Date.now;
+  const source = openImageSource({
+    allowedHosts: options.allowedHosts,
+    ...(options.trustedHost && { trustedHost: options.trustedHost }),
+    ...(options.resolve && { resolve: options.resolve }),
+    maxSourceBytes: options.maxSourceBytes ?? 32 * 1048576,
+    timeoutMs: options.timeoutMs ?? 10_000,
+  });
   const state: ImagesState = {
     log,
-    source: openImageSource({
-      allowedHosts: options.allowedHosts,
-      ...(options.trustedHost && { trustedHost: options.trustedHost }),
-      ...(options.resolve && { resolve: options.resolve }),
-      maxSourceBytes: options.maxSourceBytes ?? 32 * 1048576,
-      timeoutMs: options.timeoutMs ?? 10_000,
-    }),
-    cache: await openDiskCache(options.dir, options.maxBytes, options.now),
-    refusals: createRefusals(options.now ?? Date.now),
+    source,
+    cache: await openDiskCache(options.dir, options.maxBytes, now),
+    refusals: createRefusals(now),
+    isStillThere: createStillThere({ exists: source.exists, now }),
     fetching: createFairQueue({ atOnce: trustedConnections, perClient: 2, ...waitingPictures }),
     resizing: createFairQueue({ atOnce: concurrency, perClient: Math.max(1, concurrency - 1), ...waitingPictures }),
     flights: new Map(),
@@ -150,7 +155,8 @@ async function respond(
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const headers = {
     'content-type': contentType(wanted, body),
-    'cache-control': 'public, max-age=2592000, stale-while-revalidate=86400',
+    // A CDN and browsers can't be told that a picture was deleted.
+    'cache-control': 'public, max-age=86400, stale-while-revalidate=3600',
     vary: 'Accept',
     etag,
     // A picture that is opened as a page can run nothing.
@@ -171,9 +177,13 @@ async function pictureFor(
   client: string,
 ): Promise<Buffer> {
   const { cache, refusals, resizing } = state;
-  const name = `${digest(`${wish.url.href} ${wish.width} ${wish.height} ${wish.quality}`)}.${wanted}`;
+  const name = fileName(wish, wanted);
   const kept = await cache.get(name);
-  if (kept) return kept;
+  const fetched = cache.written(originalName(wish.url));
+  if (kept || fetched > 0) {
+    if (!(await state.isStillThere(wish.url, fetched))) await drop(state, wish.url);
+    else if (kept) return kept;
+  }
   const refused = refusals.known(wish.url.href);
   if (refused) throw refused;
   // On disk before it takes a place in the queue of resizes, which must not wait for a slow host.
@@ -184,6 +194,20 @@ async function pictureFor(
     if (error instanceof ImageError && error.status < 500) refusals.note(wish.url.href, error);
     throw error;
   }
+}
+
+const fileName = ({ url, width, height, quality }: Wish, wanted: Format | 'original'): string =>
+  `${digest(`${url.href} ${width} ${height} ${quality}`)}.${wanted}`;
+
+/** Removes a picture whose original is gone, with everything that was made of it. */
+async function drop({ cache, refusals }: ImagesState, url: URL): Promise<void> {
+  refusals.note(url.href, new ImageError(404, 'The original of this picture was deleted.'));
+  const { quality, social } = publication.images;
+  const names = imageWidths.flatMap((width) =>
+    (['avif', 'webp', 'original'] as const).map((format) => fileName({ url, width, quality }, format)),
+  );
+  names.push(fileName({ url, width: social.width, height: social.height, quality }, 'jpeg'), originalName(url));
+  await Promise.all(names.map((name) => cache.remove(name)));
 }
 
 /** Creates a file once at a time; concurrent callers get the same bytes. */
@@ -257,6 +281,7 @@ function original(state: ImagesState, url: URL, client: string): Promise<Buffer>
       return await fetchOriginal(state, url, name, 'readers');
     } catch (error) {
       if (error instanceof ImageError) {
+        if (error.status === 404) await drop(state, url);
         refusals.note(url.href, error);
         refusals.count(client);
       }

@@ -95,6 +95,8 @@ export interface ImageSource {
    * @throws ImageError 403, 404, 413, 415, 502 or 504, each with its reason
    */
   fetch(url: string, caller: Caller): Promise<Buffer>;
+  /** Whether the host still has an original; `null` when it doesn't say. */
+  exists(url: URL): Promise<boolean | null>;
   close(): Promise<void>;
 }
 
@@ -132,6 +134,7 @@ export function openImageSource(options: SourceOptions): ImageSource {
   return {
     check: (url) => check(state, url),
     fetch: (url, caller) => fetchBytes(state, url, caller),
+    exists: (url) => exists(state, url),
     close: async () => {
       await Promise.all(agents.map((agent) => agent.destroy()));
     },
@@ -187,13 +190,13 @@ function checkRedirect(state: SourceState, location: string, from: URL): URL {
 }
 
 async function fetchBytes(state: SourceState, text: string, caller: Caller): Promise<Buffer> {
-  const { options, trusted, publicOnly } = state;
+  const { options } = state;
   const signal = AbortSignal.timeout(options.timeoutMs);
   let url = check(state, text);
   try {
     for (let hop = 0; hop <= maxRedirects; hop += 1) {
       const answer = await request(url, {
-        dispatcher: url.host === options.trustedHost ? trusted[caller] : publicOnly[caller],
+        dispatcher: dispatcherFor(state, url, caller),
         headers: { accept: 'image/avif,image/webp,image/*;q=0.8' },
         signal,
       });
@@ -201,7 +204,7 @@ async function fetchBytes(state: SourceState, text: string, caller: Caller): Pro
       answer.body.on('error', () => {}).destroy();
       const { location } = answer.headers;
       if (answer.statusCode < 300 || answer.statusCode >= 400 || typeof location !== 'string') {
-        throw answer.statusCode === 404 || answer.statusCode === 410
+        throw isMissing(answer.statusCode)
           ? new ImageError(404, "The original of this picture doesn't exist.")
           : new ImageError(502, `The host of the original responded with ${answer.statusCode}.`);
       }
@@ -214,6 +217,29 @@ async function fetchBytes(state: SourceState, text: string, caller: Caller): Pro
     throw new ImageError(502, "The original couldn't be fetched.", { cause: error });
   }
 }
+
+/** Milliseconds for the question whether an original exists: a reader waits for the answer. */
+const existsMs = 2000;
+
+async function exists(state: SourceState, url: URL): Promise<boolean | null> {
+  try {
+    const answer = await request(url, {
+      method: 'HEAD',
+      dispatcher: dispatcherFor(state, url, 'readers'),
+      signal: AbortSignal.timeout(Math.min(existsMs, state.options.timeoutMs)),
+    });
+    answer.body.on('error', () => {}).destroy();
+    if (isMissing(answer.statusCode)) return false;
+    return answer.statusCode < 400 ? true : null;
+  } catch {
+    return null;
+  }
+}
+
+const isMissing = (status: number): boolean => status === 404 || status === 410;
+
+const dispatcherFor = ({ options, trusted, publicOnly }: SourceState, url: URL, caller: Caller): Dispatcher =>
+  url.host === options.trustedHost ? trusted[caller] : publicOnly[caller];
 
 async function readBounded(answer: Dispatcher.ResponseData, limit: number): Promise<Buffer> {
   const type = String(answer.headers['content-type'] ?? '');

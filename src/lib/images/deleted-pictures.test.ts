@@ -1,0 +1,105 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import sharp from 'sharp';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { silent } from '../logging.ts';
+import { createImages, type Images } from './images.server.ts';
+
+type Answer = (res: ServerResponse) => void;
+const gone: Answer = (res) => res.writeHead(404).end();
+let answer = gone;
+let asked = 0;
+const server = createServer((_req, res) => {
+  asked += 1;
+  answer(res);
+});
+const host = () => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+const address = () => `http://${host()}/wp-content/uploads/deleted.jpg`;
+
+let photo: Buffer;
+let dir: string;
+let now = 0;
+let images: Images;
+const open = () =>
+  createImages({ dir, maxBytes: 20e6, allowedHosts: [], trustedHost: host(), log: silent, now: () => now });
+const ask = (more: Record<string, string> = {}, accept = 'image/avif,image/webp,*/*') =>
+  images.handle(new URLSearchParams({ url: address(), width: '640', ...more }), accept);
+
+beforeAll(async () => {
+  photo = await sharp({ create: { width: 1600, height: 900, channels: 3, background: '#c93' } })
+    .jpeg()
+    .toBuffer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+afterEach(async () => {
+  await images.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe('a picture that was deleted in WordPress', () => {
+  const hour = 3_600_000;
+  beforeEach(async () => {
+    dir = await mkdtemp(path.join(tmpdir(), 'broadsheet-images-'));
+    now = Date.now();
+    answer = (res) => res.writeHead(200, { 'content-type': 'image/jpeg' }).end(photo);
+    images = await open();
+    await ask();
+    await ask({ width: '256' }, 'image/webp');
+    await images.handle(new URLSearchParams({ url: address(), crop: 'social' }), null);
+    asked = 0;
+  });
+  test('is gone after an hour, in every size, from the disk too', async () => {
+    answer = gone;
+    now += hour - 1;
+    expect((await ask()).status).toBe(200);
+    now += 2;
+    expect((await ask()).status).toBe(404);
+    expect((await ask({ width: '256' }, 'image/webp')).status).toBe(404);
+    expect(await readdir(dir)).toEqual([]);
+    expect(asked).toBe(1);
+  });
+  test('is gone after an hour, also when the site was restarted meanwhile', async () => {
+    answer = gone;
+    await images.close();
+    now += hour + 60_000;
+    images = await open();
+    expect((await ask()).status).toBe(404);
+  });
+  test('is asked for once an hour while it exists', async () => {
+    now += hour + 1;
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask()));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await ask({ width: '256' }, 'image/webp')).status).toBe(200);
+    expect(asked).toBe(1);
+    answer = gone;
+    now += hour + 1;
+    expect((await ask()).status).toBe(404);
+  });
+  test('stays while WordPress is down, which is asked once a minute', async () => {
+    answer = (res) => res.writeHead(503).end();
+    now += hour + 1;
+    for (const width of ['640', '640', '640']) expect((await ask({ width })).status).toBe(200);
+    expect(asked).toBe(1);
+    answer = gone;
+    now += 60_001;
+    expect((await ask()).status).toBe(404);
+  });
+  test('leaves nothing where a new size finds it gone', async () => {
+    answer = gone;
+    now += 8 * 24 * hour;
+    expect((await ask({ width: '384' })).status).toBe(404);
+    expect(await readdir(dir)).toEqual([]);
+  });
+  test('is not made in a new size of the original on disk', async () => {
+    answer = gone;
+    now += hour + 1;
+    expect((await ask({ width: '384' })).status).toBe(404);
+  });
+});
