@@ -129,3 +129,12 @@ export function updateKeyEvents({ section }: Lists, id: string, entry: HTMLEleme
   }
   keys.hidden = list.children.length === 0;
 }
+
+/** Takes over the key events of the page as it is now; those of entries that wait come with their entries. */
+export function takeOverKeyEvents({ section }: Lists, found: Lists, waiting: ReadonlyMap<string, unknown>): void {
+  const keys = section.querySelector<HTMLElement>('[data-live-keys]');
+  const items = [...found.section.querySelectorAll<HTMLElement>('[data-key-event]')];
+  const shown = items.filter(({ dataset }) => !waiting.has(dataset.keyEvent ?? ''));
+  keys?.querySelector('ol')?.replaceChildren(...shown.map((item) => document.importNode(item, true)));
+  if (keys) keys.hidden = shown.length === 0;
+}

@@ -41,9 +41,18 @@ interface Page {
   readonly entries?: readonly string[];
   readonly pinned?: readonly string[];
   readonly next?: boolean;
+  /** Numbers of entries that are key events. */
+  readonly keys?: readonly number[];
 }
-const page = ({ state = 's1', first = true, entries = [entry(12), entry(11)], pinned = [], next = false }: Page = {}) =>
-  `<section class="live" data-live="7" data-state="${state}"${first ? ' data-first' : ''}><div class="live-head"><span class="live-badge">Live</span><time data-live-updated datetime="2026-11-25T11:12:00Z">11:12</time></div><p data-live-ended hidden>Live coverage has ended.</p>${first ? `<nav data-live-keys hidden><ol></ol></nav><div data-live-list="pinned">${pinned.join('')}</div>` : ''}<div data-live-list="story">${entries.join('')}</div>${next ? '<a rel="next" href="?page=2">Older</a>' : ''}</section>`;
+const page = ({
+  state = 's1',
+  first = true,
+  entries = [entry(12), entry(11)],
+  pinned = [],
+  next = false,
+  keys = [],
+}: Page = {}) =>
+  `<section class="live" data-live="7" data-state="${state}"${first ? ' data-first' : ''}><div class="live-head"><span class="live-badge">Live</span><time data-live-updated datetime="2026-11-25T11:12:00Z">11:12</time></div><p data-live-ended hidden>Live coverage has ended.</p>${first ? `<nav data-live-keys${keys.length > 0 ? '' : ' hidden'}><ol>${keys.map((id) => `<li data-key-event="${id}"><a>Key ${id}</a></li>`).join('')}</ol></nav><div data-live-list="pinned">${pinned.join('')}</div>` : ''}<div data-live-list="story">${entries.join('')}</div>${next ? '<a rel="next" href="?page=2">Older</a>' : ''}</section>`;
 
 /** Where the list stands in the window, which jsdom doesn't lay out. */
 let listTop = -100;
@@ -191,6 +200,43 @@ it('a page that is being rendered again is asked for again, until it has the sta
   live.say('sync', 's2', 's2');
   await vi.advanceTimersByTimeAsync(10_000);
   expect([fetched.length, button().textContent]).toEqual([3, '1 new update']);
+});
+
+it('a pinned entry that is gone goes, however old it is', async () => {
+  pages = [page({ state: 's2', entries: [entry(14), entry(13)], next: true })];
+  const live = open({ pinned: [entry(3, { pinned: true })], next: true });
+  live.say('sync', 's2', 's2');
+  await vi.waitFor(() => expect(isOffered()).toBe(true));
+  expect([ids(), ids('pinned')]).toEqual([['12', '11'], []]);
+});
+
+const keyEvents = () => [...document.querySelectorAll('[data-key-event] a')].map(({ textContent }) => textContent);
+
+it('a key event on a later page is corrected and withdrawn in the list of them', () => {
+  const live = open({ next: true, keys: [3, 2] });
+  live.say('entry', entry(3, { version: 'v2', key: true, words: 'Corrected' }), 's2');
+  live.say('gone', '2', 's3');
+  expect([ids(), keyEvents()]).toEqual([['12', '11'], ['Corrected']]);
+});
+
+it('told to fetch itself, the page takes over the key events, and not those of entries that wait', async () => {
+  pages = [
+    page({ state: 's2', entries: [entry(14, { key: true }), entry(12), entry(11)], next: true, keys: [14, 11, 3] }),
+  ];
+  const live = open({ next: true, keys: [3, 2] });
+  live.say('sync', 's2', 's2');
+  await vi.waitFor(() => expect(isOffered()).toBe(true));
+  expect(keyEvents()).toEqual(['Key 11', 'Key 3']);
+  button().click();
+  expect(keyEvents()).toHaveLength(3);
+});
+
+it.each([403, 429])('an answer %i that a CDN gives in place of the page ends nothing', async (status) => {
+  vi.stubGlobal('fetch', async () => new Response('<p>Checking your browser</p>', { status }));
+  open().refuse();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(document.querySelector<HTMLElement>('[data-live-ended]')?.hidden).toBe(true);
+  expect(FakeStream.all).toHaveLength(2);
 });
 
 it('entries that have moved on to the next page stay', async () => {

@@ -13,6 +13,7 @@ import {
   parseEntry,
   placeEntry,
   shownEntry,
+  takeOverKeyEvents,
   topOf,
   updateKeyEvents,
 } from './entries.ts';
@@ -129,7 +130,10 @@ function take(page: Following, entry: HTMLElement): void {
     updateKeyEvents(lists, id, entry);
     return;
   }
-  if (isOfLaterPage(lists, entry)) return;
+  if (isOfLaterPage(lists, entry)) {
+    changeInPlace(lists, null, () => updateKeyEvents(lists, id, entry));
+    return;
+  }
   if ('first' in lists.section.dataset && !waiting.has(id) && topOf(lists, entry) > innerHeight) {
     placeEntry(lists, entry);
     updateKeyEvents(lists, id, entry);
@@ -213,7 +217,8 @@ async function lookAtPage(page: Following, isBehind: boolean): Promise<void> {
 async function fetchLists(): Promise<Lists | 'over' | 'closed' | null> {
   try {
     const response = await fetch(location.pathname + location.search, { cache: 'no-cache' });
-    if (response.status >= 500) return null;
+    // A CDN that asks for patience, or for a proof that a person is reading, says nothing of the story.
+    if (!response.ok && response.status !== 404 && response.status !== 410) return null;
     const fetched = new DOMParser().parseFromString(await response.text(), 'text/html');
     return listsOf(fetched) ?? (fetched.querySelector('.paywall[data-level]') ? 'closed' : 'over');
   } catch {
@@ -235,9 +240,11 @@ function takeOver(page: Following, found: Lists): void {
   const isFull = found.section.querySelector('[rel=next]') !== null;
   for (const entry of [...entriesIn(lists.section), ...page.waiting.values()]) {
     const { entry: id = '' } = entry.dataset;
-    const isBeyond = isFull && last !== null && String(entry.dataset.at) <= String(last.dataset.at);
+    const isBeyond =
+      isFull && !('pinned' in entry.dataset) && last !== null && String(entry.dataset.at) <= String(last.dataset.at);
     if (!ids.has(id) && !isBeyond) remove(page, id);
   }
+  changeInPlace(lists, null, () => takeOverKeyEvents(lists, found, page.waiting));
   const { state } = found.section.dataset;
   if (state !== undefined) lists.section.dataset.state = state;
 }
