@@ -96,7 +96,8 @@ function newsroom_restored_note( $row ) {
 
 /**
  * A version as attributes of the post in the block editor. Address and date of the story stay as they are, and so does what can't be had
- * any more: a picture or a section that was deleted. A headline test stays as well, because restoring one would begin it again.
+ * any more: a picture or a section that was deleted. A headline test stays as well, because restoring one would begin it again, and so does
+ * live coverage: an earlier text must neither end it nor open it again, and its entries have versions of their own.
  *
  * @param WP_Post $story Story.
  * @param array   $held  What the version holds, see newsroom_version_now().
@@ -106,7 +107,7 @@ function newsroom_version_attributes( $story, $held ) {
 	$then        = $held['story'];
 	$definitions = newsroom_meta_definitions();
 	$meta        = array();
-	foreach ( array_diff( newsroom_meta_keys()[ $story->post_type ], array( 'newsroom_headline_test' ) ) as $key ) {
+	foreach ( array_diff( newsroom_meta_keys()[ $story->post_type ], array( 'newsroom_headline_test', 'newsroom_live' ) ) as $key ) {
 		$meta[ $key ] = isset( $then['meta'][ $key ] ) ? $then['meta'][ $key ] : $definitions[ $key ][1];
 		if ( in_array( $key, array( 'newsroom_authors', 'newsroom_contributors' ), true ) ) {
 			$meta[ $key ] = array_map( 'intval', $meta[ $key ] );

@@ -396,6 +396,21 @@ describe('restored', () => {
     expect(await screen({ from: from?.id, to: to?.id })).toMatch(/<h3>Headline test<\/h3>.*A .*Bridge/s);
   });
 
+  it('leaves live coverage as it is, which has begun or ended since', async () => {
+    await save({ meta: { newsroom_live: 'live' } });
+    await save({ title: 'After', meta: { newsroom_live: 'ended' } });
+    const restored = (id = 0) =>
+      newsroom.php(
+        `return newsroom_version_attributes( get_post( $input[0] ), newsroom_version_content( newsroom_version( $input[0], $input[1] ) ) );`,
+        [article, id],
+      );
+    const kept = await versions();
+    expect(kept.map(({ what }) => what)).toEqual(['Headline, Live coverage', 'Live coverage', 'First published']);
+    for (const { id } of kept) expect(Object.keys((await restored(id)).meta)).not.toContain('newsroom_live');
+    await save(await restored(kept.at(-1)?.id));
+    expect(await newsroom.php(`return newsroom_live_of( $input )['state'];`, article)).toBe('ended');
+  });
+
   it('fills the form of the classic editor, and leaves what is stored', async () => {
     await save({ title: 'Rewritten', meta: { newsroom_access: 'subscriber' } });
     const old = (await versions()).at(-1);
