@@ -40,6 +40,9 @@ describe('search', () => {
   it('takes quoted words as a phrase', () => {
     expect(ids('"bridge for the harbour"')).toEqual([1]);
     expect(ids('"harbour bridge"')).toEqual([]);
+    // A phone's keyboard writes these.
+    expect(ids('“harbour bridge”')).toEqual([]);
+    expect(ids('“bridge for the harbour”')).toEqual([1]);
   });
   it('finds other forms, beginnings, and words without their accents', () => {
     expect(ids('bridges')).toEqual([1, 2, 3]);

@@ -161,6 +161,9 @@ export interface Query {
   readonly open: boolean;
 }
 
+/** Keyboards of phones write these in place of straight ones. */
+const curlyQuotes = /[\u201c-\u201f\u00ab\u00bb]/gu;
+
 /** Shorter prefixes match too many words. */
 const shortestBeginning = 3;
 
@@ -174,7 +177,8 @@ export function readQuery(text: string): Query | null {
   const pattern = /"([^"]*)"|([^\s"]+)/gu;
   let quoted = true;
   let left = maxWords;
-  for (const found of text.toWellFormed().normalize('NFC').slice(0, 500).matchAll(pattern)) {
+  const plain = text.toWellFormed().normalize('NFC').slice(0, 500).replace(curlyQuotes, '"');
+  for (const found of plain.matchAll(pattern)) {
     const words = (found[1] ?? found[2] ?? '').match(/[\p{L}\p{N}\p{M}]+/gu)?.slice(0, left);
     if (!words) continue;
     // A word with punctuation inside ("O'Brien", "long-term") is a phrase of its parts, because the index splits it.
