@@ -26,9 +26,10 @@ test('a fixed id goes to the first heading that begins so', () => {
 });
 
 test('other scripts, entities and empty headings', () => {
-  const { items } = outline('<h2>حرية</h2><h2>Q&amp;A</h2><h2> </h2><h2>!</h2>');
+  const { items } = outline('<h2>حرية</h2><h2>Naïve readers</h2><h2>Q&amp;A</h2><h2> </h2><h2>!</h2>');
   expect(items).toEqual([
     { id: 'حرية', text: 'حرية' },
+    { id: 'naive-readers', text: 'Naïve readers' },
     { id: 'q-a', text: 'Q&A' },
     { id: 'part-2', text: '!' },
   ]);

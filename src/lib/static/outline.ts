@@ -25,6 +25,7 @@ const plain = (html: string): string =>
 const slugOf = (text: string): string =>
   text
     .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-+|-+$/gu, '') || 'part';
