@@ -15,8 +15,11 @@ export const eventText = (name: string, data: string): string =>
     .map((line) => `data: ${line}\n`)
     .join('')}\n`;
 
-/** What a browser sends as `Last-Event-ID` from here on. It isn't an event of its own. */
-export const idText = (id: string): string => `id: ${id}\n\n`;
+/**
+ * Events with what a browser sends as `Last-Event-ID` from here on. The id stands in the last event, so that the page's script reads it there;
+ * without events it is a block of its own, of which only the browser takes note.
+ */
+export const withId = (events: string, id: string): string => `${events.replace(/\n$/, '')}id: ${id}\n\n`;
 
 /** Milliseconds after which a browser connects again. */
 export const retryText = (ms: number): string => `retry: ${ms}\n\n`;

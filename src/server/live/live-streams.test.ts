@@ -88,6 +88,22 @@ it('a reader who comes back gets exactly what was missed', async () => {
   await expect.poll(() => said(back).at(-1)).toBe('entry e5');
 });
 
+it('the last event of a change has its place in the stream, by which the page knows what it has', async () => {
+  streams.stories([story('s1')]);
+  const stream = await open('/live/1?since=s1');
+  await isOpen(1);
+  streams.send(story('s2'), entry('e2') + eventText('gone', '7'));
+  streams.send(story('s3'), '');
+  streams.send(story('s4'), entry('e4'));
+  streams.stories([story('s5')]);
+  const ids = ({ events }: Stream) => events.map(({ name, id }) => `${name} ${id}`);
+  await expect.poll(() => ids(stream)).toEqual(['entry s1', 'gone s2', 'entry s4', 'sync s5']);
+  const back = await open('/live/1', { 'last-event-id': 's1' });
+  await expect.poll(() => ids(back)).toEqual(['entry ', 'gone s2', 'entry s4', 'sync s5']);
+  const lost = await open('/live/1', { 'last-event-id': 'x' });
+  await expect.poll(() => ids(lost)).toEqual(['sync s5']);
+});
+
 it('one who missed more than is remembered is told to fetch the page', async () => {
   streams.stories([story('s0')]);
   for (let at = 1; at <= 300; at++) streams.send(story(`s${at}`), entry(`e${at}`));
@@ -241,7 +257,7 @@ it('a client of HTTP/1.0 gets the same without chunks', async () => {
   socket.write('GET /live/1?since=s1 HTTP/1.0\r\nHost: a\r\n\r\n');
   await isOpen(1);
   streams.send(story('s2'), entry('plain'));
-  await expect.poll(() => text).toMatch(/\n\nevent: entry\ndata: plain\n\nid: s2\n\n$/);
+  await expect.poll(() => text).toMatch(/\n\nevent: entry\ndata: plain\nid: s2\n\n$/);
   socket.destroy();
 });
 

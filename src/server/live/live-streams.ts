@@ -10,7 +10,7 @@ import { isFree } from '../../lib/article/model.ts';
 import type { LiveStory } from '../../lib/content/model.ts';
 import { noAlert, streamEvents } from '../../lib/live/schema.ts';
 import type { Exchange, StoredPages } from '../http/server-options.ts';
-import { eventText, type Frame, frameOf, heartbeat, idText, retryText } from './frames.ts';
+import { eventText, type Frame, frameOf, heartbeat, retryText, withId } from './frames.ts';
 import type { LiveSink } from './messages.ts';
 
 export interface LiveStreamsOptions {
@@ -177,7 +177,7 @@ function keepTo(channel: Channel, story: LiveStory): void {
 function send(state: State, story: LiveStory, events: string): void {
   const channel = channelOf(state, story);
   keepTo(channel, story);
-  const frame = frameOf(`${events}${idText(story.state)}`);
+  const frame = frameOf(withId(events, story.state));
   channel.recent.push({ number: ++channel.number, frame, state: story.state });
   forgetOld(channel);
   void writeRecent(state, channel);
@@ -312,7 +312,7 @@ function follow(state: State, channel: Channel, { outgoing }: Exchange, address:
   const retry = retryText(Math.round(comeBack.fromMs + Math.random() * comeBack.overMs));
   const isCurrent = since === story.state;
   const opening = isCurrent || first !== undefined ? '' : eventText(streamEvents.sync, story.state);
-  writeTo(state, reader, frameOf(`${retry}${opening}${first === undefined || isCurrent ? idText(story.state) : ''}`));
+  writeTo(state, reader, frameOf(retry + (first === undefined || isCurrent ? withId(opening, story.state) : '')));
   if (first !== undefined && !isCurrent) {
     reader.sent = first - 1;
     writeMissing(state, channel, reader);
