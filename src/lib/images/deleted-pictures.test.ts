@@ -91,6 +91,14 @@ describe('a picture that was deleted in WordPress', () => {
     now += 60_001;
     expect((await ask()).status).toBe(404);
   });
+  test('stays where its host refuses the question, which is asked once an hour', async () => {
+    answer = (res) => res.writeHead(403).end();
+    now += hour + 1;
+    for (const width of ['640', '640']) expect((await ask({ width })).status).toBe(200);
+    now += hour - 2;
+    expect((await ask()).status).toBe(200);
+    expect(asked).toBe(1);
+  });
   test('leaves nothing where a new size finds it gone', async () => {
     answer = gone;
     now += 8 * 24 * hour;

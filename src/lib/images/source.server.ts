@@ -230,7 +230,8 @@ async function exists(state: SourceState, url: URL): Promise<boolean | null> {
     });
     answer.body.on('error', () => {}).destroy();
     if (isMissing(answer.statusCode)) return false;
-    return answer.statusCode < 400 ? true : null;
+    // A host that refuses the question, by its method perhaps, doesn't say that the picture is gone.
+    return answer.statusCode < 500 ? true : null;
   } catch {
     return null;
   }
