@@ -222,6 +222,29 @@ describe('sitemaps, by sitemaps.org', () => {
     '%s does not exist',
     (name) => expect(sitemap(reader(), site, name)).toBeNull(),
   );
+  test('the archives of videos and games are named whole', () => {
+    const many =
+      (count: number) =>
+      ({ offset = 0, limit = 20 }) => ({
+        items: Array.from({ length: Math.max(0, Math.min(limit, count - offset)) }, (_, at) => ({
+          slug: `no-${offset + at}`,
+          date: '2026-11-21T12:00:00Z',
+          modified: '2026-11-21T12:00:00Z',
+        })),
+        total: count,
+      });
+    const archive = Object.assign(reader(), { videos: many(6001), crosswords: many(1001) }) as ContentReader;
+    const index = parse(sitemapIndex(archive, site)).sitemapindex.sitemap.map((map: { loc: string }) => map.loc);
+    expect(index).toEqual(
+      ['pages', 'articles-1', 'videos-1', 'videos-2', 'games-1'].map((name) => `${site}/sitemaps/${name}.xml`),
+    );
+    const all = ['pages', 'videos-1', 'videos-2', 'games-1'].flatMap((name) =>
+      parse(sitemap(archive, site, name) as string).urlset.url.map((entry: { loc: string }) => entry.loc),
+    );
+    const named = (path: string) => new Set(all.filter((loc) => loc.startsWith(`${site}${path}`))).size;
+    expect([named('/media/'), named('/games/')]).toEqual([6001, 1001]);
+    expect([sitemap(archive, site, 'videos-3'), sitemap(archive, site, 'games-2')]).toEqual([null, null]);
+  });
   test('an edition without articles still has a valid first sitemap', () =>
     expect(parse(sitemap(reader([], 0), site, 'articles-1') as string)).toHaveProperty('urlset'));
 });

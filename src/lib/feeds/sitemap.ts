@@ -34,17 +34,49 @@ const staticPaths = [
   '/founder',
 ];
 
-/** The index: one sitemap of pages, and one for each {@link articlesPerSitemap} articles, oldest first. */
-export function sitemapIndex(content: ContentReader, siteUrl: string): string {
+/** The newest videos and games stand among the pages, and their archives in sitemaps of their own. */
+const newestInPages = 1000;
+
+interface Part {
+  readonly offset: number;
+  readonly limit: number;
+}
+type List = (content: ContentReader, siteUrl: string, part: Part) => { items: XmlNode[]; total: number };
+
+const videos: List = (content, siteUrl, part) => {
+  const { items, total } = content.videos(part);
+  return { items: items.map((video) => url(`${siteUrl}/media/${video.slug}`, video.modified)), total };
+};
+const games: List = (content, siteUrl, part) => {
+  const { items, total } = content.crosswords(part);
+  return { items: items.map((game) => url(`${siteUrl}/games/${game.slug}`, game.date)), total };
+};
+const archives: Readonly<Record<string, List>> = { videos, games };
+
+/**
+ * Names of all sitemaps: one of pages, one for each {@link articlesPerSitemap} articles, oldest first, and as many as the archives of videos and
+ * games need.
+ */
+export function sitemapNames(content: ContentReader): string[] {
+  const numbered = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at + 1}`);
   const { total } = content.articles({ limit: 1 });
-  const count = Math.max(1, Math.ceil(total / articlesPerSitemap));
-  const maps = ['pages', ...Array.from({ length: count }, (_, index) => `articles-${index + 1}`)];
-  return xmlDocument([
+  return [
+    'pages',
+    ...numbered('articles', Math.max(1, Math.ceil(total / articlesPerSitemap))),
+    ...Object.entries(archives).flatMap(([name, list]) => {
+      const beyond = list(content, '', { offset: 0, limit: 0 }).total - newestInPages;
+      return numbered(name, Math.max(0, Math.ceil(beyond / articlesPerSitemap)));
+    }),
+  ];
+}
+
+/** The index of all sitemaps. */
+export const sitemapIndex = (content: ContentReader, siteUrl: string): string =>
+  xmlDocument([
     'sitemapindex',
     { xmlns: schema },
-    maps.map((name): XmlNode => ['sitemap', {}, [['loc', {}, `${siteUrl}/sitemaps/${name}.xml`]]]),
+    sitemapNames(content).map((name): XmlNode => ['sitemap', {}, [['loc', {}, `${siteUrl}/sitemaps/${name}.xml`]]]),
   ]);
-}
 
 const url = (loc: string, lastmod?: string): XmlNode => [
   'url',
@@ -55,8 +87,15 @@ const url = (loc: string, lastmod?: string): XmlNode => [
 /** A sitemap of the index by its name (`pages`, `articles-1`, …); `null` when the index has none of that name. */
 export function sitemap(content: ContentReader, siteUrl: string, name: string): string | null {
   if (name === 'pages') return xmlDocument(['urlset', { xmlns: schema }, pages(content, siteUrl)]);
-  const number = Number(/^articles-([1-9]\d{0,5})$/.exec(name)?.[1]);
+  const [, list = '', place] = /^(articles|videos|games)-([1-9]\d{0,5})$/.exec(name) ?? [];
+  const number = Number(place);
   if (!number) return null;
+  const archive = archives[list];
+  if (archive) {
+    const offset = newestInPages + (number - 1) * articlesPerSitemap;
+    const { items } = archive(content, siteUrl, { offset, limit: articlesPerSitemap });
+    return items.length === 0 ? null : xmlDocument(['urlset', { xmlns: schema }, items]);
+  }
   const { items, total } = content.articles({
     order: 'asc',
     offset: (number - 1) * articlesPerSitemap,
@@ -83,8 +122,7 @@ function pages(content: ContentReader, siteUrl: string): XmlNode[] {
     ...seriesPaths(content).map((path) => url(`${siteUrl}${path}`)),
     ...content.sections().map((section) => url(`${siteUrl}/section/${section.slug}`)),
     ...content.authors().map((author) => url(`${siteUrl}/author/${author.slug}`)),
-    ...content.videos({ limit: 1000 }).items.map((video) => url(`${siteUrl}/media/${video.slug}`, video.modified)),
-    ...content.crosswords({ limit: 1000 }).items.map((game) => url(`${siteUrl}/games/${game.slug}`, game.date)),
+    ...Object.values(archives).flatMap((list) => list(content, siteUrl, { offset: 0, limit: newestInPages }).items),
   ];
 }
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { alertFragment } from '../../lib/alerts/schema.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
-import { articlesPerSitemap } from '../../lib/feeds/write.ts';
+import { sitemapNames } from '../../lib/feeds/sitemap.ts';
 import { fixedPages, pathsOf } from '../../lib/http/fixed-pages.ts';
 import { pageHref } from '../../lib/paging.ts';
 import {
@@ -266,8 +266,5 @@ export function* allKeys(reader: () => ContentReader): Generator<string> {
     for (let page = 2; page <= Math.ceil(total / pageSizes.episodes); page++) yield pageHref(`/podcast/${slug}`, page);
   }
   yield '/sitemap.xml';
-  yield '/sitemaps/pages.xml';
-  for (let map = 1; map <= Math.max(1, Math.ceil(articles / articlesPerSitemap)); map++) {
-    yield `/sitemaps/articles-${map}.xml`;
-  }
+  for (const name of sitemapNames(content)) yield `/sitemaps/${name}.xml`;
 }
