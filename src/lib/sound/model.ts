@@ -86,12 +86,13 @@ export function clockTime(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
-/** `12 min`; `''` where the length isn't known. */
+/** `12 min`, `1 hr`, `1 hr 4 min`; `''` where the length isn't known. */
 export function lengthWords(seconds: number): string {
   if (seconds <= 0) return '';
   if (seconds < 60) return `${seconds} sec`;
   const minutes = Math.round(seconds / 60);
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} hr ${minutes % 60} min`;
+  if (minutes < 60) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} hr${minutes % 60 > 0 ? ` ${minutes % 60} min` : ''}`;
 }
 
 /** Length as ISO 8601 has it, `PT12M5S`, for structured data. */

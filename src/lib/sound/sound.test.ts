@@ -52,6 +52,7 @@ it.each([
   [0, '0:00', '', undefined],
   [59, '0:59', '59 sec', 'PT0M59S'],
   [754, '12:34', '13 min', 'PT12M34S'],
+  [3590, '59:50', '1 hr', 'PT59M50S'],
   [3854, '1:04:14', '1 hr 4 min', 'PT64M14S'],
 ])('%i seconds', (seconds, clock, words, iso) => {
   expect([clockTime(seconds), lengthWords(seconds), isoLength(seconds)]).toEqual([clock, words, iso]);
