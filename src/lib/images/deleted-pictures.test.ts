@@ -99,6 +99,30 @@ describe('a picture that was deleted in WordPress', () => {
     expect((await ask()).status).toBe(200);
     expect(asked).toBe(1);
   });
+  test('is another one after an hour where it was replaced at its address, and is made once', async () => {
+    const other = await sharp({ create: { width: 800, height: 800, channels: 3, background: '#339' } })
+      .jpeg()
+      .toBuffer();
+    const replaced = new Date(now + hour / 2).toUTCString();
+    answer = (res) => res.writeHead(200, { 'content-type': 'image/jpeg', 'last-modified': replaced }).end(other);
+    now += hour + 60_000;
+    for (let times = 0; times < 3; times++) {
+      const { body } = await ask();
+      expect(await sharp(body as Uint8Array).metadata()).toMatchObject({ width: 640, height: 640 });
+      now += hour + 60_000;
+    }
+    expect(images.made()).toBe(4);
+  });
+  test('is made again in no size while it is the same', async () => {
+    const before = new Date(now - 30 * 24 * hour).toUTCString();
+    answer = (res) => res.writeHead(200, { 'content-type': 'image/jpeg', 'last-modified': before }).end(photo);
+    for (const name of await readdir(dir)) if (name.endsWith('.src')) await rm(path.join(dir, name));
+    await images.close();
+    now += hour + 60_000;
+    images = await open();
+    expect((await ask()).status).toBe(200);
+    expect([images.made(), asked]).toEqual([0, 1]);
+  });
   test('leaves nothing where a new size finds it gone', async () => {
     answer = gone;
     now += 8 * 24 * hour;

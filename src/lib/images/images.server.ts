@@ -10,6 +10,7 @@ import { networkOf } from '../http/network.ts';
 import { type Logger, warnOncePerHost } from '../logging.ts';
 import { createFairQueue, type FairQueue, QueueFull } from '../workers/fair-queue.ts';
 import { type DiskCache, openDiskCache } from './disk-cache.server.ts';
+import { createOriginalChecks } from './original-checks.ts';
 import {
   type Caller,
   createRefusals,
@@ -21,7 +22,6 @@ import {
   type SourceOptions,
   trustedConnections,
 } from './source.server.ts';
-import { createStillThere } from './still-there.ts';
 import { imageWidths } from './url.ts';
 
 /** Largest original, pixels; what is larger is taken for a bomb. */
@@ -83,7 +83,7 @@ interface ImagesState {
   readonly source: ImageSource;
   readonly cache: DiskCache;
   readonly refusals: Refusals;
-  readonly isStillThere: ReturnType<typeof createStillThere>;
+  readonly checkOriginal: ReturnType<typeof createOriginalChecks>;
   readonly fetching: FairQueue;
   readonly resizing: FairQueue;
   /** Files that are being created or fetched, by name. */
@@ -109,7 +109,7 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     source,
     cache: await openDiskCache(options.dir, options.maxBytes, now),
     refusals: createRefusals(now),
-    isStillThere: createStillThere({ exists: source.exists, now }),
+    checkOriginal: createOriginalChecks({ changedAt: source.changedAt, now }),
     fetching: createFairQueue({ atOnce: trustedConnections, perClient: 2, ...waitingPictures }),
     resizing: createFairQueue({ atOnce: concurrency, perClient: Math.max(1, concurrency - 1), ...waitingPictures }),
     flights: new Map(),
@@ -181,8 +181,10 @@ async function pictureFor(
   const kept = await cache.get(name);
   const fetched = cache.written(originalName(wish.url));
   if (kept || fetched > 0) {
-    if (!(await state.isStillThere(wish.url, fetched))) await drop(state, wish.url);
-    else if (kept) return kept;
+    const is = await state.checkOriginal(wish.url, { fetched, made: cache.written(name) });
+    if (is === 'same' && kept) return kept;
+    if (is === 'gone') refusals.note(wish.url.href, new ImageError(404, 'The original of this picture was deleted.'));
+    if (is !== 'same') await drop(state, wish.url);
   }
   const refused = refusals.known(wish.url.href);
   if (refused) throw refused;
@@ -199,9 +201,8 @@ async function pictureFor(
 const fileName = ({ url, width, height, quality }: Wish, wanted: Format | 'original'): string =>
   `${digest(`${url.href} ${width} ${height} ${quality}`)}.${wanted}`;
 
-/** Removes a picture whose original is gone, with everything that was made of it. */
-async function drop({ cache, refusals }: ImagesState, url: URL): Promise<void> {
-  refusals.note(url.href, new ImageError(404, 'The original of this picture was deleted.'));
+/** Removes an original with everything that was made of it. */
+async function drop({ cache }: ImagesState, url: URL): Promise<void> {
   const { quality, social } = publication.images;
   const names = imageWidths.flatMap((width) =>
     (['avif', 'webp', 'original'] as const).map((format) => fileName({ url, width, quality }, format)),

@@ -95,8 +95,8 @@ export interface ImageSource {
    * @throws ImageError 403, 404, 413, 415, 502 or 504, each with its reason
    */
   fetch(url: string, caller: Caller): Promise<Buffer>;
-  /** Whether the host still has an original; `null` when it doesn't say. */
-  exists(url: URL): Promise<boolean | null>;
+  /** When an original was changed, epoch milliseconds, 0 where its host doesn't say; `null` when the host doesn't answer. */
+  changedAt(url: URL): Promise<number | 'gone' | null>;
   close(): Promise<void>;
 }
 
@@ -134,7 +134,7 @@ export function openImageSource(options: SourceOptions): ImageSource {
   return {
     check: (url) => check(state, url),
     fetch: (url, caller) => fetchBytes(state, url, caller),
-    exists: (url) => exists(state, url),
+    changedAt: (url) => changedAt(state, url),
     close: async () => {
       await Promise.all(agents.map((agent) => agent.destroy()));
     },
@@ -218,20 +218,20 @@ async function fetchBytes(state: SourceState, text: string, caller: Caller): Pro
   }
 }
 
-/** Milliseconds for the question whether an original exists: a reader waits for the answer. */
-const existsMs = 2000;
+/** Milliseconds for the question about an original: a reader waits for the answer. */
+const questionMs = 2000;
 
-async function exists(state: SourceState, url: URL): Promise<boolean | null> {
+async function changedAt(state: SourceState, url: URL): Promise<number | 'gone' | null> {
   try {
     const answer = await request(url, {
       method: 'HEAD',
       dispatcher: dispatcherFor(state, url, 'readers'),
-      signal: AbortSignal.timeout(Math.min(existsMs, state.options.timeoutMs)),
+      signal: AbortSignal.timeout(Math.min(questionMs, state.options.timeoutMs)),
     });
     answer.body.on('error', () => {}).destroy();
-    if (isMissing(answer.statusCode)) return false;
+    if (isMissing(answer.statusCode)) return 'gone';
     // A host that refuses the question, by its method perhaps, doesn't say that the picture is gone.
-    return answer.statusCode < 500 ? true : null;
+    return answer.statusCode < 500 ? Date.parse(String(answer.headers['last-modified'])) || 0 : null;
   } catch {
     return null;
   }
