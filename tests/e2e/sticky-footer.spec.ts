@@ -15,6 +15,9 @@ test.describe('for readers who are not signed in', () => {
       await page.goto(path);
       await expect(bar(page)).toBeVisible();
       await expect(bar(page)).toHaveCSS('position', 'fixed');
+      await page.emulateMedia({ media: 'print' });
+      await expect(bar(page)).toBeHidden();
+      await page.emulateMedia({ media: 'screen' });
       await expect.poll(() => padding(page)).toBe(2);
       await unfold(page);
       await expect(bar(page).getByRole('button', { name: 'Subscribe' })).toBeVisible();
