@@ -1,7 +1,8 @@
 /**
  * Visits every route of the site (spec section 2, and those that the site adds) with JavaScript on and off, at the width of a phone and then
- * of a desktop: an answer of the right status, no console error, no failed request, nothing wider than the screen, one first heading, no id
- * twice, header and footer where the layout rules want them, and no violation that axe finds. Each page is loaded once.
+ * of a desktop: an answer of the right status, no console error, no failed request, nothing wider than the screen or than a desktop's at a zoom
+ * of 400%, one first heading, no id twice, no words in the color of their background, header and footer where the layout rules want them, and no
+ * violation that axe finds. Each page is loaded once.
  */
 import type { APIRequestContext, Page } from '@playwright/test';
 import { dashboardTabs } from '../../src/lib/dashboard/model.ts';
@@ -88,6 +89,8 @@ interface Facts {
   readonly description: string;
   /** The site's own ids, and prefixes of islands' ids, that are there twice; an editor's text may repeat one. */
   readonly repeated: readonly string[];
+  /** Words in the color of their background, of which axe says only that it can't judge them. */
+  readonly unseen: readonly string[];
 }
 
 /** What is checked of a page in the document that is open. */
@@ -98,7 +101,22 @@ function readFacts(): Facts {
       (each) => `${name} ${each.getAttribute(name)}`,
     ),
   );
+  const clear = 'rgba(0, 0, 0, 0)';
+  const unseen = [...document.body.querySelectorAll('*')].filter((element) => {
+    if (![...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim()))
+      return false;
+    let behind: Element | null = element;
+    while (behind && getComputedStyle(behind).backgroundColor === clear) behind = behind.parentElement;
+    const { color, fontSize } = getComputedStyle(element);
+    return (
+      behind !== null &&
+      color === getComputedStyle(behind).backgroundColor &&
+      fontSize !== '0px' &&
+      element.checkVisibility({ visibilityProperty: true })
+    );
+  });
   return {
+    unseen: unseen.map((element) => element.textContent?.trim() ?? ''),
     headings: count('h1'),
     language: document.documentElement.getAttribute('lang'),
     headers: count('body > header, body > * > header.masthead, [data-header]'),
@@ -118,6 +136,7 @@ async function open(page: Page, route: string, status: number): Promise<string> 
   expect.soft(facts.headings, `one first heading on ${route}`).toBe(1);
   expect.soft(facts.language, `language of ${route}`).toBe('en-US');
   expect.soft(facts.repeated, `ids of ${route}`).toEqual([]);
+  expect.soft(facts.unseen, `words that can't be seen on ${route}`).toEqual([]);
   const path = new URL(page.url()).pathname;
   if (status !== 200) return path;
   expect.soft(facts.headers > 0, `header on ${route}`).toBe(!layout.headerHidden.includes(path));
@@ -146,6 +165,11 @@ const widths = [
   { width: 1280, height: 900 },
 ] as const;
 
+async function expectNothingWider(page: Page, route: string): Promise<void> {
+  const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  expect.soft(content, `${route} is no wider than ${screen}`).toBeLessThanOrEqual(screen ?? 0);
+}
+
 for (const javaScriptEnabled of [true, false]) {
   test.describe(`JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, () => {
     test.use({ viewport: widths[0], javaScriptEnabled });
@@ -171,12 +195,13 @@ for (const javaScriptEnabled of [true, false]) {
           const kind = kindOf(path, status);
           for (const size of widths) {
             await page.setViewportSize(size);
-            const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-            expect.soft(content, `${route} is no wider than ${size.width}`).toBeLessThanOrEqual(screen ?? 0);
+            await expectNothingWider(page, route);
             if (!javaScriptEnabled || (seen.has(kind) && size !== widths[0])) continue;
             expect.soft(await violationsOn(page), `axe on ${route} at ${size.width}`).toEqual([]);
           }
           seen.add(kind);
+          await page.setViewportSize({ width: 320, height: 225 });
+          await expectNothingWider(page, route);
           // Chromium reports the page's own status as a console error, which is expected of a page that does not exist.
           const errors = trouble.errors.filter((text) => !(status >= 400 && /status of 4(04|10)/.test(text)));
           expect.soft(errors, `errors on ${route}`).toEqual([]);
