@@ -1,6 +1,6 @@
-/** What readers have set in their system: larger letters. */
+/** What readers have set in their system: larger letters, and colors of their own, which replace the site's. */
 import type { Page } from '@playwright/test';
-import { expect, test } from '../world/readers.ts';
+import { expect, signIn, test } from '../world/readers.ts';
 
 async function widthOf(page: Page, path: string, percent: number): Promise<string> {
   await page.goto(path);
@@ -26,4 +26,43 @@ test('letters of one and a half times the size, or double on a desktop, fit the 
       names.filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.textContent?.trim()),
     );
   expect(cut, 'names in the header that are cut off').toEqual([]);
+});
+
+/** How the links of a list are drawn, as far as forced colors leave it: without their colors, backgrounds and shadows. */
+const looks = (page: Page, links: string) =>
+  page.locator(links).evaluateAll((all) =>
+    all.map((link) => {
+      const { textDecorationLine, borderBlockEndStyle } = getComputedStyle(link);
+      return { chosen: link.hasAttribute('aria-current'), looks: `${textDecorationLine}, ${borderBlockEndStyle}` };
+    }),
+  );
+
+test('colors of the system leave to be seen what is chosen, and what is a button', async ({ context, page }) => {
+  await page.emulateMedia({ forcedColors: 'active' });
+  await signIn(context);
+  for (const [path, links] of [
+    ['/section/politics', '.section-nav a'],
+    ['/article/crack-closes-mississippi-bridge', '.comments-sort a'],
+    ['/dashboard/profile', 'nav[aria-label="Account"] li a'],
+  ] as const) {
+    await page.goto(path);
+    const all = await looks(page, links);
+    expect(
+      all.filter(({ chosen }) => chosen),
+      path,
+    ).toEqual([{ chosen: true, looks: 'underline, none' }]);
+    expect(
+      all.some((each) => !each.chosen && each.looks === 'none, none'),
+      path,
+    ).toBe(true);
+    expect(
+      all.every(({ chosen, looks: drawn }) => chosen || drawn === 'none, none'),
+      path,
+    ).toBe(true);
+  }
+  await page.goto('/article/a-film-in-the-middle-of-the-page');
+  await expect(page.getByRole('button', { name: 'Play the video from YouTube' }).first()).toHaveCSS(
+    'border-block-style',
+    'solid',
+  );
 });
