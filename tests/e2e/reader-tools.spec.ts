@@ -5,6 +5,7 @@ import { intercept } from '../world/intercept.ts';
 import { boxes, codeTo, emailField, expect, linkTo, newEmail, signIn, test } from '../world/readers.ts';
 
 const story = '/article/crack-closes-mississippi-bridge';
+const liveStory = '/article/house-passes-highway-bill-by-one-vote';
 const tools = (page: Page) => page.getByRole('group', { name: 'Tools for this story' });
 const listOf = (page: Page, name: 'Saved stories' | 'Reading history') => page.getByRole('region', { name });
 
@@ -157,6 +158,15 @@ test('a reader who is not signed in is asked to, and the story is saved then; it
   await expect(tools(page).getByText('Removed from your saved stories.')).toBeVisible();
   await page.goto('/dashboard/saved');
   await expect(listOf(page, 'Saved stories').getByText('Nothing is saved yet.')).toBeVisible();
+
+  // A story that is covered live has a label before its headline, which isn't part of its name.
+  await page.goto(liveStory);
+  await tools(page).getByRole('button', { name: 'Save' }).click();
+  await expect(tools(page).getByText(/^Saved\./)).toBeVisible();
+  await page.goto('/dashboard/saved');
+  await expect(item.getByText('Live', { exact: true })).toBeVisible();
+  await item.getByRole('button', { name: /^Remove/ }).click();
+  await expect(item.getByRole('status')).toHaveText(/^Removed “House Passes/);
 });
 
 test('the history holds what was really read, and nothing when it is turned off', async ({ page, context }) => {
