@@ -29,7 +29,7 @@ import { createImages, type Images } from '../lib/images/images.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
 import type { MostRead } from '../lib/most-read/model.ts';
-import { createMostRead, type RunningMostRead } from '../lib/most-read/most-read.server.ts';
+import { createMostRead, type RunningMostRead, type SharedLists } from '../lib/most-read/most-read.server.ts';
 import { openAlgolia } from '../lib/search/algolia.server.ts';
 import type { Search } from '../lib/search/model.ts';
 import { createSearch } from '../lib/search/search.server.ts';
@@ -108,6 +108,9 @@ export interface Composition {
 
 /** The content store's file in the data folder. */
 export const contentFile = 'content.sqlite';
+
+/** Name of the lists of the most read among the values that the nodes share. */
+const mostReadKey = 'most-read';
 
 /** Hosts of pictures that articles may show besides WordPress's own: the poster pictures of videos. */
 const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
@@ -203,6 +206,7 @@ export async function compose(
     rules: publication.mostRead,
     file: join(dataDir, 'most-read.json'),
     onChange: (tags) => publish(tags, 'holder'),
+    shared: clusterLog ? sharedLists(clusterLog, content) : undefined,
   });
   const headlineTests = createHeadlineTests({
     database,
@@ -247,6 +251,13 @@ export async function compose(
   const running = { readers, cluster, mostRead, headlineTests, ticker, pictures, alerts };
   return compositionOf({ config, services, database, changes, publish, ...running });
 }
+
+/** The lists of the most read in a cluster: in the content log, so that a page shows what all nodes show. */
+const sharedLists = ({ leads }: ClusterLog, { shared }: Content): SharedLists => ({
+  leads,
+  read: () => shared.read(mostReadKey),
+  write: (value, tags) => shared.write(mostReadKey, value, tags),
+});
 
 /** Without a question for consent to measurement, a reader can't give it. */
 function participationOf({ headlineTests, thirdParties }: Config): Participation | 'off' {

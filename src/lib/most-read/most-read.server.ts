@@ -40,9 +40,21 @@ export interface MostReadOptions {
   readonly file: string;
   /** Called with the tags of the lists that changed; pages that carry them must be rendered again. */
   readonly onChange: (tags: ReadonlySet<string>) => void;
+  /** The lists of a cluster: one node makes them, and all show them. Default: this process is alone. */
+  readonly shared?: SharedLists | undefined;
   readonly log: Logger;
   /** Epoch milliseconds. */
   readonly now?: () => number;
+}
+
+/** Nodes share their pages, so that a page must not depend on which of them renders it. */
+export interface SharedLists {
+  /** Whether this node makes the lists, for all. */
+  leads(): boolean;
+  /** What the node that makes them has written last. */
+  read(): string | null;
+  /** @param tags of the lists that changed */
+  write(value: string, tags: readonly string[]): Promise<void>;
 }
 
 export interface RunningMostRead extends MostRead {
@@ -80,8 +92,12 @@ interface State {
   highest: readonly Ranked[];
   /** Lists that were made a moment ago. Cards are read each time, so that a withdrawn article is never shown. */
   readonly recent: BoundedMap<{ readonly of: readonly Ranked[]; readonly at: number; readonly ids: number[] }>;
-  /** The lists on pages. */
+  /** The lists on pages, as the file has them. */
   onPages: StoredLists;
+  /** Those of the cluster, by their text. */
+  sharedLists: { readonly text: string; readonly lists: StoredLists } | null;
+  sharing: Promise<void> | null;
+  sharingFailed: boolean;
   readAt: number;
   tidiedAt: number;
   readNow: { readonly at: number; readonly answer: Promise<ReadingNow> } | undefined;
@@ -104,6 +120,9 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     highest: [],
     recent: createBoundedMap(mostRecent / 2),
     onPages: readLists(options.file),
+    sharedLists: null,
+    sharing: null,
+    sharingFailed: false,
     readAt: Number.NEGATIVE_INFINITY,
     tidiedAt: Number.NEGATIVE_INFINITY,
     readNow: undefined,
@@ -136,7 +155,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     list({ limit, section = '', reader }) {
       reader.note(tag.popular(section));
       const most = bounded(rules, limit);
-      const ids = state.onPages.lists.get(section);
+      const ids = listsOnPages(state).lists.get(section);
       if (!ids) {
         // Before there is a list, the newest articles replace it, and the page changes with them.
         return reader.articles({ limit: most, ...(section && { section }) }).items;
@@ -264,8 +283,14 @@ async function readScores(state: State): Promise<void> {
 }
 
 async function renewLists(state: State): Promise<void> {
-  const { onPages, now, options } = state;
-  const { rules, log, file, onChange } = options;
+  const { now, options } = state;
+  const { rules, log, file, onChange, shared } = options;
+  const onPages = listsOnPages(state);
+  if (onPages !== state.onPages) {
+    state.onPages = onPages;
+    writeLists(file, onPages, log);
+  }
+  if (state.sharing || shared?.leads() === false) return;
   // Before the database has responded once, no scores are known.
   if (!state.known) return;
   const age = now() - onPages.made;
@@ -279,10 +304,39 @@ async function renewLists(state: State): Promise<void> {
     // A request in between must not wait for all lists.
     await nextTurn();
   }
-  state.onPages = { made: now(), lists };
-  writeLists(file, state.onPages, log);
   const changed = changedLists(onPages.lists, lists);
+  const made = { made: now(), lists };
+  if (shared) return share(state, shared, textOf(made), changed.map(tag.popular));
+  state.onPages = made;
+  writeLists(file, made, log);
   if (changed.length > 0) onChange(new Set(changed.map(tag.popular)));
+}
+
+/** Gives the lists to all nodes. Not awaited: that takes until their pages are fresh, and readings wait to be written. */
+function share(state: State, shared: SharedLists, text: string, tags: readonly string[]): void {
+  state.sharing = shared
+    .write(text, tags)
+    .then(
+      () => {
+        state.sharingFailed = false;
+      },
+      (error: unknown) => {
+        const { log } = state.options;
+        if (!state.sharingFailed) log.warn({ err: error }, "The most read couldn't be given to all nodes; retrying");
+        state.sharingFailed = true;
+      },
+    )
+    .finally(() => {
+      state.sharing = null;
+    });
+}
+
+/** What pages show: in a cluster what its holder has written, as soon as there is something. */
+function listsOnPages(state: State): StoredLists {
+  const text = state.options.shared?.read() ?? null;
+  if (text === null) return state.onPages;
+  if (state.sharedLists?.text !== text) state.sharedLists = { text, lists: parseLists(text) };
+  return state.sharedLists.lists;
 }
 
 /**
@@ -302,22 +356,28 @@ export interface StoredLists {
 /** @returns no lists where there is no readable file */
 function readLists(file: string): StoredLists {
   try {
-    const { made, lists } = storedLists.parse(JSON.parse(readFileSync(file, 'utf8')));
-    return { made, lists: new Map(Object.entries(lists)) };
+    return parseLists(readFileSync(file, 'utf8'));
   } catch {
     return { made: Number.NEGATIVE_INFINITY, lists: new Map() };
   }
 }
 
 /** Replaces the whole file. If that fails, pages are rendered again after the next restart, and nothing else is lost. */
-function writeLists(file: string, { made, lists }: StoredLists, log: Logger): void {
+function writeLists(file: string, stored: StoredLists, log: Logger): void {
   try {
-    writeFileSync(`${file}.new`, JSON.stringify({ made, lists: Object.fromEntries(lists) }));
+    writeFileSync(`${file}.new`, textOf(stored));
     renameSync(`${file}.new`, file);
   } catch (error) {
     log.warn({ err: error }, 'The lists of the most read could not be stored');
   }
 }
+
+function parseLists(text: string): StoredLists {
+  const { made, lists } = storedLists.parse(JSON.parse(text));
+  return { made, lists: new Map(Object.entries(lists)) };
+}
+
+const textOf = ({ made, lists }: StoredLists): string => JSON.stringify({ made, lists: Object.fromEntries(lists) });
 
 /** Sections whose lists differ, in members or order. */
 function changedLists(before: Lists, after: Lists): string[] {

@@ -55,6 +55,55 @@ onBothEngines('mostRead', (engines) => {
     return { mostRead, clock, changes, read, ids, store, file, database };
   }
 
+  describe('the nodes of a cluster', () => {
+    it('show the lists of the node that leads, whichever of them renders a page', async () => {
+      const database = await engines.open();
+      let stored: string | null = null;
+      let leader = 'first';
+      const written: string[][] = [];
+      const shared = (node: string) => ({
+        leads: () => leader === node,
+        read: () => stored,
+        async write(value: string, tags: readonly string[]) {
+          stored = value;
+          written.push([...tags]);
+        },
+      });
+      const at = { now: start };
+      const first = await open({ database, at, shared: shared('first') });
+      const second = await open({ database, at, shared: shared('second') });
+      const lists = () =>
+        [first, second].map(({ mostRead, store }) =>
+          mostRead.list({ limit: 2, reader: createReader(store) }).map(({ id }) => id),
+        );
+      await first.read(1010);
+      await second.mostRead.turn();
+      await expect.poll(() => lists()).toEqual(Array(2).fill([1010, 1080]));
+      // The other node has looked at the readings before the one that leads renews the lists.
+      at.now += 9 * 60_000;
+      await second.read(1020, 2);
+      at.now += 2 * 60_000;
+      await first.mostRead.turn();
+      await expect.poll(() => lists()).toEqual(Array(2).fill([1020, 1010]));
+      expect(written).toHaveLength(2);
+      expect([...first.changes, ...second.changes]).toEqual([]);
+      // Nothing has changed; and a next one goes on with what the one before has written.
+      leader = 'second';
+      await second.mostRead.turn();
+      expect(written).toHaveLength(2);
+      at.now += 11 * 60_000;
+      await second.mostRead.turn();
+      await expect.poll(() => written.length).toBe(3);
+      expect(written[2]).toEqual([]);
+      // A command of a node without a cluster, such as a newsletter's, has the lists from the file.
+      await first.mostRead.turn();
+      const alone = await open({ database, at, file: first.file });
+      expect(alone.mostRead.list({ limit: 2, reader: createReader(alone.store) }).map(({ id }) => id)).toEqual([
+        1020, 1010,
+      ]);
+    });
+  });
+
   describe('lists', () => {
     it('put what is read before what is new, and what is new before what is old', async () => {
       const { read, ids } = await open();
