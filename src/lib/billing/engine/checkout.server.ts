@@ -45,6 +45,10 @@ export async function subscribe(
   const before = await boughtBefore(dependencies, userId, body);
   if (before?.subscription) return finish(dependencies, await fetchAttempt(dependencies, before.subscription));
   const price = priceOf(dependencies, body);
+  // The same number in another currency is not the sum that the reader sees: the price was sold in it until just now.
+  if (body.expected !== undefined && body.currency !== undefined && body.currency !== price.currency) {
+    refuse(409, messages.amountChanged, { code: 'amount_changed' });
+  }
   if (price.print && !(await customers.shipping(userId))) refuse(400, messages.address, { code: 'shipping' });
   const customer = await customers.ensure(session);
   await customers.sendShipping(userId);

@@ -133,6 +133,23 @@ it('is paid in its own currency where a price has no other', async () => {
   });
 });
 
+it('is not paid in dollars where it was sold in pounds until just now', async () => {
+  const session = await open(false);
+  const price = site.stripe.account.need('price', 'price_reader_monthly');
+  const sellFor = async (amounts: Record<string, number>) => {
+    site.stripe.account.run(() => Object.assign(price, { _amounts: amounts }));
+    await site.billing.refresh();
+  };
+  await sellFor({ gbp: 1200 });
+  const ask = { planId: 'reader-monthly', currency: 'gbp' };
+  expect(paid(await site.billing.quote(session, ask))).toMatchObject({ currency: 'gbp', dueToday: 1200 });
+  await sellFor({});
+  const inPounds = { ...monthly, currency: 'gbp', expected: 1200 };
+  const changed = { ok: false, status: 409, error: { code: 'amount_changed' } };
+  expect(await site.billing.subscribe(session, inPounds)).toMatchObject(changed);
+  expect(await charged()).toEqual([]);
+});
+
 it('says what is included where prices include it', async () => {
   const session = await open(true);
   const ask = { planId: 'reader-monthly', currency: 'gbp', address: london };
