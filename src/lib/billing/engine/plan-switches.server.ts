@@ -11,6 +11,7 @@ import {
   isEnding,
   isInGoodStanding,
   isPaused,
+  isRenewalDue,
   type KnownPrice,
   type StripeState,
   switchOf,
@@ -92,6 +93,8 @@ export async function quotePlanSwitch(
 ): Promise<QuoteAnswer> {
   const { stripe } = dependencies;
   const to = targetPrice(dependencies, state, price);
+  // Nothing is paid yet that could be credited, and the renewal would be charged beside the upgrade.
+  if (switchOf(state, to) === 'upgrade' && isRenewalDue(state)) refuse(409, messages.renewing, { code: 'renewing' });
   const fresh = await quoteSwitch(stripe, state, price, to, null);
   const at = fresh.prorationDate;
   if (asked === null || at === null || asked === at) return fresh;

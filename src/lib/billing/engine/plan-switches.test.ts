@@ -169,6 +169,23 @@ onBothEngines('switching back and forth', (engines) => {
     expect((await site.dashboard.charges.list()).data[0]).toMatchObject({ amount: 600 });
   });
 
+  it('is not charged for two plans at once where the bill of a renewal is a draft', async () => {
+    const { session } = await subscribed();
+    await site.pass(30 * day + 1800);
+    await site.deliver();
+    const renewing = { ok: false, status: 409, error: { code: 'renewing' } };
+    expect(await site.billing.quote(session, { planId: 'member-monthly' })).toMatchObject(renewing);
+    expect(await site.billing.switchPlan(session, { planId: 'member-monthly' })).toMatchObject(renewing);
+    await site.pass(3600);
+    await site.deliver();
+    const { dueToday } = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
+    expect(dueToday).toBeLessThan(810);
+    paid(await site.billing.switchPlan(session, { planId: 'member-monthly', expected: dueToday }));
+    await site.pass(day);
+    const charges = (await site.dashboard.charges.list()).data.map(({ amount }) => amount);
+    expect(charges).toEqual([dueToday, 1200, 1200]);
+  });
+
   it('pays no more for the same plan, whose price has risen since', async () => {
     const { session } = await subscribed();
     const recurring = { interval: 'month' } as const;
