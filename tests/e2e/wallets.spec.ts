@@ -121,6 +121,8 @@ test('a wallet becomes the card of a running subscription', async ({ context, pa
   await pay(page).click();
   await expectThanks(page);
   await page.goto('/account/card');
+  await expect(wallet(page, 'Link')).toBeVisible();
+  expect(await violationsOn(page)).toEqual([]);
   await wallet(page, 'Link').click();
   await expect(walletSheet(page).getByText('For later payments')).toBeVisible();
   await pay(page).click();

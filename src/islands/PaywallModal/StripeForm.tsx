@@ -82,9 +82,9 @@ export function Express({ details, hint, or, onSettled, onOpen, onCancel, onConf
   const id = useId();
   return (
     <section className={styles.express} aria-labelledby={id} inert={details === null} data-express="">
-      <h4 className={styles.expressHeading} id={id}>
+      <p className={styles.expressHeading} id={id}>
         {messages.express}
-      </h4>
+      </p>
       <ExpressCheckoutElement
         options={expressOptions}
         onReady={({ availablePaymentMethods }) => onSettled(hasAny(availablePaymentMethods))}
