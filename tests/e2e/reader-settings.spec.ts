@@ -16,7 +16,13 @@ test('letters of one and a half times the size, or double on a desktop, fit the 
     [1280, 200],
   ] as const) {
     await page.setViewportSize({ width, height: 800 });
-    for (const path of ['/', '/section/politics', '/search?q=harbor', '/article/crack-closes-mississippi-bridge'])
+    for (const path of [
+      '/',
+      '/section/politics',
+      '/search?q=harbor',
+      '/article/crack-closes-mississippi-bridge',
+      '/pricing',
+    ])
       expect.soft(await widthOf(page, path, percent)).toBe('');
   }
   await widthOf(page, '/', 200);
