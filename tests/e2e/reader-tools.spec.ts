@@ -43,6 +43,16 @@ test('share, text size and print: by the keyboard, and fetched only when one is 
   await tools(page).getByRole('button', { name: 'Text size' }).click();
   const sizes = page.getByRole('group', { name: 'Text size' });
   await expect(sizes.getByRole('button', { name: 'Standard' })).toHaveAttribute('aria-pressed', 'true');
+  // On the narrowest of phones, too, the four words stand apart.
+  await page.setViewportSize({ width: 320, height: 640 });
+  const words = await sizes.getByRole('button').evaluateAll((all) =>
+    all.map((button) => {
+      const text = document.createRange();
+      text.selectNodeContents(button);
+      return text.getBoundingClientRect();
+    }),
+  );
+  for (const [at, word] of words.slice(1).entries()) expect(word.left - (words[at]?.right ?? 0)).toBeGreaterThan(3);
   await sizes.getByRole('button', { name: 'Largest' }).click();
   await expect(sizes.getByRole('button', { name: 'Largest' })).toHaveAttribute('aria-pressed', 'true');
   expect(await size()).toBeGreaterThan(usual * 1.25);
