@@ -302,6 +302,13 @@ test('a crossword is not cut off on a phone', async ({ page }) => {
   expect(content).toBeLessThanOrEqual(frame as number);
 });
 
+test('the name of a file and the link to download it stand apart', async ({ page }) => {
+  await page.goto('/article/the-sound-of-a-bell-buoy');
+  const name = await page.getByRole('link', { name: 'A list of the bell buoys of Maine' }).boundingBox();
+  const download = await page.getByRole('link', { name: 'Download', exact: true }).boundingBox();
+  expect(download?.x).toBeGreaterThan((name?.x ?? 0) + (name?.width ?? 0) + 5);
+});
+
 test('the terms of use and the feeds are where links say', async ({ page, request }) => {
   await page.goto('/privacy-policy#Terms-of-use');
   await expect(page.locator('[id="Terms-of-use"]')).toHaveCount(1);
