@@ -11,14 +11,26 @@ export function stripeHandlers(state: StripeState): HttpHandler[] {
   return routes.map((route) => handlerOf(state, route));
 }
 
-/** The same by the first part of the path, which spares a server looking through all of them. */
+/** The part after the version. */
+const resourceOf = (path: string): string => path.split('/')[2] ?? '';
+
+const routesByResource = Map.groupBy(routes, ({ path }) => resourceOf(path));
+
+/**
+ * The same by the first part of the path, which spares a server looking through all of them. They are made when the first request for
+ * them comes: msw reads a stack trace for each, and most tests call few resources.
+ */
 export function handlersByResource(state: StripeState): (pathname: string) => readonly HttpHandler[] {
-  const groups = new Map<string, HttpHandler[]>();
-  for (const route of routes) {
-    const name = resourceOf(route.path);
-    groups.set(name, [...(groups.get(name) ?? []), handlerOf(state, route)]);
-  }
-  return (pathname) => groups.get(resourceOf(pathname)) ?? [];
+  const groups = new Map<string, readonly HttpHandler[]>();
+  return (pathname) => {
+    const name = resourceOf(pathname);
+    let group = groups.get(name);
+    if (!group) {
+      group = (routesByResource.get(name) ?? []).map((route) => handlerOf(state, route));
+      groups.set(name, group);
+    }
+    return group;
+  };
 }
 
 /**
@@ -44,8 +56,6 @@ export function stripeFetch(
     return answer;
   };
 }
-
-const resourceOf = (path: string): string => path.split('/')[2] ?? '';
 
 const handlerOf = (state: StripeState, route: Route): HttpHandler =>
   http[route.method](`*${route.path}`, async ({ request, params }) => {
