@@ -8,7 +8,7 @@ import type { RestrictedLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
 import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
-import { createEncoder } from './cache/compressor.server.ts';
+import { createEncoder, type Encoder } from './cache/compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './cache/dictionary.server.ts';
 import type { Choices, Insertion } from './cache/insertions.server.ts';
 import { createLru, type Lru } from './cache/lru.ts';
@@ -49,6 +49,8 @@ export interface PressOptions {
   readonly dictionary?: PageDictionary | null;
   /** The forms of pages with choices (default: as they are). */
   readonly choices?: Choices;
+  /** Compresses rendered pages (default: a thread of its own). */
+  readonly encoder?: Encoder | undefined;
   readonly log: Logger;
   /** Wall clock, epoch milliseconds. */
   readonly now?: () => number;
@@ -165,8 +167,7 @@ interface PressState {
 type Missing = ReturnType<typeof createBoundedMap<{ readonly page: CachedPage; readonly until: number }>>;
 
 export function openPress(options: PressOptions): Press {
-  const { store, log, now = Date.now } = options;
-  const encoder = createEncoder(log);
+  const { store, log, now = Date.now, encoder = createEncoder(log) } = options;
   const state = createState(options, encoder.encode);
   const { cache, scheduler, stats } = state;
   const timed = createTimedChanges(
@@ -245,7 +246,7 @@ const defaults = {
   onEvent: () => {},
 };
 
-function createState(given: PressOptions, encode: ReturnType<typeof createEncoder>['encode']): PressState {
+function createState(given: PressOptions, encode: Encoder['encode']): PressState {
   const options = { ...defaults, ...given };
   const { store, memoryBytes, headersOf, log, now, everything } = options;
   const stats = createStats();

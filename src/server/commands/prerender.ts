@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { buildName } from '../../lib/build-name.server.ts';
+import { localEncoder } from '../../press/cache/compressor.server.ts';
 import type { Progress, Warmed } from '../../press/scheduler/warm-up.server.ts';
 import { type Composition, compose } from '../compose.ts';
 import { parseConfig } from '../config/config.ts';
@@ -76,7 +77,9 @@ export async function openPressCommand(
     }
     const security = securityHeaders(config);
     const build = buildName(`${dist}server`);
-    const { press, close } = openSitePress({ config, app, render, log, concurrency, security, build });
+    // Each core has a process that renders, so that a thread would only add the way there and back.
+    const encoder = localEncoder;
+    const { press, close } = openSitePress({ config, app, render, log, concurrency, security, build, encoder });
     return {
       content,
       press,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { inSpan } from '../../lib/tracing.ts';
+import type { Encoder } from '../../press/cache/compressor.server.ts';
 import {
   type AccessCookie,
   createAccessCookie,
@@ -73,6 +74,8 @@ export interface SitePressOptions {
   readonly shareOf?: ((build: string) => PageShare) | undefined;
   /** Called with the pages that other processes must look up again, see `PressOptions`. */
   readonly onReplaced?: ((names: readonly string[] | 'all') => void) | undefined;
+  /** Compresses rendered pages (default: a thread of its own). */
+  readonly encoder?: Encoder;
   /** Concurrent renders for changes and for the warm-up. */
   readonly concurrency?: number;
 }
@@ -149,6 +152,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
     headersOf: pageHeaders(security, config, dictionary?.link),
     dictionary,
     choices: headlineChoices,
+    encoder: options.encoder,
     log,
     everything: everyPageTag,
     share: options.shareOf?.(build),
