@@ -164,6 +164,8 @@ describe('what does not fit', () => {
   });
 
   it('never throws, whatever comes', async () => {
+    const odd = { ...wirePost({ id: 1 }), id: { toString: 0 } };
+    expect((await ingestDocument(sanitizer, 'articles', odd, context)).kind).toBe('rejected');
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom<DocumentType>('articles', 'video', 'crosswords', 'authors', 'pages'),

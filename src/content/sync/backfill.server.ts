@@ -18,6 +18,7 @@ import { describeFailure, type Failure } from '../wire/client.server.ts';
 import { fetchStatus, SyncProblem } from '../wire/fetch.server.ts';
 import { fetchPage, type List, type Page, type Position } from '../wire/pages.server.ts';
 import * as wire from '../wire/schemas.ts';
+import { idIn } from '../wire/values.ts';
 import type { Applied } from './apply.server.ts';
 import { mayBeOneDocument, type Refresh, type SyncContext } from './refresh.server.ts';
 
@@ -116,7 +117,7 @@ async function rejectOne(backfill: BackfillState, kind: Kind, position: Position
   const list = listOf(kind, { _fields: kind === 'comments' ? 'id,date_gmt' : 'id,date,modified_gmt,slug,status' });
   const page = await fetchPage(backfill, list, position, 1, { signal: backfill.signal });
   const seen = wire.summary.safeParse(page.items[0]);
-  const id = Number((page.items[0] as { id?: unknown } | undefined)?.id) || 0;
+  const id = idIn(page.items[0]);
   const modified = seen.success ? seen.data.modified_gmt : '';
   await backfill.applier.reject({
     type: kind,

@@ -9,7 +9,7 @@ import { documentTypes, readCursor, walkCursor } from '../store/content-store.se
 import { topStoriesPage } from '../store/entries.server.ts';
 import { fetchPage, firstPosition, type List, type Page, type Position } from '../wire/pages.server.ts';
 import * as wire from '../wire/schemas.ts';
-import { canonicalSlug, rejectionOf } from '../wire/values.ts';
+import { canonicalSlug, idIn, rejectionOf } from '../wire/values.ts';
 import type { Refresh, SyncContext } from './refresh.server.ts';
 
 type Summary = { readonly id: number; readonly modified_gmt: string; readonly slug?: string; readonly status: string };
@@ -210,8 +210,7 @@ function walkPosition(poll: PollContext, type: DocumentType | 'comments'): Posit
   return { offset, key: last > 0 ? { at: '', id: last } : null };
 }
 
-const idsOf = (raws: readonly unknown[]): number[] =>
-  raws.map((raw) => Number((raw as { id?: unknown } | null)?.id) || 0);
+const idsOf = (raws: readonly unknown[]): number[] => raws.map(idIn);
 
 async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean> {
   const { page, summaries } = await summariesOf(poll, type, byId, walkPosition(poll, type));

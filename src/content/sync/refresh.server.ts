@@ -15,7 +15,7 @@ import { type Client, describeFailure, type Failure, type GetOptions } from '../
 import { fetchList, fetchOne, problemOf } from '../wire/fetch.server.ts';
 import { fetchPage, firstPosition, type Page, type Position } from '../wire/pages.server.ts';
 import * as wire from '../wire/schemas.ts';
-import { rejectionOf } from '../wire/values.ts';
+import { idIn, rejectionOf } from '../wire/values.ts';
 import type { Applied, Applier } from './apply.server.ts';
 
 export interface SyncContext {
@@ -151,7 +151,7 @@ async function documents(state: RefreshState, type: DocumentType, ids: readonly 
     const returning = returningStories(state, type, raws);
     await state.applier.documents(type, raws, result.fetched);
     await bringComments(state, returning);
-    const received = new Set(raws.map((raw) => Number((raw as { id?: unknown } | null)?.id)));
+    const received = new Set(raws.map(idIn));
     await oneByOne(
       state,
       type,

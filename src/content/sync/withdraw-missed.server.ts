@@ -12,6 +12,7 @@ import type { Fetched } from '../store/write.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { fetchChanges, fetchOne, problemOf, SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
+import { idIn } from '../wire/values.ts';
 import { type Applier, fetchedOf } from './apply.server.ts';
 import { fetchCategories, mayBeOneDocument, navigationPosition } from './refresh.server.ts';
 
@@ -130,7 +131,7 @@ async function sectionsWithdrawal(state: MissedState, signal: AbortSignal): Prom
     raws.flatMap((raw) => {
       const parsed = wire.category.safeParse(raw);
       // What can't be read stays as it is.
-      if (!parsed.success) return [Number((raw as { id?: unknown } | null)?.id)];
+      if (!parsed.success) return [idIn(raw)];
       return navigationPosition(parsed.data) === null ? [] : [parsed.data.id];
     }),
   );

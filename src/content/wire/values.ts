@@ -180,16 +180,22 @@ export interface Rejection {
   readonly modified: string;
 }
 
+/** The id of a document that hasn't been checked; 0 where there is none. `Number` throws for some objects. */
+export function idIn(raw: unknown): number {
+  const given = (raw as { id?: unknown } | null | undefined)?.id;
+  const id = typeof given === 'number' || typeof given === 'string' ? Number(given) : 0;
+  return Number.isSafeInteger(id) && id > 0 ? id : 0;
+}
+
 /** Creates the rejection of a value that doesn't match its schema. */
 export function rejectionOf(type: string, raw: unknown, error: z.ZodError): Rejection {
   const issue = error.issues[0];
   let value: unknown = raw;
   for (const key of issue?.path ?? []) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
   const object = (raw ?? {}) as Record<string, unknown>;
-  const id = Number(object.id);
   return {
     type,
-    id: Number.isSafeInteger(id) && id > 0 ? id : 0,
+    id: idIn(object),
     field: issue?.path.map(String).join('.') || '(document)',
     value: (JSON.stringify(value) ?? 'undefined').slice(0, 200),
     problem: issue?.message ?? 'does not fit',
