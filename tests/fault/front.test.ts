@@ -31,8 +31,8 @@ const leads = (paper: Paper, words: string) => until(async () => (await leadOf(p
 /** All of them have the important pages, and the one that syncs has copied everything: until then it would fetch what a test publishes. */
 async function ready(...papers: Paper[]): Promise<void> {
   for (const { output } of papers) await until(() => output().includes('The important pages are ready'), output);
-  const hasSynced = async (paper: Paper) => (await paper.metric('broadsheet_sync_lag_seconds')) >= 0;
-  await until(async () => (await Promise.all(papers.map(hasSynced))).includes(true));
+  const follows = async (paper: Paper) => JSON.parse((await paper.ask('/readyz')).text).sync.phase === 'following';
+  await until(async () => (await Promise.all(papers.map(follows))).every(Boolean));
 }
 
 describe('on one process', () => {
