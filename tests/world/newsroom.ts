@@ -65,10 +65,12 @@ export async function openPanel(
     dispatch('core/edit-post').openGeneralSidebar('edit-post/document');
   });
   const opener = page.getByRole('button', { name, exact: true });
-  await opener.focus();
-  if ((await opener.getAttribute('aria-expanded')) !== 'true') await page.keyboard.press('Enter');
   const panel = page.locator('.components-panel__body', { has: opener });
-  await expect(panel.locator(holds).first()).toBeVisible();
+  // While the editor still opens, it may move the focus between the two steps, and the key is lost.
+  await expect(async () => {
+    if ((await opener.getAttribute('aria-expanded')) !== 'true') await opener.press('Enter');
+    await expect(panel.locator(holds).first()).toBeVisible({ timeout: 5000 });
+  }).toPass();
   return panel;
 }
 
