@@ -73,14 +73,17 @@ export async function renderInProcesses(
       execArgv: ['--disable-warning=ExperimentalWarning'],
       stdio: 'inherit',
     });
-    signal?.addEventListener('abort', () => child.connected && order(child, 'stop'), { once: true });
+    signal?.addEventListener('abort', () => order(child, 'stop'), { once: true });
     return supplied(child, supply, onDone);
   });
   const results = await Promise.allSettled(processes);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-const order = (child: ChildProcess, what: RenderOrder): void => void child.send(what);
+/** A process that has just ended gets no order; its exit is reported. */
+const order = (child: ChildProcess, what: RenderOrder): void => {
+  if (child.connected) child.send(what, () => {});
+};
 
 async function supplied(child: ChildProcess, supply: PageSupply, onDone: OnDone): Promise<void> {
   /** Orders that it works on. */
