@@ -68,8 +68,9 @@ export function createEncoder(log: Logger, module: URL = threadModule): Encoder 
   };
 }
 
-// A page is compressed once, as brotli, which nearly every browser asks for. A second, harder compression would save a seventh of the bytes, but other bytes need another strong ETag
-// (RFC 9110, section 8.8.1), so that every browser that holds the page would fetch it again.
+// A page is compressed once, as brotli, which nearly every browser asks for. A second, harder compression would save a seventh of the
+// bytes, but other bytes need another strong ETag (RFC 9110, section 8.8.1), so that every browser that holds the page would fetch it
+// again.
 
 /** Below this many bytes compression saves no packet. */
 const tiny = 860;

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { pageOf } from '../testing.ts';
 import { createCachedPage, encodedIn } from './cached-page.ts';
@@ -40,6 +41,21 @@ it('counts what an entry grows by', async () => {
   for (let i = 0; i < 2; i++) lru.resize('b', other, () => encodedIn(other, 'identity', headersOf, load));
   lru.set('c', await entryOf('/c', 20_000));
   expect(lru.bytes).toBeLessThanOrEqual(50_000);
+});
+
+it('makes gzip at the first request for it, from the one encoding that is stored', async () => {
+  const { page, bodies } = await pageOf('/a', 'words of a story '.repeat(1000));
+  expect(Object.keys(bodies)).toEqual(['br']);
+  const entry = createCachedPage(page, (one) => one.headers, {});
+  let loaded = 0;
+  const load = (_page: unknown, encoding: 'br' | 'identity') => {
+    loaded++;
+    return bodies[encoding];
+  };
+  const first = encodedIn(entry, 'gzip', () => ({}), load);
+  expect(gunzipSync(first?.body ?? Buffer.alloc(0)).toString()).toContain('words of a story');
+  expect(encodedIn(entry, 'gzip', () => ({}), load)).toBe(first);
+  expect(loaded).toBe(1);
 });
 
 it('takes an entry that is larger than all room, for as long as it is sent', async () => {
