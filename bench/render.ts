@@ -1,5 +1,5 @@
 /**
- * `npm run bench:render -- [--articles 10000] [--concurrency 4]`: pages per second of a full press beside `astro build` of
+ * `npm run bench:render -- [--articles 10000] [--concurrency 8]`: pages per second of a full press beside `astro build` of
  * the same pages prerendered, from one content store. The press compresses each page and stores it durably with its
  * tags, and renders what is paid for in two variants; `astro build` writes the plain public page to a file.
  * Afterwards the site is started and every page is read once in each encoding: the memory of the serving process is measured.
@@ -68,7 +68,7 @@ export async function run(args: readonly string[]): Promise<number> {
   try {
     // The content store first, so that neither waits for it.
     await pressPages(data, 4, ['/robots.txt']);
-    const { rendered, failed, ms } = await pressPages(data, wholeFlag('concurrency', values.concurrency, 4), [
+    const { rendered, failed, ms } = await pressPages(data, wholeFlag('concurrency', values.concurrency, 8), [
       '/article',
       '/author',
     ]);

@@ -1,6 +1,6 @@
 /**
  * `npm run press`: renders all pages in advance. `-- --only /section/politics` (may be repeated) takes a path and what is below
- * it, `--since 2026-01-01` articles from that day on, `--concurrency 8` renders so many at a time in each process, `--processes 2` starts
+ * it, `--since 2026-01-01` articles from that day on, `--concurrency 16` renders so many at a time in each process, `--processes 2` starts
  * so many (default: one for each core). What is stored and fresh is skipped, so that an interrupted run continues.
  */
 import { parseArgs } from 'node:util';
@@ -18,7 +18,7 @@ interface Wishes {
   readonly processes: number | undefined;
 }
 
-const usage = 'npm run press -- [--only /section/politics] [--since 2026-01-01] [--concurrency 4] [--processes 2]';
+const usage = 'npm run press -- [--only /section/politics] [--since 2026-01-01] [--concurrency 8] [--processes 2]';
 
 /** @throws Stop with the error and the right form */
 export function readWishes(args: readonly string[]): Wishes {
@@ -36,7 +36,7 @@ export function readWishes(args: readonly string[]): Wishes {
   } catch (error) {
     throw new Stop(`${(error as Error).message}\nIt is: ${usage}`);
   }
-  const { only = [], since, concurrency = '4', processes } = values;
+  const { only = [], since, concurrency = '8', processes } = values;
   for (const path of only)
     if (!path.startsWith('/')) throw new Stop(`--only ${path} is no path; give one such as /section/politics.`);
   if (since !== undefined && Number.isNaN(Date.parse(since))) {

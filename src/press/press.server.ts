@@ -24,6 +24,7 @@ import {
 } from './scheduler/scheduler.server.ts';
 import type { FreshPage, RenderOutcome, RetryWaits } from './scheduler/scheduler-state.ts';
 import { createWarmUp, type Warmed, type WarmOptions } from './scheduler/warm-up.server.ts';
+import { createWriteBatch } from './scheduler/write-batch.ts';
 import {
   type Counters,
   createStats,
@@ -56,6 +57,8 @@ export interface PressOptions {
   readonly now?: () => number;
   /** Concurrent renders for changes (default 2), beside those for readers of missing pages. */
   readonly concurrency?: number;
+  /** Pages that are stored in one transaction (default 1); at most `concurrency`. */
+  readonly storeTogether?: number;
   /** Waits before a failed render is tried again: first and longest, milliseconds. */
   readonly retry?: RetryWaits;
   /** Order of importance, lowest first (default 100 for all); among equals the most read comes first. */
@@ -238,6 +241,7 @@ const defaults = {
   headersOf: ((page) => page.headers) as HeadersOf,
   now: Date.now,
   concurrency: 2,
+  storeTogether: 1,
   retry: { baseMs: 500, capMs: 60_000 },
   priority: () => 100,
   onDemand: () => false,
@@ -248,7 +252,7 @@ const defaults = {
 
 function createState(given: PressOptions, encode: Encoder['encode']): PressState {
   const options = { ...defaults, ...given };
-  const { store, memoryBytes, headersOf, log, now, everything } = options;
+  const { store, memoryBytes, headersOf, log, now, everything, storeTogether } = options;
   const stats = createStats();
   const changes = createTagChanges(everything);
   changes.reach(store.latest());
@@ -272,7 +276,17 @@ function createState(given: PressOptions, encode: Encoder['encode']): PressState
   const missing: Missing = createBoundedMap(mostMissing);
   const onMissing = (name: string, page: CachedPage): void =>
     missing.set(name, { page, until: performance.now() + missingMs });
-  const scheduler = createScheduler({ ...options, cache, changes, stats, encode, build: store.build, onMissing });
+  const batch = storeTogether > 1 ? createWriteBatch(storeTogether, store.together) : undefined;
+  const scheduler = createScheduler({
+    ...options,
+    cache,
+    changes,
+    stats,
+    encode,
+    batch,
+    build: store.build,
+    onMissing,
+  });
   return { now, onEvent: options.onEvent, store, stats, changes, lru, cache, scheduler, missing };
 }
 

@@ -32,7 +32,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
 );
 
-async function play(steps: readonly Step[], delays: readonly number[]): Promise<void> {
+async function play(steps: readonly Step[], delays: readonly number[], storeTogether: number): Promise<void> {
   const folder = tempDir();
   /** The newspaper: number of the latest edit of each tag, and which are withdrawn. */
   const content = new Map<string, number>(tags.map((tag) => [tag, 0]));
@@ -59,7 +59,8 @@ async function play(steps: readonly Step[], delays: readonly number[]): Promise<
     }
   }
 
-  const open = () => press(folder.dir, { render, concurrency: 2, retry: { baseMs: 1, capMs: 5 }, everything: 'site' });
+  const retry = { baseMs: 1, capMs: 5 };
+  const open = () => press(folder.dir, { render, concurrency: 2, storeTogether, retry, everything: 'site' });
   let bench = open();
   const underWay = new Set<Promise<unknown>>();
   const follow = (promise: Promise<unknown>): void => {
@@ -139,6 +140,7 @@ it(
       fc.asyncProperty(
         fc.array(step, { minLength: 3, maxLength: 40 }),
         fc.array(fc.nat(6), { minLength: 1, maxLength: 8 }),
+        oneOf(1, 2),
         play,
       ),
       { numRuns: runs(40, 1000), interruptAfterTimeLimit: runs(40_000, 540_000) },

@@ -19,16 +19,20 @@ export async function runJob(state: SchedulerState, job: RenderJob, slot: Render
 }
 
 async function renderUntilCurrent(state: SchedulerState, job: RenderJob, slot: RenderSlot): Promise<void> {
-  const { cache, changes, stats } = state.options;
+  const { cache, changes, stats, batch } = state.options;
   for (let round = 0; ; round++) {
     const began = changes.latest;
     const rendered = await renderOnce(state, job, slot, began);
-    // Nothing is awaited from here until the page is stored, so that no change can come between the check and the write.
-    const since = changes.after(rendered.page.tags, began);
-    if (since === 'nothing' && job.minChange <= began) {
-      const stored = store(state, job.ref, rendered, began, false);
-      if (stored) return finish(state, job, stored, rendered);
-    }
+    // Nothing is awaited within, so that no change can come between the check and the write.
+    const storeIfCurrent = () => {
+      const since = changes.after(rendered.page.tags, began);
+      const isCurrent = since === 'nothing' && job.minChange <= began;
+      return { since, stored: isCurrent ? store(state, job.ref, rendered, began, false) : undefined };
+    };
+    const mayWait = batch && job.readers.length === 0;
+    const { since, stored } = mayWait ? await batch.add(storeIfCurrent) : storeIfCurrent();
+    // A change that came while the page waited for others has a render of its own.
+    if (stored && job.minChange <= began) return finish(state, job, stored, rendered);
     stats.counters.discarded++;
     if (since !== 'withdrawn') answerEarlyReaders(state, job, rendered, began);
     const inCache = cache.has(job.ref);

@@ -9,6 +9,7 @@ import type { PressEvent, Stats } from '../stats.ts';
 import type { PageRef } from '../store/stored-page.ts';
 import type { PageShare } from './page-share.ts';
 import type { Render } from './render.server.ts';
+import type { WriteBatch } from './write-batch.ts';
 
 /** Waits between attempts, milliseconds. */
 export interface RetryWaits {
@@ -31,6 +32,8 @@ export interface SchedulerOptions {
   readonly share?: PageShare | undefined;
   readonly headersOf: HeadersOf;
   readonly encode: Encode;
+  /** Stores pages that no reader waits for together (default: each at once). */
+  readonly batch?: WriteBatch | undefined;
   readonly build: string;
   readonly log: Logger;
   readonly now: () => number;

@@ -59,6 +59,8 @@ export interface PageStore {
    * @returns its version, or `null` when one of its tags changed in the meantime and it was not written
    */
   put(page: StoredPage, bodies: Bodies, began: number, interim?: boolean): number | null;
+  /** Runs calls of the other methods in one transaction. @param work may run twice */
+  together(work: () => void): void;
   /** Replaces the tags of a rendering whose bytes did not change; removes marks as `put` does. */
   retag(page: StoredPage, began: number): boolean;
   /** Removes pages of every build. */
@@ -128,6 +130,7 @@ function methodsOver(state: StoreState, listeners: (() => void)[]): PageStore {
     withdrewSince: (seq) => use(() => counterOf(state, 'withdrawn') > seq),
     body: (page, encoding) => use(() => readBody(state, page, encoding)),
     put: (page, bodies, began, interim = false) => write(() => writePage(state, page, bodies, began, interim)),
+    together: (work) => write(work),
     retag: (page, began) => write(() => retagPage(state, page, began)),
     remove: (refs) => write(() => removeRows(state, refs)),
     change: (tags, withdrawn, everything, floor) =>

@@ -30,6 +30,9 @@ export interface PrerenderOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Pages stored in one transaction; with more, a serving process beside would wait noticeably for the store. */
+const mostTogether = 8;
+
 const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
 
 /** Whether an address is one of the paths, a page of its list, or below it. */
@@ -79,7 +82,17 @@ export async function openPressCommand(
     const build = buildName(`${dist}server`);
     // Each core has a process that renders, so that a thread would only add the way there and back.
     const encoder = localEncoder;
-    const { press, close } = openSitePress({ config, app, render, log, concurrency, security, build, encoder });
+    const { press, close } = openSitePress({
+      config,
+      app,
+      render,
+      log,
+      concurrency,
+      storeTogether: Math.min(concurrency, mostTogether),
+      security,
+      build,
+      encoder,
+    });
     return {
       content,
       press,
@@ -103,7 +116,7 @@ export async function prerender(
   env: Readonly<Record<string, string | undefined>>,
   options: PrerenderOptions = {},
 ): Promise<Warmed> {
-  const { only = [], since, signal, concurrency = 4, onProgress, onWaiting } = options;
+  const { only = [], since, signal, concurrency = 8, onProgress, onWaiting } = options;
   const { content, press, close } = await openPressCommand(env, { concurrency, signal, onWaiting });
   try {
     // Only articles have a date; fronts and lists belong to the whole site.

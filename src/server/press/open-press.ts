@@ -78,6 +78,8 @@ export interface SitePressOptions {
   readonly encoder?: Encoder;
   /** Concurrent renders for changes and for the warm-up. */
   readonly concurrency?: number;
+  /** Pages that are stored in one transaction, see `PressOptions`. */
+  readonly storeTogether?: number;
 }
 
 /** The tag of every page: its change affects all of them. */
@@ -159,6 +161,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
     onDemand: isOnDemand,
     onReplaced: options.onReplaced,
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+    ...(options.storeTogether !== undefined && { storeTogether: options.storeTogether }),
     priority: ({ key }) => {
       if (key === '/') return 0;
       return prioritized.get(key) ? 1 : 100;
