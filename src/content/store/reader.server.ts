@@ -100,6 +100,7 @@ export function createReader(store: ContentStore, thread: SearchThread | null = 
     pages: () => pages(read),
     comments: (articleId, filter) => comments(read, articleId, filter),
     comment: (id) => comment(read, id),
+    exists: (type, slug) => exists(read, type, slug),
     resolveSlug: (type, slug) => resolveSlug(read, type, slug),
     ...searchReads({ store, tags, thread, card: (id) => card(read, id) }),
   };
@@ -110,6 +111,12 @@ function find(read: ReadState, type: DocumentType, slug: string): Row | null {
   const row = read.store.prepare(bySlug).get(type, key) as Row | undefined;
   if (!row) read.tags.add(tag.slug(type, key));
   return row ?? null;
+}
+
+function exists(read: ReadState, type: DocumentType, slug: string): boolean {
+  const key = canonicalSlug(slug);
+  read.tags.add(tag.slug(type, key));
+  return read.store.prepare('SELECT 1 FROM documents WHERE type = ? AND slug = ?').get(type, key) !== undefined;
 }
 
 const links = (read: ReadState, html: string): string =>

@@ -13,14 +13,11 @@ let reachable: boolean;
 let asked: string[];
 let secondsLeft: number | null;
 
-const of = (type: DocumentType) => (slug: string) => (held.has(`${type}:${slug}`) ? {} : null);
+const exists = (type: DocumentType, slug: string): boolean => held.has(`${type}:${slug}`);
 const content = {
   reader: () => ({
-    article: of('articles'),
-    author: of('authors'),
-    video: of('video'),
-    crossword: of('crosswords'),
-    page: of('pages'),
+    exists,
+    page: (slug: string) => (exists('pages', slug) ? {} : null),
     section: (slug: string) => (slug === 'politics' ? {} : null),
     resolveSlug: (_: DocumentType, slug: string) => ({ kind: slug === 'withdrawn' ? 'gone' : 'unknown' }),
   }),

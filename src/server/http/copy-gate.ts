@@ -6,7 +6,7 @@ import type { Content } from '../../content/service.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
 import { pageNumber } from '../../lib/paging.ts';
 import { editorialSlugs } from '../../lib/static/builtin.ts';
-import { existsIn } from '../press/page-keys.ts';
+import { documentTypes, existsIn } from '../press/page-keys.ts';
 
 export interface CopyGate {
   /**
@@ -22,14 +22,6 @@ export interface CopyGate {
   /** `Retry-After`, in seconds, of a page that is `later` or uncertain. */
   retryAfter(): number;
 }
-
-const documentTypes: Readonly<Record<string, DocumentType>> = {
-  article: 'articles',
-  author: 'authors',
-  media: 'video',
-  games: 'crosswords',
-  podcast: 'podcasts',
-};
 
 const sitemaps = /^\/(?:sitemap\.xml$|sitemaps\/)/;
 const inSitemaps = ['articles', 'authors', 'video', 'crosswords'] as const;

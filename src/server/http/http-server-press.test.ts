@@ -77,7 +77,7 @@ async function open(options: Partial<HttpServerOptions> = {}, cdnHeaders = false
     pages: {
       press,
       keyOf: pageKeys(
-        () => ({ resolveSlug: () => ({ kind: 'unknown' }), article: () => null }) as unknown as ContentReader,
+        () => ({ resolveSlug: () => ({ kind: 'unknown' }), exists: () => false }) as unknown as ContentReader,
       ),
       access: createAccessCookie({ name: 'access', keys: [{ id: 'a', secret: 'x'.repeat(32) }] }),
     },

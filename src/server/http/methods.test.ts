@@ -109,7 +109,7 @@ describe('the server', () => {
       stripe: null,
     });
     const locals = () => ({ content: { tags: new Set(['site']) } }) as unknown as App.Locals;
-    const content = { resolveSlug: () => ({ kind: 'unknown' }), article: () => ({}) } as unknown as ContentReader;
+    const content = { resolveSlug: () => ({ kind: 'unknown' }), exists: () => true } as unknown as ContentReader;
     const render = async (request: Request) => {
       renders.push(`${request.method} ${new URL(request.url).pathname}`);
       return answerWith('<p>page</p>', { headers: { 'content-type': 'text/html' } });

@@ -10,11 +10,8 @@ import { giftPage, isUnknownDocument, pageKeys, readRedirects } from './page-key
 
 const reader = () =>
   ({
-    article: (slug: string) => (slug === 'a-story' ? {} : null),
     section: (slug: string) => (slug === 'politics' ? {} : null),
-    author: () => null,
-    video: () => null,
-    crossword: () => null,
+    exists: (type: string, slug: string) => type === 'articles' && slug === 'a-story',
     resolveSlug: (_type: string, slug: string) => ({ kind: slug === 'gone-story' ? 'gone' : 'unknown' }),
   }) as unknown as ContentReader;
 const keyOf = pageKeys(reader);

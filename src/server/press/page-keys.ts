@@ -1,6 +1,7 @@
 /** The addresses of the site: which have a stored page, which are redirected, which are never stored. */
 import { readFileSync } from 'node:fs';
 import { alertFragment } from '../../lib/alerts/schema.ts';
+import type { DocumentType } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { sitemapNames } from '../../lib/feeds/sitemap.ts';
 import { fixedPages, pathsOf } from '../../lib/http/fixed-pages.ts';
@@ -62,6 +63,15 @@ export const isOnDemand = (key: string): boolean => onDemandPages.some((pattern)
 /** Paths of documents that the content store knows by their slug. */
 const document = /^\/(article|section|author|media|games|podcast)\/([^/?]+)(?=[/?]|$)/;
 
+/** Types of the documents by the first part of their paths. */
+export const documentTypes: Readonly<Record<string, DocumentType>> = {
+  article: 'articles',
+  author: 'authors',
+  media: 'video',
+  games: 'crosswords',
+  podcast: 'podcasts',
+};
+
 /** Pages that are rendered in place of others. Their own addresses respond with 404. */
 const errorPages: readonly string[] = ['/404', '/500'];
 
@@ -84,23 +94,10 @@ export function existsIn(content: ContentReader, path: string): boolean {
   if (path === alertFragment || /^\/fragments\/(?:latest|popular|wall-offer)$/.test(path)) return true;
   const [, entry] = /^\/fragments\/live\/([1-9]\d{0,14})$/.exec(path) ?? [];
   if (entry !== undefined) return content.liveEntry(Number(entry)) !== null;
-  const [, kind, slug = ''] = document.exec(path) ?? [];
-  switch (kind) {
-    case 'article':
-      return content.article(slug) !== null || content.resolveSlug('articles', slug).kind !== 'unknown';
-    case 'section':
-      return content.section(slug) !== null;
-    case 'author':
-      return content.author(slug) !== null || content.resolveSlug('authors', slug).kind !== 'unknown';
-    case 'media':
-      return content.video(slug) !== null || content.resolveSlug('video', slug).kind !== 'unknown';
-    case 'podcast':
-      return content.podcast(slug) !== null || content.resolveSlug('podcasts', slug).kind !== 'unknown';
-    case 'games':
-      return content.crossword(slug) !== null || content.resolveSlug('crosswords', slug).kind !== 'unknown';
-    default:
-      return false;
-  }
+  const [, kind = '', slug = ''] = document.exec(path) ?? [];
+  if (kind === 'section') return content.section(slug) !== null;
+  const type = documentTypes[kind];
+  return type !== undefined && (content.exists(type, slug) || content.resolveSlug(type, slug).kind !== 'unknown');
 }
 
 /**
