@@ -91,6 +91,10 @@ it.each([
   ['/article/a-story/', '/article/a-story'],
   ['/article/no-such/', '/article/no-such'],
   ['/Section/Politics/?page=2', '/section/politics?page=2'],
+  // A proxy that keeps one of these to the operators names this spelling alone.
+  ['/metrics/', '/metrics'],
+  ['//readyz/?complete', '/readyz?complete'],
+  ['/healthz/.', '/healthz'],
 ])('%s leads to %s', (target, location) => {
   expect(keyOf('GET', target)).toEqual({ kind: 'redirect', location, status: 301 });
 });

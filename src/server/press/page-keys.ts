@@ -18,6 +18,9 @@ import { formerAddress, storyByNumber } from './former-addresses.ts';
 
 const fixedPaths: readonly string[] = fixedPages.map(({ path }) => path);
 
+/** For operators. A proxy may keep them from strangers by these spellings, so that no other one is answered. */
+const operatorPaths: readonly string[] = ['/metrics', '/healthz', '/readyz'];
+
 /**
  * Never stored: API calls, pictures, audio files, private feeds, previews and operators' pages; search, whose queries are endless; the news sitemap and
  * security.txt, which change with the clock; calls of the account service, and pages that depend on the reader.
@@ -26,8 +29,8 @@ const pass: readonly RegExp[] = [
   /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|live|push|\.well-known)\//,
   /^\/privacy-choices\/save$/,
   /^\/(?:sound|podcast\/[^/]+\/private)\//,
-  /^\/(?:image|preview|metrics|healthz|readyz|news-sitemap\.xml)$/,
-  new RegExp(`^(?:${pathsOf('uncached').join('|')})$`),
+  /^\/(?:image|preview|news-sitemap\.xml)$/,
+  new RegExp(`^(?:${[...operatorPaths, ...pathsOf('uncached')].join('|')})$`),
 ];
 
 /** Any value: the pages themselves respond with 404 to an unknown number, and a 404 is not stored. */
@@ -88,7 +91,7 @@ export const giftPage = (key: string): string => /^(\/article\/[^/?]+)\/live\?pa
 
 /** Whether the site has a page at a path that is all in lower case. */
 export function existsIn(content: ContentReader, path: string): boolean {
-  if (fixedPaths.includes(path)) return true;
+  if (fixedPaths.includes(path) || operatorPaths.includes(path)) return true;
   const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
   if (list !== undefined) return existsIn(content, `/${list}/${of}`);
   if (path === alertFragment || /^\/fragments\/(?:latest|popular|wall-offer)$/.test(path)) return true;
