@@ -33,15 +33,10 @@ it('holds nothing that other users may read, nor does what an earlier version le
   expect(open).toEqual([]);
 });
 
-it('ends the start with a sentence where it cannot be made, and names a misspelled setting', async () => {
+/** A start whose folder can't be made. @returns what it has written, and how it has ended */
+async function failedStart(settings: Readonly<Record<string, string>>): Promise<{ output: string; ended: unknown[] }> {
   const site = spawn(process.execPath, ['src/server/main.ts'], {
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      PORT: '0',
-      DATA_DIR: '/proc/no-folder',
-      WORDPRES_URL: 'https://wp.example',
-    },
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', DATA_DIR: '/proc/no-folder', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -51,8 +46,22 @@ it('ends the start with a sentence where it cannot be made, and names a misspell
     });
   }
   const spinning = setTimeout(() => site.kill('SIGKILL'), 120_000);
-  expect(await once(site, 'exit')).toEqual([1, null]);
+  const ended = await once(site, 'exit');
   clearTimeout(spinning);
-  expect(output).toContain("DATA_DIR is /proc/no-folder, which can't be made or written (ENOENT). Set it to a folder");
+  return { output, ended };
+}
+
+const sentence = "DATA_DIR is /proc/no-folder, which can't be made or written (ENOENT). Set it to a folder";
+
+it('ends the start with a sentence where it cannot be made, and names a misspelled setting', async () => {
+  const { output, ended } = await failedStart({ WORDPRES_URL: 'https://wp.example' });
+  expect(ended).toEqual([1, null]);
+  expect(output).toContain(sentence);
   expect(output).toContain("WORDPRES_URL isn't a setting and is ignored. Did you mean WORDPRESS_URL?");
+});
+
+it('ends the start of several workers with that sentence', async () => {
+  const { output, ended } = await failedStart({ WORKERS: '2' });
+  expect(ended).toEqual([1, null]);
+  expect(output).toContain(sentence);
 });

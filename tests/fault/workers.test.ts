@@ -1,7 +1,9 @@
 /** `WORKERS`: one process that renders and others that serve, behind one port, on SQLite. */
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Answer, type Paper, startPaper, until } from '../fixtures/paper.ts';
+import { type Answer, type Paper, siteUrl, startPaper, until } from '../fixtures/paper.ts';
 import { workersOf } from '../fixtures/workers.ts';
 
 const count = 3;
@@ -158,6 +160,32 @@ it('serves cached pages while the writer starts again, and lets the rest wait', 
   expect((await paper.deliver()).status).toBe(200);
   for (const { text } of await askAll('/article/story-1')) expect(text).toContain('After the writer');
   expect(await hits()).toBeGreaterThanOrEqual(before + 20);
+});
+
+it('goes on when another site is started on its folder by mistake', async () => {
+  const { folder, wordpressUrl } = paper;
+  const env = { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', WORKERS: '2', DATA_DIR: folder };
+  const other = spawn(process.execPath, ['src/server/main.ts'], {
+    env: Object.assign(env, { SITE_URL: siteUrl, WORDPRESS_URL: wordpressUrl }),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  other.stdout.on('data', (data) => {
+    output += data;
+  });
+  const ended = once(other, 'exit');
+  await until(
+    () => output.includes('A worker serves cached pages'),
+    () => output,
+  );
+  other.kill('SIGTERM');
+  await ended;
+  // It has no connection to the writer yet.
+  const [killed = 0] = workers().serving;
+  process.kill(killed, 'SIGKILL');
+  replaced++;
+  await allServe();
+  expect(statuses(await askAll('/readyz'))).toEqual([200]);
 });
 
 it('stops in order: who is connected is answered, and new connections are refused', async () => {
