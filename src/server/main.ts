@@ -6,6 +6,7 @@ import { flushCompileCache } from 'node:module';
 import { compose } from './compose.ts';
 import { parseConfig } from './config/config.ts';
 import { unknownSettings } from './config/unknown-settings.ts';
+import { requirePort } from './http/listen.ts';
 import { loadPages } from './http/page-renderer.ts';
 import { createLog } from './logging.ts';
 import { type Closers, closeAll, dist, openSite, type Site, type Writer } from './site.ts';
@@ -20,6 +21,8 @@ import type { WriterLink } from './workers/writer-link.ts';
  */
 export async function startSite(env: Readonly<Record<string, string | undefined>>): Promise<Site> {
   const config = parseConfig(env);
+  // First of all: a start that can't have its port must not migrate the database of a running site.
+  await requirePort(config);
   if (config.workers === 1) return startWriter(env, null);
   return startWorkers(env, config, createLog(config.logLevel));
 }

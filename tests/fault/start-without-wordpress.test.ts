@@ -1,7 +1,7 @@
 /** WordPress down at the first start: the site comes up, says that it has no edition, and heals by itself. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -122,7 +122,7 @@ it('says every bad setting and ends', async () => {
   expect(output).toContain('LOG_LEVEL is "loud"; give one of');
 });
 
-it('says which port is in use and ends', async () => {
+it('says which port is in use and ends, before it touches the data of a running site', async () => {
   wordpress = createServer().listen(0, '127.0.0.1');
   await once(wordpress, 'listening');
   const { port } = wordpress.address() as AddressInfo;
@@ -135,4 +135,17 @@ it('says which port is in use and ends', async () => {
   });
   expect(await once(site, 'exit')).toEqual([1, null]);
   expect(output).toContain(`PORT: port ${port} is in use on 127.0.0.1. Set PORT to a free one`);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('says that a host has no address and ends', async () => {
+  site = spawn(process.execPath, ['src/server/main.ts'], {
+    env: { PATH: process.env.PATH, HOST: 'no-such-host.invalid', DATA_DIR: folder, LOG_LEVEL: 'silent' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  site.stderr?.on('data', (data) => {
+    output += data;
+  });
+  expect(await once(site, 'exit')).toEqual([1, null]);
+  expect(output).toContain('HOST: no-such-host.invalid has no address. Set HOST to an address of this machine');
 });
