@@ -287,6 +287,15 @@ describe('settings', () => {
     expect(parseConfig({ PORT: ' ', WORDPRESS_URL: '', NEWSROOM_SECRET: '  ' })).toEqual(parseConfig({}));
   });
 
+  it('names a value in quotes, which Docker and Kubernetes pass on with it', () => {
+    const secret = `"${'x'.repeat(40)}"`;
+    expect(problemsOf({ NEWSROOM_SECRET: secret, PORT: "'80'" })).toEqual([
+      'PORT is in quotes; leave them out',
+      'NEWSROOM_SECRET is in quotes; leave them out',
+    ]);
+    expect(problemsOf({ SMTP_URL: 'smtp://127.0.0.1', MAIL_FROM: '"The Sun, daily" <news@example.com>' })).toEqual([]);
+  });
+
   it('lists every problem at once', () => {
     const env = {
       PORT: 'http',
@@ -303,6 +312,10 @@ describe('settings', () => {
 
   it.each([
     [{ GTM_CONTAINER: 'UA-1' }, /^GTM_CONTAINER is no container/],
+    [
+      { CONSENT_PLATFORM_URL: 'https://user:secret@cmp.test/choice.js' },
+      /^CONSENT_PLATFORM_URL is no address of a script/,
+    ],
     [{ CALENDLY_URL: 'calendly' }, /^CALENDLY_URL is no address of a booking page/],
     [{ ADS_WITHOUT_CONSENT: 'all', GPT_NETWORK: '1234' }, /^ADS_WITHOUT_CONSENT is "all"; give house or limited$/],
     [{ HEADLINE_TESTS: 'on' }, /^HEADLINE_TESTS is "on"; give consent or all$/],
@@ -471,6 +484,12 @@ describe('settings', () => {
     expect(problemsOf({ SMTP_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
     expect(problemsOf({ ASSETS_BUCKET: 'https://a:topsecret@b.example.com/c' }).join()).not.toContain('topsecret');
     expect(problemsOf({ ASSETS_BUCKET_SECRET: 'topsecret key' }).join()).not.toContain('topsecret');
+    // Where the value is repeated: the addresses of a site behind a log-in.
+    expect(problemsOf({ SITE_URL: 'https://user:topsecret@example.com' })).toEqual([
+      expect.stringMatching(/^SITE_URL is "https:\/\/…@example.com"; give/),
+    ]);
+    for (const name of ['IMAGE_HOSTS', 'CRAWLER_RANGES'])
+      expect(problemsOf({ [name]: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
   });
 
   it('is documented whole in .env.example, and nothing else is', () => {

@@ -289,6 +289,9 @@ const schema = z.object({
 /** Names of all settings that the server reads. */
 export const settingNames: readonly string[] = Object.keys(schema.shape);
 
+/** A message that repeats an address, without its user and password. */
+const withoutLogIn = (message: string): string => message.replace(/(?<=:\/\/)[^\s"/@]*@/g, '…@');
+
 /**
  * Parses the settings.
  *
@@ -297,12 +300,18 @@ export const settingNames: readonly string[] = Object.keys(schema.shape);
  */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given: Record<string, string> = {};
+  const problems: string[] = [];
   for (const name of settingNames) {
     const value = env[name]?.trim();
-    if (value) given[name] = value;
+    if (!value) continue;
+    // As "docker --env-file" and Kubernetes pass it on; a shell and .env take quotes away.
+    const [, , quoted] = /^(["'])(.+)\1$/s.exec(value) ?? [];
+    if (quoted !== undefined) problems.push(`${name} is in quotes; leave them out`);
+    given[name] = quoted ?? value;
   }
   const parsed = schema.safeParse(given);
-  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  const issues = parsed.success ? [] : parsed.error.issues;
+  problems.push(...issues.map(({ path, message }) => withoutLogIn(`${path.join('.')} ${message}`)));
   problems.push(...belongTogether(given));
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
 

@@ -23,6 +23,10 @@ const shared: ReadonlySet<string> = new Set([
 /** Variables that Kubernetes and Docker set for a service with a name such as `wordpress`. */
 const ofContainers = /_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT(?:_\d+_.*)?|NAME|ENV_.*)$/;
 const form = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
+/** Settings of several words, written as one. */
+const asOneWord: ReadonlyMap<string, string> = new Map(
+  settingNames.filter((name) => form.test(name)).map((name) => [name.replaceAll('_', ''), name]),
+);
 /** Most letters by which a misspelled name differs; more in a long name, such as the plural of a word. */
 const mostEdits = (name: string): number => (name.length >= 12 ? 3 : 2);
 
@@ -47,7 +51,8 @@ export function unknownSettings(
 ): UnknownSetting[] {
   const known = new Set([...settingNames, ...others]);
   return Object.keys(env)
-    .filter((name) => form.test(name) && !known.has(name) && !ofContainers.test(name) && env[name]?.trim())
+    .filter((name) => env[name]?.trim() && !known.has(name))
+    .filter((name) => asOneWord.has(name) || (form.test(name) && !ofContainers.test(name)))
     .flatMap((name) => {
       const near = settingNames
         .map((meant) => ({ meant, edits: editsBetween(name, meant) }))

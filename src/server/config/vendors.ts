@@ -281,10 +281,10 @@ export const thirdPartyFields = {
   GPT_SCRIPT_URL: apiAddress(usualAddresses.ads),
   CONSENT_PLATFORM_URL: z
     .string()
-    .refine(
-      (text) => webAddress(text) !== null,
-      'is no address of a script; copy the one in the src of your platform’s snippet',
-    )
+    .refine((text) => {
+      const url = webAddress(text);
+      return url !== null && !url.username && !url.password;
+    }, 'is no address of a script; copy the one in the src of your platform’s snippet')
     .optional(),
   CONSENT_PLATFORM_HOSTS: hosts('cdn.example.com or *.example.com', { wildcards: true }),
   ADS_WITHOUT_CONSENT: z
