@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join, relative } from 'node:path';
 import { compressFolder } from './compress.ts';
 import { Stop, whatToDo } from './setup/explain.mjs';
+import { withLock } from './setup/lock.mjs';
 import { finish } from './setup/npm.mjs';
 import { fetched, root } from './setup/places.mjs';
 import { step } from './setup/steps.mjs';
@@ -23,6 +24,9 @@ const sources = [
   'scripts/compress.ts',
   'scripts/dictionary.ts',
   'scripts/dictionary-story.ts',
+  'scripts/inline-publication.ts',
+  'scripts/islands-in-a-file.ts',
+  'scripts/page-styles.ts',
   'scripts/remember-digests.ts',
 ];
 
@@ -95,36 +99,50 @@ export function isBuilt(): boolean {
 
 /** Builds unless the build is current. */
 export async function ensureBuilt(): Promise<void> {
-  if (isBuilt()) return;
-  await build();
+  if (!isBuilt()) await build({ again: false });
 }
 
-async function build(): Promise<void> {
-  const hash = hashSources();
-  await step('Building the pages', async (progress) => {
-    rmSync(stamp, { force: true });
-    const astro = join(root, 'node_modules', 'astro', 'bin', 'astro.mjs');
-    const { code, output } = await finish(process.execPath, [astro, 'build'], {
-      cwd: root,
-      env: buildEnvironment(process.env),
-      onLine: (line) => {
-        const said = /\[(?:build|vite)\]\s+(.{3,60})/.exec(line)?.[1];
-        if (said) progress(said.trim());
+/** @param options.again whether it is built although another command has done it meanwhile */
+async function build({ again }: { readonly again: boolean }): Promise<void> {
+  await step('Building the pages', (progress) =>
+    // Two at once in one folder would mix their files.
+    withLock(
+      join(fetched, 'build.lock'),
+      async (also) => {
+        progress('');
+        if (again || !isBuilt()) await buildPages(progress, also);
       },
-    });
-    if (code !== 0) {
-      const tail = output.trim().split('\n').slice(-40).join('\n');
-      throw new Stop(
-        `${tail}\n\nThe build failed. ${whatToDo(output) ?? 'Mend what is said above and run the same command again.'}`,
-      );
-    }
-    rememberPages(join(dist, 'server', 'entry.mjs'));
-    progress('dictionary');
-    await makeDictionary();
-    progress('compressing');
-    await compressFolder(join(dist, 'client'));
-    writeFileSync(stamp, hash);
+      { waiting: () => progress('waiting for another command that does it') },
+    ),
+  );
+}
+
+/** @param also takes the id of a process that must be gone before another build */
+async function buildPages(progress: (note: string) => void, also: (pid: number) => void): Promise<void> {
+  const hash = hashSources();
+  rmSync(stamp, { force: true });
+  const astro = join(root, 'node_modules', 'astro', 'bin', 'astro.mjs');
+  const { code, output } = await finish(process.execPath, [astro, 'build'], {
+    cwd: root,
+    env: buildEnvironment(process.env),
+    onSpawn: also,
+    onLine: (line) => {
+      const said = /\[(?:build|vite)\]\s+(.{3,60})/.exec(line)?.[1];
+      if (said) progress(said.trim());
+    },
   });
+  if (code !== 0) {
+    const tail = output.trim().split('\n').slice(-40).join('\n');
+    throw new Stop(
+      `${tail}\n\nThe build failed. ${whatToDo(output) ?? 'Mend what is said above and run the same command again.'}`,
+    );
+  }
+  rememberPages(join(dist, 'server', 'entry.mjs'));
+  progress('dictionary');
+  await makeDictionary();
+  progress('compressing');
+  await compressFolder(join(dist, 'client'));
+  writeFileSync(stamp, hash);
 }
 
 /** In a process of its own: the pages that it loads stay in memory. */
@@ -162,6 +180,6 @@ function rememberPages(entry: string): void {
 /** `npm run build` builds in any case; `-- --if-changed` only when its sources are not those of the build that is there. */
 export async function run(args: readonly string[]): Promise<number> {
   if (args.includes('--if-changed')) await ensureBuilt();
-  else await build();
+  else await build({ again: true });
   return 0;
 }
