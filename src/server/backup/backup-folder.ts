@@ -1,13 +1,17 @@
 /** The folder of all backups: names, a lock, complete backups only, and which old ones are deleted. */
 import {
+  accessSync,
   chmodSync,
+  chownSync,
   closeSync,
+  constants,
   fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -109,7 +113,7 @@ export async function storeBackup(
   now: number,
   work: (folder: string) => Promise<boolean>,
 ): Promise<StoredBackup | null> {
-  mkdirSync(backupDir, { recursive: true, mode: 0o700 });
+  openBackupDir(backupDir);
   const unlock = await lock(backupDir);
   try {
     for (const name of readdirSync(backupDir)) {
@@ -124,6 +128,7 @@ export async function storeBackup(
         return null;
       }
       const path = join(backupDir, name);
+      giveToOwner(backupDir, [...readdirSync(folder).map((file) => join(folder, file)), folder]);
       renameSync(folder, path);
       syncPath(backupDir);
       return { name, path, time: now };
@@ -136,9 +141,30 @@ export async function storeBackup(
   }
 }
 
+/** @throws Error with a sentence for the operator */
+function openBackupDir(backupDir: string): void {
+  try {
+    mkdirSync(backupDir, { recursive: true, mode: 0o700 });
+    accessSync(backupDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const sentence = `BACKUP_DIR is ${backupDir}, which can't be made or written (${code ?? message}). Set it to a folder that this user can write.`;
+    throw new Error(sentence, { cause: error });
+  }
+}
+
+/** Files that root makes in another user's folder are given to that user, who couldn't read them otherwise. */
+export function giveToOwner(folder: string, paths: readonly string[]): void {
+  if (process.geteuid?.() !== 0) return;
+  const { uid, gid } = statSync(folder);
+  for (const path of paths) chownSync(path, uid, gid);
+}
+
 /** One backup at a time. SQLite's lock ends with its process, so a killed backup leaves none behind. */
 async function lock(backupDir: string): Promise<() => void> {
-  const database = new DatabaseSync(join(backupDir, '.lock'), { timeout: 0 });
+  const file = join(backupDir, '.lock');
+  const database = new DatabaseSync(file, { timeout: 0 });
+  giveToOwner(backupDir, [file]);
   for (const until = performance.now() + 30_000; ; await wait(100)) {
     try {
       database.exec('begin exclusive');

@@ -3,12 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  chownSync,
   copyFileSync,
   existsSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -170,6 +172,36 @@ describe('a backup of SQLite', () => {
       await expect(rehearse(path, restoring), name).rejects.toThrow(`${join(path, name)} is missing`);
     }
     expect(readdirSync(dataDir)).toEqual(before);
+  });
+
+  it('says what this user cannot read or write, and takes it for no damage', async () => {
+    const { dataDir, backupDir, options, restoring } = await site();
+    // A link to itself is there and can't be read, by root neither.
+    const loop = (path: string): void => {
+      rmSync(path);
+      symlinkSync(path, path);
+    };
+    const { path } = await makeBackup(options);
+    loop(join(path, 'manifest.json'));
+    await expect(rehearse(path, restoring)).rejects.toThrow(
+      `${join(path, 'manifest.json')} can't be read (ELOOP). Run the command as the user`,
+    );
+    loop(join(dataDir, 'accounts.sqlite'));
+    await expect(makeBackup(options)).rejects.toThrow(`${join(dataDir, 'accounts.sqlite')} can't be read (ELOOP)`);
+    const inFile = join(backupDir, '.lock', 'backups');
+    await expect(makeBackup(Object.assign({}, options, { backupDir: inFile }))).rejects.toThrow(
+      `BACKUP_DIR is ${inFile}, which can't be made or written (ENOTDIR). Set it to a folder that this user can write.`,
+    );
+  });
+
+  it.skipIf(process.geteuid?.() !== 0)('by root belongs to the owner of the folder, before and after', async () => {
+    const { dataDir, backupDir, options, restoring } = await site();
+    for (const folder of [dataDir, backupDir]) chownSync(folder, 1234, 1234);
+    const { path } = await makeBackup(options);
+    const { aside } = await restore(path, restoring);
+    const restored = ['accounts.sqlite', 'accounts-secret'].map((name) => join(dataDir, name));
+    const made = [path, ...readdirSync(path).map((name) => join(path, name)), join(backupDir, '.lock')];
+    for (const each of [...made, ...restored, String(aside)]) expect(statSync(each).uid, each).toBe(1234);
   });
 
   it('is not restored while a process has the accounts or the content open', async () => {

@@ -31,6 +31,15 @@ export class DamagedBackup extends Error {
   }
 }
 
+export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** What is there and can't be read mustn't be taken for damage or loss. */
+export function unreadable(path: string, error: unknown): Error {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const sentence = `${path} can't be read (${code ?? message}). Run the command as the user whom it belongs to, or as root.`;
+  return new Error(sentence, { cause: error });
+}
+
 /** Size and SHA-256 of a file. Don't call it for a database that this process has open: closing the file would drop SQLite's locks. */
 export async function describeFile(path: string): Promise<FileEntry> {
   const hash = createHash('sha256');
@@ -59,12 +68,17 @@ export async function verifiedManifest(folder: string): Promise<Manifest> {
   return read;
 }
 
-/** Reads the manifest alone. @throws DamagedBackup */
+/** Reads the manifest alone. @throws DamagedBackup, or Error with a sentence for the operator when this user can't read it */
 export function readManifest(folder: string): Manifest {
   const path = join(folder, manifestFile);
-  if (!existsSync(path)) throw new DamagedBackup(`${path} is missing`);
+  let text: string;
   try {
-    return manifest.parse(JSON.parse(readFileSync(path, 'utf8')));
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw isMissing(error) ? new DamagedBackup(`${path} is missing`) : unreadable(path, error);
+  }
+  try {
+    return manifest.parse(JSON.parse(text));
   } catch (error) {
     throw new DamagedBackup(`${path} is damaged`, { cause: error });
   }

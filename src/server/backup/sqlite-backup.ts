@@ -1,6 +1,8 @@
 /** Copies the accounts of SQLite into a backup, and back. */
 import {
+  accessSync,
   chmodSync,
+  constants,
   copyFileSync,
   existsSync,
   linkSync,
@@ -15,8 +17,16 @@ import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { silent } from '../../lib/logging.ts';
 import { openDatabase } from '../database/open.ts';
-import { finishFolder, syncPath } from './backup-folder.ts';
-import { DamagedBackup, describeFile, findMissingRows, type Manifest, verifiedManifest } from './manifest.ts';
+import { finishFolder, giveToOwner, syncPath } from './backup-folder.ts';
+import {
+  DamagedBackup,
+  describeFile,
+  findMissingRows,
+  isMissing,
+  type Manifest,
+  unreadable,
+  verifiedManifest,
+} from './manifest.ts';
 import { accountsFile, countRows, findDamage, holdAlone, holdDataDir, InUse, migrationsOf } from './sqlite-file.ts';
 
 /** Secrets that the site keeps beside the accounts when no setting has them. */
@@ -42,7 +52,12 @@ export interface SqliteBackupOptions {
 export async function copySqlite(folder: string, now: number, options: SqliteBackupOptions): Promise<Manifest> {
   const { dataDir, pagesAtOnce = 250, onProgress } = options;
   const source = join(dataDir, accountsFile);
-  if (!existsSync(source)) throw new Error(`There is no ${source} to back up: see DATA_DIR and DATABASE_URL.`);
+  try {
+    accessSync(source, constants.R_OK);
+  } catch (error) {
+    if (!isMissing(error)) throw unreadable(source, error);
+    throw new Error(`There is no ${source} to back up: see DATA_DIR and DATABASE_URL.`, { cause: error });
+  }
   const target = join(folder, accountsFile);
   const database = new DatabaseSync(source, { timeout: 5000 });
   let expected: Record<string, number>;
@@ -152,7 +167,14 @@ export async function restoreSqlite(from: string, dataDir: string, now: number):
     const manifest = await unpack(from, folder, true);
     const names = [accountsFile, `${accountsFile}-wal`, `${accountsFile}-shm`, `${accountsFile}-journal`];
     const earlier = [...names, ...secretFiles].filter((name) => existsSync(join(dataDir, name)));
-    if (earlier.length > 0) mkdirSync(aside, { mode: 0o700 });
+    giveToOwner(
+      dataDir,
+      manifest.files.map(({ name }) => join(folder, name)),
+    );
+    if (earlier.length > 0) {
+      mkdirSync(aside, { mode: 0o700 });
+      giveToOwner(dataDir, [aside]);
+    }
     for (const name of earlier) {
       const [path, kept] = [join(dataDir, name), join(aside, name)];
       // A log of the earlier database must be gone before the other database is there: SQLite would apply it.

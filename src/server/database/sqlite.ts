@@ -72,7 +72,7 @@ export function openSqlite(file: string, { durable = true }: SqliteOptions = {})
     return database;
   } catch (error) {
     throw new Error(
-      `The accounts database ${file} cannot be opened: see that DATA_DIR can be written and that the file is whole, or restore a backup.`,
+      `The accounts database ${file} cannot be opened: see that it and DATA_DIR belong to the server's user and that the file is whole, or restore a backup.`,
       { cause: error },
     );
   }
