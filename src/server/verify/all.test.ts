@@ -23,4 +23,8 @@ it('every service has a page that says how it is verified, and the index names e
   expect(fixed.filter((line) => !asked.includes(line))).toEqual([]);
   const index = readFileSync(join(docs, 'operations.md'), 'utf8');
   expect(files.filter((file) => !index.includes(`(services/${file})`))).toEqual([]);
+  const [, section = ''] = index.split('\n## Checking the services\n');
+  const [table = ''] = section.split('\n## ');
+  const listed = [...table.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, name = '']) => name);
+  expect(listed.toSorted()).toEqual([...services].toSorted());
 });
