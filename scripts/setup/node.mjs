@@ -94,6 +94,20 @@ export function versionOf(node) {
 }
 
 /**
+ * The Node of a package in a folder, and whether it is there as a whole: npm writes its record last, and an npm that is stopped takes
+ * back the files that it has unpacked.
+ *
+ * @param {string} folder
+ * @param {{name: string, version: string}} wanted
+ */
+export function fetchedNode(folder, { name, version }) {
+  const modules = join(folder, 'node_modules');
+  const node = join(modules, name, 'bin', 'node');
+  const isWhole = () => existsSync(join(modules, '.package-lock.json')) && versionOf(node) === `v${version}`;
+  return { node, isWhole };
+}
+
+/**
  * Path of a fit Node, fetched if need be.
  *
  * @returns {Promise<string>}
@@ -101,12 +115,12 @@ export function versionOf(node) {
 export async function ensureNode() {
   const { name, version, integrity } = packageFor({ platform: process.platform, arch: process.arch, musl: hasMusl() });
   const folder = join(fetched, 'node');
-  const node = join(folder, 'node_modules', name, 'bin', 'node');
-  if (existsSync(node) && versionOf(node) === `v${version}`) return node;
+  const { node, isWhole } = fetchedNode(folder, { name, version });
+  if (isWhole()) return node;
 
   return step(`Fetching Node ${version}, for this folder only (the system's is ${process.version})`, () =>
     withLock(join(fetched, 'install.lock'), async (also) => {
-      if (existsSync(node) && versionOf(node) === `v${version}`) return node;
+      if (isWhole()) return node;
       mkdirSync(folder, { recursive: true });
       const dependencies = { [name]: version };
       const locked = { '': { dependencies }, [`node_modules/${name}`]: { version, integrity } };

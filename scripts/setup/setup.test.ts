@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explain, Stop, whatToDo } from './explain.mjs';
 import { isInstalled, requireSpace, stampName, wanted } from './install.mjs';
 import { withLock } from './lock.mjs';
-import { isFit, packageFor, packages, versionOf, withNode } from './node.mjs';
+import { fetchedNode, isFit, packageFor, packages, versionOf, withNode } from './node.mjs';
 import { portTrouble, requirePlaces } from './ports.mjs';
 import { duration } from './steps.mjs';
 
@@ -41,6 +41,19 @@ describe('choosing a Node', () => {
   it('asks an executable what it is', () => {
     expect(versionOf(process.execPath)).toBe(process.version);
     expect(versionOf('/no/such/node')).toBeNull();
+  });
+
+  it('takes no Node that npm is still unpacking', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'node-'));
+    const bin = join(folder, 'node_modules', 'a-node', 'bin');
+    mkdirSync(bin, { recursive: true });
+    symlinkSync(process.execPath, join(bin, 'node'));
+    const { node, isWhole } = fetchedNode(folder, { name: 'a-node', version: process.version.slice(1) });
+    expect([node, isWhole()]).toEqual([join(bin, 'node'), false]);
+    writeFileSync(join(folder, 'node_modules', '.package-lock.json'), '{}');
+    expect(isWhole()).toBe(true);
+    expect(fetchedNode(folder, { name: 'a-node', version: '1.2.3' }).isWhole()).toBe(false);
+    rmSync(folder, { recursive: true });
   });
 
   it('puts the chosen Node first for everything that is started', () => {
