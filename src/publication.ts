@@ -178,7 +178,7 @@ export const publication = {
      * text is public.
      */
     meter: { days: 30, anonymous: 5, registered: 10 },
-    /** Hours after registering in which everything may be read; 0: none. */
+    /** Hours after registering in which everything may be read, once the address is confirmed; 0: none. */
     trialHours: 0,
     /**
      * A subscriber's link to one article: for so many days and browsers, and so many links within 30 days. It opens while its giver

@@ -17,6 +17,7 @@ import {
   type Paid,
   runningProducts,
   type Terms,
+  trialStart,
 } from './entitlements.ts';
 import {
   findGift,
@@ -61,7 +62,7 @@ export interface AccessOptions {
 
 export interface RunningAccess extends Access {
   /** What the access cookie says; see `GrantFor` of the accounts. */
-  grantFor(userId: string, registeredAt: number): Promise<Grant>;
+  grantFor(userId: string, trialStartedAt: number | null): Promise<Grant>;
 }
 
 /** The meter of an anonymous reader: their browser keeps it, so the server always finds articles left. */
@@ -91,8 +92,8 @@ export function createAccess(options: AccessOptions): RunningAccess {
   const gifts = openGifts(database, options.secret, rules.gifts, now);
   const state: AccessState = { ...options, now, meter, gifts };
   return {
-    grantFor: async (userId, since) => grantFrom(await paid(userId), since, termsOf(state), now()),
-    grantOf: async (userId) => grantFrom(await paid(userId), 0, termsOf(state), now()),
+    grantFor: async (userId, startedAt) => grantFrom(await paid(userId), startedAt, termsOf(state), now()),
+    grantOf: async (userId) => grantFrom(await paid(userId), null, termsOf(state), now()),
     view: (question) => view(state, question),
     async give(session, articleId) {
       if ((await entitlements(state, session)).products.length === 0) return null;
@@ -127,15 +128,18 @@ const termsOf = ({ rules, promotionDays }: AccessState): Terms => ({
   promotionDays: promotionDays(),
 });
 
-async function registeredAt({ database, rules }: AccessState, userId: string): Promise<number> {
-  // Needed for timed trials alone.
-  if (rules.trialHours === 0) return 0;
-  const user = await database.db.selectFrom('users').select('createdAt').where('id', '=', userId).executeTakeFirst();
-  return user ? Date.parse(user.createdAt) : 0;
+async function trialStartedAt({ database, rules }: AccessState, userId: string): Promise<number | null> {
+  if (rules.trialHours === 0) return null;
+  const user = await database.db
+    .selectFrom('users')
+    .select(['createdAt', 'emailVerified'])
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  return user ? trialStart(user.createdAt, user.emailVerified === 1) : null;
 }
 
 async function entitlements(state: AccessState, { userId }: Session): Promise<Entitlements> {
-  return entitlementsOf(await state.paid(userId), await registeredAt(state, userId), termsOf(state), state.now());
+  return entitlementsOf(await state.paid(userId), await trialStartedAt(state, userId), termsOf(state), state.now());
 }
 
 /** The gift of a known link whose giver still subscribes. */

@@ -1,6 +1,6 @@
 /** The access service on both engines: entitlements, meter, gifts. */
 import { describe, expect, it } from 'vitest';
-import { bench, browser } from '../../../tests/world/accounts.ts';
+import { bench, browser, caller, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createPassCookie } from '../../press/delivery/access-cookie.ts';
 import { type AccessOptions, createAccess } from './access.server.ts';
@@ -173,7 +173,7 @@ onBothEngines('access', (engines) => {
           activeInDecision: true,
         },
       });
-      expect(await access.grantFor(session.userId, 0)).toEqual({
+      expect(await access.grantFor(session.userId, null)).toEqual({
         level: 'subscriber',
         until: began + 60 * day * 1000,
         visitor: 'reader',
@@ -201,6 +201,15 @@ onBothEngines('access', (engines) => {
         timeTrials: {},
       });
       expect(await access.grantFor(session.userId, began)).toMatchObject({ level: 'registered' });
+    });
+
+    it('has no hours after registering before the address is confirmed', async () => {
+      const { accounts, access } = await open({ trialHours: 24 });
+      const { signedIn } = got(await accounts.create('eve@example.com', caller(), '/', 'enter'));
+      const session = signedIn?.session ?? null;
+      const question = { session, path: '/a', article: article(1, 'subscriber'), cookies: null, count: true };
+      const view = await access.view(question);
+      expect(accessDetails(view)).toMatchObject({ accessDecisions: { 'article-access': false }, timeTrials: {} });
     });
   });
 

@@ -26,18 +26,30 @@ const hour = 60 * 60 * 1000;
 const day = 24 * hour;
 
 export interface Terms {
-  /** Hours after registering in which everything is open; 0: none. */
+  /** Hours after registering in which everything is open to readers with a confirmed address; 0: none. */
   readonly trialHours: number;
   /** Days of the introductory period in the catalog; `null`: not known. */
   readonly promotionDays: number | null;
 }
 
-/** End of a reader's timed trial, epoch milliseconds; `null` where the publication has none. */
-const trialEnd = (registeredAt: number, { trialHours }: Pick<Terms, 'trialHours'>): number | null =>
-  trialHours > 0 ? registeredAt + trialHours * hour : null;
+/**
+ * Start of a reader's timed trial, epoch milliseconds. An account whose address isn't confirmed has none: anyone could make one after
+ * the other, with addresses that they don't own.
+ */
+export const trialStart = (createdAt: string, isConfirmed: boolean): number | null =>
+  isConfirmed ? Date.parse(createdAt) : null;
 
-/** A reader's entitlements at a time. @param registeredAt epoch milliseconds @param now epoch milliseconds */
-export function entitlementsOf(paid: readonly Paid[], registeredAt: number, terms: Terms, now: number): Entitlements {
+/** End of a reader's timed trial, epoch milliseconds; `null` where the reader or the publication has none. */
+const trialEnd = (startedAt: number | null, { trialHours }: Pick<Terms, 'trialHours'>): number | null =>
+  trialHours > 0 && startedAt !== null ? startedAt + trialHours * hour : null;
+
+/** A reader's entitlements at a time. @param startedAt as {@link trialStart} @param now epoch milliseconds */
+export function entitlementsOf(
+  paid: readonly Paid[],
+  startedAt: number | null,
+  terms: Terms,
+  now: number,
+): Entitlements {
   const products = runningProducts(paid, now);
   const running = paid.filter(({ product, until }) => until > now && runningProducts([{ product, until }], now)[0]);
   const endsAt = Math.max(...running.map(({ until }) => until));
@@ -45,14 +57,14 @@ export function entitlementsOf(paid: readonly Paid[], registeredAt: number, term
     running.length > 0 && running.every(({ trialing }) => trialing)
       ? { startedAt: terms.promotionDays === null ? null : endsAt - terms.promotionDays * day, endsAt }
       : null;
-  const ends = trialEnd(registeredAt, terms);
-  const timed = ends !== null && ends > now ? { startedAt: registeredAt, endsAt: ends } : null;
+  const ends = trialEnd(startedAt, terms);
+  const timed = ends !== null && ends > now ? { startedAt, endsAt: ends } : null;
   return { authenticated: true, products, promotion, timed };
 }
 
 /** What the access cookie and the hint say of a reader; see {@link entitlementsOf}. */
-export const grantFrom = (paid: readonly Paid[], registeredAt: number, terms: Terms, now: number): Grant =>
-  grantOf(paid, now, trialEnd(registeredAt, terms));
+export const grantFrom = (paid: readonly Paid[], startedAt: number | null, terms: Terms, now: number): Grant =>
+  grantOf(paid, now, trialEnd(startedAt, terms));
 
 /** A paid product, as far as it decides what may be read. */
 export type Paid = Pick<Entitlement, 'product' | 'until' | 'trialing'>;

@@ -21,8 +21,8 @@ export interface AccessSigner {
   verify(value: string): string | null;
 }
 
-/** What a user may read now; one or two indexed queries. @param registeredAt epoch milliseconds */
-export type GrantFor = (userId: string, registeredAt: number) => Promise<Grant>;
+/** What a user may read now; one or two indexed queries. @param trialStartedAt as `trialStart` (access/entitlements.ts) */
+export type GrantFor = (userId: string, trialStartedAt: number | null) => Promise<Grant>;
 
 export interface Dependencies {
   readonly database: Database;

@@ -418,18 +418,30 @@ onBothEngines('accounts', (engines) => {
       });
 
       it('by when they registered', async () => {
-        const since: number[] = [];
-        const grantFor = async (_: string, registeredAt: number) => {
-          since.push(registeredAt);
-          return registeredGrant;
-        };
-        const { accounts, join, clock } = await open({ grantFor });
+        const { since, accounts, join, clock } = await openWithTrial();
         const registeredAt = clock.now;
         const jar = browser((await join(email)).cookies);
         clock.pass(3600);
         await accounts.session(jar);
         expect(since).toEqual([registeredAt, registeredAt]);
       });
+
+      it('by nothing that they registered while the address is not confirmed', async () => {
+        const { since, accounts } = await openWithTrial();
+        const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
+        await accounts.session(browser(signedIn?.cookies ?? []));
+        expect(since).toEqual([null, null]);
+      });
+
+      /** @returns with the starts of trials that the accounts told */
+      async function openWithTrial() {
+        const since: (number | null)[] = [];
+        const grantFor = async (_: string, trialStartedAt: number | null) => {
+          since.push(trialStartedAt);
+          return registeredGrant;
+        };
+        return { since, ...(await open({ grantFor })) };
+      }
     });
 
     it('end everywhere, elsewhere or here', async () => {

@@ -3,7 +3,7 @@
  * device or node is over with the next request.
  */
 import { randomUUID } from 'node:crypto';
-import type { Grant } from '../access/entitlements.ts';
+import { type Grant, trialStart } from '../access/entitlements.ts';
 import { newToken } from '../crypto.server.ts';
 import type { AccountsTransaction, Queries } from '../database.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
@@ -77,12 +77,13 @@ export async function readSession(deps: Dependencies, header: string | null): Re
     const row = await find(database.db, hmacs.token('session', token), now());
     if (!row) continue;
     const { updatedAt, registeredAt, ...rest } = row;
+    const emailVerified = row.emailVerified === 1;
     const slides = now() - Date.parse(updatedAt) > sessionLife.slideAfter * 1000;
     if (slides) await slide(database.db, row.id, now());
-    const grant = await grantFor(row.userId, Date.parse(registeredAt));
+    const grant = await grantFor(row.userId, trialStart(registeredAt, emailVerified));
     const hasHint = !slides && readCookies(header, cookieNames.visitor).includes(grant.visitor);
     return {
-      session: { ...rest, emailVerified: row.emailVerified === 1, createdAt: Date.parse(row.createdAt) },
+      session: { ...rest, emailVerified, createdAt: Date.parse(row.createdAt) },
       cookies: [
         ...(slides ? sessionCookies(deps, token, row.trackingId) : []),
         ...(hasHint ? [] : [hintCookie(deps, grant)]),
@@ -99,9 +100,13 @@ export async function readSession(deps: Dependencies, header: string | null): Re
 /** See {@link Accounts.accessCookies}. */
 export async function accessCookies(deps: Dependencies, { userId }: Session): Promise<readonly string[]> {
   const { db } = deps.database;
-  const user = await db.selectFrom('users').select('createdAt').where('id', '=', userId).executeTakeFirst();
+  const user = await db
+    .selectFrom('users')
+    .select(['createdAt', 'emailVerified'])
+    .where('id', '=', userId)
+    .executeTakeFirst();
   if (!user) return [];
-  const grant = await deps.grantFor(userId, Date.parse(user.createdAt));
+  const grant = await deps.grantFor(userId, trialStart(user.createdAt, user.emailVerified === 1));
   return [hintCookie(deps, grant), accessCookie(deps, grant)];
 }
 
