@@ -381,4 +381,20 @@ describe('a private feed', () => {
     for (let count = 0; count < 121 && last !== 429; count++) last = (await app.get(path)).status;
     expect(last).toBe(429);
   });
+
+  it('opens its files for its reader’s apps, and not for all to whom an address was passed on', async () => {
+    const [shared, own] = [await reader('feed-7@example.com', true), await reader('feed-8@example.com', true)];
+    const fileOf = async (browser: Browser) =>
+      parse(await site.browser().get(await make(browser))).item[0].enclosure['@_url'].slice(siteUrl.length);
+    const file = await fileOf(shared);
+    const statuses: number[] = [];
+    for (let count = 0; count <= 300; count++)
+      statuses.push((await site.browser(`198.18.${count >> 8}.${count & 255}`).get(file)).status);
+    expect(new Set(statuses.slice(0, 300))).toEqual(new Set([200]));
+    const refused = await site.browser('198.18.9.9').get(file);
+    expect([statuses.at(-1), refused.status, Number(refused.headers['retry-after']) > 60]).toEqual([429, 429, true]);
+    expect((await site.browser('198.18.9.9').get(await fileOf(own))).status).toBe(200);
+    // On the site its reader listens on.
+    expect((await shared.get('/sound/203/0')).status).toBe(200);
+  });
 });

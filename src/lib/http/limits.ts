@@ -160,10 +160,14 @@ const limits = {
     kept: 'process',
     email: { most: 240, seconds: 60 },
   },
-  /** Parts of audio files: a player asks for a part at each seek. */
+  /**
+   * Parts of audio files: a player asks for a part at each seek. The files of one private feed open without cookies, also for all to whom
+   * their addresses were passed on; the apps of its one reader need fewer.
+   */
   sound: {
     kept: 'process',
     address: { most: 1200, seconds: minutes(10) },
+    email: { most: 300, seconds: minutes(60) },
   },
   /** Wrong tokens of private feeds. Apps that read feeds for their users do so from few addresses, so right ones don't count for an address. */
   feed: {

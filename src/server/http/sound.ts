@@ -73,19 +73,24 @@ function refuse(state: ServerState, exchange: Exchange, status: keyof typeof sen
   return true;
 }
 
-/** Whether this request may have the paid parts of a story, and cookies for the response. */
+interface Admission {
+  readonly may: boolean;
+  /** For the response. */
+  readonly cookies: readonly string[];
+  /** Seconds, where the request may come again then. */
+  readonly retryAfter?: number;
+}
+
+/** Whether this request may have the paid parts of a story. */
 async function admits(
   { options }: ServerState,
   incoming: IncomingMessage,
   story: { readonly id: number; readonly slug: string; readonly access: AccessLevel },
   url: URL,
-): Promise<{ readonly may: boolean; readonly cookies: readonly string[] }> {
+): Promise<Admission> {
   const { pages, renewAccess } = options;
   const { cookie } = incoming.headers;
-  const signed = options.locals().services.privateFeeds;
-  if (url.searchParams.has('key')) {
-    return { may: (await signed?.opens(url.searchParams, story.id)) ?? false, cookies: [] };
-  }
+  if (url.searchParams.has('key')) return admitsSigned(options.locals().services, url.searchParams, story.id);
   if (!pages || !isRestrictedLevel(story.access)) return { may: !isRestrictedLevel(story.access), cookies: [] };
   let level = pages.access.levelFor(cookie);
   let cookies: readonly string[] = [];
@@ -95,6 +100,21 @@ async function admits(
     (pages.passes?.opens(cookie, `/article/${story.slug}`) ?? false);
   return { may, cookies };
 }
+
+/** The same for a signed address of a private feed. */
+async function admitsSigned(
+  { privateFeeds, limiter }: App.Locals['services'],
+  query: URLSearchParams,
+  storyId: number,
+): Promise<Admission> {
+  if (!(await privateFeeds?.opens(query, storyId))) return { may: false, cookies: [] };
+  const over = await limiter.count('sound', { email: query.get('feed') ?? '' });
+  return over ? { may: false, cookies: [], retryAfter: over.retryAfter } : { may: true, cookies: [] };
+}
+
+/** Refuses a request that isn't admitted. */
+const refuseListener = (state: ServerState, exchange: Exchange, { retryAfter: seconds }: Admission): true =>
+  seconds === undefined ? refuse(state, exchange, 403) : refuse(state, exchange, 429, seconds);
 
 async function sendEpisodeFile(
   state: ServerState,
@@ -106,8 +126,9 @@ async function sendEpisodeFile(
 ): Promise<true> {
   const episode = content.episode(articleId);
   if (!episode) return refuse(state, exchange, 404);
-  const { may, cookies } = await admits(state, exchange.incoming, episode.card, url);
-  if (!may) return refuse(state, exchange, 403);
+  const admission = await admits(state, exchange.incoming, episode.card, url);
+  if (!admission.may) return refuseListener(state, exchange, admission);
+  const { cookies } = admission;
   const article = content.article(episode.card.slug);
   const file = episodeFile(episode, article?.podcast ?? null, name);
   if (!file) return refuse(state, exchange, 404);
@@ -127,8 +148,8 @@ async function sendAudio(
 ): Promise<true> {
   const audio = content.audio(articleId, number);
   if (!audio) return refuse(state, exchange, 404);
-  const { may, cookies } = await admits(state, exchange.incoming, { id: articleId, ...audio }, url);
-  if (!may) return refuse(state, exchange, 403);
+  const admission = await admits(state, exchange.incoming, { id: articleId, ...audio }, url);
+  if (!admission.may) return refuseListener(state, exchange, admission);
   if (open >= mostOpen) return refuse(state, exchange, 503, Number(retryAfter));
   const address = networkOf(state.addressOf(exchange.incoming));
   const own = openOfAddress.get(address) ?? 0;
@@ -136,7 +157,7 @@ async function sendAudio(
   open++;
   openOfAddress.set(address, own + 1);
   try {
-    await passOn(state, exchange, audio, cookies);
+    await passOn(state, exchange, audio, admission.cookies);
   } finally {
     open--;
     const left = (openOfAddress.get(address) ?? 1) - 1;
