@@ -140,7 +140,7 @@ function connected(options: Connected, store: ContentStore): Content {
     mediaHosts: options.mediaHosts ?? [],
     leads: options.leads,
   });
-  const receiver = createReceiver({ store, applier, refresh: sync.refresh, log, now, secret });
+  const receiver = createReceiver({ store, applier, refresh: sync.refresh, client, log, now, secret });
   return {
     reader: () => createReader(store, searching),
     replay: () => applier.replay(),

@@ -11,6 +11,7 @@ import { tenantSessions } from '../lib/accounts/zephr.server.ts';
 import { createPush } from '../lib/alerts/onesignal.server.ts';
 import { type Alerts, createAlerts, type RunningAlerts } from '../lib/alerts/service.server.ts';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
+import { fileHeader } from '../lib/cdn/model.ts';
 import { tag } from '../lib/content/tags.ts';
 import { createHmacs, createSealer, type Sealer } from '../lib/crypto.server.ts';
 import type { Database } from '../lib/database.ts';
@@ -26,6 +27,7 @@ import {
 } from '../lib/headline-tests/service.server.ts';
 import { createLimiter, type Limiter } from '../lib/http/limiter.server.ts';
 import { createImages, type Images } from '../lib/images/images.server.ts';
+import { changedFiles } from '../lib/images/picture-files.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
 import type { MostRead } from '../lib/most-read/model.ts';
@@ -279,7 +281,9 @@ async function openContentSide(config: Config, changes: ChangeFeed, clusterLog: 
     changed({ tags, withdrawnTags = [] }) {
       pictures.soon();
       search.changed([...tags, ...withdrawnTags]);
-      return undefined;
+      const files = changedFiles(tags);
+      // Before the documents that show them are fetched: their pictures are measured.
+      return files.unnamed || files.digests.length > 0 ? images.changed(files).then(() => undefined) : undefined;
     },
   });
   return { images, content, pictures, search };
@@ -291,6 +295,7 @@ const openImages = (config: Config, log: Logger): Promise<Images> =>
     maxBytes: config.imageCacheBytes,
     allowedHosts: [...pictureHosts, ...config.imageHosts],
     trustedHost: config.wordpress ? new URL(config.wordpress.url).host : undefined,
+    headersOfTags: config.cdnHeaders ? (tags) => fileHeader(config.cdn?.provider ?? null, tags) : undefined,
     log,
   });
 

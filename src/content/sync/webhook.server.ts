@@ -3,9 +3,13 @@
  * and fetches the document again, so that late, duplicate and reordered deliveries all end in WordPress's latest state.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { tag } from '../../lib/content/tags.ts';
+import { fileTags } from '../../lib/images/picture-files.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from '../service.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
+import type { ContentEntry } from '../store/entries.server.ts';
+import type { Client } from '../wire/client.server.ts';
 import { SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug } from '../wire/values.ts';
@@ -21,6 +25,7 @@ export interface WebhookOptions {
   readonly store: ContentStore;
   readonly applier: Applier;
   readonly refresh: Refresh;
+  readonly client: Pick<Client, 'url'>;
   readonly log: Logger;
   readonly now: () => number;
   readonly secret: string | undefined;
@@ -200,11 +205,12 @@ async function processDelivery(options: WebhookOptions, delivery: string, hook: 
 }
 
 /** Fetches and stores what a webhook names. */
-async function refreshNamed({ store, applier, refresh }: WebhookOptions, hook: Hook): Promise<Applied> {
+async function refreshNamed({ store, applier, refresh, client }: WebhookOptions, hook: Hook): Promise<Applied> {
   const tries = { tries: 2 };
   if (hook.type === 'categories') return refresh.sections(tries);
   if (hook.type === 'menus') return refresh.menus(tries);
   if (hook.type === 'alerts') return refresh.alert(tries);
+  if (hook.type === 'media') return applier.write([changedFilesEntry(hook.addresses ?? [], client.url)]);
   if (hook.type === 'site' || hook.type === 'headline-tests' || hook.id === 0) return nothingApplied;
   const applied = await refresh.document(hook.type, hook.id, tries);
   // The content store may not know the document's former slug.
@@ -213,6 +219,12 @@ async function refreshNamed({ store, applier, refresh }: WebhookOptions, hook: H
   if (store.prepare('SELECT 1 FROM old_slugs WHERE type = ? AND slug = ?').get(type, slug)) return applied;
   const former = await applier.write([{ kind: 'former-slug', type, slug, id: hook.id }]);
   return { ...applied, refreshed: [...new Set([...applied.refreshed, ...former.refreshed])] };
+}
+
+/** What was made of these files is made again, or refused. @param wordpress the address of WordPress */
+function changedFilesEntry(addresses: readonly string[], wordpress: string): ContentEntry {
+  const tags = fileTags(addresses, new URL(wordpress).host);
+  return { kind: 'meta', key: 'changed-files', value: '', tags: tags.length > 0 ? tags : [tag.pictures] };
 }
 
 // Signatures of webhooks and previews (docs/content-api.md).

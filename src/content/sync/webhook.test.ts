@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type FakeWordPress,
@@ -95,6 +95,19 @@ describe('a webhook', () => {
     expect(answer).toMatchObject({ status: 200, body: { ok: true, refreshed: ['/article/a-7', '/'] } });
     expect(content.reader().article('a-7')?.title).toBe('Corrected');
     expect(wordpress.requests).toEqual(['/wp/v2/articles/7']);
+  });
+
+  it('names the files of pictures that were deleted or replaced, and asks WordPress for nothing', async () => {
+    const file = `${wordpress.url}/wp-content/uploads/a%20b.jpg`;
+    const media = { type: 'media', id: 900, event: 'delete', slug: '', status: 'trash' };
+    const answer = await deliver(hook({ ...media, addresses: [`${file}?x=1#top`, file, 'nonsense'] }));
+    expect(answer).toMatchObject({ status: 200, body: { ok: true } });
+    const digest = createHash('sha256').update(file).digest('hex');
+    expect(changes.map(({ tags }) => [...tags])).toEqual([[`picture:${digest}`]]);
+    expect(wordpress.requests).toEqual([]);
+    expect((await deliver(hook({ ...media, id: 0, event: 'update' }))).status).toBe(200);
+    expect([...(changes[1]?.tags ?? [])]).toEqual(['pictures']);
+    expect((await deliver(hook({ ...media, addresses: [7] }))).status).toBe(422);
   });
 
   it('changes nothing when it is not WordPress who speaks', async () => {

@@ -313,6 +313,8 @@ export const webhook = z.object({
     'categories',
     'menus',
     'alerts',
+    // Files of the media library.
+    'media',
     // A question of the plugin, never a change.
     'headline-tests',
     'comments',
@@ -323,4 +325,6 @@ export const webhook = z.object({
   previous_slug: z.string().nullish(),
   status: z.string().nullish(),
   modified: z.string().nullish(),
+  /** Of `media`: addresses at which the files were or are. Without any, many changed that aren't named. */
+  addresses: z.array(z.string()).max(200).nullish(),
 });

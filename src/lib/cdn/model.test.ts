@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CdnProvider, cdnHeaders, everyPageTag, purgeKeys, type TagLimits, tagHeader, wireTag } from './model.ts';
+import {
+  type CdnProvider,
+  cdnHeaders,
+  everyPageTag,
+  fileHeader,
+  purgeKeys,
+  type TagLimits,
+  tagHeader,
+  wireTag,
+} from './model.ts';
 
 const providers: (CdnProvider | null)[] = ['cloudflare', 'fastly', null];
 const keysOf = (value: string): string[] => value.split(/[ ,]/);
@@ -126,6 +135,11 @@ describe('purgeKeys', () => {
     expect(purgeKeys(['card:1', everyPageTag])).toEqual([everyPageTag]);
     expect(purgeKeys([])).toEqual([]);
   });
+});
+
+test('a file has the header of its own tags alone', () => {
+  expect(fileHeader('cloudflare', ['picture:ab', 'pictures'])).toEqual({ 'Cache-Tag': 'picture:ab,pictures' });
+  expect(fileHeader('fastly', ['picture:ab', 'pictures'])).toEqual({ 'Surrogate-Key': 'picture:ab pictures' });
 });
 
 test('Fastly gets its own header for the lifetime', () => {

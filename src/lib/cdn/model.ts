@@ -70,8 +70,7 @@ export function tagHeader(
   limits: Partial<TagLimits> = {},
 ): TagHeader {
   const { maxBytes, maxTags } = { ...vendorLimits, ...limits };
-  const name = provider === 'fastly' ? 'Surrogate-Key' : 'Cache-Tag';
-  const separator = provider === 'fastly' ? ' ' : ',';
+  const { name, separator } = headerForm(provider);
   const keys = new Set([everyPageTag]);
   for (const tag of tags) if (tag !== '') keys.add(wireTag(tag));
 
@@ -101,6 +100,17 @@ export function tagHeader(
   const kept = [...keys].filter((key) => !collapsed.has(kindOf(key) ?? ''));
   return { name, value: [...kept, ...[...collapsed].map(coarse)].join(separator), collapsed: [...collapsed] };
 }
+
+/** The header of a file that only purges of these tags concern, and no purge of all pages. */
+export function fileHeader(provider: CdnProvider | null, tags: readonly string[]): Record<string, string> {
+  const { name, separator } = headerForm(provider);
+  return { [name]: tags.map(wireTag).join(separator) };
+}
+
+const headerForm = (provider: CdnProvider | null) =>
+  provider === 'fastly'
+    ? ({ name: 'Surrogate-Key', separator: ' ' } as const)
+    : ({ name: 'Cache-Tag', separator: ',' } as const);
 
 /** The keys that a purge of these tags has to name, coarser ones included, each once. {@link everyPageTag} needs no other. */
 export function purgeKeys(tags: Iterable<string>): string[] {

@@ -49,6 +49,10 @@ export const tag = {
   /** Membership, order and sound of the stories of a series. */
   episodes: (podcastId: number): string => `episodes:${podcastId}`,
   podcasts: 'podcasts',
+  /** The file at the address of a picture, by the address's digest. No page carries it: pages show the address. */
+  picture: (digest: string): string => `picture:${digest}`,
+  /** The files of many pictures at once, which aren't named. */
+  pictures: 'pictures',
   navigation: 'navigation',
   search: 'search',
   /** What is sold, and for how much: comes from the payment provider and not from the content store. */

@@ -6,11 +6,13 @@
 import { createHash } from 'node:crypto';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { publication } from '../../publication.ts';
+import { tag } from '../content/tags.ts';
 import { networkOf } from '../http/network.ts';
 import { type Logger, warnOncePerHost } from '../logging.ts';
 import { createFairQueue, type FairQueue, QueueFull } from '../workers/fair-queue.ts';
 import { type DiskCache, openDiskCache } from './disk-cache.server.ts';
-import { createOriginalChecks } from './original-checks.ts';
+import { createOriginalChecks, type OriginalChecks } from './original-checks.ts';
+import { type ChangedFiles, digest, fileTag } from './picture-files.server.ts';
 import {
   type Caller,
   createRefusals,
@@ -40,6 +42,8 @@ export interface ImagesOptions extends Pick<SourceOptions, 'allowedHosts' | 'tru
   /** Resizes at work at once. */
   readonly concurrency?: number;
   readonly now?: () => number;
+  /** Headers by which a CDN knows a picture, so that it can be told that the file has changed; none by default. */
+  readonly headersOfTags?: ((tags: readonly string[]) => Readonly<Record<string, string>>) | undefined;
 }
 
 export interface ImageAnswer {
@@ -66,6 +70,8 @@ export interface Images {
   ): Promise<ImageAnswer>;
   /** Size in pixels of an original as it is shown (EXIF orientation applied), or `null` with the reason logged. */
   measure(url: string): Promise<{ width: number; height: number } | null>;
+  /** Files may have been deleted or replaced at their host: it is asked before a reader gets what was made of them. */
+  changed(files: ChangedFiles): Promise<void>;
   /** Pictures resized since the start. */
   made(): number;
   close(): Promise<void>;
@@ -80,10 +86,11 @@ const isAvif = (meta: Metadata): boolean => meta.format !== 'heif' || meta.compr
 
 interface ImagesState {
   readonly log: Logger;
+  readonly headersOfTags: NonNullable<ImagesOptions['headersOfTags']>;
   readonly source: ImageSource;
   readonly cache: DiskCache;
   readonly refusals: Refusals;
-  readonly checkOriginal: ReturnType<typeof createOriginalChecks>;
+  readonly originals: OriginalChecks;
   readonly fetching: FairQueue;
   readonly resizing: FairQueue;
   /** Files that are being created or fetched, by name. */
@@ -106,10 +113,11 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
   });
   const state: ImagesState = {
     log,
+    headersOfTags: options.headersOfTags ?? (() => ({})),
     source,
     cache: await openDiskCache(options.dir, options.maxBytes, now),
     refusals: createRefusals(now),
-    checkOriginal: createOriginalChecks({ changedAt: source.changedAt, now }),
+    originals: createOriginalChecks({ changedAt: source.changedAt, now }),
     fetching: createFairQueue({ atOnce: trustedConnections, perClient: 2, ...waitingPictures }),
     resizing: createFairQueue({ atOnce: concurrency, perClient: Math.max(1, concurrency - 1), ...waitingPictures }),
     flights: new Map(),
@@ -136,6 +144,7 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
         return null;
       }
     },
+    changed: (files) => changed(state, files),
     made: () => state.made,
     close: () => state.source.close(),
   };
@@ -155,13 +164,14 @@ async function respond(
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const headers = {
     'content-type': contentType(wanted, body),
-    // A CDN and browsers can't be told that a picture was deleted.
+    // Browsers can't be told that a picture was deleted.
     'cache-control': 'public, max-age=86400, stale-while-revalidate=3600',
     vary: 'Accept',
     etag,
     // A picture that is opened as a page can run nothing.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'x-content-type-options': 'nosniff',
+    ...state.headersOfTags([fileTag(wish.url), tag.pictures]),
   };
   const known = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   if (known.includes(etag) || known.includes('*')) {
@@ -181,7 +191,7 @@ async function pictureFor(
   const kept = await cache.get(name);
   const fetched = cache.written(originalName(wish.url));
   if (kept || fetched > 0) {
-    const is = await state.checkOriginal(wish.url, { fetched, made: cache.written(name) });
+    const is = await state.originals.check(wish.url, { fetched, made: cache.written(name) });
     if (is === 'same' && kept) return kept;
     if (is === 'gone') refusals.note(wish.url.href, new ImageError(404, 'The original of this picture was deleted.'));
     if (is !== 'same') await drop(state, wish.url);
@@ -200,6 +210,19 @@ async function pictureFor(
 
 const fileName = ({ url, width, height, quality }: Wish, wanted: Format | 'original'): string =>
   `${digest(`${url.href} ${width} ${height} ${quality}`)}.${wanted}`;
+
+async function changed({ cache, flights, originals }: ImagesState, { digests, unnamed }: ChangedFiles): Promise<void> {
+  originals.forget(digests, unnamed);
+  await Promise.all(
+    digests.map(async (each) => {
+      const name = originalOf(each);
+      // One that is being fetched may be the one before.
+      await flights.get(name)?.catch(() => {});
+      // What was made of it stays for the case that it is the same, and while its host doesn't answer.
+      await cache.remove(name);
+    }),
+  );
+}
 
 /** Removes an original with everything that was made of it. */
 async function drop({ cache }: ImagesState, url: URL): Promise<void> {
@@ -255,7 +278,8 @@ function queue(
   return turn;
 }
 
-const originalName = (url: URL): string => `${digest(url.href)}.src`;
+const originalOf = (fileDigest: string): string => `${fileDigest}.src`;
+const originalName = (url: URL): string => originalOf(digest(url.href));
 
 async function fetchOriginal({ source, cache }: ImagesState, url: URL, name: string, caller: Caller): Promise<Buffer> {
   try {
@@ -399,5 +423,3 @@ function contentType(wanted: Format | 'original', body: Uint8Array): string {
   if (wanted !== 'original') return `image/${wanted}`;
   return body[0] === 0x89 ? 'image/png' : 'image/jpeg';
 }
-
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

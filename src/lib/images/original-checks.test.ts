@@ -7,6 +7,7 @@ import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { silent } from '../logging.ts';
 import { createImages, type Images } from './images.server.ts';
+import { changedFiles, fileTags } from './picture-files.server.ts';
 
 type Answer = (res: ServerResponse) => void;
 const gone: Answer = (res) => res.writeHead(404).end();
@@ -122,6 +123,97 @@ describe('a picture that was deleted in WordPress', () => {
     images = await open();
     expect((await ask()).status).toBe(200);
     expect([images.made(), asked]).toEqual([0, 1]);
+  });
+  describe('and of which WordPress has said so', () => {
+    const told = (addresses = [`${address()}?ver=2`]) =>
+      images.changed(changedFiles(new Set(['latest', ...fileTags(addresses, host())])));
+    test('is gone at once, in every size, from the disk too', async () => {
+      answer = gone;
+      await told();
+      expect((await ask()).status).toBe(404);
+      expect((await ask({ width: '256' }, 'image/webp')).status).toBe(404);
+      expect(await readdir(dir)).toEqual([]);
+      expect(asked).toBe(1);
+    });
+    test('is gone after a restart at once', async () => {
+      answer = gone;
+      await told();
+      await images.close();
+      images = await open();
+      expect((await ask()).status).toBe(404);
+    });
+    test('is another one at once where it was replaced, by the clock of WordPress minutes ago', async () => {
+      const other = await sharp({ create: { width: 800, height: 800, channels: 3, background: '#339' } })
+        .jpeg()
+        .toBuffer();
+      const replaced = new Date(now - 200_000).toUTCString();
+      answer = (res) => res.writeHead(200, { 'content-type': 'image/jpeg', 'last-modified': replaced }).end(other);
+      await told();
+      for (let times = 0; times < 3; times++) {
+        const { body } = await ask();
+        expect(await sharp(body as Uint8Array).metadata()).toMatchObject({ width: 640, height: 640 });
+      }
+      expect(images.made()).toBe(4);
+    });
+    test('is asked for once and made in no size again where the file is the same', async () => {
+      const before = new Date(now - 30 * 24 * hour).toUTCString();
+      answer = (res) => res.writeHead(200, { 'content-type': 'image/jpeg', 'last-modified': before }).end(photo);
+      await told();
+      for (const width of ['640', '640']) expect((await ask({ width })).status).toBe(200);
+      expect([images.made(), asked]).toEqual([3, 1]);
+    });
+    test('stays while WordPress is down', async () => {
+      answer = (res) => res.writeHead(503).end();
+      await told();
+      expect((await ask()).status).toBe(200);
+      answer = gone;
+      now += 60_001;
+      expect((await ask()).status).toBe(404);
+    });
+    test('is gone at once where many were deleted, which are not named', async () => {
+      answer = gone;
+      await images.changed(changedFiles(new Set(['pictures'])));
+      expect((await ask()).status).toBe(404);
+    });
+    test('is not asked for when it is another', async () => {
+      answer = gone;
+      await told([address().replace('deleted', 'other'), 'nonsense']);
+      expect((await ask()).status).toBe(200);
+      expect(asked).toBe(0);
+    });
+    test('is not taken for confirmed by an answer from before', async () => {
+      let release = () => {};
+      const waits = new Promise<void>((done) => {
+        release = done;
+      });
+      now += hour + 1;
+      const arrived = new Promise<void>((done) => {
+        answer = (res) => {
+          done();
+          void waits.then(() => res.writeHead(200, { 'content-type': 'image/jpeg' }).end());
+        };
+      });
+      const before = ask();
+      await arrived;
+      await told();
+      release();
+      expect((await before).status).toBe(200);
+      answer = gone;
+      expect((await ask()).status).toBe(404);
+    });
+    test('is known to a CDN by its address', async () => {
+      await images.close();
+      images = await createImages({
+        dir,
+        maxBytes: 20e6,
+        allowedHosts: [],
+        trustedHost: host(),
+        log: silent,
+        headersOfTags: (tags) => ({ 'cache-tag': tags.join(',') }),
+      });
+      const { headers } = await ask();
+      expect(headers['cache-tag']).toBe([...fileTags([address()], host()), 'pictures'].join(','));
+    });
   });
   test('leaves nothing where a new size finds it gone', async () => {
     answer = gone;

@@ -1,14 +1,21 @@
 /**
  * Whether the originals of kept pictures are still what they were. A picture that was deleted in WordPress must not stay reachable at its old
- * address, nor one that was replaced there, so what was made of it is served for an hour, and then again once its host has confirmed it.
+ * address, nor one that was replaced there, so what was made of it is served until WordPress says that it changed, for an hour at most, and then
+ * again once its host has confirmed it.
  */
 import { createBoundedMap } from '../bounded-map.ts';
+import { digest } from './picture-files.server.ts';
 
 /** Milliseconds for which an original counts as unchanged after its host has said so. */
 const confirmedMs = 3_600_000;
 /** Milliseconds without questions to a host that didn't answer; its pictures are served meanwhile. */
 const awayMs = 60_000;
 const mostRemembered = 20_000;
+/**
+ * Milliseconds by which a file may be older than what was made of it, and yet be another one, where it is known to have changed: dates of
+ * files are whole seconds of another clock, which may differ by the five minutes for which a webhook is valid.
+ */
+const inexactMs = 360_000;
 
 export interface OriginalChecksOptions {
   /** Epoch milliseconds at which an original was changed, 0 where its host doesn't say; `null` when the host doesn't answer. */
@@ -26,32 +33,51 @@ export interface KeptPicture {
   readonly made: number;
 }
 
-/** @returns the state of an original, as far as is known */
-export function createOriginalChecks({
-  changedAt,
-  now,
-}: OriginalChecksOptions): (url: URL, kept: KeptPicture) => OriginalState | Promise<OriginalState> {
+export interface OriginalChecks {
+  /** The state of an original, as far as is known. */
+  check(url: URL, kept: KeptPicture): OriginalState | Promise<OriginalState>;
+  /** Has the host asked again. @param digests of addresses @param all of every address */
+  forget(digests: readonly string[], all: boolean): void;
+}
+
+export function createOriginalChecks({ changedAt, now }: OriginalChecksOptions): OriginalChecks {
+  /** When originals were confirmed, by the digests of their addresses. */
   const confirmed = createBoundedMap<number>(mostRemembered);
   const asking = new Map<string, Promise<OriginalState>>();
   /** When a host may be asked again. */
   const away = new Map<string, number>();
+  /** When all originals were forgotten. */
+  let allForgotten = Number.NEGATIVE_INFINITY;
+  /** Counts what was forgotten: an answer that was asked for before says nothing. */
+  let forgets = 0;
 
   async function ask(url: URL, { fetched, made }: KeptPicture): Promise<OriginalState> {
+    const before = forgets;
     const answer = await changedAt(url);
     if (answer === 'gone') return 'gone';
     if (answer === null) {
       away.set(url.host, now() + awayMs);
       return 'same';
     }
-    confirmed.set(url.href, now());
-    return answer > (fetched || made) ? 'changed' : 'same';
+    if (before === forgets) confirmed.set(digest(url.href), now());
+    const isExact = fetched > allForgotten && fetched > 0;
+    return answer > (isExact ? fetched : (fetched || made) - inexactMs) ? 'changed' : 'same';
   }
 
-  return (url, kept) => {
-    const known = Math.max(kept.fetched, confirmed.get(url.href) ?? 0);
-    if (now() - known < confirmedMs || (away.get(url.host) ?? 0) > now()) return 'same';
-    const running = asking.get(url.href) ?? ask(url, kept).finally(() => asking.delete(url.href));
-    asking.set(url.href, running);
-    return running;
+  return {
+    check(url, kept) {
+      const known = Math.max(kept.fetched, confirmed.get(digest(url.href)) ?? 0);
+      const isKnown = known > allForgotten && now() - known < confirmedMs;
+      if (isKnown || (away.get(url.host) ?? 0) > now()) return 'same';
+      const running = asking.get(url.href) ?? ask(url, kept).finally(() => asking.delete(url.href));
+      asking.set(url.href, running);
+      return running;
+    },
+    forget(digests, all) {
+      forgets++;
+      for (const each of digests) confirmed.delete(each);
+      if (all) allForgotten = now();
+      asking.clear();
+    },
   };
 }

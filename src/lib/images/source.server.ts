@@ -7,6 +7,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Logger } from '../logging.ts';
+import { fileAddress } from './picture-files.server.ts';
 
 /** Why a picture was refused, for the log. Only the message of a 400, which is about the parameters, is shown to the caller. */
 export class ImageError extends Error {
@@ -166,12 +167,11 @@ function check({ options: { trustedHost }, allowed }: SourceState, text: string)
   if (url.username || url.password)
     throw new ImageError(400, 'The address must not contain a user name or a password.');
   // Addresses of one picture must be equal; each new one would be fetched, resized and stored again.
-  url.hash = '';
+  fileAddress(url, trustedHost);
   if (url.host === trustedHost) {
     const isUpload = allowed.has(url.host) || uploads.test(url.pathname);
     if (!imageFile.test(url.pathname) || hiddenSeparator.test(url.pathname) || !isUpload)
       throw new ImageError(403, "The address isn't an upload of WordPress.");
-    url.search = '';
     return url;
   }
   if (!allowed.has(url.host)) throw new ImageError(403, `Pictures from ${url.host} are not served here.`);
