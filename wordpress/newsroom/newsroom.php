@@ -62,6 +62,7 @@ $newsroom_parts = array(
 	'akismet',       // Spam is judged by the reader's address.
 	'status',        // /newsroom/v1/status.
 	'touch',         // Keeps post_modified honest for modified_after.
+	'pictures',      // Pictures whose files were deleted or replaced.
 	'changes',       // Documents: what happened in this request.
 	'change-others', // Terms, menus and comments: what happened in this request.
 	'comments',      // Readers' comments as the site brings them.

@@ -169,8 +169,10 @@ function newsroom_remember_slug( $post ) {
  * Writes what happened in this request into the table and sends it.
  */
 function newsroom_flush_changes() {
+	// Pictures come first: the site measures them when it reads the documents that show them.
+	$pictures = newsroom_picture_changes();
 	newsroom_stamp_touched();
-	$changes = newsroom_changes( null, true );
+	$changes = array_merge( $pictures, array_values( newsroom_changes( null, true ) ) );
 	if ( ! $changes ) {
 		return;
 	}

@@ -99,6 +99,9 @@ function newsroom_merge( $older, $newer ) {
 	if ( null !== $older['previous_slug'] ) {
 		$newer['previous_slug'] = $older['previous_slug'];
 	}
+	if ( isset( $older['addresses'], $newer['addresses'] ) ) {
+		$newer['addresses'] = array_slice( array_values( array_unique( array_merge( $newer['addresses'], $older['addresses'] ) ) ), 0, 200 );
+	}
 	return $newer;
 }
 

@@ -42,7 +42,7 @@ it('a deleted picture changes every document that it stood on', async () => {
   );
   await untilSent(newsroom);
   expect(receiver.deliveries.map(({ body }) => `${body.event} ${body.id}`).toSorted()).toEqual(
-    [`update ${story}`, `author ${author}`].toSorted(),
+    [`delete ${picture}`, `update ${story}`, `author ${author}`].toSorted(),
   );
   expect(await image()).toBeNull();
 });
@@ -71,6 +71,7 @@ it('a deleted picture changes the story whose headlines are tested with it, and 
   expect(receiver.deliveries.map(({ body }) => `${body.type} ${body.slug}`).toSorted()).toEqual([
     'articles tested',
     'fronts home',
+    'media ',
   ]);
 });
 

@@ -1,0 +1,187 @@
+<?php
+/**
+ * Pictures whose files are deleted or replaced: the site keeps what it made of them, and must hear of it.
+ *
+ * @package Newsroom
+ */
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+add_action( 'add_attachment', 'newsroom_picture_added' );
+add_action( 'delete_attachment', 'newsroom_picture_deleted' );
+// Before the meta has the new address. Tools that replace a file under its name write the meta again, even where it stays the same.
+add_action( 'update_post_meta', 'newsroom_picture_meta_before', 10, 3 );
+add_filter( 'wp_update_attachment_metadata', 'newsroom_picture_written', 10, 2 );
+
+/**
+ * Most pictures that are named to the site in one request. Beyond, it asks for every file again.
+ */
+define( 'NEWSROOM_MOST_PICTURES', 100 );
+
+/**
+ * Pictures whose files changed in this request: their addresses, and what happened.
+ *
+ * @param int|null    $add   Attachment to add, or null to only look.
+ * @param string|null $event `update`, `delete`, or `new` for a picture whose addresses nobody has seen.
+ * @param bool        $drop  Whether to empty the list.
+ * @return array[] By attachment: `event` and `addresses`.
+ */
+function newsroom_changed_pictures( $add = null, $event = null, $drop = false ) {
+	static $pictures = array();
+	$now             = $pictures;
+	if ( $drop ) {
+		$pictures = array();
+	} elseif ( null !== $add ) {
+		$known = isset( $pictures[ $add ] ) ? $pictures[ $add ] : array(
+			'event'     => $event,
+			'addresses' => array(),
+		);
+		if ( 'delete' === $event ) {
+			$known['event'] = $event;
+		}
+		// A request that changes thousands doesn't keep their addresses: they aren't sent.
+		if ( 'new' !== $known['event'] && count( $pictures ) < 2 * NEWSROOM_MOST_PICTURES ) {
+			$known['addresses'] = array_values( array_unique( array_merge( $known['addresses'], newsroom_picture_addresses( $add ) ) ) );
+		}
+		$pictures[ $add ] = $known;
+	}
+	return $now;
+}
+
+/**
+ * Whether a post is a picture of the media library.
+ *
+ * @param int $id Post.
+ * @return bool
+ */
+function newsroom_is_picture( $id ) {
+	$post = get_post( $id );
+	return $post instanceof WP_Post && 'attachment' === $post->post_type && 0 === strpos( (string) $post->post_mime_type, 'image/' );
+}
+
+/**
+ * Addresses of all files of a picture, its earlier edits included.
+ *
+ * @param int $id Attachment.
+ * @return string[]
+ */
+function newsroom_picture_addresses( $id ) {
+	$url = (string) wp_get_attachment_url( $id );
+	if ( '' === $url ) {
+		return array();
+	}
+	$meta    = wp_get_attachment_metadata( $id, true );
+	$backups = get_post_meta( $id, '_wp_attachment_backup_sizes', true );
+	$files   = array();
+	foreach ( array_merge( is_array( $meta ) && isset( $meta['sizes'] ) ? array_values( (array) $meta['sizes'] ) : array(), is_array( $backups ) ? array_values( $backups ) : array() ) as $size ) {
+		$files[] = is_array( $size ) && isset( $size['file'] ) ? (string) $size['file'] : '';
+	}
+	$files[]   = is_array( $meta ) && isset( $meta['original_image'] ) ? (string) $meta['original_image'] : '';
+	$folder    = substr( $url, 0, (int) strrpos( $url, '/' ) + 1 );
+	$addresses = array( $url );
+	foreach ( array_filter( array_map( 'wp_basename', $files ) ) as $file ) {
+		$addresses[] = $folder . $file;
+	}
+	return array_slice( array_values( array_unique( $addresses ) ), 0, 100 );
+}
+
+/**
+ * A picture was uploaded. Nobody has seen its files, so their making is nothing to tell.
+ *
+ * @param int $id Attachment.
+ */
+function newsroom_picture_added( $id ) {
+	if ( newsroom_is_picture( $id ) ) {
+		newsroom_changed_pictures( $id, 'new' );
+	}
+}
+
+/**
+ * A picture is about to be deleted.
+ *
+ * @param int $id Attachment.
+ */
+function newsroom_picture_deleted( $id ) {
+	if ( newsroom_is_picture( $id ) ) {
+		newsroom_changed_pictures( $id, 'delete' );
+	}
+}
+
+/**
+ * The file or the sizes of a picture are about to change.
+ *
+ * @param int    $meta_id Meta row.
+ * @param int    $post_id Post.
+ * @param string $key     Meta key.
+ */
+function newsroom_picture_meta_before( $meta_id, $post_id, $key ) {
+	if ( in_array( $key, array( '_wp_attached_file', '_wp_attachment_metadata' ), true ) && newsroom_is_picture( $post_id ) ) {
+		newsroom_changed_pictures( $post_id, 'update' );
+	}
+}
+
+/**
+ * The files of a picture were written.
+ *
+ * @param array $data Metadata.
+ * @param int   $id   Attachment.
+ * @return array
+ */
+function newsroom_picture_written( $data, $id ) {
+	if ( newsroom_is_picture( $id ) ) {
+		newsroom_changed_pictures( $id, 'update' );
+	}
+	return $data;
+}
+
+/**
+ * What the site must hear of the pictures of this request. Also notes as changed the documents that have them in their text, whose sizes WordPress
+ * writes anew.
+ *
+ * @return array[] Payloads.
+ */
+function newsroom_picture_changes() {
+	$pictures = newsroom_changed_pictures( null, null, true );
+	foreach ( $pictures as $id => $picture ) {
+		if ( 'new' === $picture['event'] ) {
+			unset( $pictures[ $id ] );
+		}
+	}
+	if ( count( $pictures ) > NEWSROOM_MOST_PICTURES ) {
+		return array( newsroom_payload( 'update', 'media', 0, '', 'publish' ) );
+	}
+	$changes = array();
+	foreach ( $pictures as $id => $picture ) {
+		$deleted             = 'delete' === $picture['event'];
+		$now                 = $deleted ? array() : newsroom_picture_addresses( $id );
+		$change              = newsroom_payload( $picture['event'], 'media', $id, '', $deleted ? 'trash' : 'publish' );
+		$change['addresses'] = array_slice( array_values( array_unique( array_merge( $picture['addresses'], $now ) ) ), 0, 200 );
+		if ( $change['addresses'] ) {
+			$changes[] = $change;
+		}
+	}
+	newsroom_touch_texts( array_keys( $pictures ) );
+	return $changes;
+}
+
+/**
+ * Notes that the documents changed in whose text pictures stand.
+ *
+ * @param int[] $ids Attachments.
+ */
+function newsroom_touch_texts( $ids ) {
+	global $wpdb;
+	if ( ! $ids ) {
+		return;
+	}
+	$types   = "'" . implode( "','", array_map( 'esc_sql', array_keys( newsroom_document_types() ) ) ) . "'";
+	$numbers = implode( '|', array_map( 'intval', $ids ) );
+	// One look at all texts, however many pictures: blocks name a picture by a class, galleries in a list of numbers.
+	$found = $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM {$wpdb->posts} WHERE post_status = 'publish' AND post_type IN ( $types ) AND ( post_content LIKE %s OR post_content LIKE %s ) AND post_content REGEXP %s", '%wp-image-%', '%[gallery%', "(wp-image-|\\[gallery[^]]*[^0-9])($numbers)[^0-9]" ) ); // phpcs:ignore WordPress.DB
+	_prime_post_caches( array_map( 'intval', $found ), false, true );
+	foreach ( $found as $id ) {
+		newsroom_touch( (int) $id );
+	}
+}

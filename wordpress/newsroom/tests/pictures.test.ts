@@ -1,0 +1,155 @@
+/** That the site learns of pictures whose files were deleted or replaced. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver } from './receiver.ts';
+import { untilSent } from './until-sent.ts';
+
+const receiver = new Receiver();
+let newsroom: Newsroom;
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+});
+beforeEach(() => receiver.clear());
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+
+interface Upload {
+  readonly id: number;
+  readonly url: string;
+}
+
+let uploads = 0;
+/** A picture with one smaller size, as WordPress writes it; its files are as large as they have to be. */
+function upload(name = `picture-${++uploads}`): Promise<Upload> {
+  return newsroom.php(
+    `require_once ABSPATH . 'wp-admin/includes/image.php';
+    $upload = wp_upload_bits( $input . '.png', null, 'x' );
+    $id = wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => $input, 'post_status' => 'inherit' ), $upload['file'] );
+    wp_update_attachment_metadata( $id, array( 'width' => 1600, 'height' => 900, 'file' => _wp_relative_upload_path( $upload['file'] ), 'sizes' => array( 'large' => array( 'file' => $input . '-1024x576.png', 'width' => 1024, 'height' => 576, 'mime-type' => 'image/png' ) ) ) );
+    return array( 'id' => $id, 'url' => $upload['url'] );`,
+    name,
+  );
+}
+const publish = (title: string, content: string): Promise<number> =>
+  newsroom.php(
+    `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => $input[0], 'post_content' => wp_slash( $input[1] ), 'post_status' => 'publish' ) );`,
+    [title, content],
+  );
+const sized = (url: string) => url.replace(/\.png$/, '-1024x576.png');
+/** What arrived, in its order, once everything is sent. */
+async function arrived() {
+  await untilSent(newsroom);
+  return receiver.deliveries.map(({ body }) => body);
+}
+const inText = ({ id, url }: Upload) =>
+  `<!-- wp:image {"id":${id}} --><figure class="wp-block-image"><img src="${sized(url)}" alt="" class="wp-image-${id}"/></figure><!-- /wp:image -->`;
+
+describe('a picture', () => {
+  it('that is new is nothing to tell', async () => {
+    await upload();
+    expect(await arrived()).toEqual([]);
+  });
+
+  it('that was deleted is named by all its addresses, before the documents that show it', async () => {
+    const picture = await upload();
+    const other = await upload();
+    const first = await publish('Shows it', inText(picture));
+    const second = await publish('Has it in a gallery', `[gallery columns="2" ids="${other.id},${picture.id}"]`);
+    // Numbers that begin or end with the number of the picture.
+    await publish('Shows another', inText({ id: picture.id * 10 + 1, url: picture.url }));
+    await publish('Has another in a gallery', `[gallery columns="2" ids="1${picture.id},${other.id}"]`);
+    await untilSent(newsroom);
+    receiver.clear();
+    const { status } = await newsroom.rest(`/wp/v2/media/${picture.id}?force=true`, { as: 'admin', method: 'DELETE' });
+    expect(status).toBe(200);
+    const [file, ...documents] = await arrived();
+    expect(file).toMatchObject({ event: 'delete', type: 'media', id: picture.id, slug: '', status: 'trash' });
+    expect(file.addresses.toSorted()).toEqual([picture.url, sized(picture.url)].toSorted());
+    expect(documents.map(({ event, id }) => [event, id]).toSorted()).toEqual([
+      ['update', first],
+      ['update', second],
+    ]);
+  });
+
+  it('whose file was written again under its name is named, though nothing else changed', async () => {
+    const picture = await upload();
+    receiver.clear();
+    await newsroom.php(
+      `wp_update_attachment_metadata( $input, wp_get_attachment_metadata( $input ) ); return 1;`,
+      picture.id,
+    );
+    const [file, ...documents] = await arrived();
+    expect(file).toMatchObject({ event: 'update', type: 'media', id: picture.id, status: 'publish' });
+    expect(file.addresses.toSorted()).toEqual([picture.url, sized(picture.url)].toSorted());
+    expect(documents).toEqual([]);
+  });
+
+  it('that has another file is named by both addresses, and what shows it is read again', async () => {
+    const picture = await upload();
+    const story = await publish('Shows what is replaced', inText(picture));
+    await untilSent(newsroom);
+    receiver.clear();
+    await newsroom.php(
+      `update_attached_file( $input, str_replace( '.png', '-new.png', get_attached_file( $input ) ) ); return 1;`,
+      picture.id,
+    );
+    const [file, ...documents] = await arrived();
+    expect(file.addresses).toEqual(
+      expect.arrayContaining([picture.url, sized(picture.url), picture.url.replace('.png', '-new.png')]),
+    );
+    expect(documents.map(({ id }) => id)).toEqual([story]);
+  });
+
+  it('that changed while the site was away is one delivery, with all addresses', async () => {
+    const picture = await upload();
+    await untilSent(newsroom);
+    receiver.clear();
+    const waiting = await newsroom.php(
+      `add_filter( 'pre_http_request', function () { return new WP_Error( 'away', 'away' ); } );
+      update_attached_file( $input, str_replace( '.png', '-two.png', get_attached_file( $input ) ) );
+      newsroom_flush_changes();
+      update_attached_file( $input, str_replace( '-two.png', '-three.png', get_attached_file( $input ) ) );
+      newsroom_flush_changes();
+      wp_delete_attachment( $input, true );
+      newsroom_flush_changes();
+      delete_transient( 'newsroom_site_down' );
+      global $wpdb;
+      $wpdb->query( 'UPDATE ' . newsroom_table() . ' SET next_at = 0' );
+      return $wpdb->get_col( 'SELECT event FROM ' . newsroom_table() . " WHERE state = 'pending' AND object_type = 'media'" );`,
+      picture.id,
+    );
+    expect(waiting).toEqual(['delete']);
+    const [file] = await arrived();
+    for (const part of ['', '-two', '-three'])
+      expect(file.addresses).toContain(picture.url.replace('.png', `${part}.png`));
+  });
+
+  it('whose words changed has its documents read again, and is not named', async () => {
+    const picture = await upload();
+    const story = await publish('With a lead picture', 'Text.');
+    await newsroom.php(`return set_post_thumbnail( $input[0], $input[1] );`, [story, picture.id]);
+    await untilSent(newsroom);
+    receiver.clear();
+    for (const change of [{ alt_text: 'A bridge' }, { caption: 'The bridge at night' }]) {
+      receiver.clear();
+      await newsroom.rest(`/wp/v2/media/${picture.id}`, { as: 'admin', method: 'POST', body: change });
+      expect((await arrived()).map(({ event, id }) => [event, id])).toEqual([['update', story]]);
+    }
+  });
+
+  it('is not named when hundreds change: one delivery stands for all', async () => {
+    await newsroom.php(
+      `for ( $i = 0; $i < 101; $i++ ) { wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => "Many $i", 'post_status' => 'inherit' ), "2026/11/many-$i.png" ); } return 1;`,
+    );
+    expect(await arrived()).toEqual([]);
+    await newsroom.php(
+      `foreach ( get_posts( array( 'post_type' => 'attachment', 'numberposts' => 101, 'orderby' => 'ID', 'fields' => 'ids' ) ) as $id ) { wp_update_attachment_metadata( $id, array( 'width' => 10, 'height' => 10 ) ); } return 1;`,
+    );
+    const deliveries = await arrived();
+    expect(deliveries.map(({ type, id, addresses }) => [type, id, addresses])).toEqual([['media', 0, undefined]]);
+  });
+});
