@@ -1,4 +1,6 @@
 import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -25,7 +27,14 @@ function writePlugin(answer: string, changed: number): void {
     add_action( 'init', function () {
       if ( wp_doing_cron() ) { update_option( 'probe_runs', 1 + (int) get_option( 'probe_runs' ) ); }
     } );
-    add_action( 'probe', function () { update_option( 'probe_done', 'yes' ); } );`,
+    add_action( 'probe', function () { update_option( 'probe_done', 'yes' ); } );
+    add_action( 'shutdown', function () {
+      if ( empty( $_GET['late'] ) ) { return; }
+      wp_ob_end_flush_all();
+      flush();
+      wp_remote_get( $_GET['late'] );
+      file_put_contents( __DIR__ . '/late', update_option( 'probe_late', 'yes' ) ? 'written' : 'lost' );
+    }, 0 );`,
   );
   fs.utimesSync(file, changed, changed);
 }
@@ -74,4 +83,19 @@ it('runs the task list after a write when a task is due, and only then', async (
   expect(isTaskDue(note)).toBe(true);
   await write();
   await vi.waitFor(async () => expect(await option('probe_done')).toBe('yes'), { interval: 100 });
+}, 180_000);
+
+it('stops when PHP that works on after its answer has ended', async () => {
+  const asked = Promise.withResolvers<http.ServerResponse>();
+  const site = http.createServer((_, response) => asked.resolve(response));
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  const { port } = site.address() as AddressInfo;
+  const late = encodeURIComponent(`http://127.0.0.1:${port}/`);
+  expect((await wordpress.request({ method: 'POST', url: `/wp-json/?late=${late}` })).httpStatusCode).toBeDefined();
+  const response = await asked.promise;
+  const stopped = wordpress.stop();
+  response.end();
+  await stopped;
+  site.close();
+  expect(fs.readFileSync(path.join(plugin, 'late'), 'utf8')).toBe('written');
 }, 180_000);

@@ -6,6 +6,7 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { createNodeFsMountHandler, loadNodeRuntime } from '@php-wasm/node';
 import {
   FileLockManagerInMemory,
@@ -70,6 +71,8 @@ export interface RunningWordPress {
 const ROOT = '/wordpress';
 /** How long a request may wait for a free PHP instance. */
 const QUEUE_MILLISECONDS = 60_000;
+/** How long stopping waits for PHP that goes on after its answer, as a webhook does: the database must not go before it. */
+const LATE_WORK_MILLISECONDS = 15_000;
 /** When compiled code is written to disk, so that it survives a process that is killed; then again at the end. */
 const KEEP_COMPILED_AFTER = 15_000;
 const MUST_USE = path.join(import.meta.dirname, 'mu-plugins');
@@ -134,7 +137,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
 
   try {
     const handler = await startPhp(options, { url: listener.url, compiled, instances, phpVersion });
-    const { ask, write } = queued(handler, instances);
+    const { ask, write, idle } = queued(handler, instances);
     const note = path.join(data, 'database', 'next-task');
     const cron = driveCron(
       async () => (await write({ url: '/wp-cron.php' })).finished,
@@ -154,7 +157,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
       compiled.collect(await handler.getPrimaryPhp());
       compiled.keep();
     };
-    const warm = setTimeout(() => void keepCompiled().catch(report), KEEP_COMPILED_AFTER).unref();
+    const warm = globalThis.setTimeout(() => void keepCompiled().catch(report), KEEP_COMPILED_AFTER).unref();
     return {
       url: listener.url,
       request: handle,
@@ -163,6 +166,8 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
       intercept: listener.intercept,
       async stop() {
         clearTimeout(warm);
+        // The site may still have to read what a webhook names.
+        await idle(LATE_WORK_MILLISECONDS);
         await listener.close();
         await cron.stop();
         await keepCompiled();
@@ -231,14 +236,20 @@ async function mountFolders(php: PHP, data: string, plugins: readonly PluginFold
 type Ask = (request: PHPRequest) => Promise<StreamedPHPResponse>;
 
 /** During a write WordPress may call the site, and the site may read from WordPress: one instance is always left for reading. */
-function queued(handler: PHPRequestHandler, instances: number): { ask: Ask; write: Ask } {
+function queued(
+  handler: PHPRequestHandler,
+  instances: number,
+): { ask: Ask; write: Ask; idle: (milliseconds: number) => Promise<void> } {
   const writers = new Semaphore({ concurrency: Math.max(1, instances - 1), timeout: QUEUE_MILLISECONDS });
   const queue = openQueue(instances, QUEUE_MILLISECONDS);
+  const running = new Set<Promise<unknown>>();
   const ask: Ask = async (request) => {
     const release = await queue.acquire(isSite(request));
     try {
       const response = await handler.requestStreamed(request);
-      void response.finished.finally(release).catch(() => {});
+      const ended = response.finished.finally(release).catch(() => {});
+      running.add(ended);
+      void ended.then(() => running.delete(ended));
       void passOn(response.stderr).catch(report);
       return response;
     } catch (error) {
@@ -257,7 +268,13 @@ function queued(handler: PHPRequestHandler, instances: number): { ask: Ask; writ
       throw error;
     }
   };
-  return { ask, write };
+  const idle = async (milliseconds: number) => {
+    const given = new AbortController();
+    const late = setTimeout(milliseconds, undefined, { signal: given.signal }).catch(() => {});
+    await Promise.race([Promise.all(running), late]);
+    given.abort();
+  };
+  return { ask, write, idle };
 }
 
 /** Core plus the database driver, laid out as WordPress expects a drop-in to be installed. */
