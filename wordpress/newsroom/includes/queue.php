@@ -13,6 +13,11 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 /**
+ * Seconds after which a delivery counts as cut off by a crash.
+ */
+define( 'NEWSROOM_SENDING_SECONDS', 120 );
+
+/**
  * Name of the table.
  *
  * @return string
@@ -140,8 +145,29 @@ function newsroom_enqueue( $payload ) {
 			return (int) $waiting->id;
 		}
 	}
-	$wpdb->insert( $table, $row ); // phpcs:ignore WordPress.DB
+	newsroom_write_delivery(
+		function () use ( $wpdb, $table, $row ) {
+			return $wpdb->insert( $table, $row ); // phpcs:ignore WordPress.DB
+		}
+	);
 	return (int) $wpdb->insert_id;
+}
+
+/**
+ * Writes to the table, and again when the database refuses: it ends one of two requests that wait for each other, and a request that waited too long.
+ *
+ * @param callable $write Returns false when it failed.
+ * @return int|false What it returned last.
+ */
+function newsroom_write_delivery( $write ) {
+	for ( $pause = 20; $pause <= 320; $pause *= 2 ) {
+		$written = $write();
+		if ( false !== $written ) {
+			return $written;
+		}
+		usleep( 1000 * $pause );
+	}
+	return $write();
 }
 
 /**
@@ -167,19 +193,20 @@ function newsroom_due( $limit ) {
 	global $wpdb;
 	$table = newsroom_table();
 	// What has been "sending" for minutes was cut off by a crash.
-	$wpdb->query( $wpdb->prepare( "UPDATE $table SET state = 'pending' WHERE state = 'sending' AND tried_at < %d", time() - 120 ) ); // phpcs:ignore WordPress.DB
+	$wpdb->query( $wpdb->prepare( "UPDATE $table SET state = 'pending' WHERE state = 'sending' AND tried_at < %d", time() - NEWSROOM_SENDING_SECONDS ) ); // phpcs:ignore WordPress.DB
 	return array_map( 'intval', $wpdb->get_col( $wpdb->prepare( "SELECT id FROM $table WHERE state = 'pending' AND next_at <= %d ORDER BY id LIMIT %d", time(), $limit ) ) ); // phpcs:ignore WordPress.DB
 }
 
 /**
- * When the next waiting row is due.
+ * When the next row is due that waits, or that a process was about to send.
  *
  * @return int|null Unix seconds, or null when nothing waits.
  */
 function newsroom_next_due() {
 	global $wpdb;
 	$table = newsroom_table();
-	$next  = $wpdb->get_var( "SELECT MIN(next_at) FROM $table WHERE state = 'pending'" ); // phpcs:ignore WordPress.DB
+	// One that another process sends may be cut off.
+	$next = $wpdb->get_var( $wpdb->prepare( "SELECT MIN( CASE state WHEN 'pending' THEN next_at ELSE tried_at + %d END ) FROM $table WHERE state IN ( 'pending', 'sending' )", NEWSROOM_SENDING_SECONDS + 1 ) ); // phpcs:ignore WordPress.DB
 	return null === $next ? null : (int) $next;
 }
 
@@ -191,7 +218,11 @@ function newsroom_next_due() {
  */
 function newsroom_update_row( $id, $values ) {
 	global $wpdb;
-	$wpdb->update( newsroom_table(), $values, array( 'id' => $id ) ); // phpcs:ignore WordPress.DB
+	newsroom_write_delivery(
+		function () use ( $wpdb, $id, $values ) {
+			return $wpdb->update( newsroom_table(), $values, array( 'id' => $id ) ); // phpcs:ignore WordPress.DB
+		}
+	);
 }
 
 /**

@@ -1,0 +1,105 @@
+/** The table of deliveries: what is merged, kept, taken, and written again. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Newsroom, startNewsroom } from './harness.ts';
+import { Receiver } from './receiver.ts';
+import { untilSent } from './until-sent.ts';
+
+const receiver = new Receiver();
+let newsroom: Newsroom;
+
+beforeAll(async () => {
+  await receiver.open();
+  newsroom = await startNewsroom(receiver.url);
+});
+afterAll(async () => {
+  await newsroom?.stop();
+  await receiver.close();
+});
+
+describe('the queue', () => {
+  const merge = (older: string, newer: string, previous: string | null = null) =>
+    newsroom.php(
+      `$of = function ( $event, $slug ) { return array( 'event' => $event, 'previous_slug' => $slug ); }; return newsroom_merge( $of( $input[0], $input[2] ), $of( $input[1], null ) );`,
+      [older, newer, previous],
+    );
+
+  it('merges two events into the one that matters', async () => {
+    const cases: [string, string, string][] = [
+      ['publish', 'update', 'publish'],
+      ['update', 'publish', 'publish'],
+      ['slug', 'update', 'slug'],
+      ['update', 'unpublish', 'unpublish'],
+      ['unpublish', 'update', 'unpublish'],
+      ['unpublish', 'publish', 'publish'],
+      ['trash', 'publish', 'publish'],
+      ['unpublish', 'author', 'author'],
+      ['trash', 'delete', 'delete'],
+      ['delete', 'publish', 'delete'],
+    ];
+    for (const [older, newer, expected] of cases)
+      expect((await merge(older, newer)).event, `${older} + ${newer}`).toBe(expected);
+    expect((await merge('slug', 'publish', 'first')).previous_slug).toBe('first');
+  });
+
+  it('keeps the last hundred deliveries', async () => {
+    await newsroom.php(
+      `for ( $i = 0; $i < 130; $i++ ) { $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 900000 + $i, 's', 'publish' ) ); newsroom_update_row( $id, array( 'state' => 'done' ) ); } $GLOBALS['wpdb']->query( 'UPDATE ' . newsroom_table() . ' SET tried_at = 1' ); newsroom_prune_log(); return 1;`,
+    );
+    const counted = await newsroom.php(
+      `global $wpdb; return array( (int) $wpdb->get_var( 'SELECT COUNT(*) FROM ' . newsroom_table() ), count( newsroom_recent_deliveries() ) );`,
+    );
+    expect(counted).toEqual([100, 100]);
+  });
+
+  it('keeps all that were delivered within ten minutes', async () => {
+    const counted = await newsroom.php(
+      `global $wpdb; $table = newsroom_table(); $wpdb->query( "UPDATE $table SET tried_at = 1" ); for ( $i = 0; $i < 130; $i++ ) { $id = newsroom_enqueue( newsroom_payload( 'comment', 'comments', 910000 + $i, '', 'trash' ) ); newsroom_update_row( $id, array( 'state' => 'done', 'tried_at' => time() - 500 ) ); } newsroom_prune_log(); $counts = array( (int) $wpdb->get_var( "SELECT COUNT(*) FROM $table" ) ); $wpdb->query( "UPDATE $table SET tried_at = 1" ); newsroom_prune_log(); $counts[] = (int) $wpdb->get_var( "SELECT COUNT(*) FROM $table" ); return $counts;`,
+    );
+    expect(counted).toEqual([130, 100]);
+  });
+
+  it('is taken by one process only', async () => {
+    const taken = await newsroom.php(
+      `add_filter( 'newsroom_webhooks_enabled', '__return_false' ); $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 999, 's', 'publish' ) ); $a = newsroom_claim( $id ); $b = newsroom_claim( $id ); newsroom_update_row( $id, array( 'state' => 'done' ) ); return array( null !== $a, null === $b );`,
+    );
+    expect(taken).toEqual([true, true]);
+  });
+
+  it('loses nothing when the database refuses a write twice', async () => {
+    const [row, refused] = await newsroom.php(
+      `$refused = array();
+      // WordPress's database reports an empty query as a failure.
+      add_filter( 'query', function ( $query ) use ( &$refused ) {
+        $kind = strtok( $query, ' ' );
+        $fails = false !== strpos( $query, 'newsroom_deliveries' ) && ( 'INSERT' === $kind || false !== strpos( $query, "'done'" ) && 'UPDATE' === $kind );
+        if ( ! $fails || isset( $refused[ $kind ] ) && $refused[ $kind ] > 1 ) { return $query; }
+        $refused[ $kind ] = isset( $refused[ $kind ] ) ? $refused[ $kind ] + 1 : 1;
+        return '';
+      } );
+      $id = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Refused twice', 'post_status' => 'publish' ) );
+      newsroom_flush_changes();
+      return array( newsroom_last_delivery( 'articles', $id ), $refused );`,
+    );
+    expect(refused).toEqual({ INSERT: 2, UPDATE: 2 });
+    expect(row).toMatchObject({ state: 'done', tries: '1', status_code: '200' });
+  });
+
+  it('looks again after one that a process was about to send when it was cut off', async () => {
+    await untilSent(newsroom);
+    const [next, left] = await newsroom.php(
+      `add_filter( 'newsroom_webhooks_enabled', '__return_false' );
+      $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 998, 's', 'publish' ) );
+      newsroom_claim( $id );
+      wp_unschedule_hook( 'newsroom_deliver' );
+      newsroom_schedule_next();
+      $next = newsroom_next_cron() - time();
+      newsroom_update_row( $id, array( 'tried_at' => time() - 121 ) );
+      $left = newsroom_due( 1 );
+      newsroom_update_row( $id, array( 'state' => 'done' ) );
+      return array( $next, array( $id ) === $left );`,
+    );
+    expect(next).toBeGreaterThan(100);
+    expect(next).toBeLessThan(130);
+    expect(left).toBe(true);
+  });
+});
