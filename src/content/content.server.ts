@@ -140,7 +140,16 @@ function connected(options: Connected, store: ContentStore): Content {
     mediaHosts: options.mediaHosts ?? [],
     leads: options.leads,
   });
-  const receiver = createReceiver({ store, applier, refresh: sync.refresh, client, log, now, secret });
+  const receiver = createReceiver({
+    store,
+    applier,
+    refresh: sync.refresh,
+    client,
+    look: () => sync.look(),
+    log,
+    now,
+    secret,
+  });
   return {
     reader: () => createReader(store, searching),
     replay: () => applier.replay(),

@@ -73,7 +73,7 @@ beforeEach(async () => {
     frameHosts: [],
     measure: async () => null,
     log: { ...silent, warn: keep },
-    pollSeconds: 60,
+    pollSeconds: 3600,
     fetch: wordpress.fetch,
     now: () => now,
     threads: false,
@@ -108,6 +108,16 @@ describe('a webhook', () => {
     expect((await deliver(hook({ ...media, id: 0, event: 'update' }))).status).toBe(200);
     expect([...(changes[1]?.tags ?? [])]).toEqual(['pictures']);
     expect((await deliver(hook({ ...media, addresses: [7] }))).status).toBe(422);
+  });
+
+  it('has the poll run at once when so many documents changed that they are not named', async () => {
+    content.start();
+    await expect.poll(() => content.status().phase).toBe('following');
+    const modified_gmt = new Date(Date.now() + 60_000).toISOString().slice(0, 19);
+    edit(7, { title: { rendered: 'Imported' }, modified_gmt });
+    expect((await deliver(hook({ event: 'test', type: 'site', id: 0, slug: '' }))).status).toBe(200);
+    expect((await deliver(hook({ event: 'update', type: 'site', id: 0, slug: '' }))).status).toBe(200);
+    await expect.poll(() => content.reader().article('a-7')?.title).toBe('Imported');
   });
 
   it('changes nothing when it is not WordPress who speaks', async () => {

@@ -16,6 +16,11 @@ add_action( 'before_delete_post', 'newsroom_post_deleted' );
 add_action( 'shutdown', 'newsroom_flush_changes', 0 );
 
 /**
+ * Most changed documents that are named to the site in one request. Beyond, it looks for them by their dates.
+ */
+define( 'NEWSROOM_MOST_CHANGES', 200 );
+
+/**
  * Changes of this request, one for each document.
  *
  * @param array|null $add  Payload to add or merge, or null to only look.
@@ -179,6 +184,8 @@ function newsroom_flush_changes() {
 	$post_types = array_flip( newsroom_document_types() );
 	$rows       = array();
 	$deliver    = newsroom_can_deliver();
+	$crowd      = newsroom_crowd( $changes );
+	$withdrawn  = newsroom_withdrawn_documents( $changes );
 	foreach ( $changes as $change ) {
 		$post = isset( $post_types[ $change['type'] ] ) ? get_post( $change['id'] ) : null;
 		if ( $post ) {
@@ -186,7 +193,8 @@ function newsroom_flush_changes() {
 			newsroom_keep_version( $post, $change['event'] );
 			$change['modified'] = mysql2date( 'Y-m-d\TH:i:s\Z', $post->post_modified_gmt, false );
 		}
-		if ( $deliver ) {
+		$is_known = ( $crowd && newsroom_is_found_by_date( $change ) ) || ( isset( $change['post'] ) && isset( $withdrawn[ $change['post'] ] ) );
+		if ( $deliver && ! $is_known ) {
 			/**
 			 * Filters a change before it is queued for the site.
 			 *
@@ -198,7 +206,48 @@ function newsroom_flush_changes() {
 			}
 		}
 	}
-	if ( $rows ) {
-		newsroom_deliver_after_response();
+	if ( $crowd && $deliver ) {
+		$rows[] = newsroom_enqueue( newsroom_payload( 'update', 'site', 0, '', 'publish' ) );
 	}
+	if ( $rows ) {
+		newsroom_deliver_after_response( $rows );
+	}
+}
+
+/**
+ * Whether so many documents changed at once, by an import or a category that is deleted, that the site is told to look for them by itself: their
+ * dates tell it which.
+ *
+ * @param array[] $changes Payloads.
+ * @return bool
+ */
+function newsroom_crowd( $changes ) {
+	/** This filter is documented in includes/touch.php */
+	return count( array_filter( $changes, 'newsroom_is_found_by_date' ) ) > NEWSROOM_MOST_CHANGES && apply_filters( 'newsroom_touch_modified', true );
+}
+
+/**
+ * Whether the site finds a change by the date of its document.
+ *
+ * @param array $change Payload.
+ * @return bool
+ */
+function newsroom_is_found_by_date( $change ) {
+	return in_array( $change['type'], newsroom_document_types(), true ) && ! in_array( $change['event'], array( 'unpublish', 'trash', 'delete' ), true );
+}
+
+/**
+ * Ids of the documents that are withdrawn in this request: the site withdraws their comments with them.
+ *
+ * @param array[] $changes Payloads.
+ * @return array<int,true>
+ */
+function newsroom_withdrawn_documents( $changes ) {
+	$ids = array();
+	foreach ( $changes as $change ) {
+		if ( in_array( $change['event'], array( 'unpublish', 'trash', 'delete' ), true ) && in_array( $change['type'], newsroom_document_types(), true ) ) {
+			$ids[ $change['id'] ] = true;
+		}
+	}
+	return $ids;
 }

@@ -14,15 +14,17 @@ add_action( 'rest_api_init', 'newsroom_buffer_answer', 0 );
 
 /**
  * Closes the answer and then sends. Called on shutdown.
+ *
+ * @param int[] $rows Rows of this request's changes.
  */
-function newsroom_deliver_after_response() {
+function newsroom_deliver_after_response( $rows ) {
 	if ( get_transient( 'newsroom_site_down' ) ) {
 		// The site didn't respond a moment ago: the editor doesn't wait for it again.
 		newsroom_schedule_next();
 		return;
 	}
 	$detached = newsroom_finish_response();
-	newsroom_deliver_due( $detached ? 10 : 5, $detached ? 30 : 10 );
+	newsroom_deliver_due( $detached ? 10 : 5, $detached ? 30 : 10, $rows );
 }
 
 /**
@@ -91,17 +93,23 @@ function newsroom_deliver_from_cron() {
 /**
  * Sends what is due.
  *
- * @param int $timeout Seconds for one request.
- * @param int $budget  Seconds for all.
+ * @param int   $timeout Seconds for one request.
+ * @param int   $budget  Seconds for all.
+ * @param int[] $first   Rows before all others: what an editor has just saved doesn't wait behind an import.
  */
-function newsroom_deliver_due( $timeout, $budget ) {
-	$until = microtime( true ) + $budget;
-	foreach ( newsroom_due( 100 ) as $id ) {
-		$result = newsroom_deliver_row( $id, $timeout );
+function newsroom_deliver_due( $timeout, $budget, $first = array() ) {
+	$until     = microtime( true ) + $budget;
+	$delivered = false;
+	foreach ( array_unique( array_merge( array_slice( $first, 0, 100 ), newsroom_due( 100 ) ) ) as $id ) {
+		$result    = newsroom_deliver_row( $id, $timeout );
+		$delivered = $delivered || ( $result && 'done' === $result['outcome'] );
 		// When the site is down, one row has found out for all of them.
 		if ( ( $result && 0 === $result['code'] ) || microtime( true ) > $until ) {
 			break;
 		}
+	}
+	if ( $delivered ) {
+		newsroom_hurry();
 	}
 	newsroom_prune_log();
 	newsroom_schedule_next();

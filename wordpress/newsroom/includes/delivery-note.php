@@ -52,7 +52,7 @@ function newsroom_rest_delivery( $request ) {
 		array(
 			'delivery' => $row ? $row->delivery : null,
 			'state'    => $row ? $row->state : null,
-			'message'  => newsroom_delivery_message( $row ),
+			'message'  => newsroom_delivery_message( $row, $post ),
 		)
 	);
 }
@@ -71,10 +71,15 @@ function newsroom_delivery_of( $post ) {
 /**
  * A delivery in words for the editor.
  *
- * @param object|null $row Delivery.
+ * @param object|null  $row  Delivery.
+ * @param WP_Post|null $post Its document; null for what is no document.
  * @return string
  */
-function newsroom_delivery_message( $row ) {
+function newsroom_delivery_message( $row, $post = null ) {
+	if ( ! $row && $post && newsroom_is_visible( $post ) && '' !== (string) get_post_meta( $post->ID, '_newsroom_live_slug', true ) ) {
+		// The log keeps the last ones only.
+		return __( 'It hasn’t changed lately.', 'newsroom' );
+	}
 	if ( ! $row ) {
 		return __( 'This hasn’t been sent to the site yet.', 'newsroom' );
 	}
@@ -123,7 +128,7 @@ function newsroom_delivery_box( $post ) {
 		'<p data-newsroom-delivery="%1$d" data-last="%2$s">%3$s</p>',
 		(int) $post->ID,
 		esc_attr( $row ? $row->delivery : '' ),
-		esc_html( newsroom_delivery_message( $row ) )
+		esc_html( newsroom_delivery_message( $row, $post ) )
 	);
 	if ( newsroom_is_visible( $post ) ) {
 		printf( '<p><a href="%1$s" target="_blank">%2$s<span class="screen-reader-text"> %3$s</span></a></p>', esc_url( get_permalink( $post ) ), esc_html__( 'Open it', 'newsroom' ), esc_html__( '(opens in a new tab)', 'newsroom' ) );

@@ -102,4 +102,77 @@ describe('the queue', () => {
     expect(next).toBeLessThan(130);
     expect(left).toBe(true);
   });
+
+  it('sends what was just saved before what waits from an import', async () => {
+    await untilSent(newsroom);
+    receiver.clear();
+    await newsroom.php(
+      `add_filter( 'newsroom_site_url', '__return_empty_string' ); for ( $i = 0; $i < 12; $i++ ) { newsroom_enqueue( newsroom_payload( 'update', 'articles', 700000 + $i, 's', 'publish' ) ); } return 1;`,
+    );
+    const story = await newsroom.php(
+      `$id = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Breaking', 'post_status' => 'publish' ) ); newsroom_flush_changes(); return $id;`,
+    );
+    await untilSent(newsroom);
+    expect(receiver.deliveries[0]?.body.id).toBe(story);
+    expect(receiver.deliveries).toHaveLength(13);
+  });
+
+  it('sends at once what waits for hours when the site is back', async () => {
+    await untilSent(newsroom);
+    receiver.clear();
+    const states = await newsroom.php(
+      `$rows = array( 0 => 0, 502 => 0, 401 => 0 );
+      foreach ( $rows as $code => $none ) { $rows[ $code ] = newsroom_enqueue( newsroom_payload( 'update', 'articles', 600000 + $code, 's', 'publish' ) ); newsroom_update_row( $rows[ $code ], array( 'tries' => 11, 'status_code' => $code, 'next_at' => time() + 4 * HOUR_IN_SECONDS ) ); }
+      wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Back', 'post_status' => 'publish' ) );
+      newsroom_flush_changes();
+      newsroom_deliver_from_cron();
+      global $wpdb;
+      $states = $wpdb->get_results( 'SELECT object_id, state FROM ' . newsroom_table() . ' WHERE object_id BETWEEN 600000 AND 600999 ORDER BY object_id', OBJECT_K );
+      $wpdb->query( 'DELETE FROM ' . newsroom_table() . ' WHERE object_id BETWEEN 600000 AND 600999' );
+      return array_map( function ( $row ) { return $row->state; }, $states );`,
+    );
+    expect(states).toEqual({ 600000: 'done', 600401: 'pending', 600502: 'done' });
+  });
+
+  it('names two hundred changed documents of one request, and of more only those that were withdrawn', async () => {
+    await untilSent(newsroom);
+    receiver.clear();
+    const gone = await newsroom.php(
+      `$ids = array(); for ( $i = 0; $i < 202; $i++ ) { $ids[] = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => "Imported $i", 'post_status' => 'publish' ) ); }
+      wp_trash_post( $ids[0] );
+      newsroom_flush_changes();
+      return $ids[0];`,
+    );
+    await untilSent(newsroom);
+    expect(receiver.deliveries.map(({ body: { event, type, id } }) => [event, type, id])).toEqual([
+      ['trash', 'articles', gone],
+      ['update', 'site', 0],
+    ]);
+  });
+
+  it('says nothing of the comments of a story that is deleted', async () => {
+    const story = await newsroom.php(
+      `$id = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Discussed', 'post_status' => 'publish' ) );
+      foreach ( array( 'One', 'Two', 'Three' ) as $text ) { wp_insert_comment( array( 'comment_post_ID' => $id, 'comment_content' => $text, 'comment_approved' => 1 ) ); }
+      return $id;`,
+    );
+    await untilSent(newsroom);
+    receiver.clear();
+    await newsroom.php(`return (bool) wp_delete_post( $input, true );`, story);
+    await untilSent(newsroom);
+    expect(receiver.deliveries.map(({ body: { event, id } }) => [event, id])).toEqual([['delete', story]]);
+  });
+
+  it('has no note for a story that the log has lost: nothing has changed lately', async () => {
+    const story = await newsroom.php(
+      `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Long ago', 'post_status' => 'publish' ) );`,
+    );
+    await untilSent(newsroom);
+    await newsroom.php(`return $GLOBALS['wpdb']->delete( newsroom_table(), array( 'object_id' => $input ) );`, story);
+    const message = async () =>
+      (await newsroom.rest(`/newsroom/v1/delivery/${story}`, { as: 'admin' })).json.message as string;
+    expect(await message()).toBe('It hasn’t changed lately.');
+    await newsroom.php(`return delete_post_meta( $input, '_newsroom_live_slug' );`, story);
+    expect(await message()).toBe('This hasn’t been sent to the site yet.');
+  });
 });
