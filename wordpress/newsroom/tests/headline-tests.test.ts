@@ -372,3 +372,19 @@ describe('in the classic editor', () => {
     expect(Date.parse((await field()).started)).toBeGreaterThanOrEqual(Date.parse(started));
   });
 });
+
+it('that is won while nobody is signed in leaves the story’s text as an editor wrote it', async () => {
+  const embed = '<!-- wp:html --><iframe src="https://maps.example/embed"></iframe><!-- /wp:html -->';
+  await newsroom.rest(`/wp/v2/articles/${article}`, { as: 'admin', method: 'POST', body: { content: embed } });
+  await running();
+  won(1);
+  const stored = await newsroom.php(
+    `wp_set_current_user( 0 );
+    newsroom_check_headline_tests();
+    $filtered = has_filter( 'content_save_pre', 'wp_filter_post_kses' );
+    $post = get_post( $input );
+    return array( $post->post_title, $post->post_content, false !== $filtered );`,
+    article,
+  );
+  expect(stored).toEqual(['Second', embed, true]);
+});
