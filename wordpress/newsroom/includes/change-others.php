@@ -21,6 +21,7 @@ add_action( 'wp_create_nav_menu', 'newsroom_menu_changed' );
 add_action( 'wp_update_nav_menu', 'newsroom_menu_changed' );
 add_action( 'wp_delete_nav_menu', 'newsroom_menu_changed' );
 add_action( 'updated_option', 'newsroom_option_changed', 10, 3 );
+add_action( 'added_option', 'newsroom_option_added', 10, 2 );
 add_action( 'wp_insert_comment', 'newsroom_comment_inserted', 10, 2 );
 add_action( 'edit_comment', 'newsroom_comment_edited' );
 add_action( 'transition_comment_status', 'newsroom_comment_moved', 10, 3 );
@@ -143,6 +144,16 @@ function newsroom_option_changed( $option, $old, $new ) {
 	foreach ( array_unique( array_merge( array_diff_assoc( $before, $after ), array_diff_assoc( $after, $before ) ) ) as $menu_id ) {
 		newsroom_menu_changed( (int) $menu_id );
 	}
+}
+
+/**
+ * A menu was put in a place of a theme that had none.
+ *
+ * @param string $option Option.
+ * @param mixed  $value  Value.
+ */
+function newsroom_option_added( $option, $value ) {
+	newsroom_option_changed( $option, array(), $value );
 }
 
 /**

@@ -136,6 +136,10 @@ function newsroom_status_changed( $new, $old, $post ) {
  * @param WP_Post $before Before.
  */
 function newsroom_post_updated( $id, $after, $before ) {
+	if ( $after->post_type !== $before->post_type ) {
+		newsroom_kind_changed( $after, $before );
+		return;
+	}
 	if ( ! newsroom_is_document( $after ) || 'publish' !== $after->post_status || 'publish' !== $before->post_status ) {
 		return;
 	}
@@ -144,6 +148,21 @@ function newsroom_post_updated( $id, $after, $before ) {
 		newsroom_note_change( $after, newsroom_is_visible( $before ) ? 'update' : 'publish', $previous );
 	} elseif ( newsroom_is_visible( $before ) ) {
 		newsroom_note_change( $after, 'unpublish' );
+	}
+}
+
+/**
+ * A document became one of another kind: the site has it under the kind that it was.
+ *
+ * @param WP_Post $after  Now.
+ * @param WP_Post $before Before.
+ */
+function newsroom_kind_changed( $after, $before ) {
+	if ( newsroom_is_document( $before ) && newsroom_is_visible( $before ) ) {
+		newsroom_note_change( $before, 'delete' );
+	}
+	if ( newsroom_is_document( $after ) && newsroom_is_visible( $after ) ) {
+		newsroom_note_change( $after, 'publish' );
 	}
 }
 

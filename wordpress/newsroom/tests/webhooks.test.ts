@@ -247,6 +247,32 @@ describe('events of everything else', () => {
     expect((await receiver.find(({ type }) => type === 'menus')).body).toMatchObject({ event: 'menu', id: menu });
   });
 
+  it('tell of a menu that is put in the first place of a theme', async () => {
+    const menu = await newsroom.php(`$menu = wp_create_nav_menu( 'First' ); remove_theme_mods(); return $menu;`);
+    await idle();
+    receiver.clear();
+    await newsroom.php(`set_theme_mod( 'nav_menu_locations', array( 'footer' => $input ) ); return 1;`, menu);
+    await idle();
+    expect(receiver.deliveries.map(({ body: { type, id } }) => [type, id])).toEqual([['menus', menu]]);
+  });
+
+  it('tell of a document that becomes one of another kind', async () => {
+    const { id } = await publish('Once an article');
+    await idle();
+    receiver.clear();
+    await newsroom.php(`return wp_update_post( array( 'ID' => $input, 'post_type' => 'video' ) );`, id);
+    await idle();
+    const sent = () => receiver.deliveries.map(({ body: { event, type, status } }) => [event, type, status]);
+    expect(sent()).toEqual([
+      ['delete', 'articles', 'trash'],
+      ['publish', 'video', 'publish'],
+    ]);
+    receiver.clear();
+    await newsroom.php(`return wp_update_post( array( 'ID' => $input, 'post_type' => 'post' ) );`, id);
+    await idle();
+    expect(sent()).toEqual([['delete', 'video', 'trash']]);
+  });
+
   it('tell of comments that readers see, and not of those that wait', async () => {
     const article = await publish('Discussed');
     const write = async () =>
