@@ -50,6 +50,16 @@ function newsroom_came_with_password() {
 }
 
 /**
+ * Whether the task that runs each hour has been due for a day.
+ *
+ * @return bool
+ */
+function newsroom_tasks_are_late() {
+	$next = newsroom_next_cron();
+	return null !== $next && $next < time() - DAY_IN_SECONDS;
+}
+
+/**
  * Causes that WordPress itself knows of.
  *
  * @return array[] Each: `code` and `message`, which names cause and remedy.
@@ -73,6 +83,9 @@ function newsroom_problems() {
 	if ( '' !== $uploads && wp_parse_url( home_url(), PHP_URL_HOST ) !== $uploads ) {
 		/* translators: %s: host name. */
 		$add( 'uploads-elsewhere', sprintf( __( 'Uploads are on another host. Set IMAGE_HOSTS=%s on the site; otherwise their pictures, audio and video are left out.', 'newsroom' ), $uploads ) );
+	}
+	if ( newsroom_tasks_are_late() ) {
+		$add( 'tasks-late', __( 'WordPress’s scheduled tasks don’t run: scheduled stories don’t appear, and changes that the site didn’t take aren’t sent again. Where DISABLE_WP_CRON is set, have the server call wp-cron.php each minute.', 'newsroom' ) );
 	}
 	if ( '' === newsroom_site_url() ) {
 		$add( 'no-site-address', __( 'The site’s address isn’t set, so changes aren’t sent to the site. Enter it under Settings → Newsroom.', 'newsroom' ) );

@@ -87,6 +87,10 @@ describe('Settings → Newsroom', () => {
         `$before = get_option( 'permalink_structure' ); update_option( 'permalink_structure', '' ); $codes = wp_list_pluck( newsroom_problems(), 'code' ); update_option( 'permalink_structure', $before ); return $codes;`,
       );
       expect(plain).toEqual(['plain-permalinks']);
+      const late = await newsroom.php(
+        `wp_unschedule_hook( 'newsroom_deliver' ); wp_schedule_event( time() - 2 * DAY_IN_SECONDS, 'hourly', 'newsroom_deliver' ); $codes = wp_list_pluck( newsroom_problems(), 'code' ); wp_unschedule_hook( 'newsroom_deliver' ); wp_schedule_event( time() + HOUR_IN_SECONDS, 'hourly', 'newsroom_deliver' ); return $codes;`,
+      );
+      expect(late).toEqual(['tasks-late']);
     } finally {
       await newsroom.pretend({});
     }
