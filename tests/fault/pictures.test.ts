@@ -1,0 +1,86 @@
+/** A picture that is deleted or replaced in WordPress is gone at once from every node, whichever of them hears of it. */
+import sharp from 'sharp';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Paper, startPaper, until } from '../fixtures/paper.ts';
+import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
+
+const photo = (background: string): Promise<Buffer> =>
+  sharp({ create: { width: 800, height: 450, channels: 3, background } })
+    .jpeg()
+    .toBuffer();
+
+let cluster: SharedPostgres;
+const papers: Paper[] = [];
+/** What WordPress has at the picture's address, and since when. */
+let file: { readonly bytes: Buffer; readonly since: Date } | null = null;
+let asked = 0;
+
+beforeAll(async () => {
+  cluster = await sharedPostgres();
+  const env = {
+    DATABASE_URL: await cluster.database('without tables'),
+    ACCOUNTS_SECRET: 'a secret that both nodes have, long enough',
+    CDN_HEADERS: 'on',
+  };
+  const newsroom = await startPaper(env);
+  newsroom.wordpress.intercept = ({ url }) => {
+    if (!url.includes('/wp-content/uploads/')) return null;
+    asked++;
+    if (!file) return new Response('', { status: 404 });
+    return new Response(new Uint8Array(file.bytes), {
+      headers: { 'content-type': 'image/jpeg', 'last-modified': file.since.toUTCString() },
+    });
+  };
+  papers.push(newsroom, await startPaper({ ...env, WORDPRESS_URL: newsroom.wordpressUrl }));
+});
+afterAll(async () => {
+  await Promise.all(papers.map((paper) => paper.close()));
+  await cluster?.removeDatabases();
+});
+
+const first = (): Paper => papers[0] as Paper;
+const second = (): Paper => papers[1] as Paper;
+const address = (name: string) => `${first().wordpressUrl}/wp-content/uploads/${name}.jpg`;
+const ask = (paper: Paper, name: string) =>
+  paper.ask(`/image?url=${encodeURIComponent(address(name))}&width=640`, { headers: { accept: 'image/webp' } });
+const tell = (paper: Paper, event: string, name: string) =>
+  paper.deliver({ event, type: 'media', id: 900, slug: '', addresses: [address(name)] });
+
+describe('a picture that both nodes have made', () => {
+  beforeEach(async () => {
+    file = { bytes: await photo('#c93'), since: new Date(Date.now() - 86_400_000) };
+  });
+
+  it.each([
+    ['the node that syncs', first],
+    ['the other node', second],
+  ])('is refused by both once it is deleted, and %s hears of it', async (_, hears) => {
+    const name = `gone-${hears.name}`;
+    for (const paper of papers) expect((await ask(paper, name)).status).toBe(200);
+    file = null;
+    for (const paper of papers) expect((await ask(paper, name)).status, 'nobody has said so').toBe(200);
+    expect((await tell(hears(), 'delete', name)).status).toBe(200);
+    for (const paper of papers) await until(async () => (await ask(paper, name)).status === 404, paper.output);
+  });
+
+  it('is another one on both once it is replaced', async () => {
+    const before = await Promise.all(papers.map((paper) => ask(paper, 'replaced')));
+    file = { bytes: await photo('#339'), since: new Date() };
+    expect((await tell(second(), 'update', 'replaced')).status).toBe(200);
+    for (const [index, paper] of papers.entries()) {
+      const etag = before[index]?.headers.etag;
+      await until(async () => (await ask(paper, 'replaced')).headers.etag !== etag, paper.output);
+    }
+  });
+
+  it('is made again on neither when its file is the same, and a CDN knows it by its own tag', async () => {
+    const before = await ask(first(), 'same');
+    expect(before.headers['cache-tag']).toMatch(/^picture:[\da-f]{64},pictures$/);
+    const made = await first().metric('broadsheet_images_made_total');
+    expect((await tell(first(), 'update', 'same')).status).toBe(200);
+    asked = 0;
+    expect((await ask(first(), 'same')).headers.etag).toBe(before.headers.etag);
+    expect(asked).toBe(1);
+    expect(await first().metric('broadsheet_images_made_total')).toBe(made);
+  });
+});
