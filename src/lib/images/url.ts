@@ -39,20 +39,24 @@ export function imageSrcset(url: string, originalWidth: number | null, from = 25
   return widths.map((width) => `${imageUrl(url, width)} ${width}w`).join(', ');
 }
 
+/** At the text size that browsers start with. */
+const pixelsPerEm = 16;
+
 /**
  * The width that a browser needs at most: three pixels for one of a fixed width, two for one of a share of the window, up to the next wider
  * case. Of a share of the widest windows there is no largest.
  *
- * @param sizes a `sizes` attribute, its cases from wide windows to narrow ones in pixels
+ * @param sizes a `sizes` attribute, its cases from wide windows to narrow ones; lengths in `em`, which follow the reader's text size as the
+ *   breakpoints of the layout do
  */
 export function widthFor(sizes: string): number {
   let window = Number.POSITIVE_INFINITY;
   let most = 0;
   for (const part of sizes.split(/,\s*/)) {
-    const [, from, value, unit] = /^(?:\(min-width: (\d+)px\) )?(\d+)(px|vw)$/.exec(part) ?? [];
+    const [, from, value, unit] = /^(?:\(min-width: ([\d.]+)em\) )?([\d.]+)(em|vw)$/.exec(part) ?? [];
     if (value === undefined) return maximal;
-    most = Math.max(most, unit === 'px' ? 3 * Number(value) : (2 * window * Number(value)) / 100);
-    window = Number(from ?? 0);
+    most = Math.max(most, unit === 'em' ? 3 * pixelsPerEm * Number(value) : (2 * window * Number(value)) / 100);
+    window = pixelsPerEm * Number(from ?? 0);
   }
   return imageWidths.find((width) => width >= most && width <= maximal) ?? maximal;
 }
