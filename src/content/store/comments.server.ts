@@ -22,8 +22,6 @@ const noReplies: Comment['replies'] = { total: 0, recent: [] };
  * @param filter `order` defaults to newest first
  */
 export function readComments(store: ContentStore, articleId: number, filter: CommentFilter): Slice<Comment> {
-  const published = store.prepare('SELECT 1 FROM documents WHERE id = ?').get(articleId);
-  if (!published) return { items: [], total: 0 };
   const { offset, limit } = pageBounds(filter, 10);
   const parent = filter.parent ?? 0;
   const order = filter.order === 'asc' ? 'ASC' : 'DESC';
@@ -31,6 +29,9 @@ export function readComments(store: ContentStore, articleId: number, filter: Com
   const where = top ? 'post = ? AND parent = 0' : 'post = ? AND root = ? AND id <> root';
   const values = top ? [articleId] : [articleId, parent];
   const total = Number(store.prepare(`SELECT count(*) AS n FROM comments WHERE ${where}`).get(...values)?.n ?? 0);
+  // Most stories have none.
+  const isShown = total > 0 && store.prepare('SELECT 1 FROM documents WHERE id = ?').get(articleId) !== undefined;
+  if (!isShown) return { items: [], total: 0 };
   const rows =
     top && filter.order === 'replies'
       ? store.prepare(mostReplied).all(articleId, articleId, limit, offset)

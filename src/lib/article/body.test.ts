@@ -8,7 +8,13 @@ describe('blocks', () => {
   test('nested, void, commented and bare pieces', () => {
     const html =
       '<p>a<br>b</p>\n<figure><img src="a>b" alt="</p>"><figcaption>c</figcaption></figure><hr>tail<!-- <p> -->';
-    expect(blocks(html).map((block) => block.name)).toEqual(['p', '', 'figure', 'hr', '']);
+    expect(blocks(html).map(({ name, characters }) => [name, characters])).toEqual([
+      ['p', 2],
+      ['', 1],
+      ['figure', 1],
+      ['hr', 0],
+      ['', 4],
+    ]);
   });
   test('an element inside one of its own kind', () => {
     expect(blocks('<div><div>a</div></div><p>b</p>').map((block) => block.name)).toEqual(['div', 'p']);

@@ -8,6 +8,8 @@ export interface Block {
   /** Element name in lower case; `''` for bare text and comments. */
   readonly name: string;
   readonly html: string;
+  /** Characters of its text, with entities as they are written. */
+  readonly characters: number;
 }
 
 const tag = /<!--[\s\S]*?-->|<(\/?)([a-z][a-z0-9:-]*)(?:"[^"]*"|'[^']*'|[^'">])*>/giu;
@@ -32,15 +34,20 @@ export function blocks(html: string): Block[] {
   let depth = 0;
   let start = 0;
   let name = '';
+  let characters = 0;
+  let textFrom = 0;
   const push = (end: number, as: string) => {
-    if (end > start) found.push({ name: as, html: html.slice(start, end) });
+    if (end > start) found.push({ name: as, html: html.slice(start, end), characters });
     start = end;
+    characters = 0;
   };
   for (const match of html.matchAll(tag)) {
     const [text, slash, element] = match;
+    const after = match.index + text.length;
+    characters += match.index - textFrom;
+    textFrom = after;
     if (element === undefined) continue;
     const lower = element.toLowerCase();
-    const after = match.index + text.length;
     if (slash) {
       if (depth > 0 && --depth === 0) push(after, name);
     } else if (voidElements.has(lower)) {
@@ -56,11 +63,12 @@ export function blocks(html: string): Block[] {
       depth++;
     }
   }
+  characters += html.length - textFrom;
   push(html.length, depth > 0 ? name : '');
   return found;
 }
 
-/** Text of a piece of markup with its entities; for counting, not for display. */
+/** Text of a piece of markup, with entities as they are written. */
 const bare = (html: string): string => html.replace(tag, '').replace(/\s+/gu, ' ').trim();
 
 /** Characters between two advertisements in the text, about four screens of a phone. */
@@ -81,7 +89,7 @@ export function partsForAds(html: string, most: number): string[] {
   let paragraphs = 0;
   for (const [at, block] of all.entries()) {
     part += block.html;
-    since += bare(block.html).length;
+    since += block.characters;
     if (block.name === 'p') paragraphs++;
     const between = block.name === 'p' && all[at + 1]?.name === 'p' && all[at + 2] !== undefined;
     const due = parts.length === 0 ? distance / 2 : distance;
