@@ -178,8 +178,9 @@ function newsroom_touch_texts( $ids ) {
 	}
 	$types   = "'" . implode( "','", array_map( 'esc_sql', array_keys( newsroom_document_types() ) ) ) . "'";
 	$numbers = implode( '|', array_map( 'intval', $ids ) );
-	// One look at all texts, however many pictures: blocks name a picture by a class, galleries in a list of numbers.
-	$found = $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM {$wpdb->posts} WHERE post_status = 'publish' AND post_type IN ( $types ) AND ( post_content LIKE %s OR post_content LIKE %s ) AND post_content REGEXP %s", '%wp-image-%', '%[gallery%', "(wp-image-|\\[gallery[^]]*[^0-9])($numbers)[^0-9]" ) ); // phpcs:ignore WordPress.DB
+	// One look at all texts, however many pictures: blocks name a picture by a class, galleries in a list of numbers. The pattern means the same in
+	// all databases, whose languages differ in escapes.
+	$found = $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM {$wpdb->posts} WHERE post_status = 'publish' AND post_type IN ( $types ) AND ( post_content LIKE %s OR post_content LIKE %s ) AND post_content REGEXP %s", '%wp-image-%', '%[gallery%', "(wp-image-|gallery[^<]*[^0-9])($numbers)[^0-9]" ) ); // phpcs:ignore WordPress.DB
 	_prime_post_caches( array_map( 'intval', $found ), false, true );
 	foreach ( $found as $id ) {
 		newsroom_touch( (int) $id );
