@@ -13,7 +13,7 @@ add_action( 'transition_post_status', 'newsroom_status_changed', 10, 3 );
 add_action( 'post_updated', 'newsroom_post_updated', 20, 3 );
 add_action( 'before_delete_post', 'newsroom_post_deleted' );
 // After everything else that still writes at the end of a request, before the answer is closed.
-add_action( 'shutdown', 'newsroom_flush_changes', 0 );
+add_action( 'shutdown', 'newsroom_flush_all', 0 );
 
 /**
  * Most changed documents that are named to the site in one request. Beyond, it looks for them by their dates.
@@ -21,7 +21,21 @@ add_action( 'shutdown', 'newsroom_flush_changes', 0 );
 define( 'NEWSROOM_MOST_CHANGES', 200 );
 
 /**
- * Changes of this request, one for each document.
+ * Sites of a network in which something was noted in this request: code that writes to several of them switches between them.
+ *
+ * @param int|null $add Site to add, or null to only look.
+ * @return int[]
+ */
+function newsroom_noted_sites( $add = null ) {
+	static $sites = array();
+	if ( null !== $add ) {
+		$sites[ $add ] = $add;
+	}
+	return array_values( $sites );
+}
+
+/**
+ * Changes of this request in the present site, one for each document.
  *
  * @param array|null $add  Payload to add or merge, or null to only look.
  * @param bool       $drop Whether to empty the list.
@@ -29,12 +43,14 @@ define( 'NEWSROOM_MOST_CHANGES', 200 );
  */
 function newsroom_changes( $add = null, $drop = false ) {
 	static $changes = array();
-	$now            = $changes;
+	$site           = get_current_blog_id();
+	$now            = isset( $changes[ $site ] ) ? $changes[ $site ] : array();
 	if ( $drop ) {
-		$changes = array();
+		unset( $changes[ $site ] );
 	} elseif ( null !== $add ) {
-		$key             = $add['type'] . ':' . $add['id'];
-		$changes[ $key ] = isset( $changes[ $key ] ) ? newsroom_merge( $changes[ $key ], $add ) : $add;
+		$key                      = $add['type'] . ':' . $add['id'];
+		$changes[ $site ][ $key ] = isset( $now[ $key ] ) ? newsroom_merge( $now[ $key ], $add ) : $add;
+		newsroom_noted_sites( $site );
 	}
 	return $now;
 }
@@ -190,7 +206,22 @@ function newsroom_remember_slug( $post ) {
 }
 
 /**
- * Writes what happened in this request into the table and sends it.
+ * Writes what happened in this request and sends it, for each site of the network that has the plugin.
+ */
+function newsroom_flush_all() {
+	$here = get_current_blog_id();
+	newsroom_flush_changes();
+	foreach ( is_multisite() ? array_diff( newsroom_noted_sites(), array( $here ) ) : array() as $site ) {
+		switch_to_blog( $site );
+		if ( false !== get_option( 'newsroom_version' ) ) {
+			newsroom_flush_changes();
+		}
+		restore_current_blog();
+	}
+}
+
+/**
+ * Writes what happened in this request in the present site into the table and sends it.
  */
 function newsroom_flush_changes() {
 	// Pictures come first: the site measures them when it reads the documents that show them.

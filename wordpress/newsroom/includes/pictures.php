@@ -21,7 +21,7 @@ add_filter( 'wp_update_attachment_metadata', 'newsroom_picture_written', 10, 2 )
 define( 'NEWSROOM_MOST_PICTURES', 100 );
 
 /**
- * Pictures whose files changed in this request: their addresses, and what happened.
+ * Pictures of the present site whose files changed in this request: their addresses, and what happened.
  *
  * @param int|null    $add   Attachment to add, or null to only look.
  * @param string|null $event `update`, `delete`, or `new` for a picture whose addresses nobody has seen.
@@ -30,11 +30,12 @@ define( 'NEWSROOM_MOST_PICTURES', 100 );
  */
 function newsroom_changed_pictures( $add = null, $event = null, $drop = false ) {
 	static $pictures = array();
-	$now             = $pictures;
+	$site            = get_current_blog_id();
+	$now             = isset( $pictures[ $site ] ) ? $pictures[ $site ] : array();
 	if ( $drop ) {
-		$pictures = array();
+		unset( $pictures[ $site ] );
 	} elseif ( null !== $add ) {
-		$known = isset( $pictures[ $add ] ) ? $pictures[ $add ] : array(
+		$known = isset( $now[ $add ] ) ? $now[ $add ] : array(
 			'event'     => $event,
 			'addresses' => array(),
 		);
@@ -42,10 +43,11 @@ function newsroom_changed_pictures( $add = null, $event = null, $drop = false ) 
 			$known['event'] = $event;
 		}
 		// A request that changes thousands doesn't keep their addresses: they aren't sent.
-		if ( 'new' !== $known['event'] && count( $pictures ) < 2 * NEWSROOM_MOST_PICTURES ) {
+		if ( 'new' !== $known['event'] && count( $now ) < 2 * NEWSROOM_MOST_PICTURES ) {
 			$known['addresses'] = array_values( array_unique( array_merge( $known['addresses'], newsroom_picture_addresses( $add ) ) ) );
 		}
-		$pictures[ $add ] = $known;
+		$pictures[ $site ][ $add ] = $known;
+		newsroom_noted_sites( $site );
 	}
 	return $now;
 }

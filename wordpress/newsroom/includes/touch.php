@@ -24,7 +24,7 @@ add_action( 'edit_attachment', 'newsroom_picture_changed' );
 add_action( 'delete_attachment', 'newsroom_picture_changed' );
 
 /**
- * Documents that changed in this request without being saved.
+ * Documents of the present site that changed in this request without being saved.
  *
  * @param int|null $add  Document to add, or null to only look.
  * @param bool     $drop Whether to empty the list.
@@ -32,11 +32,13 @@ add_action( 'delete_attachment', 'newsroom_picture_changed' );
  */
 function newsroom_touched( $add = null, $drop = false ) {
 	static $ids = array();
-	$now        = $ids;
+	$site       = get_current_blog_id();
+	$now        = isset( $ids[ $site ] ) ? $ids[ $site ] : array();
 	if ( $drop ) {
-		$ids = array();
+		unset( $ids[ $site ] );
 	} elseif ( null !== $add ) {
-		$ids[ $add ] = $add;
+		$ids[ $site ][ $add ] = $add;
+		newsroom_noted_sites( $site );
 	}
 	return array_values( $now );
 }

@@ -75,6 +75,29 @@ it('a deleted picture changes the story whose headlines are tested with it, and 
   ]);
 });
 
+it('what changed in another site of a network is not taken for a story of this one', async () => {
+  const story = await insert('articles', 'Of this site');
+  await untilSent(newsroom);
+  receiver.clear();
+  const [before, after] = await newsroom.php(
+    `global $wpdb;
+    $wpdb->update( $wpdb->posts, array( 'post_modified_gmt' => '2026-01-02 03:04:05' ), array( 'ID' => $input ) );
+    clean_post_cache( $input );
+    $before = get_post( $input )->post_modified_gmt;
+    // As switch_to_blog() does; the story stands for one that has its number there.
+    $GLOBALS['blog_id'] = 2;
+    newsroom_touch( $input );
+    $GLOBALS['blog_id'] = 1;
+    newsroom_flush_all();
+    clean_post_cache( $input );
+    return array( $before, get_post( $input )->post_modified_gmt );`,
+    story,
+  );
+  expect(after).toBe(before);
+  await untilSent(newsroom);
+  expect(receiver.deliveries).toEqual([]);
+});
+
 it('a story that loses a section by a bulk tool or the command line has changed', async () => {
   const story = await insert('articles', 'Filed twice');
   await newsroom.php(`return wp_set_object_terms( $input, array( 'justice', 'politics' ), 'category' );`, story);
