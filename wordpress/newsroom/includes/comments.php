@@ -16,6 +16,7 @@ add_filter( 'rest_request_after_callbacks', 'newsroom_comment_release', 10, 3 );
 add_filter( 'rest_preprocess_comment', 'newsroom_comment_prepared', 10, 2 );
 add_filter( 'rest_pre_insert_comment', 'newsroom_comment_unconfirmed', 10, 2 );
 add_action( 'transition_comment_status', 'newsroom_comment_looked_at', 10, 3 );
+add_action( 'pre_comment_on_post', 'newsroom_refuse_comment_form' );
 
 /** Seconds after which a comment that is still being written counts as given up. */
 const NEWSROOM_COMMENT_LOCK = 120;
@@ -224,6 +225,28 @@ function newsroom_comment_unconfirmed( $prepared, $request ) {
 		$prepared['comment_approved'] = '0';
 	}
 	return $prepared;
+}
+
+/**
+ * Refuses WordPress's own comment form on what readers see on the site. The form asks for no account: a stranger would write under any name,
+ * and at once under one that WordPress trusts.
+ *
+ * @param int $post_id Post that the comment is on.
+ */
+function newsroom_refuse_comment_form( $post_id ) {
+	$post = get_post( $post_id );
+	if ( ! newsroom_is_document( $post ) || ! newsroom_links_to_site() || current_user_can( 'moderate_comments' ) ) {
+		return;
+	}
+	wp_die(
+		esc_html__( 'Comments are written on the site.', 'newsroom' ),
+		'',
+		array(
+			'response'  => 403,
+			'link_url'  => esc_url( (string) get_permalink( $post ) ),
+			'link_text' => esc_html__( 'Open it there', 'newsroom' ),
+		)
+	);
 }
 
 /**

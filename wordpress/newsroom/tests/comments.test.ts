@@ -80,6 +80,44 @@ describe('Akismet', () => {
   });
 });
 
+describe('WordPress’s own comment form', () => {
+  const trusted = { author_name: 'Trusted Reader', author_email: 'trusted@example.com' };
+  const send = async (fields: Record<string, string>) => {
+    // WordPress refuses two comments of one address within seconds.
+    await newsroom.php(
+      `global $wpdb; return $wpdb->query( "UPDATE {$wpdb->comments} SET comment_date_gmt = '2020-01-01 00:00:00'" );`,
+    );
+    return newsroom.get('/wp-comments-post.php', {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams({ comment_post_ID: String(post), comment: `By form ${++number}.`, ...fields }),
+    });
+  };
+  const count = (name: string) =>
+    newsroom.php(
+      `return count( array_filter( get_comments( array( 'status' => 'any' ) ), function ( $one ) use ( $input ) { return $input === $one->comment_author; } ) );`,
+      name,
+    );
+
+  it('lets no stranger write under the name of a reader whom WordPress trusts, or of the newspaper', async () => {
+    await approve((await write({ ...trusted, newsroom_key: 'first-of-trusted' })).json.id);
+    const answers = [
+      await send({ author: trusted.author_name, email: trusted.author_email }),
+      await send({ author: 'The Sun', email: 'eve@example.com' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403]);
+    expect([await count(trusted.author_name), await count('The Sun')]).toEqual([1, 0]);
+  });
+
+  it('takes comments on what the site doesn’t show', async () => {
+    const own = await newsroom.php(
+      `return wp_insert_post( array( 'post_type' => 'post', 'post_title' => 'Of the theme', 'post_status' => 'publish', 'comment_status' => 'open' ) );`,
+    );
+    const answer = await send({ comment_post_ID: String(own), author: 'Blog Reader', email: 'blog@example.com' });
+    expect([answer.status, await count('Blog Reader')]).toEqual([302, 1]);
+  });
+});
+
 describe('a comment with a key', () => {
   it('is one comment, however often it comes, and however many at once', async () => {
     const key = 'draft-of-a-reader-1';
