@@ -444,6 +444,20 @@ onBothEngines('accounts', (engines) => {
       }
     });
 
+    it('are fifty at most, so that hundreds can’t share an account', async () => {
+      const { accounts, join, token, clock } = await open();
+      const other = browser((await join('eve@example.com')).cookies);
+      const jars = [browser((await join(email)).cookies)];
+      for (let i = 0; i < 50; i++) {
+        clock.pass(180);
+        got(await accounts.sendLink(send()));
+        jars.push(browser(got(await accounts.useLink(token(email), caller())).cookies));
+      }
+      const areOpen = await Promise.all(jars.map(async (jar) => (await accounts.session(jar)).session !== null));
+      expect(areOpen).toEqual([false, ...Array.from({ length: 50 }, () => true)]);
+      expect((await accounts.session(other)).session).not.toBeNull();
+    });
+
     it('end everywhere, elsewhere or here', async () => {
       const { accounts, join, token } = await open();
       const jars = [browser((await join(email)).cookies)];

@@ -24,6 +24,8 @@ export const sessionLife = {
   tracking: 365 * day,
 };
 
+/** Most sessions of one account: more than a household has devices, and too few for hundreds to share it. */
+const mostSessions = 50;
 /** Milliseconds for which requests with replaced cookies may still arrive. */
 const underWay = 60_000;
 const mostReplaced = 10_000;
@@ -34,8 +36,8 @@ const hashesOf = ({ hmacs }: Dependencies, header: string | null | undefined): r
     .map((token) => hmacs.token('session', token));
 
 /**
- * Opens a session with a new token, and ends the one that the browser had. The caller adds {@link accessCookies} once the transaction
- * is committed.
+ * Opens a session with a new token, and ends the one that the browser had, and of too many the one that was used least recently. The
+ * caller adds {@link accessCookies} once the transaction is committed.
  */
 export async function openSession(
   deps: Dependencies,
@@ -63,10 +65,17 @@ export async function openSession(
       expiresAt: new Date(createdAt + sessionLife.session * 1000).toISOString(),
     })
     .execute();
+  await endOldest(tx, userId);
   return {
     session: { id, userId, trackingId, email, emailVerified, createdAt },
     cookies: sessionCookies(deps, token, trackingId),
   };
+}
+
+async function endOldest(tx: AccountsTransaction, userId: string): Promise<void> {
+  const own = tx.selectFrom('sessions').select('id').where('userId', '=', userId);
+  const kept = own.orderBy('updatedAt', 'desc').orderBy('createdAt', 'desc').limit(mostSessions);
+  await tx.deleteFrom('sessions').where('userId', '=', userId).where('id', 'not in', kept).execute();
 }
 
 /** See {@link Accounts.session}. */
