@@ -75,7 +75,9 @@ describe('the breakpoints', () => {
     const others = ['components/ads/AdSlot.astro', 'lib/mail/messages/layout.ts'];
     const inPixels = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.(?:css|astro|tsx?)$/u.test(file) && !/\.test\.tsx?$/u.test(file))
-      .filter((file) => /\((?:min|max)-width: ?[\d.]+px\)/u.test(readFileSync(join(import.meta.dirname, file), 'utf8')));
+      .filter((file) =>
+        /\((?:min|max)-width: ?[\d.]+px\)/u.test(readFileSync(join(import.meta.dirname, file), 'utf8')),
+      );
     expect(inPixels.filter((file) => !others.includes(file))).toEqual([]);
   });
 });
