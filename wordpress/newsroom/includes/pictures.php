@@ -74,16 +74,20 @@ function newsroom_picture_addresses( $id ) {
 	if ( '' === $url ) {
 		return array();
 	}
-	$meta    = wp_get_attachment_metadata( $id, true );
-	$backups = get_post_meta( $id, '_wp_attachment_backup_sizes', true );
-	$files   = array();
-	foreach ( array_merge( is_array( $meta ) && isset( $meta['sizes'] ) ? array_values( (array) $meta['sizes'] ) : array(), is_array( $backups ) ? array_values( $backups ) : array() ) as $size ) {
-		$files[] = is_array( $size ) && isset( $size['file'] ) ? (string) $size['file'] : '';
-	}
-	$files[]   = is_array( $meta ) && isset( $meta['original_image'] ) ? (string) $meta['original_image'] : '';
+	$files = array();
+	$held  = array( wp_get_attachment_metadata( $id, true ), get_post_meta( $id, '_wp_attachment_backup_sizes', true ) );
+	// Also in the lists that plugins for other formats add to each size.
+	array_walk_recursive(
+		$held,
+		static function ( $value, $key ) use ( &$files ) {
+			if ( in_array( $key, array( 'file', 'original_image' ), true ) && is_string( $value ) ) {
+				$files[] = wp_basename( $value );
+			}
+		}
+	);
 	$folder    = substr( $url, 0, (int) strrpos( $url, '/' ) + 1 );
 	$addresses = array( $url );
-	foreach ( array_filter( array_map( 'wp_basename', $files ) ) as $file ) {
+	foreach ( array_filter( $files, 'strlen' ) as $file ) {
 		$addresses[] = $folder . $file;
 	}
 	return array_slice( array_values( array_unique( $addresses ) ), 0, 100 );

@@ -75,6 +75,26 @@ describe('a picture', () => {
     ]);
   });
 
+  it('has the addresses of its original, of its other formats and of its earlier edits', async () => {
+    const picture = await upload('formats');
+    const names: string[] = await newsroom.php(
+      `$meta = wp_get_attachment_metadata( $input );
+      $meta['original_image'] = 'formats-original.png';
+      $meta['sizes']['large']['sources'] = array( 'image/webp' => array( 'file' => 'formats-1024x576.webp', 'filesize' => 9 ) );
+      wp_update_attachment_metadata( $input, $meta );
+      update_post_meta( $input, '_wp_attachment_backup_sizes', array( 'full-orig' => array( 'file' => 'formats-before.png' ) ) );
+      return array_map( 'wp_basename', newsroom_picture_addresses( $input ) );`,
+      picture.id,
+    );
+    expect(names.toSorted()).toEqual([
+      'formats-1024x576.png',
+      'formats-1024x576.webp',
+      'formats-before.png',
+      'formats-original.png',
+      'formats.png',
+    ]);
+  });
+
   it('whose file was written again under its name is named, though nothing else changed', async () => {
     const picture = await upload();
     receiver.clear();
