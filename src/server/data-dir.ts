@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { isMainThread } from 'node:worker_threads';
 import type { Logger } from '../lib/logging.ts';
 import type { AccessKey } from '../press/delivery/access-cookie.ts';
@@ -34,6 +35,28 @@ export function openDataDir(dir: string, log: Logger): void {
       { dir, path: failed },
       'Other users may read files in DATA_DIR: they belong to another user, so their mode stays',
     );
+  }
+}
+
+/** Held as long as this process lives: SQLite's lock ends with its process, however that ends. */
+let servingLock: DatabaseSync | undefined;
+
+/**
+ * Keeps other sites from serving the folder: each would miss the changes that the other has stored, and go on showing withdrawn stories.
+ * Commands may run beside a site.
+ *
+ * @throws Error with a sentence for the operator
+ */
+export function holdForServing(dir: string): void {
+  try {
+    servingLock = new DatabaseSync(join(dir, 'serving.lock'), { timeout: 0 });
+    servingLock.exec('begin exclusive');
+  } catch (error) {
+    const busy = 5;
+    // A full disk doesn't stop the start.
+    if ((error as { errcode?: number }).errcode !== busy) return;
+    const sentence = `DATA_DIR is ${dir}, which another process of the site serves. Give each a folder of its own, or stop that process.`;
+    throw new Error(sentence, { cause: error });
   }
 }
 

@@ -6,6 +6,7 @@ import { flushCompileCache } from 'node:module';
 import { compose } from './compose.ts';
 import { parseConfig } from './config/config.ts';
 import { unknownSettings } from './config/unknown-settings.ts';
+import { holdForServing, openDataDir } from './data-dir.ts';
 import { requirePort } from './http/listen.ts';
 import { loadPages } from './http/page-renderer.ts';
 import { createLog } from './logging.ts';
@@ -21,10 +22,15 @@ import type { WriterLink } from './workers/writer-link.ts';
  */
 export async function startSite(env: Readonly<Record<string, string | undefined>>): Promise<Site> {
   const config = parseConfig(env);
-  // First of all: a start that can't have its port must not migrate the database of a running site.
+  const log = createLog(config.logLevel);
+  for (const { name, meant } of unknownSettings(env)) {
+    log.warn({ setting: name, meant }, `${name} isn't a setting and is ignored. Did you mean ${meant}?`);
+  }
+  // Before anything is opened: a start that can't have its port must not migrate the database of a running site.
   await requirePort(config);
-  if (config.workers === 1) return startWriter(env, null);
-  return startWorkers(env, config, createLog(config.logLevel));
+  openDataDir(config.dataDir, log);
+  holdForServing(config.dataDir);
+  return config.workers === 1 ? startWriter(env, null) : startWorkers(env, config, log);
 }
 
 /**
@@ -38,9 +44,6 @@ export async function startWriter(
 ): Promise<Writer> {
   const config = parseConfig(env);
   const log = createLog(config.logLevel);
-  for (const { name, meant } of unknownSettings(env)) {
-    log.warn({ setting: name, meant }, `${name} isn't a setting and is ignored. Did you mean ${meant}?`);
-  }
   const render = await loadPages(`${dist}server/entry.mjs`).catch((error: unknown) => {
     throw new Error('The pages have not been built, or the build is broken: run "npm run build".', { cause: error });
   });

@@ -33,7 +33,17 @@ it('holds nothing that other users may read, nor does what an earlier version le
   expect(open).toEqual([]);
 });
 
-/** A start whose folder can't be made. @returns what it has written, and how it has ended */
+it('is served by one process, whatever the port, and by the next one when that has been killed', async () => {
+  paper = await startPaper();
+  const { output, ended } = await failedStart({ DATA_DIR: paper.folder });
+  expect(ended).toEqual([1, null]);
+  expect(output).toContain(`DATA_DIR is ${paper.folder}, which another process of the site serves. Give each a folder`);
+  await paper.kill('SIGKILL');
+  await paper.start();
+  expect((await paper.ask('/article/story-1')).status).toBe(200);
+});
+
+/** A start that fails, unless said otherwise because its folder can't be made. @returns what it has written, and how it has ended */
 async function failedStart(settings: Readonly<Record<string, string>>): Promise<{ output: string; ended: unknown[] }> {
   const site = spawn(process.execPath, ['src/server/main.ts'], {
     env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', DATA_DIR: '/proc/no-folder', ...settings },

@@ -167,20 +167,15 @@ it('goes on when another site is started on its folder by mistake', async () => 
   const env = { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', WORKERS: '2', DATA_DIR: folder };
   const other = spawn(process.execPath, ['src/server/main.ts'], {
     env: Object.assign(env, { SITE_URL: siteUrl, WORDPRESS_URL: wordpressUrl }),
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'inherit', 'pipe'],
   });
-  let output = '';
-  other.stdout.on('data', (data) => {
-    output += data;
+  let errors = '';
+  other.stderr.on('data', (data) => {
+    errors += data;
   });
-  const ended = once(other, 'exit');
-  await until(
-    () => output.includes('A worker serves cached pages'),
-    () => output,
-  );
-  other.kill('SIGTERM');
-  await ended;
-  // It has no connection to the writer yet.
+  expect(await once(other, 'close')).toEqual([1, null]);
+  expect(errors).toContain(`DATA_DIR is ${folder}, which another process of the site serves. Give each a folder`);
+  // Its successor has no connection to the writer yet.
   const [killed = 0] = workers().serving;
   process.kill(killed, 'SIGKILL');
   replaced++;

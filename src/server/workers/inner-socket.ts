@@ -2,9 +2,9 @@
  * The server of a worker: it listens on a Unix socket in the data folder, which only this user may open, and gets the connections of the
  * public port from the supervisor (door.ts).
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { clientHeader } from './forward.ts';
@@ -13,25 +13,7 @@ import { clientHeader } from './forward.ts';
 const longestPath = 100;
 
 /** Folder of the workers' sockets. */
-const socketsFolder = (dataDir: string): string => join(resolve(dataDir), 'sockets');
-
-/** Makes the folder, and removes what killed workers have left in it: the sockets of a site that runs by now are answered, and stay. */
-export async function openSocketsFolder(dataDir: string): Promise<void> {
-  const folder = socketsFolder(dataDir);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    if (!(await isAnswered(path))) rmSync(path, { recursive: true, force: true });
-  }
-}
-
-function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
-}
+export const socketsFolder = (dataDir: string): string => join(resolve(dataDir), 'sockets');
 
 /** Path of this process's socket. */
 export function innerSocket(dataDir: string): string {

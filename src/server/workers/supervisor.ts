@@ -5,15 +5,15 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { backOff } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Config } from '../config/config.ts';
-import { openDataDir } from '../data-dir.ts';
 import { listen } from '../http/listen.ts';
 import { createDoor, type Door } from './door.ts';
-import { openSocketsFolder } from './inner-socket.ts';
+import { socketsFolder } from './inner-socket.ts';
 import type { Counted, CountedBefore, FromWorker, ToServing, ToWriter } from './messages.ts';
 
 /** The program of both kinds of worker; the kind is its argument. */
@@ -52,16 +52,16 @@ const stoppingMs = 5000;
 /**
  * Starts the workers.
  *
- * @throws Error when the data folder can't be used, when the writer ends before it is ready, which it has explained, or when the port can't
- *   be opened
+ * @throws Error when the writer ends before it is ready, which it has explained, or when the port can't be opened
  */
 export async function startWorkers(
   env: Readonly<Record<string, string | undefined>>,
   config: Pick<Config, 'workers' | 'host' | 'port' | 'dataDir' | 'siteUrl'>,
   log: Logger,
 ): Promise<Workers> {
-  openDataDir(config.dataDir, log);
-  await openSocketsFolder(config.dataDir);
+  // Workers that were killed leave theirs behind. No other site uses the folder (data-dir.ts).
+  rmSync(socketsFolder(config.dataDir), { recursive: true, force: true });
+  mkdirSync(socketsFolder(config.dataDir), { mode: 0o700 });
   const state: State = {
     env,
     log,
