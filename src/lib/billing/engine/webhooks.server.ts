@@ -31,7 +31,7 @@ const named = (value: unknown, prefix: string): string | null => {
 };
 
 /** Fields of a customer that change the next bill. */
-const billedFields = ['address', 'balance', 'shipping', 'tax', 'tax_exempt'];
+const billedFields = ['address', 'balance', 'discount', 'shipping', 'tax', 'tax_exempt'];
 
 /** The job that an event causes; `null`: none. @param before the fields that it has changed, as they were */
 export function jobOf(type: string, object: EventObject, before: object = {}): BillingJob | null {
@@ -46,9 +46,10 @@ export function jobOf(type: string, object: EventObject, before: object = {}): B
       : (named(object.parent?.subscription_details?.subscription, 'sub') ?? named(object.subscription, 'sub'));
   if (subscription !== null)
     return { kind: type === 'invoice.upcoming' ? 'announced' : 'subscription', subject: subscription };
-  // Payments and refunds name the customer but no subscription, disputes only the charge.
+  // Payments, refunds and discounts of a customer name no subscription, disputes only the charge.
   const customer = named(object.customer, 'cus');
-  const mattersToAll = /^(?:charge|refund|payment_intent|setup_intent|invoice|subscription_schedule)\b/.test(type);
+  const mattersToAll =
+    /^(?:charge|customer\.discount|refund|payment_intent|setup_intent|invoice|subscription_schedule)\b/.test(type);
   if (!mattersToAll) return null;
   const charge = named(object.charge, '(?:ch|py)');
   if (customer !== null) return { kind: 'customer', subject: customer };

@@ -25,11 +25,22 @@ describe('what an event makes us ask', () => {
     ['price.updated', { object: 'price', id: 'price_1' }, 'catalogue:all'],
     ['product.created', { object: 'product' }, 'catalogue:all'],
     ['customer.updated', { object: 'customer', id: 'cus_1' }, null],
+    ['customer.discount.created', { object: 'discount', customer: 'cus_1', subscription: null }, 'customer:cus_1'],
+    ['customer.discount.updated', { object: 'discount', customer: { id: 'cus_1' } }, 'customer:cus_1'],
+    [
+      'customer.discount.deleted',
+      { object: 'discount', customer: 'cus_1', subscription: 'sub_1' },
+      'subscription:sub_1',
+    ],
     ['customer.subscription.updated', { object: 'subscription', id: 'sub_1/../../x' }, null],
     ['payout.paid', { object: 'payout' }, null],
   ])('%s of %o: %s', (type, object, subject) => {
     const job = jobOf(type, object);
     expect(job && `${job.kind}:${job.subject}`).toBe(subject);
+  });
+  it('a customer who gets a discount', () => {
+    const job = { kind: 'customer', subject: 'cus_1' };
+    expect(jobOf('customer.updated', { object: 'customer', id: 'cus_1' }, { discount: null })).toEqual(job);
   });
 });
 
