@@ -23,6 +23,8 @@ export interface Notice {
 const day = 24 * 60 * 60 * 1000;
 /** Older events aren't mailed: after a Stripe account with many subscriptions is connected, no reader gets mail about last year. */
 const newsMs = 3 * day;
+/** Stripe retries a bill for two months at most. */
+const retriedMs = 62 * day;
 
 /** @param now epoch milliseconds @param announced whether Stripe has announced the next bill */
 export function noticesOf(state: StripeState, now: number, rules: BillingRules, announced = false): readonly Notice[] {
@@ -74,16 +76,27 @@ function nextBillOf(state: StripeState): Extract<BillingMessage, { kind: 'receip
   return { at: state.periodEnd, amount: state.nextAmount, tax: state.nextTax ?? null };
 }
 
-/** A failed renewal; a failed first payment is shown on the page. */
+/** A failed renewal, and once more when Stripe gives it up; a failed first payment is shown on the page. */
 function failed(state: StripeState, now: number, until: number | null): Notice[] {
   if (!isOverdue(state)) return [];
+  const isGivenUp = state.status === 'unpaid';
   const invoice = state.invoices.find(({ status, attempted }) => status === 'open' && attempted);
-  if (!invoice || invoice.created < now - newsMs || until === null) return [];
+  if (!invoice || invoice.created < now - (isGivenUp ? retriedMs : newsMs) || until === null) return [];
   const { id, due: amount, tax = null, currency, nextAttempt } = invoice;
   return [
     {
-      key: `failed:${id}`,
-      message: { kind: 'payment-failed', plan: state.price.name, amount, tax, currency, nextAttempt, until },
+      // A later bill of the same unpaid subscription is no news.
+      key: isGivenUp ? `unpaid:${state.id}:${paidUntil(state)}` : `failed:${id}`,
+      message: {
+        kind: 'payment-failed',
+        plan: state.price.name,
+        amount,
+        tax,
+        currency,
+        nextAttempt,
+        until,
+        over: until <= now,
+      },
     },
   ];
 }

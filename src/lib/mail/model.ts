@@ -118,6 +118,8 @@ type BillingMail =
       readonly nextAttempt: number | null;
       /** Until when the subscriber keeps access. */
       readonly until: number;
+      /** Whether the access has ended; older queued mail doesn't say. */
+      readonly over?: boolean;
     }
   | {
       readonly kind: 'cancelled';

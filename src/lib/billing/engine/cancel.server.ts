@@ -11,7 +11,7 @@ async function retrieve(stripe: Stripe, id: string) {
 }
 
 /** @returns `false` when it was paid at the last moment */
-async function voidInvoice(stripe: Stripe, invoice: Stripe.Invoice): Promise<boolean> {
+async function voidInvoice(stripe: Stripe, invoice: Pick<Stripe.Invoice, 'id'>): Promise<boolean> {
   try {
     await stripe.invoices.voidInvoice(invoice.id ?? '');
     return true;
@@ -52,6 +52,31 @@ export async function voidSwitch(stripe: Stripe, id: string): Promise<void> {
   const { subscription, invoice } = await retrieve(stripe, id);
   if (subscription.pending_update === null || invoice?.status !== 'open') return;
   if (invoice.billing_reason === 'subscription_update') await voidInvoice(stripe, invoice);
+}
+
+/**
+ * Leaves the newest bill of an unpaid subscription to be paid. Those of earlier periods, which opened nothing, are voided: Stripe goes on
+ * making bills, as drafts that it never charges.
+ */
+export async function keepNewestBill(stripe: Stripe, subscription: string): Promise<void> {
+  const { data } = await stripe.invoices.list({ subscription, limit: 100 });
+  const renewals = data.filter(({ billing_reason: reason }) => reason === 'subscription_cycle');
+  // The newest is made payable first: without any open bill Stripe would call the subscription active.
+  for (const [at, invoice] of renewals.entries()) {
+    const { id, status } = invoice;
+    if (status === 'draft') await finalizeInvoice(stripe, id ?? '');
+    if (at > 0 && (status === 'draft' || status === 'open')) await voidInvoice(stripe, invoice);
+  }
+}
+
+/** Makes a draft payable, without charging it. */
+async function finalizeInvoice(stripe: Stripe, id: string): Promise<void> {
+  try {
+    await stripe.invoices.finalizeInvoice(id, { auto_advance: false });
+  } catch (error) {
+    // It is no draft any more.
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+  }
 }
 
 /**

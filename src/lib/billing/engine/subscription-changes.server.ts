@@ -5,7 +5,7 @@ import { messages } from '../messages.ts';
 import { metadataFields, type SavedCardAnswer, type Subscription } from '../schema.ts';
 import type { Billed } from '../service.ts';
 import { isEnding, isInGoodStanding, isRenewalDue, isRunning, subscriptionOf } from '../subscription-model.ts';
-import { cancelNow, resume } from './cancel.server.ts';
+import { cancelNow, keepNewestBill, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { paymentIntentOf } from './payments.server.ts';
@@ -93,6 +93,7 @@ export async function changeCard(
     try {
       const running = await stripe.subscriptions.update(state.id, { default_payment_method: card });
       await useCardForPlanned(stripe, state);
+      if (running.status === 'unpaid') await keepNewestBill(stripe, running.id);
       const waiting = await payOpenInvoices(dependencies, running, card);
       if (waiting) return ok({ paymentIntentStatus: 'requires_action', clientSecret: waiting.client_secret });
     } finally {

@@ -74,10 +74,11 @@ function renewal({ plan, amount, tax, currency, at }: Of<'renewal-notice'>, pape
 }
 
 function failed(
-  { plan, amount, tax, currency, nextAttempt, until }: Of<'payment-failed'>,
+  { plan, amount, tax, currency, nextAttempt, until, over = false }: Of<'payment-failed'>,
   paper: Publisher,
 ): MailContent {
   const sum = money(amount, currency);
+  const access = `You ${over ? 'had access' : 'can keep reading'} until ${date(paper, until)}.`;
   return {
     subject: `Your payment to ${paper.name} didn’t go through`,
     preview: `We couldn’t charge ${sum}. Please check your card.`,
@@ -85,8 +86,8 @@ function failed(
     opening: [
       `We couldn’t charge ${taxed(amount, tax, currency)} for ${plan}. The card may have expired, or the bank may have declined it.`,
       nextAttempt === null
-        ? `Please add another card. You can keep reading until ${date(paper, until)}.`
-        : `We’ll try again on ${date(paper, nextAttempt)}. Please check your card or add another before then. You can keep reading until ${date(paper, until)}.`,
+        ? `${over ? 'We won’t try again by ourselves. To go on reading, add another card, which pays the bill.' : 'Please add another card.'} ${access}`
+        : `We’ll try again on ${date(paper, nextAttempt)}. Please check your card or add another before then. ${access}`,
     ],
     button: { label: 'Update your card', url: `${paper.siteUrl}/account/card` },
     closing: [
