@@ -5,9 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Updateable } from 'kysely';
+import { type InsertObject, sql, type Updateable } from 'kysely';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
-import type { JobsTable, QueueName } from './tables.ts';
+import { type QueueClock, queueClock } from './clock.ts';
+import type { JobsTable, JobsTables, QueueName } from './tables.ts';
 
 type Db = Queries | AccountsTransaction;
 
@@ -72,21 +73,22 @@ const pruneStep = 2000;
 
 const ended: Updateable<JobsTable> = { payload: null, subject: null, claim: null };
 
-/** The jobs of one queue. @param now epoch milliseconds */
+/** The jobs of one queue. All times that it takes and returns are of this node's clock. @param now epoch milliseconds */
 export function createJobQueue<Kind extends string>(
   database: Database,
   queue: QueueName,
   now: () => number,
 ): JobQueue<Kind> {
-  const { db } = database;
+  const { db, engine } = database;
+  const clock = queueClock(engine, now);
   const held = ({ id, claim }: Job<Kind>) => db.updateTable('jobs').where('id', '=', id).where('claim', '=', claim);
 
   return {
-    add: (transaction, job) => addJob(transaction, queue, job, now()),
-    claim: (most) => claimJobs<Kind>(database, queue, most, now()),
+    add: (transaction, job) => addJob(transaction, queue, job, clock()),
+    claim: (most) => claimJobs<Kind>(database, queue, most, clock()),
     async release(job, due, counted = true) {
       await held(job)
-        .set({ due, claim: null, tries: counted ? job.tries : job.tries - 1 })
+        .set({ due: clock().at(due), claim: null, tries: counted ? job.tries : job.tries - 1 })
         .execute();
     },
     async complete(job) {
@@ -96,23 +98,24 @@ export function createJobQueue<Kind extends string>(
         .where('claim', '=', job.claim)
         .where('causes', '=', job.causes)
         .executeTakeFirst();
-      if (numDeletedRows === 0n) await held(job).set({ claim: null, due: now(), tries: 0 }).execute();
+      if (numDeletedRows === 0n) await held(job).set({ claim: null, due: clock().present, tries: 0 }).execute();
     },
     async end(job, outcome, detail) {
       const { numUpdatedRows } = await held(job)
-        .set({ ...ended, ended: now(), outcome, detail })
+        .set({ ...ended, ended: clock().present, outcome, detail })
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
     async expire() {
+      const { present } = clock();
       const rows = await db
         .updateTable('jobs')
-        .set({ ...ended, ended: now(), outcome: 'expired' })
+        .set({ ...ended, ended: present, outcome: 'expired' })
         .where('queue', '=', queue)
         .where('ended', 'is', null)
-        .where('expires', '<=', now())
+        .where('expires', '<=', present)
         // A claimed job is due only when its lease has ended.
-        .where((is) => is.or([is('claim', 'is', null), is('due', '<=', now())]))
+        .where((is) => is.or([is('claim', 'is', null), is('due', '<=', present)]))
         .returning('kind')
         .execute();
       const counts: Record<string, number> = {};
@@ -124,7 +127,7 @@ export function createJobQueue<Kind extends string>(
         .selectFrom('jobs')
         .select('id')
         .where('queue', '=', queue)
-        .where('ended', '<', before)
+        .where('ended', '<', clock().at(before))
         .limit(pruneStep);
       await deleteInSteps(
         pruneStep,
@@ -135,7 +138,7 @@ export function createJobQueue<Kind extends string>(
     async forget(transaction, subject) {
       await transaction.deleteFrom('jobs').where('queue', '=', queue).where('subject', '=', subject).execute();
     },
-    waiting: () => countWaiting(db, queue),
+    waiting: () => countWaiting(db, queue, clock()),
   };
 }
 
@@ -162,16 +165,23 @@ export async function deleteInSteps(
   return deleted;
 }
 
-async function addJob<Kind extends string>(db: Db, queue: QueueName, job: NewJob<Kind>, now: number): Promise<void> {
-  const { kind, subject, payload = null, priority = 0, due = now, expires = null, once = false } = job;
-  const row: JobsTable = {
+async function addJob<Kind extends string>(
+  db: Db,
+  queue: QueueName,
+  job: NewJob<Kind>,
+  { present, at }: QueueClock,
+): Promise<void> {
+  const { kind, subject, payload = null, priority = 0, once = false } = job;
+  const due = job.due === undefined ? present : at(job.due);
+  const expires = job.expires === undefined ? null : at(job.expires);
+  const row: InsertObject<JobsTables, 'jobs'> = {
     id: once ? `${queue}:${kind}:${subject}` : randomUUID(),
     queue,
     kind,
     subject,
     payload,
     priority,
-    created: now,
+    created: present,
     due,
     expires,
     claim: null,
@@ -213,7 +223,7 @@ async function claimJobs<Kind extends string>(
   { db, engine }: Database,
   queue: QueueName,
   most: number,
-  now: number,
+  { present, own }: QueueClock,
 ): Promise<readonly Job<Kind>[]> {
   const claim = randomUUID();
   const rows = await db
@@ -224,7 +234,7 @@ async function claimJobs<Kind extends string>(
         .select('id')
         .where('queue', '=', queue)
         .where('ended', 'is', null)
-        .where('due', '<=', now)
+        .where('due', '<=', present)
         .orderBy('priority')
         .orderBy('due')
         .limit(most)
@@ -232,14 +242,14 @@ async function claimJobs<Kind extends string>(
         .$if(engine === 'postgres', (rows) => rows.forUpdate().skipLocked()),
     )
     .updateTable('jobs')
-    .set((is) => ({ claim, due: now + leaseMs, tries: is('tries', '+', 1) }))
+    .set((is) => ({ claim, due: sql`${present} + cast(${leaseMs} as bigint)`, tries: is('tries', '+', 1) }))
     .where('id', 'in', (from) => from.selectFrom('picked').select('id'))
     // Checked again: another process may have claimed one since the selection.
     .where('ended', 'is', null)
-    .where('due', '<=', now)
-    .returning(['id', 'kind', 'subject', 'payload', 'tries', 'causes', 'expires'])
+    .where('due', '<=', present)
+    .returning(['id', 'kind', 'subject', 'payload', 'tries', 'causes', 'expires', present.as('present')])
     .execute();
-  return rows.map(({ kind, subject, tries, causes, expires, ...row }) => ({
+  return rows.map(({ kind, subject, tries, causes, expires, present: then, ...row }) => ({
     ...row,
     claim,
     kind: kind as Kind,
@@ -247,21 +257,22 @@ async function claimJobs<Kind extends string>(
     subject: subject ?? '',
     tries: Number(tries),
     causes: Number(causes),
-    expires: expires === null ? null : Number(expires),
+    expires: expires === null ? null : own(expires, then),
   }));
 }
 
-async function countWaiting(db: Db, queue: QueueName): Promise<Waiting> {
+async function countWaiting(db: Db, queue: QueueName, { present, own }: QueueClock): Promise<Waiting> {
   const row = await db
     .selectFrom('jobs')
     .select(({ fn }) => [
       fn.countAll<number | string>().as('count'),
       fn.min('created').as('oldest'),
       fn.min('due').as('due'),
+      present.as('present'),
     ])
     .where('queue', '=', queue)
     .where('ended', 'is', null)
     .executeTakeFirstOrThrow();
-  const number = (value: unknown) => (value === null || value === undefined ? null : Number(value));
-  return { count: Number(row.count), oldest: number(row.oldest), due: number(row.due) };
+  const time = (value: unknown) => (value === null || value === undefined ? null : own(value, row.present));
+  return { count: Number(row.count), oldest: time(row.oldest), due: time(row.due) };
 }

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Database } from '../database.ts';
 import { createJobQueue, type JobQueue, leaseMs } from './queue.server.ts';
@@ -6,6 +6,45 @@ import { createJobQueue, type JobQueue, leaseMs } from './queue.server.ts';
 onBothEngines('the job queue', (engines) => {
   const queue = (database: Database, clock: { now: number }): JobQueue<'one' | 'two'> =>
     createJobQueue(database, 'comments', () => clock.now);
+
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('goes by the clock of the database, not by that of a node', async () => {
+    const database = await engines.open();
+    const hour = 3_600_000;
+    const real = Date.now();
+    /** The queue of a node whose clock is ahead by so much; what follows is done by this node. */
+    function onNode(ahead: number): JobQueue<'one' | 'two'> {
+      vi.useFakeTimers({ toFake: ['Date'], now: real + ahead });
+      return createJobQueue(database, 'comments', Date.now);
+    }
+    const isNear = (time: number | null | undefined, expected: number) =>
+      expect(Math.abs((time ?? 0) - expected)).toBeLessThan(60_000);
+    for (const ahead of [hour, -hour]) {
+      const first = onNode(ahead);
+      await first.add(database.db, { kind: 'one', subject: 'now', expires: Date.now() + hour });
+      await first.add(database.db, { kind: 'two', subject: 'later', due: Date.now() + hour / 2 });
+      isNear((await first.waiting()).oldest, Date.now());
+      const second = onNode(-ahead);
+      const [job, ...others] = await second.claim(5);
+      if (!job) throw new Error('nothing was claimed');
+      expect([job.subject, others]).toEqual(['now', []]);
+      isNear(job.expires, Date.now() + hour);
+      const third = onNode(ahead);
+      // Neither the lease nor the time of expiry has passed.
+      expect(await third.claim(5)).toEqual([]);
+      expect(await third.expire()).toEqual({});
+      await third.release(job, Date.now());
+      const [again] = await onNode(-ahead).claim(5);
+      expect(again?.subject).toBe('now');
+      if (again) expect(await third.end(again, 'done', null)).toBe(true);
+      await onNode(-ahead).prune(Date.now() - hour / 2, () => true);
+      expect(await database.db.selectFrom('jobs').select('id').execute()).toHaveLength(2);
+      await database.db.deleteFrom('jobs').execute();
+    }
+  });
 
   it('adds a job with the caller’s transaction, or not at all', async () => {
     const database = await engines.open();

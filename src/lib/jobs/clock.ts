@@ -1,0 +1,35 @@
+/**
+ * The time of the job queue. Nodes of a cluster compare leases and due times with the clock of their database, because their own clocks may
+ * differ by minutes.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { Engine } from '../database.ts';
+
+export interface QueueClock {
+  /** The present, epoch milliseconds, as an expression. */
+  readonly present: RawBuilder<number>;
+  /** A time of this node's clock, as an expression of the same distance from the present. */
+  at(time: number): RawBuilder<number>;
+  /** A stored time by this node's clock. @param present as the same query has returned it */
+  own(stored: unknown, present: unknown): number;
+}
+
+/** The database's clock, read once in each statement. SQLite's is the machine's. */
+const presents: Readonly<Record<Engine, RawBuilder<number>>> = {
+  postgres: sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`,
+  sqlite: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
+};
+
+/** Reads the clock. @param now this node's; any other than `Date.now` is given by a test, which decides the time of the queue, too */
+export function queueClock(engine: Engine, now: () => number): () => QueueClock {
+  const shared = now === Date.now ? presents[engine] : null;
+  return () => {
+    const here = now();
+    const present = shared ?? sql<number>`cast(${here} as bigint)`;
+    return {
+      present,
+      at: (time) => sql<number>`${present} + cast(${time - here} as bigint)`,
+      own: (stored, then) => Number(stored) - Number(then) + here,
+    };
+  };
+}
