@@ -24,6 +24,7 @@ import {
   type StripeState,
   subscriptionOf,
 } from '../subscription-model.ts';
+import { openOwnStripe } from './account.server.ts';
 import { callerOf, countRefusedCards, withinCardLimit, withinLimit } from './card-attempts.server.ts';
 import { createCatalog } from './catalog.server.ts';
 import { confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
@@ -46,7 +47,7 @@ import {
   findOffer,
   recordResumed,
 } from './retention.server.ts';
-import { asResult, ok, openStripe, overLimit, refusal } from './stripe.server.ts';
+import { asResult, ok, overLimit, refusal } from './stripe.server.ts';
 import { cancelSubscription, changeCard, resumeSubscription, saveMetadata } from './subscription-changes.server.ts';
 import { createSubscriptions } from './subscriptions.server.ts';
 import { createWebhooks } from './webhooks.server.ts';
@@ -105,7 +106,7 @@ const repairEveryMs = 60_000;
 /** Builds what the functions share. */
 function createDependencies(options: BillingOptions): BillingDependencies {
   const { access, database, limiter, outbox, siteUrl, rules, log, onPrices = () => {}, now = Date.now } = options;
-  const stripe = options.stripe ?? openStripe(access);
+  const stripe = options.stripe ?? openOwnStripe({ access, database, log, now });
   const catalog = createCatalog({ stripe, database, onPrices, log, now });
   const jobs = createJobQueue<BillingJobKind>(database, 'stripe', now);
   const customers = createCustomers(stripe, database, jobs, now);

@@ -16,12 +16,14 @@ import { apiVersion } from './api-version.ts';
 /** Milliseconds for one request; a second try under the same key follows. */
 const timeoutMs = 10_000;
 
-/** @param apiUrl without a slash at its end */
+/** @param apiUrl without a slash at its end @param before awaited before each request, which fails if it throws */
 export function openStripe(
   { secretKey, apiUrl }: { readonly secretKey: string; readonly apiUrl: string },
   timeout = timeoutMs,
   throughFetch?: typeof globalThis.fetch,
+  before?: () => Promise<void>,
 ): Stripe {
+  const client = throughFetch ? Stripe.createFetchHttpClient(throughFetch) : Stripe.createNodeHttpClient();
   const { hostname, port, protocol } = new URL(apiUrl);
   return new Stripe(secretKey, {
     apiVersion,
@@ -32,9 +34,20 @@ export function openStripe(
     maxNetworkRetries: 1,
     telemetry: false,
     appInfo: { name: 'Broadsheet' },
-    httpClient: throughFetch && Stripe.createFetchHttpClient(throughFetch),
+    httpClient: before ? requestingAfter(before, client) : client,
   });
 }
+
+const requestingAfter = (
+  before: () => Promise<void>,
+  client: Stripe.HttpClientInterface,
+): Stripe.HttpClientInterface => ({
+  getClientName: () => client.getClientName(),
+  async makeRequest(...request) {
+    await before();
+    return client.makeRequest(...request);
+  },
+});
 
 /** Failures by key. After a restart one failure may be replayed. */
 const failures = createBoundedMap<number>(5000);

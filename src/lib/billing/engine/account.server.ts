@@ -1,0 +1,76 @@
+/**
+ * Keeps a key of the wrong account out. To another account, or to test mode, every customer of this site is unknown: readers would get new
+ * customers there, and the deletion of an account would seem done. So the site remembers the live account that it sells through, and with
+ * a key of another one it asks Stripe nothing, as if Stripe were down: jobs wait, and readers keep what they have paid.
+ */
+import Stripe from 'stripe';
+import type { Database } from '../../database.ts';
+import type { Logger } from '../../logging.ts';
+import { addNote, findNote } from './notes.server.ts';
+import { openStripe } from './stripe.server.ts';
+
+/** Key of the note with the live account. */
+const accountKey = 'stripe account';
+/** Milliseconds until a refused key is checked again: operators may delete the note. */
+const againMs = 60_000;
+
+interface Options {
+  readonly access: { readonly secretKey: string; readonly apiUrl: string };
+  readonly database: Pick<Database, 'db'>;
+  readonly log: Logger;
+  readonly now: () => number;
+  /** In tests. */
+  readonly throughFetch?: typeof globalThis.fetch;
+}
+
+/** Stripe's client, whose calls fail while the key is of the wrong account. */
+export function openOwnStripe(options: Options): Stripe {
+  const { access, log, now, throughFetch } = options;
+  let checked: { readonly at: number; readonly problem: string | null } | null = null;
+  let checking: Promise<void> | null = null;
+
+  async function check(): Promise<void> {
+    const problem = await findProblem(options);
+    if (problem !== null) log.error({}, problem);
+    checked = { at: now(), problem };
+  }
+
+  async function refuseWrong(): Promise<void> {
+    const isKnown = checked !== null && (checked.problem === null || Math.abs(now() - checked.at) < againMs);
+    if (!isKnown) {
+      checking ??= check().finally(() => {
+        checking = null;
+      });
+      await checking;
+    }
+    if (checked?.problem) throw new Error(checked.problem);
+  }
+
+  return openStripe(access, undefined, throughFetch, refuseWrong);
+}
+
+/** @returns what is wrong with the key, a sentence for the operator; `null`: nothing */
+async function findProblem({ access, database: { db }, log, now, throughFetch }: Options): Promise<string | null> {
+  const ours = (await findNote(db, accountKey))?.value ?? null;
+  const remedy = `This site sells through ${ours}. Nothing is asked of Stripe until its key is back (docs/operations.md, "A new key or secret")`;
+  if (!/^[rs]k_live_/.test(access.secretKey))
+    return ours === null ? null : `STRIPE_SECRET_KEY is one of test mode. ${remedy}`;
+  const id = await fetchAccount(openStripe(access, undefined, throughFetch));
+  if (id === null) {
+    log.warn({}, 'STRIPE_SECRET_KEY may not read its account, so it is not known whether it is the right one');
+    return null;
+  }
+  if (ours === null) await addNote(db, accountKey, id, now());
+  return ours === null || ours === id ? null : `STRIPE_SECRET_KEY is one of the account ${id}. ${remedy}`;
+}
+
+/** `acct_…`; `null` where a restricted key may not read it. */
+async function fetchAccount(stripe: Stripe): Promise<string | null> {
+  try {
+    // The request that waits for this is tried twice.
+    return (await stripe.accounts.retrieveCurrent({}, { maxNetworkRetries: 0 })).id;
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripePermissionError) return null;
+    throw error;
+  }
+}
