@@ -38,10 +38,9 @@ export function openStripe(
   });
 }
 
-const requestingAfter = (
-  before: () => Promise<void>,
-  client: Stripe.HttpClientInterface,
-): Stripe.HttpClientInterface => ({
+type HttpClient = NonNullable<NonNullable<ConstructorParameters<typeof Stripe>[1]>['httpClient']>;
+
+const requestingAfter = (before: () => Promise<void>, client: HttpClient): HttpClient => ({
   getClientName: () => client.getClientName(),
   async makeRequest(...request) {
     await before();
