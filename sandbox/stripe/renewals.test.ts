@@ -104,6 +104,22 @@ describe('renewals', () => {
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('unpaid');
   });
 
+  it('of an unpaid subscription stay drafts, which are neither deleted nor voided before they are final', async () => {
+    await bench.control('PUT settings', { afterLastRetry: 'unpaid' });
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_reader_monthly');
+    await bench.control('POST card', { customer: id, number: '4000000000000341' });
+    bench.state.advance(31 * day + 3600 + 16 * day);
+    bench.state.advance(20 * day);
+    const [draft] = (await stripe.invoices.list({ subscription: made.id })).data;
+    expect(draft).toMatchObject({ status: 'draft', auto_advance: false, attempted: false });
+    expect(await refusal(stripe.invoices.del(draft?.id ?? ''))).toMatchObject({ code: 'invoice_not_editable' });
+    expect(await refusal(stripe.invoices.voidInvoice(draft?.id ?? ''))).toMatchObject({ code: 'invoice_not_editable' });
+    await stripe.invoices.finalizeInvoice(draft?.id ?? '', { auto_advance: false });
+    expect(await stripe.invoices.voidInvoice(draft?.id ?? '')).toMatchObject({ status: 'void' });
+    expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('unpaid');
+  });
+
   it('leave it past due, when the account says so, and go on billing it', async () => {
     await bench.control('PUT settings', { afterLastRetry: 'past_due' });
     const { id } = await bench.payer();

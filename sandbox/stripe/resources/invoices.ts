@@ -62,6 +62,9 @@ export const invoices: Route[] = [
     const invoice = account.need('invoice', id);
     if (invoice.status !== 'draft')
       throw invalid('You can only delete draft invoices.', undefined, 'invoice_not_editable');
+    // Those of a subscription are finalized and voided (docs.stripe.com/api/invoices/delete).
+    if (subscriptionOf(account, invoice))
+      throw invalid('You cannot delete an invoice of a subscription.', undefined, 'invoice_not_editable');
     account.store.remove('invoice', id);
     return deleted(invoice);
   }),
