@@ -1,7 +1,7 @@
 /**
  * Visits every route of the site (spec section 2, and those that the site adds) with JavaScript on and off, at the width of a phone and then
  * of a desktop: an answer of the right status, no console error, no failed request, nothing wider than the screen or than a desktop's at a zoom
- * of 400%, one first heading, no id twice, no words in the color of their background, header and footer where the layout rules want them, and no
+ * of 400%, nothing wider than a phone's or cut off with text of twice the size, one first heading, no id twice, no words in the color of their background, header and footer where the layout rules want them, and no
  * violation that axe finds. Each page is loaded once.
  */
 import type { APIRequestContext, Page } from '@playwright/test';
@@ -10,6 +10,7 @@ import { fixedPages, pathsOf } from '../../src/lib/http/fixed-pages.ts';
 import { layoutRules } from '../../src/lib/layout-rules.ts';
 import { publication } from '../../src/publication.ts';
 import { violationsOn } from '../world/axe.ts';
+import { cutWords, textSizeOf, withLargeText } from '../world/large-text.ts';
 import { isOfTest } from '../world/newsroom.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 
@@ -185,6 +186,7 @@ for (const javaScriptEnabled of [true, false]) {
         if (routes === own) await signIn(context);
         const status = routes === missing ? 404 : 200;
         const trouble = listen(page);
+        const textSize = await textSizeOf(page);
         /** Kinds that axe has looked at in both widths; of the other pages of a kind it looks at the phone's. */
         const seen = new Set<string>();
         for (const route of routes ?? (await found(request))) {
@@ -202,6 +204,11 @@ for (const javaScriptEnabled of [true, false]) {
           seen.add(kind);
           await page.setViewportSize({ width: 320, height: 225 });
           await expectNothingWider(page, route);
+          await page.setViewportSize(widths[0]);
+          await withLargeText(textSize, page, async () => {
+            await expectNothingWider(page, `${route} with large text`);
+            expect.soft(await cutWords(page), `words that large text cuts off on ${route}`).toEqual([]);
+          });
           // Chromium reports the page's own status as a console error, which is expected of a page that does not exist.
           const errors = trouble.errors.filter((text) => !(status >= 400 && /status of 4(04|10)/.test(text)));
           expect.soft(errors, `errors on ${route}`).toEqual([]);
