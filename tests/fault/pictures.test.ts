@@ -58,7 +58,7 @@ describe('a picture that both nodes have made', () => {
     const name = `gone-${hears.name}`;
     for (const paper of papers) expect((await ask(paper, name)).status).toBe(200);
     file = null;
-    for (const paper of papers) expect((await ask(paper, name)).status, 'nobody has said so').toBe(200);
+    for (const paper of papers) expect((await ask(paper, name)).status, 'before anyone has said so').toBe(200);
     expect((await tell(hears(), 'delete', name)).status).toBe(200);
     for (const paper of papers) await until(async () => (await ask(paper, name)).status === 404, paper.output);
   });

@@ -275,7 +275,7 @@ function newsroom_end_headline_test( $id, $test_id, $winner, $readings, $ended )
 			$change['meta_input']['_thumbnail_id'] = $variant['image'];
 		}
 	}
-	// WordPress saves the text as well, and would clean it by the rights of who is signed in: nobody, when the task list runs.
+	// WordPress saves the text as well, and would clean it by the rights of who is signed in: no one, when the task list runs.
 	$filtered = false !== has_filter( 'content_save_pre', 'wp_filter_post_kses' );
 	if ( $filtered ) {
 		kses_remove_filters();

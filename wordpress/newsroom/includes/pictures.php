@@ -24,7 +24,7 @@ define( 'NEWSROOM_MOST_PICTURES', 100 );
  * Pictures of the present site whose files changed in this request: their addresses, and what happened.
  *
  * @param int|null    $add   Attachment to add, or null to only look.
- * @param string|null $event `update`, `delete`, or `new` for a picture whose addresses nobody has seen.
+ * @param string|null $event `update`, `delete`, or `new` for a picture whose addresses have not been used yet.
  * @param bool        $drop  Whether to empty the list.
  * @return array[] By attachment: `event` and `addresses`.
  */
@@ -94,7 +94,7 @@ function newsroom_picture_addresses( $id ) {
 }
 
 /**
- * A picture was uploaded. Nobody has seen its files, so their making is nothing to tell.
+ * A picture was uploaded. No page shows its files, so their making is nothing to tell.
  *
  * @param int $id Attachment.
  */

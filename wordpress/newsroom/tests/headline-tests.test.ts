@@ -373,7 +373,7 @@ describe('in the classic editor', () => {
   });
 });
 
-it('that is won while nobody is signed in leaves the story’s text as an editor wrote it', async () => {
+it('that is won while no one is signed in leaves the story’s text as an editor wrote it', async () => {
   const embed = '<!-- wp:html --><iframe src="https://maps.example/embed"></iframe><!-- /wp:html -->';
   await newsroom.rest(`/wp/v2/articles/${article}`, { as: 'admin', method: 'POST', body: { content: embed } });
   await running();
