@@ -63,6 +63,8 @@ describe('the breakpoints', () => {
       for (const file of files) {
         const text = readFileSync(join(import.meta.dirname, folder, file), 'utf8');
         for (const [, edge, width, unit] of text.matchAll(/\((min|max)-width: ([\d.]+)(px|r?em)\)/gu)) {
+          // No phone is that narrow: this is the layout for one whose text is larger than usual.
+          if (edge === 'max' && `${width}${unit}` === '19.99em') continue;
           const pixels = Number(width) * (unit === 'px' ? 1 : 16);
           expect([768, 1024, 1280], `${folder}/${file}`).toContain(edge === 'min' ? pixels : Math.ceil(pixels));
         }
