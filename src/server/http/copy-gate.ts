@@ -50,7 +50,7 @@ export function createCopyGate(content: Pick<Content, 'reader' | 'isComplete' | 
         return (await content.lookUp('pages', page, client)) === 'found' ? 'arrived' : 'known';
       }
       const [own = '', kind = '', slug = ''] = /^\/(?:fragments\/)?([a-z]+)\/([^/]+)/i.exec(path) ?? [];
-      const type = documentTypes[kind.toLowerCase()];
+      const type = documentTypes.get(kind.toLowerCase());
       if (type === undefined || content.isComplete(type)) return 'known';
       if (existsIn(content.reader(), own.toLowerCase())) return 'known';
       const answer = await content.lookUp(type, slug, client);

@@ -67,13 +67,13 @@ export const isOnDemand = (key: string): boolean => onDemandPages.some((pattern)
 const document = /^\/(article|section|author|media|games|podcast)\/([^/?]+)(?=[/?]|$)/;
 
 /** Types of the documents by the first part of their paths. */
-export const documentTypes: Readonly<Record<string, DocumentType>> = {
-  article: 'articles',
-  author: 'authors',
-  media: 'video',
-  games: 'crosswords',
-  podcast: 'podcasts',
-};
+export const documentTypes: ReadonlyMap<string, DocumentType> = new Map([
+  ['article', 'articles'],
+  ['author', 'authors'],
+  ['media', 'video'],
+  ['games', 'crosswords'],
+  ['podcast', 'podcasts'],
+]);
 
 /** Pages that are rendered in place of others. Their own addresses respond with 404. */
 const errorPages: readonly string[] = ['/404', '/500'];
@@ -99,7 +99,7 @@ export function existsIn(content: ContentReader, path: string): boolean {
   if (entry !== undefined) return content.liveEntry(Number(entry)) !== null;
   const [, kind = '', slug = ''] = document.exec(path) ?? [];
   if (kind === 'section') return content.section(slug) !== null;
-  const type = documentTypes[kind];
+  const type = documentTypes.get(kind);
   return type !== undefined && (content.exists(type, slug) || content.resolveSlug(type, slug).kind !== 'unknown');
 }
 
