@@ -108,6 +108,17 @@ describe('a reader over an edition', () => {
     expect(createReader(store).resolveSlug('video', 'second')).toEqual({ kind: 'unknown' });
   });
 
+  it('says whether a document exists, without reading it', () => {
+    store = fixtureStore(1);
+    storeDocument(store, fixtureDocument({ type: 'articles', id: 50, slug: 'one', title: 'Article' }), fetched);
+    const reader = createReader(store);
+    expect(reader.exists('articles', 'one')).toBe(true);
+    expect(reader.exists('video', 'one')).toBe(false);
+    expect([...reader.tags]).toEqual(['slug:articles:one', 'slug:video:one']);
+    withdrawDocument(store, 50, fetched);
+    expect(createReader(store).exists('articles', 'one')).toBe(false);
+  });
+
   it('keeps two types with one slug apart', () => {
     store = fixtureStore(1);
     storeDocument(store, fixtureDocument({ type: 'articles', id: 50, slug: 'one', title: 'Article' }), fetched);

@@ -173,7 +173,7 @@ export interface ContentReader {
   ): Slice<Comment>;
   /** One approved comment by its number, with its newest replies where it is of the first level. Tags: `comments:{articleId}`. */
   comment(id: number): Comment | null;
-  /** Whether a document has this slug, without reading it. */
+  /** Whether a document has this slug, without reading it. Tags: `slug:{type}:{slug}`. */
   exists(type: DocumentType, slug: string): boolean;
   /** What to answer for a slug that has no document. */
   resolveSlug(type: DocumentType, slug: string): SlugResolution;
