@@ -208,10 +208,37 @@ test.describe('a line that is cut', () => {
   test('is said while the browser is offline', async ({ context, page }) => {
     await signIn(context);
     await openPaywall(page, 'reader-monthly');
+    await expect(payButton(page)).toHaveText('Join the Sun$12');
     await context.setOffline(true);
     await expect(sheet(page).getByText('You’re offline. Everything you typed is saved.')).toBeVisible();
     await context.setOffline(false);
     await expect(sheet(page).getByText('You’re offline.')).toHaveCount(0);
+  });
+
+  test('while the paywall opens is said, and it opens when the browser is back online', async ({ context, page }) => {
+    await page.goto('/pricing');
+    const asked = Promise.withResolvers<void>();
+    const offline = Promise.withResolvers<void>();
+    await intercept(
+      page,
+      '**/api/v1/checkout/plans',
+      async (route) => {
+        asked.resolve();
+        await offline.promise;
+        await route.abort('internetdisconnected');
+      },
+      { times: 1 },
+    );
+    await page.locator(`a[data-paywall*='"reader-yearly"']:visible`).first().click();
+    await asked.promise;
+    await context.setOffline(true);
+    offline.resolve();
+    const dialog = page.getByRole('dialog');
+    await expect(dialog.getByText('You’re offline.')).toBeVisible();
+    await expect(dialog.getByRole('button', { name: 'Try again' })).toBeVisible();
+    await context.setOffline(false);
+    await expect(step(page, 'account').getByLabel('Email address')).toBeVisible();
+    await expect(dialog.getByText('You’re offline.')).toHaveCount(0);
   });
 });
 

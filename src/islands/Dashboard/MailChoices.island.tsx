@@ -13,6 +13,7 @@ import {
   mailFields,
 } from '../../lib/newsletters/schema.ts';
 import { Notice } from '../shared/notice.tsx';
+import { useOnline } from '../shared/online.ts';
 import { useRequest } from '../shared/request.ts';
 import styles from './forms.module.css';
 
@@ -50,7 +51,7 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
   const form = useRef<HTMLFormElement>(null);
   const [state, setState] = useState<State>(saved ? 'saved' : 'idle');
   const { problem, start, end } = useRequest(first);
-  const disconnected = useDisconnected();
+  const online = useOnline();
 
   // A box may have been ticked before hydration.
   useEffect(() => {
@@ -103,7 +104,7 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
         <button className="button" type="submit" aria-disabled={state === 'saving' || undefined}>
           Save
         </button>
-        <p role="status">{disconnected ? choiceMessages.disconnected : messages[state]}</p>
+        <p role="status">{online ? messages[state] : choiceMessages.disconnected}</p>
       </div>
     </form>
   );
@@ -141,20 +142,4 @@ function ChoiceItem({ id, choice: { slug, name, when, description }, chosen }: C
       </div>
     </li>
   );
-}
-
-/** Whether the browser has no connection. */
-function useDisconnected(): boolean {
-  const [disconnected, setDisconnected] = useState(false);
-  useEffect(() => {
-    const update = () => setDisconnected(!navigator.onLine);
-    update();
-    addEventListener('online', update);
-    addEventListener('offline', update);
-    return () => {
-      removeEventListener('online', update);
-      removeEventListener('offline', update);
-    };
-  }, []);
-  return disconnected;
 }

@@ -1,4 +1,5 @@
 /** The order: what is offered, the coupon, the buyer's place for tax, the sums, and the pay button. */
+
 import { type FocusEvent, type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import {
   countries,
@@ -9,12 +10,12 @@ import {
   type TaxAddress,
   taxFields,
 } from '../../lib/billing/schema.ts';
-
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatTaxed } from '../../lib/money.ts';
 import { order as messages, paywall } from '../../lib/plans/messages.ts';
 import { dailyRate, intervalName, money, priceInWords, type Rate, rateOf, savingOf } from '../../lib/plans/model.ts';
 import { Notice } from '../shared/notice.tsx';
+import { useRetryOnline } from '../shared/online.ts';
 import parts from '../shared/shared.module.css';
 import styles from './Order.module.css';
 import type { CouponState } from './order.ts';
@@ -310,8 +311,9 @@ export function Totals({ price, quote, asking }: TotalsProps) {
   );
 }
 
-/** Why there is no sum, and a button to try again. */
+/** Why there is no sum, and a button to try again. It tries by itself when the browser comes back online. */
 export function NoSum({ error, onRetry }: { error: string | null; onRetry(): void }) {
+  useRetryOnline(error !== null, onRetry);
   return (
     <div className={styles.noSum}>
       <Notice id="paywall-sum-error" text={error} />

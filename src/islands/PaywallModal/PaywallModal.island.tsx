@@ -1,6 +1,6 @@
 /** The paywall, which `$ui` opens for a plan. `scripts/popups.ts` loads it when it is opened for the first time. */
 import { useStore } from '@nanostores/react';
-import { type ReactNode, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { account, createAndEnter, verifyEmail } from '../../lib/accounts/client.ts';
 import { forgetReader } from '../../lib/article/leaving.ts';
@@ -10,6 +10,7 @@ import { $draft, beginAttempt, dropDraft, endAttempt, keepDraft, openAttempt } f
 import { $session, refreshSession, signOut } from '../../stores/session.ts';
 import { $ui, closePaywall, type PaywallPayload } from '../../stores/ui.ts';
 import { Dialog } from '../shared/Dialog.tsx';
+import { useOnline } from '../shared/online.ts';
 import parts from '../shared/shared.module.css';
 import { closeAfterPayment } from './after-payment.ts';
 import { createPaywallFlow, type PaywallFlow, type PaywallState, placeOf } from './flow.ts';
@@ -290,20 +291,3 @@ function Step({ number, of, heading, open, done, summary, control, children }: S
     </section>
   );
 }
-
-const onLineChange = (changed: () => void): (() => void) => {
-  addEventListener('online', changed);
-  addEventListener('offline', changed);
-  return () => {
-    removeEventListener('online', changed);
-    removeEventListener('offline', changed);
-  };
-};
-
-/** Whether the browser is online. */
-const useOnline = (): boolean =>
-  useSyncExternalStore(
-    onLineChange,
-    () => navigator.onLine,
-    () => true,
-  );

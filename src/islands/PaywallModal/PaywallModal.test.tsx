@@ -766,6 +766,17 @@ describe('trouble at the beginning', () => {
     await settle(() => expect(openStep()).toBe('account'));
   });
 
+  it('loads by itself when the browser is back online', async () => {
+    answers['/api/v1/checkout/plans'] = () => HttpResponse.error() as never;
+    drawn = await draw(<Paywall />);
+    await act(async () => openPaywall({ planId: 'reader-yearly' }));
+    await settle(() => expect(alerts()[0]).toContain('We couldn’t reach the server.'));
+    answers['/api/v1/checkout/plans'] = () => json(plansAnswer);
+    answers['/api/v1/checkout/quote'] = () => HttpResponse.error() as never;
+    await act(async () => void dispatchEvent(new Event('online')));
+    await settle(() => expect(openStep()).toBe('account'));
+  });
+
   it('a plan that is not sold is none, and no other takes its place', async () => {
     drawn = await draw(<Paywall />);
     await act(async () => openPaywall({ planId: 'gone' }));

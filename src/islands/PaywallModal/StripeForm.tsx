@@ -11,6 +11,7 @@ import type {
 import { type ReactNode, useEffect, useId, useState } from 'react';
 import type { PlansAnswer } from '../../lib/billing/schema.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
+import { useRetryOnline } from '../shared/online.ts';
 import parts from '../shared/shared.module.css';
 import styles from './PaywallModal.module.css';
 import { expressOptions, loadStripe } from './stripe.ts';
@@ -154,15 +155,18 @@ const Skeleton = () => (
   </div>
 );
 
-/** What could not be loaded, and a button to try again. */
-export const Failure = ({ text, onRetry }: { text: string | null; onRetry(): void }) => (
-  <div className={styles.broken} role="alert">
-    <p>{text}</p>
-    <button type="button" className="button button-plain" onClick={onRetry}>
-      {messages.retry}
-    </button>
-  </div>
-);
+/** What could not be loaded, and a button to try again. It tries by itself when the browser comes back online. */
+export function Failure({ text, onRetry }: { text: string | null; onRetry(): void }) {
+  useRetryOnline(true, onRetry);
+  return (
+    <div className={styles.broken} role="alert">
+      <p>{text}</p>
+      <button type="button" className="button button-plain" onClick={onRetry}>
+        {messages.retry}
+      </button>
+    </div>
+  );
+}
 
 export interface StripeScript {
   readonly stripe: Stripe | null;

@@ -11,6 +11,7 @@ import { searchMessages } from '../../lib/search/messages.ts';
 import { publication } from '../../publication.ts';
 import { $ui, closeSearch, setSearchInput } from '../../stores/ui.ts';
 import { useModal } from '../shared/Dialog.tsx';
+import { useRetryOnline } from '../shared/online.ts';
 import { createSearchFlow, type SearchFlow } from './flow.ts';
 import { Grid, Hits } from './Results.tsx';
 import styles from './SearchOverlay.module.css';
@@ -142,13 +143,7 @@ function SearchForm({ field, flow, onClose }: SearchFormProps) {
 
 function Results({ flow }: { flow: SearchFlow }) {
   const { phase, query, answer, suggestions } = useStore(flow.$state);
-
-  useEffect(() => {
-    if (phase !== 'offline') return;
-    const again = () => flow.submit(query);
-    addEventListener('online', again);
-    return () => removeEventListener('online', again);
-  }, [flow, phase, query]);
+  useRetryOnline(phase === 'offline', () => flow.submit(query));
 
   const status = {
     idle: '',

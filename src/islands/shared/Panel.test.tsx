@@ -80,7 +80,7 @@ it('tries again once, however often it is pressed, and keeps the place of the ke
   expect(document.activeElement?.getAttribute('aria-live')).toBe('polite');
 });
 
-it('says that there is no line, and goes on when there is one', async () => {
+it('says that the browser is offline, and loads when it is back', async () => {
   const gone = offline();
   const load = vi.fn<() => Promise<Reply<Letters>>>().mockResolvedValueOnce(refused(0));
   load.mockResolvedValueOnce(granted(['a']));

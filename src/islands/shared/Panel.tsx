@@ -2,6 +2,7 @@
 import { Component, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import type { Reply } from '../../lib/http/ask.ts';
 import { common } from '../../lib/http/messages.ts';
+import { useRetryOnline } from './online.ts';
 import styles from './Panel.module.css';
 
 const messages = {
@@ -150,12 +151,7 @@ export function usePanel<T>({ load, first = null, isEmpty = () => false }: Panel
       here.current = false;
     };
   }, [known, retry]);
-  useEffect(() => {
-    if (failed !== 'offline') return;
-    const again = () => void retry();
-    addEventListener('online', again);
-    return () => removeEventListener('online', again);
-  }, [failed, retry]);
+  useRetryOnline(failed === 'offline', () => void retry());
 
   const set = useCallback((next: T) => {
     setFailed(null);
