@@ -7,13 +7,14 @@ import { startFacebook } from '../../../sandbox/facebook/facebook.ts';
 import { startGoogle } from '../../../sandbox/google/google.ts';
 import { startStripe } from '../../../sandbox/stripe/stripe.ts';
 import { startVerifier } from '../../../sandbox/verifier/verifier.ts';
+import { differences } from '../../../tests/fixtures/compare-recordings.ts';
 import { graphVersion } from '../../lib/accounts/social-providers.server.ts';
 import { openStripe } from '../../lib/billing/engine/stripe.server.ts';
 import { silent } from '../../lib/logging.ts';
 import { offerOf } from '../../lib/plans/model.ts';
 import { facebookCheck, googleCheck, verifierCheck } from './accounts.ts';
 import { type Check, runChecks } from './checks.ts';
-import { createRecorder, differences, type Exchange, type Recording, redact } from './recordings.ts';
+import { createRecorder, type Exchange, type Recording, redact } from './recordings.ts';
 import { stripeAccountCheck } from './stripe-account.ts';
 import { stripeSalesChecks } from './stripe-sales.ts';
 
