@@ -341,14 +341,13 @@ function clientsOf({ trustedProxies }: Config, hasServingWorkers: boolean) {
 function openOperators(
   { config, services, database }: Composition,
   { press, keyOf }: SitePress,
-  { cdn, indexNow, metrics, counts, cspReports, vitals }: Outlets,
+  { cdn, metrics, counts, cspReports, vitals }: Outlets,
   { always }: SecurityHeaders,
   clientAddress: (incoming: IncomingMessage) => string,
 ): OperatorRoutes | undefined {
   if (config.operatorToken === null) return undefined;
   return createOperators({
     cdn,
-    indexNow,
     metrics,
     vitals,
     always,

@@ -9,7 +9,6 @@ import type { Cdn, CdnStats } from '../../lib/cdn/cdn.server.ts';
 import type { BlockedSource, CspReports } from '../../lib/csp-reports/collector.server.ts';
 import { DatabaseUnavailable } from '../../lib/database.ts';
 import { tooManyTries } from '../../lib/http/answer.ts';
-import type { IndexNow, IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { VitalsCollector } from '../../lib/vitals/collector.server.ts';
@@ -32,7 +31,6 @@ export interface OperatorsView {
     readonly front: ServerCounts;
     readonly sync: { readonly phase: string; readonly syncedAt: string | null; readonly problem: string | null };
     readonly cdn: CdnStats;
-    readonly indexNow: IndexNowStats;
     /** Sources that the content security policy has blocked. */
     readonly blocked: readonly BlockedSource[];
     /** How fast pages are for readers, of this process. */
@@ -47,7 +45,6 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
   readonly press: Pick<Press, 'stats' | 'refresh' | 'invalidate'>;
   readonly keyOf: KeyOf;
   readonly cdn: Pick<Cdn, 'purge' | 'stats'>;
-  readonly indexNow: Pick<IndexNow, 'stats'>;
   readonly reports: Pick<CspReports, 'receive' | 'list'>;
   readonly vitals: Pick<VitalsCollector, 'receive'>;
   /** Network address of the caller. */
@@ -276,7 +273,6 @@ async function view(
           front: { ...operators.front() },
           sync: { phase, syncedAt, problem },
           cdn: operators.cdn.stats(),
-          indexNow: operators.indexNow.stats(),
           blocked: operators.reports.list(),
           vitals: await operators.metrics.vitals(),
           memoryBytes: process.memoryUsage().rss,
