@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anonymousSession, loadingSession, sessionOf, sessionTuple, visitorOf } from './session.ts';
+import { anonymousSession, loadingSession, type Session, sessionOf, visitorOf } from './session.ts';
 
 const signedIn = (...activeProducts: string[]) => sessionOf({ authenticated: true, activeProducts });
 
@@ -82,11 +82,12 @@ describe('visitorOf', () => {
   });
 });
 
-describe('sessionTuple', () => {
-  it('is user type, active product and trialing flag, and nothing while loading', () => {
-    expect(sessionTuple(loadingSession)).toBeNull();
-    expect(sessionTuple(anonymousSession)).toEqual(['anonymous', null, false]);
-    expect(sessionTuple(signedIn())).toEqual(['registered', null, false]);
-    expect(sessionTuple(signedIn('sun-founder'))).toEqual(['customer', 'founder', false]);
+describe('Session', () => {
+  it('has user type, active product and trialing flag, and neither product nor trial while loading', () => {
+    const shown = ({ status, activeProduct, isTrialing }: Session) => [status, activeProduct, isTrialing];
+    expect(shown(loadingSession)).toEqual(['loading', null, false]);
+    expect(shown(anonymousSession)).toEqual(['anonymous', null, false]);
+    expect(shown(signedIn())).toEqual(['registered', null, false]);
+    expect(shown(signedIn('sun-founder'))).toEqual(['customer', 'founder', false]);
   });
 });

@@ -114,11 +114,3 @@ function wireTime(text: string | undefined): number | null {
 /** What `data-visitor` is for this session; `null` is no mark. */
 export const visitorOf = ({ isAuthenticated, activeProduct }: Session): VisitorKind | null =>
   isAuthenticated ? (activeProduct ?? 'registered') : null;
-
-/** User type, active product and trialing flag (spec section 3, "Session"); `null` until the server has answered. */
-export const sessionTuple = ({
-  status,
-  activeProduct,
-  isTrialing,
-}: Session): readonly [UserType, Product | null, boolean] | null =>
-  status === 'loading' ? null : [status, activeProduct, isTrialing];
