@@ -93,11 +93,11 @@ describe('evenRows', () => {
     [9, [4, 3, 2]],
     [0, []],
   ])('sets %i stories without a lonely last one', (count, lengths) => {
-    expect(evenRows(cards(count), 4).map((row) => row.length)).toEqual(lengths);
+    expect(evenRows(cards(count)).map((row) => row.length)).toEqual(lengths);
   });
 
   it('keeps the order', () => {
-    expect(evenRows([1, 2, 3, 4, 5], 4).flat()).toEqual([1, 2, 3, 4, 5]);
+    expect(evenRows([1, 2, 3, 4, 5]).flat()).toEqual([1, 2, 3, 4, 5]);
   });
 });
 

@@ -67,10 +67,10 @@ export function pictureFirst(cards: readonly Card[]): readonly Card[] {
   return index <= 0 || !lead ? cards : [lead, ...cards.slice(0, index), ...cards.slice(index + 1)];
 }
 
-/** Cuts a list into rows of `size`. The last two rows share their stories, so that none has a single story among empty cells. */
-export function evenRows<T>(items: readonly T[], size: number): T[][] {
+/** Cuts a list into rows of four. The last two rows share their stories, so that none has a single story among empty cells. */
+export function evenRows<T>(items: readonly T[]): T[][] {
   const rows: T[][] = [];
-  for (let start = 0; start < items.length; start += size) rows.push(items.slice(start, start + size));
+  for (let start = 0; start < items.length; start += 4) rows.push(items.slice(start, start + 4));
   const last = rows.at(-1);
   const before = rows.at(-2);
   if (last && before && last.length === 1 && before.length > 2) {
