@@ -133,8 +133,8 @@ export const cardFieldsFor = ({ country, postal_code }: TaxAddress): StripePayme
 });
 
 /** The site's colors for Stripe's frames, which our styles can't reach. */
-export function appearance(root: HTMLElement = document.documentElement): Appearance {
-  const style = getComputedStyle(root);
+export function appearance(): Appearance {
+  const style = getComputedStyle(document.documentElement);
   const token = (name: string, otherwise: string) => style.getPropertyValue(name).trim() || otherwise;
   const ink = token('--ink', '#16140f');
   const faint = token('--ink-faint', '#66625a');

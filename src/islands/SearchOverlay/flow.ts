@@ -18,8 +18,6 @@ export interface FlowOptions {
   ask(query: string, signal: AbortSignal): Promise<Reply<SearchAnswer>>;
   suggest(signal: AbortSignal): Promise<Suggestions>;
   online(): boolean;
-  /** Milliseconds from a letter to the request. */
-  readonly pause?: number;
 }
 
 export interface SearchFlow {
@@ -38,8 +36,10 @@ const idle: SearchState = { phase: 'idle', query: '', answer: null, suggestions:
 
 /** Fewest letters for a search without the button. */
 const shortest = 2;
+/** Milliseconds from a letter to the request. */
+const pause = 200;
 
-export function createSearchFlow({ ask, suggest, online, pause = 200 }: FlowOptions): SearchFlow {
+export function createSearchFlow({ ask, suggest, online }: FlowOptions): SearchFlow {
   const $state = atom<SearchState>(idle);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: AbortController | null = null;

@@ -12,8 +12,6 @@ export interface ModerationSettings {
   readonly url: string;
   readonly user: string;
   readonly password: string;
-  /** Time limit of a request, milliseconds. */
-  readonly timeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -60,7 +58,7 @@ export interface Moderation {
   erase(id: number): Promise<ModerationAnswer>;
 }
 
-const usualTimeoutMs = 12_000;
+const timeoutMs = 12_000;
 /** Characters: a comment and what plugins add to it. */
 const longestAnswer = 512 * 1024;
 
@@ -114,7 +112,7 @@ function postedComment(comment: NewComment): PostedComment {
 }
 
 export function createModeration(settings: ModerationSettings): Moderation {
-  const { url, user, password, timeoutMs = usualTimeoutMs, fetch = globalThis.fetch } = settings;
+  const { url, user, password, fetch = globalThis.fetch } = settings;
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
   async function ask(

@@ -39,8 +39,6 @@ export interface ImagesOptions extends Pick<SourceOptions, 'allowedHosts' | 'tru
   readonly maxSourceBytes?: number;
   /** Milliseconds for fetching an original. */
   readonly timeoutMs?: number;
-  /** Resizes at work at once. */
-  readonly concurrency?: number;
   readonly now?: () => number;
   /** Headers by which a CDN knows a picture, so that it can be told that the file has changed; none by default. */
   readonly headersOfTags?: ((tags: readonly string[]) => Readonly<Record<string, string>>) | undefined;
@@ -102,7 +100,7 @@ interface ImagesState {
 
 /** Opens the service. Nothing is fetched before the first request. */
 export async function createImages(options: ImagesOptions): Promise<Images> {
-  const { log, concurrency = 3 } = options;
+  const { log } = options;
   const now = options.now ?? Date.now;
   const source = openImageSource({
     allowedHosts: options.allowedHosts,
@@ -119,7 +117,7 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     refusals: createRefusals(now),
     originals: createOriginalChecks({ changedAt: source.changedAt, now }),
     fetching: createFairQueue({ atOnce: trustedConnections, perClient: 2, ...waitingPictures }),
-    resizing: createFairQueue({ atOnce: concurrency, perClient: Math.max(1, concurrency - 1), ...waitingPictures }),
+    resizing: createFairQueue({ atOnce: 3, perClient: 2, ...waitingPictures }),
     flights: new Map(),
     queued: new Map(),
     made: 0,

@@ -13,11 +13,11 @@ const maximal = 2048;
 export const imageWidths: readonly number[] = [...publication.images.smallWidths, ...publication.images.deviceWidths];
 
 /** Address of one size of a picture. `width` must be one of {@link imageWidths}. */
-export function imageUrl(url: string, width: number, quality: number = publication.images.quality): string {
+export function imageUrl(url: string, width: number): string {
   if (!imageWidths.includes(width)) {
     throw new RangeError(`imageUrl: ${width} is not a listed width (${imageWidths.join(', ')})`);
   }
-  return `${imagePath}?url=${encodeURIComponent(url)}&width=${width}&quality=${quality}`;
+  return `${imagePath}?url=${encodeURIComponent(url)}&width=${width}&quality=${publication.images.quality}`;
 }
 
 /** Address of a picture cropped to 1280×720 as JPEG, for cards on social networks (spec section 9). */

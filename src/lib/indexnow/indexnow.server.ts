@@ -39,8 +39,6 @@ export interface IndexNowTuning {
   readonly backOffMs?: readonly [first: number, longest: number];
   /** Tries of one request, 6 by default. */
   readonly tries?: number;
-  /** Most addresses that wait, 50,000 by default. */
-  readonly limit?: number;
   /** Milliseconds that closing may take, 3,000 by default. */
   readonly closeMs?: number;
 }
@@ -83,7 +81,7 @@ export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tun
     name: 'IndexNow',
     batchSize: indexNowBatch,
     collectMs: tuning.collectMs ?? 10_000,
-    limit: tuning.limit ?? 50_000,
+    limit: 50_000,
     overflow: () => [],
     tries: tuning.tries ?? 6,
     backOffMs: tuning.backOffMs ?? [5000, 300_000],

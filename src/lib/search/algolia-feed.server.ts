@@ -19,8 +19,6 @@ import { type Action, actionFor, recordVersion } from './record.ts';
 export interface FeedTuning {
   /** Milliseconds in which changes are collected, 1,000 by default. */
   readonly collectMs?: number;
-  /** Milliseconds for one request, 15,000 by default. */
-  readonly timeoutMs?: number;
   /** First and longest wait between two tries, 2,000 and 300,000 by default. */
   readonly backOffMs?: readonly [first: number, longest: number];
   /** Milliseconds between two tries while a setting is wrong, 60,000 by default. */
@@ -52,7 +50,7 @@ const portion = 200;
 
 /** Sends the current state of articles. */
 async function send(
-  { access, writeKey, reader, tuning = {} }: FeedOptions,
+  { access, writeKey, reader }: FeedOptions,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -63,7 +61,7 @@ async function send(
     url: `${base}/1/indexes/${encodeURIComponent(access.index)}/batch`,
     headers: { 'X-Algolia-Application-Id': access.appId, 'X-Algolia-API-Key': writeKey },
     signal,
-    timeoutMs: tuning.timeoutMs ?? 15_000,
+    timeoutMs: 15_000,
     body: { requests } satisfies BatchWriteParams,
   });
   if (!result.answered) return { kind: 'failed', message: result.message };

@@ -47,8 +47,6 @@ export interface WorkerPoolOptions<Task, Result> {
   readonly maxWaiting?: number;
   /** Milliseconds that a task may wait for a thread (default: any time). */
   readonly maxWaitMs?: number;
-  /** Milliseconds without a task after which a thread beside the first one ends (default 20,000). */
-  readonly idleMs?: number;
 }
 
 export interface WorkerPool<Task, Result> {
@@ -187,8 +185,7 @@ function finish<Task, Result>(
   feed(pool);
   if (thread.jobs.size > 0) return;
   thread.worker.unref();
-  if (pool.threads.size > 1)
-    thread.idle = setTimeout(() => endIdle(pool, thread), pool.options.idleMs ?? 20_000).unref();
+  if (pool.threads.size > 1) thread.idle = setTimeout(() => endIdle(pool, thread), idleMs).unref();
 }
 
 function endIdle<Task, Result>(pool: Pool<Task, Result>, thread: Thread<Task, Result>): void {
@@ -234,6 +231,8 @@ async function close<Task, Result>(pool: Pool<Task, Result>): Promise<void> {
 
 // The thread's side: a `*.worker.ts` module calls `serveTasks` once.
 
+/** Milliseconds without a task after which a thread beside the first one ends. */
+const idleMs = 20_000;
 const calls = new Map<number, (value: unknown) => void>();
 let lastCall = 0;
 

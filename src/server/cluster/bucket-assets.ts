@@ -5,9 +5,6 @@ import { type AssetStore, keptForMs } from './shared-assets.ts';
 
 export interface BucketAssetsOptions {
   readonly settings: BucketSettings;
-  readonly now?: () => number;
-  /** See {@link keptForMs}. */
-  readonly keptMs?: number;
   /** Timeout for one request, milliseconds; 5000 by default. */
   readonly requestMs?: number;
 }
@@ -18,7 +15,7 @@ const giveMs = 60_000;
 const lines = 8;
 
 export function createBucketAssets(options: BucketAssetsOptions): AssetStore {
-  const { settings, now = Date.now, keptMs = keptForMs, requestMs = 5000 } = options;
+  const { settings, requestMs = 5000 } = options;
   const bucket = openBucket(settings, requestMs);
   return {
     mostQuestions: 16,
@@ -26,12 +23,12 @@ export function createBucketAssets(options: BucketAssetsOptions): AssetStore {
       const until = performance.now() + giveMs;
       const there = await bucket.list();
       // Uploaded again once in a third of the time, a file in use never gets as old as those that are deleted.
-      const due = [...files].filter(([path]) => (there.get(path) ?? 0) < now() - keptMs / 3);
+      const due = [...files].filter(([path]) => (there.get(path) ?? 0) < Date.now() - keptForMs / 3);
       await inLines(due, async ([path, file]) => {
         if (performance.now() > until) throw new Error(`the bucket took longer than ${giveMs} ms for all files`);
         await bucket.put(path, await readFile(file));
       });
-      const old = [...there].filter(([path, at]) => at < now() - keptMs && !files.has(path));
+      const old = [...there].filter(([path, at]) => at < Date.now() - keptForMs && !files.has(path));
       await inLines(old, ([path]) => bucket.remove(path));
     },
     get: bucket.get,

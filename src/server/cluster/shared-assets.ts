@@ -27,7 +27,6 @@ export interface SharedAssetsOptions {
   /** Folder of the running build's hashed files. */
   readonly source: string;
   readonly log: Logger;
-  readonly now?: () => number;
   /** Milliseconds that the store may take to answer (default 1000). */
   readonly answerMs?: number;
 }
@@ -46,7 +45,7 @@ const mostRemembered = 256;
 const missingMs = 5000;
 
 export function createSharedAssets(options: SharedAssetsOptions): SharedAssets {
-  const { store, source, log, now = Date.now, answerMs = 1000 } = options;
+  const { store, source, log, answerMs = 1000 } = options;
   const known = createBoundedMap<{ readonly bytes: Buffer | undefined; readonly until: number }>(mostRemembered);
   const asked = new Map<string, Promise<Buffer | undefined>>();
   /** One warning is enough until files can be given again. */
@@ -61,7 +60,7 @@ export function createSharedAssets(options: SharedAssetsOptions): SharedAssets {
     const stop = new AbortController();
     try {
       const bytes = await within(answerMs, store.get(path, stop.signal));
-      known.set(path, { bytes, until: bytes ? Number.POSITIVE_INFINITY : now() + missingMs });
+      known.set(path, { bytes, until: bytes ? Number.POSITIVE_INFINITY : Date.now() + missingMs });
       return bytes;
     } catch (error) {
       stop.abort();
@@ -82,7 +81,7 @@ export function createSharedAssets(options: SharedAssetsOptions): SharedAssets {
     async find(path) {
       if (!isName(path)) return undefined;
       const remembered = known.get(path);
-      if (remembered && remembered.until > now()) return remembered.bytes;
+      if (remembered && remembered.until > Date.now()) return remembered.bytes;
       let answer = asked.get(path);
       if (!answer) {
         if (asked.size >= store.mostQuestions) return undefined;

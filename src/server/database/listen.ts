@@ -12,8 +12,6 @@ export interface ListenOptions {
   readonly log: Logger;
   /** Milliseconds between two checks of the connection; 15,000 unless given. */
   readonly beatMs?: number | undefined;
-  /** Longest wait for a response, in milliseconds; 5000 unless given. */
-  readonly timeoutMs?: number | undefined;
   onMessage(payload: string): void;
   /** Called each time that listening starts; messages sent before were missed. */
   onConnect(): void;
@@ -31,6 +29,8 @@ export interface Listening {
 }
 
 /** Milliseconds. */
+/** Longest wait for a response, in milliseconds. */
+const timeoutMs = 5000;
 const times = { firstWait: 200, longestWait: 5000, steady: 10_000, goodbye: 1000 };
 
 interface ListenState extends ListenOptions {
@@ -75,7 +75,7 @@ async function keepListening(state: ListenState): Promise<void> {
 
 /** Listens on one connection until it breaks (then it throws) or `stop` is called. */
 async function useConnection(state: ListenState): Promise<void> {
-  const { url, channel, log, stopping, onMessage, onConnect, beatMs = 15_000, timeoutMs = 5000 } = state;
+  const { url, channel, log, stopping, onMessage, onConnect, beatMs = 15_000 } = state;
   const client = openClient(url, timeoutMs);
   const over = new AbortController();
   const end = (): void => over.abort();

@@ -101,13 +101,13 @@ function need(price: Price | undefined, what: string): Price {
 }
 
 /** A refusal of billing as the result; its cause is in the log line that billing wrote. */
-function taken<T>(
-  answer: Billed<T>,
-  remedy = 'see the log above, and the request in Stripe under Developers, Logs',
-): T {
+function taken<T>(answer: Billed<T>): T {
   if (answer.ok) return answer.value;
   const { message, code, declineCode } = answer.error;
-  throw new CheckFailure([`status ${answer.status}`, code, declineCode, message].filter(Boolean).join(', '), remedy);
+  throw new CheckFailure(
+    [`status ${answer.status}`, code, declineCode, message].filter(Boolean).join(', '),
+    'see the log above, and the request in Stripe under Developers, Logs',
+  );
 }
 
 const buy: Work = (shop) => buyPlan(shop, monthly(shop)[0], cards.good);

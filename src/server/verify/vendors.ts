@@ -209,10 +209,10 @@ function scriptsOf(settings: ThirdParties): Partial<Record<ThirdPartyName, Scrip
   return {
     tagManager: {
       setting: 'GTM_CONTAINER',
-      url: tagManager && withQuery(tagManager.scriptUrl, 'id', tagManager.container),
+      url: tagManager && withId(tagManager.scriptUrl, tagManager.container),
       hosts: 'TAG_HOSTS',
     },
-    audience: { setting: 'MARFEEL_ACCOUNT', url: audience && withQuery(audience.scriptUrl, 'id', audience.account) },
+    audience: { setting: 'MARFEEL_ACCOUNT', url: audience && withId(audience.scriptUrl, audience.account) },
     webPush: { setting: 'ONESIGNAL_APP_ID', url: webPush && `${webPush.sdkUrl}/OneSignalSDK.page.js` },
     referral: { setting: 'GROWSURF_CAMPAIGN', url: referral?.scriptUrl ?? null },
     scheduling: { setting: 'CALENDLY_URL', url: scheduling?.scriptUrl ?? null },
@@ -220,9 +220,9 @@ function scriptsOf(settings: ThirdParties): Partial<Record<ThirdPartyName, Scrip
   };
 }
 
-function withQuery(address: string, name: string, value: string): string {
+function withId(address: string, id: string): string {
   const url = new URL(address);
-  url.searchParams.set(name, value);
+  url.searchParams.set('id', id);
   return url.href;
 }
 
