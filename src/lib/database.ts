@@ -8,7 +8,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { AccessTables } from './access/tables.ts';
 import type { AccountsTables } from './accounts/tables.ts';
-import type { AlertTables } from './alerts/tables.ts';
+import type { AlertTables } from './alerts/model.ts';
 import type { BillingTables } from './billing/tables.ts';
 import type { CommentsTables } from './comments/tables.ts';
 import type { HeadlineTestTables } from './headline-tests/tables.ts';

@@ -3,10 +3,19 @@
  * tell. The next page shows the notice again until it has been in sight for some seconds, or was dismissed.
  */
 import './corrections.css';
-import { noticeWords } from '../lib/corrections/messages.ts';
 import type { SeenBody, UnseenAnswer, UnseenStory } from '../lib/corrections/schema.ts';
 import { ask } from '../lib/http/ask.ts';
 import { isBusy } from '../stores/ui.ts';
+
+/** What the notice says. Not in `schema.ts`, which every page loads: the notice comes where there is something to tell. */
+const noticeWords = {
+  heading: (stories: readonly Pick<UnseenStory, 'kind'>[]): string => {
+    const kinds = new Set(stories.map(({ kind }) => kind));
+    const done = kinds.size > 1 ? 'corrected or clarified' : kinds.has('clarification') ? 'clarified' : 'corrected';
+    return stories.length === 1 ? `A story you read was ${done}` : `Stories you read were ${done}`;
+  },
+  dismiss: 'Dismiss',
+} as const;
 
 /** Milliseconds in sight after which the reader counts as told. */
 const inSight = 8000;

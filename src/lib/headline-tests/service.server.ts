@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { Card, HeadlineTest } from '../content/model.ts';
 import type { Database } from '../database.ts';
 import { instantAt } from '../instants.ts';
-import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
+import { oneAtATime, type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import {
   groupCookie,
@@ -107,15 +107,8 @@ export function createHeadlineTests(options: HeadlineTestsOptions): RunningHeadl
     tidiedAt: Number.NEGATIVE_INFINITY,
     failing: false,
   };
+  const turn = oneAtATime(() => round(state));
   let repeated: RepeatedTask | undefined;
-  let turning: Promise<void> | null = null;
-  async function turn(): Promise<void> {
-    await turning;
-    turning ??= round(state).finally(() => {
-      turning = null;
-    });
-    await turning;
-  }
   return {
     count: (article, reader) => count(state, article, reader),
     cookiesFor: (reader) => cookiesFor(state, reader),

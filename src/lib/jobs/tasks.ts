@@ -46,6 +46,14 @@ function createRuns(task: Task, onError: (error: unknown) => void, onEnd: () => 
   };
 }
 
+/** Does work that never fails, once at a time: a call during it has it done again. Resolves when none is under way. */
+export const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) =>
+  createRuns(
+    work,
+    () => {},
+    () => {},
+  ).runNow;
+
 /**
  * Runs a task at regular intervals, one run at a time: an interval that ends during a run starts no other. It does not keep the process
  * alive.

@@ -11,7 +11,7 @@ import type { ContentReader } from '../content/reader.ts';
 import { tag } from '../content/tags.ts';
 import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
-import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
+import { oneAtATime, type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import { createFirstReadings } from './first-readings.server.ts';
 import type { MostRead, ReadingNow, TopQuery } from './model.ts';
@@ -129,16 +129,8 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     known: false,
     failing: false,
   };
-  let turning: Promise<void> | null = null;
+  const turn = oneAtATime(() => round(state));
   let repeated: RepeatedTask | undefined;
-
-  async function turn(): Promise<void> {
-    await turning;
-    turning ??= round(state).finally(() => {
-      turning = null;
-    });
-    await turning;
-  }
 
   return {
     async count(article, address) {

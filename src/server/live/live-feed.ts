@@ -10,7 +10,14 @@ import { streamEvents } from '../../lib/live/schema.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Variant } from '../../press/store/stored-page.ts';
 import { eventText } from './frames.ts';
-import type { LiveSink } from './messages.ts';
+
+/** What the process that has the content tells those that have the open streams; with one process, it is a call. */
+export interface LiveSink {
+  /** All stories that are live now. The streams of others end; where a state isn't the one that was sent last, pages fetch themselves again. */
+  stories(stories: readonly LiveStory[]): void;
+  /** Events that lead to the story's state. @param events text of the stream */
+  send(story: LiveStory, events: string): void;
+}
 
 export interface LiveFeedOptions {
   readonly reader: () => Pick<ContentReader, 'liveEntry' | 'liveStories'>;

@@ -11,7 +11,7 @@ import type { LiveStory } from '../../lib/content/model.ts';
 import { noAlert, streamEvents } from '../../lib/live/schema.ts';
 import type { Exchange, StoredPages } from '../http/server-options.ts';
 import { eventText, type Frame, frameOf, heartbeat, retryText, withId } from './frames.ts';
-import type { LiveSink } from './messages.ts';
+import type { LiveSink } from './live-feed.ts';
 
 export interface LiveStreamsOptions {
   /** Decides who may follow a restricted story. */

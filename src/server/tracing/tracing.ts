@@ -26,6 +26,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import type { LogEvent } from 'kysely';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { setTracer } from '../../lib/tracing.ts';
@@ -33,7 +34,6 @@ import type { TracingConfig } from '../config/tracing.ts';
 import { isFromProxy, type TrustedProxies } from '../http/client-address.ts';
 import type { Exchange } from '../http/server-options.ts';
 import { followOutgoing } from './outgoing.ts';
-import { queryOf } from './queries.ts';
 import { routeOf } from './routes.ts';
 
 export interface Tracing {
@@ -189,4 +189,25 @@ function request(
     span.end();
   });
   context.with(trace.setSpan(parent, span), respond);
+}
+
+/** Records a query that has just ended: which kind of statement, and for how long, never its text or its values. Queries of background loops, which have no span around them, are left out. */
+function queryOf(tracer: Tracer, event: LogEvent): void {
+  if (!trace.getActiveSpan()?.isRecording()) return;
+  const operation = operationOf(event);
+  const ended = Date.now();
+  const startTime = ended - event.queryDurationMillis;
+  const attributes = { 'db.operation.name': operation };
+  const span = tracer.startSpan(`db ${operation}`, { kind: SpanKind.CLIENT, startTime, attributes });
+  if (event.level === 'error') {
+    span.setAttribute('error.type', event.error instanceof Error ? event.error.name : 'error');
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end(ended);
+}
+
+/** Such as `SELECT`. */
+function operationOf({ query }: LogEvent): string {
+  const [, kind] = /^(Select|Insert|Update|Delete)QueryNode$/.exec(query.query.kind) ?? [];
+  return (kind ?? /^\s*([a-z]+)/i.exec(query.sql)?.[1] ?? 'QUERY').toUpperCase();
 }

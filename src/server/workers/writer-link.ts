@@ -3,7 +3,7 @@
  * doesn't respond is ended, because it may show what was withdrawn.
  */
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
-import type { LiveSink } from '../live/messages.ts';
+import type { LiveSink } from '../live/live-feed.ts';
 import type { Counted, CountedBefore, FromWriter, LiveMessage, Opening, ToWriter, Unresponsive } from './messages.ts';
 
 export interface WriterLinkOptions {
