@@ -40,7 +40,7 @@ export function createHmacs(secret: string): Hmacs {
   };
   const hmac = (use: string, text: string): string => createHmac('sha256', key(use)).update(text).digest('base64url');
   return {
-    token: (purpose, token) => hmac(purpose, token),
+    token: hmac,
     code: (subject, proof, code) => hmac('code', `${subject}\n${proof}\n${code}`),
     subject: (email) => hmac('subject', email),
     place: (address) => hmac('place', networkOf(address)),
