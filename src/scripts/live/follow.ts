@@ -18,12 +18,12 @@ import {
   updateKeyEvents,
 } from './entries.ts';
 
-/** Milliseconds between two looks at the page where there is no stream, and by how much they differ. */
-const lookEvery = 30_000;
-const lookWithin = 30_000;
-/** Looks at a page that is being rendered again, and milliseconds before the first of them; each waits longer. */
-const mostLooks = 5;
-const lookAgain = 700;
+/** Milliseconds between two attempts to connect where there is no stream: at least these, and at random up to these more. */
+const reconnectAfterMs = 30_000;
+const reconnectSpreadMs = 30_000;
+/** Fetches of a page that is being rendered again, and milliseconds before the second of them; each further one waits longer. */
+const mostFetches = 5;
+const fetchAgainMs = 700;
 
 interface Following {
   readonly lists: Lists;
@@ -35,8 +35,8 @@ interface Following {
   readonly status: HTMLElement;
   stream: EventSource | null;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** Looks under way; only the latest counts. */
-  attempt: number;
+  /** Number of the latest update from the page; an earlier one that is still under way ends. */
+  latestUpdate: number;
   isOver: boolean;
 }
 
@@ -64,7 +64,7 @@ export function follow(): void {
     status,
     stream: null,
     timer: undefined,
-    attempt: 0,
+    latestUpdate: 0,
     isOver: false,
   };
   button.addEventListener('click', () => showWaiting(page));
@@ -105,7 +105,7 @@ function connect(page: Following): void {
   on(streamEvents.gone, (id) => remove(page, id));
   on(streamEvents.sync, (state) => {
     lists.section.dataset.state = state;
-    void lookAtPage(page, true);
+    void updateFromPage(page, true);
   });
   on(streamEvents.end, () => end(page));
   on(streamEvents.alert, (html) => void import('../alert.ts').then(({ showAlert }) => showAlert(html)).catch(() => {}));
@@ -113,8 +113,8 @@ function connect(page: Following): void {
     // The browser connects again by itself, unless the server refuses.
     if (page.stream !== stream || stream.readyState !== EventSource.CLOSED) return;
     pause(page);
-    void lookAtPage(page, false);
-    page.timer = setTimeout(() => connect(page), lookEvery + Math.random() * lookWithin);
+    void updateFromPage(page, false);
+    page.timer = setTimeout(() => connect(page), reconnectAfterMs + Math.random() * reconnectSpreadMs);
   });
 }
 
@@ -190,23 +190,23 @@ function updateTime({ lists }: Following, entry: HTMLElement): void {
 }
 
 /**
- * Fetches the page again, which is one look at a cache, and takes over its entries.
+ * Fetches the page again, which the cache answers, and takes over its entries.
  *
  * @param isBehind whether it must have the last state that the stream has named: it may be rendered a moment later
  */
-async function lookAtPage(page: Following, isBehind: boolean): Promise<void> {
-  const look = ++page.attempt;
-  for (let times = 1; times <= mostLooks && look === page.attempt; times++) {
+async function updateFromPage(page: Following, isBehind: boolean): Promise<void> {
+  const update = ++page.latestUpdate;
+  for (let times = 1; times <= mostFetches && update === page.latestUpdate; times++) {
     const found = await fetchLists();
-    if (look !== page.attempt) return;
+    if (update !== page.latestUpdate) return;
     if (found === 'over') return end(page);
     if (found === 'closed') return close(page);
     // Further events may have come meanwhile, so that a page with an earlier state is never rendered.
     const isCurrent = found?.section.dataset.state === page.lists.section.dataset.state;
-    if (found && (!isBehind || isCurrent || times === mostLooks)) {
+    if (found && (!isBehind || isCurrent || times === mostFetches)) {
       return takeOver(page, found);
     }
-    await new Promise((resolve) => setTimeout(resolve, lookAgain * times));
+    await new Promise((resolve) => setTimeout(resolve, fetchAgainMs * times));
   }
 }
 
