@@ -20,11 +20,11 @@
 	const { ask, control, failed, History, newSlot, Notes, Search, Slot } = parts;
 	const { inPlaces, isPackage, ordered, placeWords, stepOf, stepped, withKind } = order;
 
-	/** Milliseconds after the last change until it is saved; changes that can be undone; looks at what became of a publication. */
+	/** Milliseconds after the last change until it is saved; changes that can be undone; requests for what became of a publication. */
 	const saveAfter = 800;
 	const mostUndone = 100;
-	const looks = 20;
-	const lookEvery = 700;
+	const mostChecks = 20;
+	const checkEvery = 700;
 
 	function Front() {
 		const [ page, setPage ] = useState( first );
@@ -72,7 +72,7 @@
 		};
 
 		/** Runs requests in their order. A failure is shown; what was changed stays on the screen. */
-		const inTurn = ( run ) => {
+		const enqueue = ( run ) => {
 			queue.current = queue.current.then( run ).catch( ( error ) => {
 				const current = error.data && error.data.current;
 				if ( error.code === 'newsroom_front_conflict' && current ) {
@@ -103,7 +103,7 @@
 		};
 
 		useEffect( () => {
-			inTurn( async () => {
+			enqueue( async () => {
 				take( await ask( page ), true );
 				now.current.conflict = false;
 				setConflict( null );
@@ -118,7 +118,7 @@
 			if ( JSON.stringify( slots ) === now.current.saved ) {
 				return undefined;
 			}
-			const timer = setTimeout( () => inTurn( save ), saveAfter );
+			const timer = setTimeout( () => enqueue( save ), saveAfter );
 			const warn = ( event ) => event.preventDefault();
 			window.addEventListener( 'beforeunload', warn );
 			return () => {
@@ -231,18 +231,18 @@
 
 		/** Waits until the site has it, and says so. */
 		const follow = async ( post ) => {
-			for ( let look = 0; look < looks; look++ ) {
+			for ( let check = 0; check < mostChecks; check++ ) {
 				const { state: at, message: words } = await apiFetch( { path: `/newsroom/v1/delivery/${ post }` } );
-				if ( [ 'done', 'failed' ].includes( at ) || look === looks - 1 ) {
+				if ( [ 'done', 'failed' ].includes( at ) || check === mostChecks - 1 ) {
 					say( words );
 					return;
 				}
-				await new Promise( ( resolve ) => setTimeout( resolve, lookEvery ) );
+				await new Promise( ( resolve ) => setTimeout( resolve, checkEvery ) );
 			}
 		};
 
 		const act = ( path, method, data, words ) =>
-			inTurn( async () => {
+			enqueue( async () => {
 				await save();
 				if ( now.current.conflict ) {
 					return;
@@ -285,7 +285,7 @@
 				'newsroom-front-preview',
 				`popup,width=${ Math.min( availWidth, 1720 ) },height=${ Math.min( availHeight, 1000 ) }`
 			);
-			inTurn( async () => {
+			enqueue( async () => {
 				await save();
 				const { url } = await ask( now.current.page, '/preview', 'POST' );
 				if ( opened ) {
@@ -302,7 +302,7 @@
 			now.current.conflict = false;
 			setConflict( null );
 			if ( mine ) {
-				inTurn( () => save( true ) );
+				enqueue( () => save( true ) );
 				return;
 			}
 			remember( now.current.slots );
@@ -326,7 +326,7 @@
 				label: __( 'Page', 'newsroom' ),
 				value: page,
 				options: pages,
-				onChange: ( next ) => inTurn( save ).then( () => setPage( next ) ),
+				onChange: ( next ) => enqueue( save ).then( () => setPage( next ) ),
 			} ),
 			el( Notes, { state } ),
 			el(

@@ -29,7 +29,7 @@
 		select( 'core/editor' ).getEditedPostAttribute( 'meta' ) || {};
 	/** The test of the story as edited. */
 	const testIn = ( select ) => ( { ...none, ...metaIn( select )[ key ] } );
-	/** Milliseconds between two looks at a test that runs. */
+	/** Milliseconds between two requests for the counts of a test that runs. */
 	const everyMs = 30000;
 
 	/** Locks saving while a headline is too long, because WordPress would refuse the whole story. */

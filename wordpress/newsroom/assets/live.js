@@ -32,9 +32,9 @@
 	const { story, authors, author, settings, publish } = window.newsroomLive;
 
 	const path = '/wp/v2/live-entries';
-	/** Milliseconds after the last change until it is kept, and between two looks at what colleagues have published. */
+	/** Milliseconds after the last change until it is kept, and between two requests for what colleagues have published. */
 	const keepAfter = 3000;
-	const lookEvery = 15000;
+	const loadEvery = 15000;
 	const perPage = 50;
 
 	const isMac = /Mac|iPhone|iPad/.test( window.navigator.platform );
@@ -248,7 +248,7 @@
 		};
 
 		/** Runs requests in their order. A failure is shown; what was written stays in the editor. */
-		const inTurn = ( run ) => {
+		const enqueue = ( run ) => {
 			queue.current = queue.current.then( run ).catch( ( error ) => {
 				setMessage( '' );
 				setProblem(
@@ -259,7 +259,7 @@
 			return queue.current;
 		};
 
-		const look = async () => {
+		const loadPosts = async () => {
 			const response = await apiFetch( {
 				path: addQueryArgs( path, {
 					story,
@@ -274,12 +274,12 @@
 		};
 
 		useEffect( () => {
-			inTurn( look );
+			enqueue( loadPosts );
 			const timer = setInterval( () => {
 				if ( ! document.hidden ) {
-					look().catch( () => {} );
+					loadPosts().catch( () => {} );
 				}
-			}, lookEvery );
+			}, loadEvery );
 			return () => clearInterval( timer );
 		}, [ pages ] );
 
@@ -312,7 +312,7 @@
 		};
 
 		useEffect( () => {
-			const timer = setTimeout( () => inTurn( keep ), keepAfter );
+			const timer = setTimeout( () => enqueue( keep ), keepAfter );
 			return () => clearTimeout( timer );
 		}, [ entry ] );
 
@@ -334,7 +334,7 @@
 				return;
 			}
 			isBusy.current = true;
-			inTurn( async () => {
+			enqueue( async () => {
 				const { id, byline, status } = now.current;
 				await apiFetch( {
 					path: id ? `${ path }/${ id }` : path,
@@ -350,30 +350,30 @@
 						? __( 'Updated.', 'newsroom' )
 						: __( 'Published.', 'newsroom' )
 				);
-				await look();
+				await loadPosts();
 			} ).then( () => {
 				isBusy.current = false;
 			} );
 		};
 
 		const edit = ( post ) =>
-			inTurn( async () => {
+			enqueue( async () => {
 				await keep();
 				begin( entryOf( post ) );
 			} );
 
 		const set = ( post, meta ) =>
-			inTurn( async () => {
+			enqueue( async () => {
 				await apiFetch( {
 					path: `${ path }/${ post.id }`,
 					method: 'POST',
 					data: { meta },
 				} );
-				await look();
+				await loadPosts();
 			} );
 
 		const withdraw = ( post ) =>
-			inTurn( async () => {
+			enqueue( async () => {
 				await apiFetch( {
 					path: `${ path }/${ post.id }`,
 					method: 'DELETE',
@@ -382,11 +382,11 @@
 					begin( emptyEntry( now.current.byline ) );
 				}
 				say( __( 'Withdrawn. It is in the trash.', 'newsroom' ) );
-				await look();
+				await loadPosts();
 			} );
 
 		const changeState = ( next ) =>
-			inTurn( async () => {
+			enqueue( async () => {
 				await apiFetch( {
 					path: `/wp/v2/articles/${ story }`,
 					method: 'POST',
@@ -480,7 +480,7 @@
 							{
 								variant: 'tertiary',
 								onClick: () =>
-									inTurn( async () => {
+									enqueue( async () => {
 										await keep();
 										begin( emptyEntry( entry.byline ) );
 									} ),

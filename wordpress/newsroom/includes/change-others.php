@@ -31,7 +31,7 @@ add_action( 'delete_comment', 'newsroom_comment_deleted', 10, 2 );
  * Slugs of categories before they were saved in this request.
  *
  * @param int         $term_id Category.
- * @param string|null $slug    Slug to keep, or null to look.
+ * @param string|null $slug    Slug to keep, or null to only read it.
  * @return string|null
  */
 function newsroom_slug_before( $term_id, $slug = null ) {

@@ -26,7 +26,7 @@ add_action( 'delete_attachment', 'newsroom_picture_changed' );
 /**
  * Documents of the present site that changed in this request without being saved.
  *
- * @param int|null $add  Document to add, or null to only look.
+ * @param int|null $add  Document to add, or null to only read the list.
  * @param bool     $drop Whether to empty the list.
  * @return int[]
  */
