@@ -62,7 +62,7 @@ function offline(options: ContentOptions, store: ContentStore, searching: Search
       await searching?.close();
       store.close();
     },
-    look() {},
+    pollNow() {},
     syncNow: async () => ({ ok: false, stored: 0, withdrawn: 0, rejected: 0, ms: 0, problem: 'no WordPress is set' }),
     receive: async () => ({
       status: 503,
@@ -145,7 +145,7 @@ function connected(options: Connected, store: ContentStore): Content {
     applier,
     refresh: sync.refresh,
     client,
-    look: () => sync.look(),
+    pollNow: () => sync.pollNow(),
     log,
     now,
     secret,
@@ -180,7 +180,7 @@ function connected(options: Connected, store: ContentStore): Content {
       store.close();
     },
     syncNow: () => sync.syncNow(),
-    look: () => sync.look(),
+    pollNow: () => sync.pollNow(),
     receive: receiver.receive,
     verify: receiver.verify,
     shared: {

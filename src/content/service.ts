@@ -41,7 +41,7 @@ export interface ContentOptions {
   readonly isKept?: (() => boolean) | undefined;
   /** The content log of a cluster: sync's entries go into it, and come back by {@link Content.applyLog}. Without one they are applied at once. */
   readonly journal?: ContentJournal | undefined;
-  /** Whether this process syncs with WordPress at present (default: always); when it begins to, call {@link Content.look}. */
+  /** Whether this process syncs with WordPress at present (default: always); when it begins to, call {@link Content.pollNow}. */
   readonly leads?: (() => boolean) | undefined;
   /** Sanitize and search in threads of their own (default), so that rendering never waits; `false` in tests. */
   readonly threads?: boolean;
@@ -190,7 +190,7 @@ export interface Content {
   /** One full reconciliation now: fetch what is missing, poll, and walk all ids. */
   syncNow(): Promise<SyncReport>;
   /** Runs the poll now instead of at its time, unless WordPress needs a rest. Many calls cause one or two polls. */
-  look(): void;
+  pollNow(): void;
   /**
    * @param taken called once the webhook was found valid and new, before it has any effect
    * @param isRecent another node has compared its time with its own clock

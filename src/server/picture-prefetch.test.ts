@@ -34,7 +34,7 @@ describe('pictures of the newest pages', () => {
   test('are found once each, those of the front page first', async () =>
     expect(await newestPictures(reader())).toEqual(all));
 
-  test('are fetched once; what failed is tried again at the next look', async () => {
+  test('are fetched once; what failed is tried again at the next run', async () => {
     const asked: string[] = [];
     let down = true;
     const prefetch = createPicturePrefetch({

@@ -36,7 +36,7 @@ export const rules = [
   'a page of an older revision is not stored',
   'a changed tag makes a page invalid',
   'a render that a change overtakes is repeated',
-  'nodes look without a message',
+  'nodes read the log without a message',
   'a holder that stands still is cut off',
   'the owner of the lock is cut off',
   'PostgreSQL has the clock',

@@ -191,7 +191,7 @@ export class ModelCluster {
     for (const render of node.renders) if (isIn(render.page, changed)) render.overtaken = true;
   }
 
-  /** missed-withdrawals.ts, `look`, and withdraw-missed.server.ts: a node that is cut off asks WordPress what was withdrawn. */
+  /** missed-withdrawals.ts, and withdraw-missed.server.ts: a node that is cut off asks WordPress what was withdrawn. */
   ask(node: ModelNode): void {
     const isCutOff = !this.hears(node) && this.db.now - node.readAt >= goneMs;
     if (!this.runs(node) || !isCutOff || node.full) return;
@@ -433,7 +433,7 @@ export class ModelCluster {
     this.tick(1000);
     for (const node of nodes) {
       this.beat(node);
-      if (this.db.holds('nodes look without a message')) this.follow(node);
+      if (this.db.holds('nodes read the log without a message')) this.follow(node);
       this.takeOver(node);
       this.ask(node);
       this.remind(node);

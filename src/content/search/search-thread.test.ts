@@ -134,8 +134,8 @@ describe('a search in a thread of its own', () => {
   });
 });
 
-describe('what is kept of answers', () => {
-  it('is one look for everybody who asks for the same, until something is written', async () => {
+describe('the cache of results', () => {
+  it('runs one search for all who ask for the same, until something is written', async () => {
     const asked: PromiseWithResolvers<FoundArticles>[] = [];
     const fake: SearchThread = {
       ask: () => {
@@ -145,22 +145,22 @@ describe('what is kept of answers', () => {
       },
       close: async () => {},
     };
-    const look = () => searchInThread(store, fake, 'bridge', {});
+    const ask = () => searchInThread(store, fake, 'bridge', {});
     const found = (total: number): FoundArticles => ({ hits: [], total, instead: [] });
-    const first = [look(), look()];
+    const first = [ask(), ask()];
     put(1, 'A bridge');
-    const second = look();
+    const second = ask();
     expect(asked).toHaveLength(2);
     asked[0]?.resolve(found(0));
     asked[1]?.resolve(found(1));
     expect((await Promise.all([...first, second])).map(({ total }) => total)).toEqual([0, 0, 1]);
-    expect((await look()).total).toBe(1);
+    expect((await ask()).total).toBe(1);
     expect(asked).toHaveLength(2);
     put(2, 'A bridge');
-    const third = look();
+    const third = ask();
     asked[2]?.reject(new Error('gone'));
     await expect(third).rejects.toThrow('gone');
-    void look();
+    void ask();
     // What has failed is not kept.
     expect(asked).toHaveLength(4);
   });

@@ -79,7 +79,7 @@ function polling(): {
   };
 }
 
-/** So many newer stories that the look at the newest does not see the others. */
+/** So many newer stories that the query for the newest does not return the others. */
 const fill = (): void => {
   for (let id = 900; id < 930; id++)
     wordpress.put('articles', { id, ...wirePost({ id, date_gmt: '2026-11-01T00:00:00' }) });

@@ -31,7 +31,7 @@ export interface Sync {
   stop(): Promise<void>;
   syncNow(): Promise<SyncReport>;
   /** Ends the wait for the next poll; if a poll is running, another follows it. */
-  look(): void;
+  pollNow(): void;
   status(): SyncStatus;
 }
 
@@ -90,7 +90,7 @@ export function createSync(options: SyncOptions): Sync {
       sync.running = follow(sync);
     },
     stop: () => stop(sync),
-    look: () => sync.rest.abort(),
+    pollNow: () => sync.rest.abort(),
     syncNow: () => syncNow(sync),
     status: () => status(sync),
   };

@@ -291,7 +291,7 @@ describe('following WordPress without webhooks', () => {
   });
 
   it('finds a second edit within one second', async () => {
-    // However long the machine takes for the first look, it is the same second at the second one.
+    // However long the machine takes for the first sync, it is the same second at the second one.
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const modified = new Date(Date.now() + 60_000).toISOString().slice(0, 19);
@@ -366,24 +366,24 @@ describe('following WordPress without webhooks', () => {
   });
 });
 
-describe('a look between two polls', () => {
+describe('a poll that is asked for', () => {
   const corrected = (): void => {
     // Where the polls go on is by WordPress's clock, which is the machine's here.
     const modified_gmt = new Date(Date.now() + 60_000).toISOString().slice(0, 19);
     put(7, { content: { rendered: '<p>Corrected.</p>' }, modified_gmt });
-    content.look();
+    content.pollNow();
   };
   const found = (): Promise<void> =>
     vi.waitFor(() => expect(content.reader().article('a-7')?.bodyHtml).toBe('<p>Corrected.</p>'));
 
-  it('comes at once', async () => {
+  it('runs at once', async () => {
     start({ pollSeconds: 3600 }).start();
     await vi.waitFor(() => expect(content.status().phase).toBe('following'));
     corrected();
     await found();
   });
 
-  it('comes after the poll that is under way, which may have looked too early', async () => {
+  it('runs after the poll that is under way, which may have fetched too early', async () => {
     start({ pollSeconds: 3600 });
     await content.syncNow();
     let asked = false;

@@ -27,7 +27,7 @@ export interface WebhookOptions {
   readonly refresh: Refresh;
   readonly client: Pick<Client, 'url'>;
   /** Runs the poll now: so many documents changed that they aren't named. */
-  readonly look: () => void;
+  readonly pollNow: () => void;
   readonly log: Logger;
   readonly now: () => number;
   readonly secret: string | undefined;
@@ -207,13 +207,16 @@ async function processDelivery(options: WebhookOptions, delivery: string, hook: 
 }
 
 /** Fetches and stores what a webhook names. */
-async function refreshNamed({ store, applier, refresh, client, look }: WebhookOptions, hook: Hook): Promise<Applied> {
+async function refreshNamed(
+  { store, applier, refresh, client, pollNow }: WebhookOptions,
+  hook: Hook,
+): Promise<Applied> {
   const tries = { tries: 2 };
   if (hook.type === 'categories') return refresh.sections(tries);
   if (hook.type === 'menus') return refresh.menus(tries);
   if (hook.type === 'alerts') return refresh.alert(tries);
   if (hook.type === 'media') return applier.write([changedFilesEntry(hook.addresses ?? [], client.url)]);
-  if (hook.type === 'site' && hook.event !== 'test') look();
+  if (hook.type === 'site' && hook.event !== 'test') pollNow();
   if (hook.type === 'site' || hook.type === 'headline-tests' || hook.id === 0) return nothingApplied;
   const applied = await refresh.document(hook.type, hook.id, tries);
   // The content store may not know the document's former slug.

@@ -113,7 +113,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     },
     applied(revision, refreshed) {
       last = { revision, refreshed };
-      for (const look of [...waiting]) look();
+      for (const check of [...waiting]) check();
     },
     close: () => closing.abort(),
   };

@@ -25,7 +25,7 @@ export interface ClusterOptions {
   readonly clusterLog: ClusterLog;
   /** Address for the listening connection, see `NodeOptions`. */
   readonly listenUrl: string;
-  readonly content: Pick<Content, 'receive' | 'verify' | 'look' | 'followed' | 'withdrawMissed' | 'refresh'>;
+  readonly content: Pick<Content, 'receive' | 'verify' | 'pollNow' | 'followed' | 'withdrawMissed' | 'refresh'>;
   /** Gets changed tags, such as new prices, while the other nodes can't be reached. */
   readonly changes: Pick<ChangeFeed, 'publish'>;
   readonly log: Logger;
@@ -247,7 +247,7 @@ async function takeOver(state: State): Promise<boolean> {
   if (node.epoch !== epoch) return false;
   if (clusterLog.leads()) return true;
   clusterLog.lead(epoch, content.followed.fetchTime());
-  content.look();
+  content.pollNow();
   state.onLead?.();
   return true;
 }

@@ -215,7 +215,7 @@ function receive(state: State, message: ToWriter | CountedBefore): void {
       for (const listener of state.readsListeners) listener(message.reads);
       break;
   }
-  for (const look of [...waiting]) look();
+  for (const check of [...waiting]) check();
 }
 
 /** Metrics take a moment, so that their answer may come after that to a later message. */
