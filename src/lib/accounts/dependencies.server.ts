@@ -54,9 +54,9 @@ export const invalidEmail = fail({ kind: 'invalid-email', message: accountMessag
 export async function countAgainst(
   { limiter, log }: Pick<Dependencies, 'limiter' | 'log'>,
   name: LimitName,
-  who: LimitSubject,
+  subject: LimitSubject,
 ): Promise<ExceededLimit | null> {
-  const over = await limiter.count(name, who);
+  const over = await limiter.count(name, subject);
   if (over) log.info({ limit: name, scope: over.scope }, 'A limit of the accounts was exceeded');
   return over;
 }

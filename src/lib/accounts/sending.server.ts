@@ -53,7 +53,7 @@ async function send(deps: Dependencies, kind: 'link' | 'code', delivery: Deliver
   const user = await userByEmail(database.db, email);
   const sendsNothing = purpose === 'register' ? user !== null : user === null;
   // A request that mails nothing does not count for the address: it would use up the owner's links without mailing one.
-  const over = await countAgainst(deps, kind, { address: caller.address, ...(!sendsNothing && { email }) });
+  const over = await countAgainst(deps, kind, { address: caller.address, ...(!sendsNothing && { account: email }) });
   if (over) {
     // Requests of strangers must not lock the owner out: the links that they caused are in the owner's mailbox.
     if (kind === 'link' && over.scope === 'email' && (await hasLink(deps, database.db, email))) return ok(null);
@@ -89,14 +89,14 @@ async function create(
   const { database, outbox, siteUrl } = deps;
   const email = normalEmail(text);
   if (email === null) return invalidEmail;
-  const who = { address: caller.address, email };
-  const over = await countAgainst(deps, 'create', who);
+  const subject = { address: caller.address, account: email };
+  const over = await countAgainst(deps, 'create', subject);
   if (over) return limited(over);
   if (await userByEmail(database.db, email)) return fail({ kind: 'exists' });
   const refused = await refusal(deps, email);
   if (refused) return refused;
   // Many readers share a network address. The limit on mail must not keep one of them from paying: the link can be sent again later.
-  const withoutMail = await countAgainst(deps, 'confirmation', who);
+  const withoutMail = await countAgainst(deps, 'confirmation', subject);
   if (withoutMail && how !== 'enter') return limited(withoutMail);
   const made = await database.transaction(async (tx) => {
     const user = await createUser(deps, tx, email, false);

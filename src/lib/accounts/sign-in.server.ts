@@ -237,8 +237,8 @@ async function tryingCode<T>(
   caller: Caller,
   attempt: (tx: AccountsTransaction) => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
-  const who = { address: caller.address, email };
-  const over = await countAgainst(deps, 'guess', who);
+  const subject = { address: caller.address, account: email };
+  const over = await countAgainst(deps, 'guess', subject);
   if (over) return limited(over);
   const outcome = await deps.database.transaction(async (tx) => {
     const made = await attempt(tx);
@@ -247,7 +247,7 @@ async function tryingCode<T>(
     }
     return made;
   });
-  if (outcome.ok || outcome.failure.kind !== 'invalid-code') await deps.limiter.release('guess', who);
+  if (outcome.ok || outcome.failure.kind !== 'invalid-code') await deps.limiter.release('guess', subject);
   return outcome;
 }
 

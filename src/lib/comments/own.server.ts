@@ -147,7 +147,7 @@ async function edit(
   if (!words.ok) return words;
   const row = found.value;
   if (words.value === row.content) return done(ownOf(row, rules, now()));
-  const over = await limiter.count('comment', { address: caller.address, email: session.email });
+  const over = await limiter.count('comment', { address: caller.address, account: session.email });
   if (over) return failed({ kind: 'limited', retryAfter: over.retryAfter });
   const answer = await moderation.edit(row.wordpress_id, asMarkup(words.value));
   if (!answer.ok) return failed(answer.kind === 'unavailable' ? { kind: 'unavailable' } : failureOf(answer));

@@ -86,10 +86,10 @@ async function post(
   if (!name.ok) return name;
 
   const key = draft.draft ?? draftOf(place.articleId, place.parentId, words.value);
-  const sender = { address: caller.address, email: session.email };
+  const subject = { address: caller.address, account: session.email };
   const counted = !(await isKnown(database, session.userId, key));
   if (counted) {
-    const over = await limiter.count('comment', sender);
+    const over = await limiter.count('comment', subject);
     if (over) return failed({ kind: 'limited', retryAfter: over.retryAfter });
   }
   const time = now();
@@ -110,7 +110,7 @@ async function post(
   });
   if (claimed.kind === 'failed') {
     // A duplicate must not count against the rate limit.
-    if (counted) await limiter.release('comment', sender);
+    if (counted) await limiter.release('comment', subject);
     return failed(claimed.failure);
   }
   if (claimed.kind === 'settled') return done(ownOf(claimed.row, rules, now()));

@@ -85,7 +85,7 @@ async function report(
     .where('wordpress_id', '=', commentId)
     .executeTakeFirst();
   if (mine) return failed({ kind: 'own' });
-  const over = await limiter.count('report', { address: caller.address, email: session.email });
+  const over = await limiter.count('report', { address: caller.address, account: session.email });
   if (over) return failed({ kind: 'limited', retryAfter: over.retryAfter });
   await database.transaction(async (tx) => {
     const made = await tx

@@ -26,19 +26,20 @@ export interface Limiter {
    *
    * @returns `null` when the call is within the limits, otherwise the exceeded limit and the whole seconds until it ends
    */
-  count(name: LimitName, who: LimitSubject): Promise<ExceededLimit | null>;
+  count(name: LimitName, subject: LimitSubject): Promise<ExceededLimit | null>;
   /** Takes one count back: the reserved call turned out not to be an attempt. */
-  release(name: LimitName, who: LimitSubject): Promise<void>;
+  release(name: LimitName, subject: LimitSubject): Promise<void>;
 }
 
 export interface LimitSubject {
   /** Network address; omitted when it is unknown. */
   readonly address?: string;
-  /** In its normal form; identifies an account. */
-  readonly email?: string;
+  /** One account: its email address in normal form, its user's id, or the id of a private feed, which one reader has. */
+  readonly account?: string;
 }
 
 export interface ExceededLimit {
+  /** Names as in the setting of the limits: `email` is the scope of {@link LimitSubject.account}. */
   readonly scope: 'address' | 'email' | 'overall';
   /** Seconds, at least 1. */
   readonly retryAfter: number;
@@ -48,7 +49,7 @@ export interface ExceededLimit {
 export interface CallerKeys {
   place(address: string): string;
   block(address: string): string | null;
-  subject(email: string): string;
+  subject(account: string): string;
 }
 
 type Step = readonly [scope: ExceededLimit['scope'], key: string, limit: Limit];
@@ -107,9 +108,9 @@ export function createLimiter(
     restUntil: Number.NEGATIVE_INFINITY,
   };
   return {
-    count: (name, who) => count(state, name, who),
-    async release(name, who) {
-      const steps = stepsOf(state, name, who);
+    count: (name, subject) => count(state, name, subject),
+    async release(name, subject) {
+      const steps = stepsOf(state, name, subject);
       await runSteps(
         state,
         name,
@@ -121,9 +122,9 @@ export function createLimiter(
   };
 }
 
-async function count(state: LimiterState, name: LimitName, who: LimitSubject): Promise<ExceededLimit | null> {
+async function count(state: LimiterState, name: LimitName, subject: LimitSubject): Promise<ExceededLimit | null> {
   const { full, limits, now } = state;
-  const steps = stepsOf(state, name, who);
+  const steps = stepsOf(state, name, subject);
   const known = knownOver(state, steps);
   if (known) return known;
   try {
@@ -141,16 +142,17 @@ async function count(state: LimiterState, name: LimitName, who: LimitSubject): P
 const secondsTo = ({ now }: LimiterState, until: number): number => Math.max(1, Math.ceil((until - now()) / 1000));
 
 /** The windows that count a call. */
-function stepsOf({ limits, keys }: LimiterState, name: LimitName, who: LimitSubject): readonly Step[] {
+function stepsOf({ limits, keys }: LimiterState, name: LimitName, subject: LimitSubject): readonly Step[] {
   const { address, email, overall } = limits[name];
+  const { account } = subject;
   const list: Step[] = [];
-  if (address && who.address !== undefined) {
-    list.push(['address', `${name}:address:${keys.place(who.address)}`, address]);
-    const block = keys.block(who.address);
+  if (address && subject.address !== undefined) {
+    list.push(['address', `${name}:address:${keys.place(subject.address)}`, address]);
+    const block = keys.block(subject.address);
     const ofBlock = { most: address.most * networksOfBlock, seconds: address.seconds };
     if (block !== null) list.push(['address', `${name}:block:${block}`, ofBlock]);
   }
-  if (email && who.email !== undefined) list.push(['email', `${name}:email:${keys.subject(who.email)}`, email]);
+  if (email && account !== undefined) list.push(['email', `${name}:email:${keys.subject(account)}`, email]);
   if (overall) list.push(['overall', `${name}:overall`, overall]);
   return list;
 }

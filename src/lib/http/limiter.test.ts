@@ -34,7 +34,7 @@ onBothEngines('limits', (engines) => {
         Array.from({ length: 60 }, (_, i) =>
           limiter.count('guess', {
             address: scope === 'address' ? '203.0.113.1' : `198.18.0.${i}`,
-            email: scope === 'overall' ? `${i}@example.com` : email,
+            account: scope === 'overall' ? `${i}@example.com` : email,
           }),
         ),
       );
@@ -48,15 +48,15 @@ onBothEngines('limits', (engines) => {
     let now = 5_000_000;
     const set = limits('guess', { address: { most: 1, seconds: 60 } });
     const limiter = createLimiter(database, createHmacs(secret), set, () => now);
-    const who = { address: '203.0.113.1', email };
-    expect(await limiter.count('guess', who)).toBeNull();
+    const subject = { address: '203.0.113.1', account: email };
+    expect(await limiter.count('guess', subject)).toBeNull();
     now += 30_500;
-    expect(await limiter.count('guess', who)).toEqual({ scope: 'address', retryAfter: 30 });
+    expect(await limiter.count('guess', subject)).toEqual({ scope: 'address', retryAfter: 30 });
     now += 29_500;
-    expect(await limiter.count('guess', who)).toBeNull();
-    await limiter.release('guess', who);
-    expect(await limiter.count('guess', who)).toBeNull();
-    expect(await limiter.count('guess', who)).toMatchObject({ scope: 'address' });
+    expect(await limiter.count('guess', subject)).toBeNull();
+    await limiter.release('guess', subject);
+    expect(await limiter.count('guess', subject)).toBeNull();
+    expect(await limiter.count('guess', subject)).toMatchObject({ scope: 'address' });
   });
 
   it('of an address use up nothing of others', async () => {
@@ -71,9 +71,10 @@ onBothEngines('limits', (engines) => {
       }),
       () => 5_000_000,
     );
-    for (let i = 0; i < 20; i++) await limiter.count('guess', { address: '203.0.113.1', email });
-    for (let i = 0; i < 3; i++) expect(await limiter.count('guess', { address: `198.18.0.${i}`, email })).toBeNull();
-    expect(await limiter.count('guess', { address: '198.18.0.9', email })).toMatchObject({ scope: 'email' });
+    for (let i = 0; i < 20; i++) await limiter.count('guess', { address: '203.0.113.1', account: email });
+    for (let i = 0; i < 3; i++)
+      expect(await limiter.count('guess', { address: `198.18.0.${i}`, account: email })).toBeNull();
+    expect(await limiter.count('guess', { address: '198.18.0.9', account: email })).toMatchObject({ scope: 'email' });
   });
 
   it('of everybody are not used up by one connection with networks without end', async () => {
@@ -82,10 +83,12 @@ onBothEngines('limits', (engines) => {
     const limiter = createLimiter(database, createHmacs(secret), set, () => 5_000_000);
     // A /48 is what a tunnel or a hosting company gives to any customer.
     for (let net = 0; net < 200; net++)
-      await limiter.count('link', { address: `2001:db8:7:${net.toString(16)}::1`, email: `${net}@example.com` });
-    expect(await limiter.count('link', { address: '203.0.113.1', email })).toBeNull();
-    expect(await limiter.count('link', { address: '2001:db8:8::1', email })).toBeNull();
-    expect(await limiter.count('link', { address: '2001:db8:7:ffff::1', email })).toMatchObject({ scope: 'address' });
+      await limiter.count('link', { address: `2001:db8:7:${net.toString(16)}::1`, account: `${net}@example.com` });
+    expect(await limiter.count('link', { address: '203.0.113.1', account: email })).toBeNull();
+    expect(await limiter.count('link', { address: '2001:db8:8::1', account: email })).toBeNull();
+    expect(await limiter.count('link', { address: '2001:db8:7:ffff::1', account: email })).toMatchObject({
+      scope: 'address',
+    });
   });
 
   it('hold across two processes', async () => {
@@ -117,7 +120,7 @@ onBothEngines('limits', (engines) => {
     const database = await engines.open();
     const set = limits('card', { address: { most: 5, seconds: 3600 }, email: { most: 2, seconds: 3600 } });
     const limiter = createLimiter(database, createHmacs(secret), set, () => 5_000_000);
-    const at = (name: string) => ({ address: '203.0.113.1', email: `${name}@example.com` });
+    const at = (name: string) => ({ address: '203.0.113.1', account: `${name}@example.com` });
     // All at once: more than the address may have open. None of them is refused a card.
     const readers = Array.from({ length: 8 }, (_, one) => at(`reader${one}`));
     const first = await Promise.all(readers.map((one) => limiter.count('card', one)));
@@ -155,22 +158,22 @@ onBothEngines('limits', (engines) => {
     if (engines.engine === 'sqlite') return;
     const database = await engines.open();
     const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now);
-    const who = { address: '203.0.113.1' };
-    await limiter.count('search', who);
+    const subject = { address: '203.0.113.1' };
+    await limiter.count('search', subject);
     await database.transaction(async (tx) => {
       // Holds the row for as long as it is waited for.
       await tx.updateTable('limits').set({ count: 1000 }).execute();
-      expect(await limiter.count('search', who)).toBeNull();
+      expect(await limiter.count('search', subject)).toBeNull();
     });
   });
 
   it('are not used up by counts that came too late to be waited for', async () => {
     const database = await engines.open();
     const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now, undefined, 50);
-    const who = { address: '203.0.113.1' };
+    const subject = { address: '203.0.113.1' };
     await createLimiter(database, createHmacs(secret), defaultLimits, Date.now, undefined, 60_000).count(
       'operator',
-      who,
+      subject,
     );
     const held = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
@@ -180,8 +183,8 @@ onBothEngines('limits', (engines) => {
       await gate.promise;
     });
     await held.promise;
-    expect(await limiter.count('operator', who)).toBeNull();
-    await limiter.release('operator', who);
+    expect(await limiter.count('operator', subject)).toBeNull();
+    await limiter.release('operator', subject);
     gate.resolve();
     await holding;
     // Comes after the late count, whose transaction has begun before.

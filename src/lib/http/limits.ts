@@ -20,7 +20,7 @@ export interface Limit {
  */
 export type Kept = 'database' | 'shared' | 'process';
 
-/** The subject of a count. */
+/** The limits of one kind of call. */
 export interface LimitSet {
   /** `database` unless given. */
   readonly kept?: Kept;
@@ -30,7 +30,7 @@ export interface LimitSet {
   readonly impatient?: true;
   /** For one network address. */
   readonly address?: Limit;
-  /** For one email address, which identifies an account. */
+  /** For one account (`LimitSubject.account`). The name is the setting's: most accounts are counted by their email address. */
   readonly email?: Limit;
   /** For all callers together: it protects the mail quota from a botnet, far above a normal day's use. */
   readonly overall?: Limit;
@@ -214,19 +214,19 @@ export function readLimits(text: string): { readonly limits: Limits } | { readon
   const limits: Record<string, LimitSet> = { ...defaultLimits };
   const problems: string[] = [];
   const known = Object.entries(defaultLimits).flatMap(([name, set]: [string, LimitSet]) =>
-    scopes.flatMap((who) => (set[who] ? [`${name}.${who}`] : [])),
+    scopes.flatMap((scope) => (set[scope] ? [`${name}.${scope}`] : [])),
   );
   for (const part of text.split(',').map((one) => one.trim())) {
     if (part === '') continue;
-    const [, name = '', who = '', most, seconds] =
+    const [, name = '', scope = '', most, seconds] =
       /^([a-z]+)\.([a-z]+)\s*=\s*(\d{1,9})\s*\/\s*(\d{1,9})$/.exec(part) ?? [];
     const limit = { most: Number(most), seconds: Number(seconds) };
-    if (!known.includes(`${name}.${who}`)) {
-      problems.push(`"${part}" names no limit; give name.who=most/seconds with one of ${known.join(', ')}`);
+    if (!known.includes(`${name}.${scope}`)) {
+      problems.push(`"${part}" names no limit; give name.scope=most/seconds with one of ${known.join(', ')}`);
     } else if (limit.most < 1 || limit.seconds < 1 || limit.seconds > longestWindow) {
       problems.push(`"${part}" is out of bounds; give at least 1 in 1 to ${longestWindow} seconds`);
     } else {
-      limits[name] = { ...limits[name], [who]: limit };
+      limits[name] = { ...limits[name], [scope]: limit };
     }
   }
   return problems.length > 0 ? { problems } : { limits: limits as unknown as Limits };

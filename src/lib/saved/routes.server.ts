@@ -32,7 +32,7 @@ export const savedStoriesRoute = <Schema extends z.ZodType = z.ZodUnknown>(
     const articleId = articleIdOf(call.context.params.id);
     if (!savedStories) return unavailable(600);
     if (!session) return signedOut(call.context, articleId);
-    const over = await limiter.count('saved', { email: session.userId });
+    const over = await limiter.count('saved', { account: session.userId });
     if (over) return tooManyRequests(over.retryAfter);
     return handle({ ...call, session, savedStories, articleId });
   });

@@ -37,15 +37,15 @@ export async function openPrivateFeed(context: Context, slug: string, token: str
   const { privateFeeds, limiter, log } = services;
   const podcast = podcastAt(content, slug);
   if (!podcast || !privateFeeds) return unknown;
-  const who = client ? { address: client.address } : {};
-  const over = await limiter.count('feed', who);
+  const subject = client ? { address: client.address } : {};
+  const over = await limiter.count('feed', subject);
   if (over) return later(over.retryAfter);
   try {
     const feed = await privateFeeds.open(token, podcast.id);
     // Guesses count; an app that asks for many users doesn't.
     if (!feed) return unknown;
-    await limiter.release('feed', who);
-    const tooOften = await limiter.count('feed', { email: feed.id });
+    await limiter.release('feed', subject);
+    const tooOften = await limiter.count('feed', { account: feed.id });
     if (tooOften) return later(tooOften.retryAfter);
     if (!feed.paid) return endedFeed(podcast, config.siteUrl);
     return privateFeed(content, podcast, config.siteUrl, addressesFor(privateFeeds, feed.id, config.siteUrl));

@@ -271,7 +271,7 @@ async function take(state: State, fields: SupportFields, { caller, session, trap
   const { database, outbox, log } = options;
   const email = normalEmail(fields.email) ?? fields.email.toLowerCase();
   // Anyone can type any address, so a signed-in user is counted apart from what others write under that user's address.
-  const over = await limiter.count('support', { address: caller.address, email: session?.userId ?? email });
+  const over = await limiter.count('support', { address: caller.address, account: session?.userId ?? email });
   if (over) {
     log.info({ limit: 'support', scope: over.scope }, 'A rate limit of the support form is reached');
     return { ok: false, retryAfter: over.retryAfter };

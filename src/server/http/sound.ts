@@ -109,7 +109,7 @@ async function admitsSigned(
 ): Promise<Admission> {
   if (!(await privateFeeds?.opens(query, storyId))) return { may: false, cookies: [] };
   // A feed counts as its reader's account does: it is theirs alone.
-  const over = await limiter.count('sound', { email: query.get('feed') ?? '' });
+  const over = await limiter.count('sound', { account: query.get('feed') ?? '' });
   return over ? { may: false, cookies: [], retryAfter: over.retryAfter } : { may: true, cookies: [] };
 }
 

@@ -25,7 +25,7 @@ import {
   subscriptionOf,
 } from '../subscription-model.ts';
 import { openOwnStripe } from './account.server.ts';
-import { callerOf, countRefusedCards, withinCardLimit, withinLimit } from './card-attempts.server.ts';
+import { countRefusedCards, limitSubject, withinCardLimit, withinLimit } from './card-attempts.server.ts';
 import { createCatalog } from './catalog.server.ts';
 import { confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
 import { amountOff, tryCoupon } from './coupons.server.ts';
@@ -181,11 +181,11 @@ function selling(dependencies: BillingDependencies, { publishableKey, scriptUrl 
     coupon: (code, planId, { session, address, currency }) =>
       asResult(() => checkCoupon(dependencies, code, { planId, currency }, session, address)),
     subscribe: (session, body, address = null) => {
-      const who = callerOf(session, address);
-      return withinLimit(limiter, 'subscribe', who, () =>
+      const subject = limitSubject(session, address);
+      return withinLimit(limiter, 'subscribe', subject, () =>
         withLock(session.userId, () =>
           asResult(() =>
-            withinCardLimit(limiter, who, () =>
+            withinCardLimit(limiter, subject, () =>
               asResult(() =>
                 withCustomerAtStripe(dependencies, session, () => subscribe(dependencies, session, body, address)),
               ),
@@ -195,7 +195,7 @@ function selling(dependencies: BillingDependencies, { publishableKey, scriptUrl 
       );
     },
     confirm: (session, id, address = null) =>
-      withinCardLimit(limiter, callerOf(session, address), () =>
+      withinCardLimit(limiter, limitSubject(session, address), () =>
         withLock(session.userId, () => asResult(() => confirm(dependencies, session, id))),
       ),
   } satisfies Partial<Billing>;
@@ -209,9 +209,9 @@ function changing(dependencies: BillingDependencies) {
     withLock(userId, () => asResult(work));
   return {
     switchPlan: (session, body, address = null) => {
-      const who = callerOf(session, address);
-      return withinLimit(limiter, 'subscribe', who, () =>
-        withinCardLimit(limiter, who, () => change(session, () => switchPlan(dependencies, session, body))),
+      const subject = limitSubject(session, address);
+      return withinLimit(limiter, 'subscribe', subject, () =>
+        withinCardLimit(limiter, subject, () => change(session, () => switchPlan(dependencies, session, body))),
       );
     },
     cancel: (session, reason = null) =>
@@ -230,13 +230,13 @@ function changing(dependencies: BillingDependencies) {
     stay: (session) => change(session, () => acceptOffer(dependencies, session)),
     saveMetadata: (session, id, metadata) => asResult(() => saveMetadata(dependencies, session, id, metadata)),
     setupIntent: (session, address = null) => {
-      const who = callerOf(session, address);
+      const subject = limitSubject(session, address);
       // A client secret lets its holder try cards, so an account with too many refused cards gets none.
       return change(session, () =>
-        withinCardLimit(limiter, who, () =>
+        withinCardLimit(limiter, subject, () =>
           asResult(() =>
             withCustomerAtStripe(dependencies, session, async () =>
-              offerCardSetup(dependencies, await customers.ensure(session), who),
+              offerCardSetup(dependencies, await customers.ensure(session), subject),
             ),
           ),
         ),
@@ -244,7 +244,7 @@ function changing(dependencies: BillingDependencies) {
     },
     usePaymentMethod: (session, paymentMethod, address = null) =>
       change(session, () =>
-        withinCardLimit(limiter, callerOf(session, address), () =>
+        withinCardLimit(limiter, limitSubject(session, address), () =>
           asResult(() =>
             withCustomerAtStripe(dependencies, session, () => changeCard(dependencies, session, paymentMethod)),
           ),
@@ -303,7 +303,7 @@ async function limitedQuote(
   const isPlain = session === null && body.couponCode === undefined && !body.address;
   const known = isPlain ? cache.find(price) : null;
   if (known) return ok(known);
-  const over = await limiter.count('quote', callerOf(session, address));
+  const over = await limiter.count('quote', limitSubject(session, address));
   if (over) return overLimit(over);
   let answer: Billed<QuoteAnswer>;
   try {
@@ -388,7 +388,7 @@ async function checkCoupon(
   if (planId !== null && !price) return refusal(400, messages.planGone);
   const customer = session && (await customers.find(session.userId));
   const open = session && price && (await openWith(dependencies, session.userId, price, code));
-  const over = await limiter.count('quote', callerOf(session, address));
+  const over = await limiter.count('quote', limitSubject(session, address));
   if (over) return overLimit(over);
   const caller = { session, address, customer, redeemed: open?.coupon ?? null };
   const { coupon } = await tryCoupon(dependencies, code, price, caller);

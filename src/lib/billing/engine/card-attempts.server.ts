@@ -16,20 +16,20 @@ import type { PaymentAttempt } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { isMissing, overLimit } from './stripe.server.ts';
 
-/** Whom a limit counts. @param address network address; `null` if it isn't known */
-export const callerOf = (session: Session | null, address: string | null): LimitSubject => ({
+/** What a limit counts a call under. @param address network address; `null` if it isn't known */
+export const limitSubject = (session: Session | null, address: string | null): LimitSubject => ({
   ...(address !== null && { address }),
-  ...(session && { email: session.email }),
+  ...(session && { account: session.email }),
 });
 
 /** Runs a call that reaches Stripe, within its limit; 429 without having run it. */
 export async function withinLimit<T>(
   limiter: Limiter,
   name: LimitName,
-  who: LimitSubject,
+  subject: LimitSubject,
   work: () => Promise<Billed<T>>,
 ): Promise<Billed<T>> {
-  const over = await limiter.count(name, who);
+  const over = await limiter.count(name, subject);
   return over ? overLimit(over) : work();
 }
 
@@ -40,11 +40,11 @@ export async function withinLimit<T>(
  */
 export async function withinCardLimit<T>(
   limiter: Limiter,
-  who: LimitSubject,
+  subject: LimitSubject,
   work: () => Promise<Billed<T>>,
 ): Promise<Billed<T>> {
   // Counted before Stripe is asked, so that parallel tries count.
-  const over = await limiter.count('card', who);
+  const over = await limiter.count('card', subject);
   if (over) return overLimit(over);
   let refused = false;
   try {
@@ -52,7 +52,7 @@ export async function withinCardLimit<T>(
     refused = !answer.ok && answer.status === 402;
     return answer;
   } finally {
-    if (!refused) await limiter.release('card', who);
+    if (!refused) await limiter.release('card', subject);
   }
 }
 
@@ -114,7 +114,7 @@ export async function countRefusedCards(
   // Cards that our own call tried were counted there.
   if (user && !isSaved && (open === null || open.payment_method !== (method?.id ?? null))) {
     for (let count = await countOf(countedKey(id)); count < refused; count++)
-      await limiter.count('card', { email: user.email });
+      await limiter.count('card', { account: user.email });
   }
   await storeNote(db, countedKey(id), String(refused), now());
   if (isSaved) return;

@@ -8,7 +8,7 @@ import type { Session } from '../../accounts/service.ts';
 import { tooManyTries } from '../../http/answer.ts';
 import { couponMessages } from '../messages.ts';
 import type { Price } from '../schema.ts';
-import { callerOf } from './card-attempts.server.ts';
+import { limitSubject } from './card-attempts.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { Refused, refuse } from './stripe.server.ts';
@@ -39,16 +39,16 @@ export async function tryCoupon(
   caller: CouponCaller,
 ): Promise<FoundCoupon> {
   const { limiter } = dependencies;
-  const counted = callerOf(caller.session, caller.address);
+  const subject = limitSubject(caller.session, caller.address);
   // Counted before Stripe is asked, so that parallel guesses count; a valid code is not counted.
-  const over = await limiter.count('coupon', counted);
+  const over = await limiter.count('coupon', subject);
   if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
   try {
     const found = await findCoupon(dependencies, code, price, caller);
-    await limiter.release('coupon', counted);
+    await limiter.release('coupon', subject);
     return found;
   } catch (error) {
-    if (!(error instanceof Refused)) await limiter.release('coupon', counted);
+    if (!(error instanceof Refused)) await limiter.release('coupon', subject);
     throw error;
   }
 }

@@ -184,7 +184,7 @@ export function paymentIntentOf(invoice: Stripe.Invoice | null): string | null {
 export async function offerCardSetup(
   { stripe, database: { db }, limiter, now }: BillingDependencies,
   customer: string,
-  who: LimitSubject,
+  subject: LimitSubject,
 ): Promise<Billed<{ readonly clientSecret: string }>> {
   const key = setupKey(customer);
   const note = await findNote(db, key);
@@ -192,7 +192,7 @@ export async function offerCardSetup(
   if (before?.client_secret && waitingStatuses.includes(before.status)) {
     return ok({ clientSecret: before.client_secret });
   }
-  const over = await limiter.count('setup', who);
+  const over = await limiter.count('setup', subject);
   if (over) return overLimit(over);
   const params: Stripe.SetupIntentCreateParams = {
     customer,
