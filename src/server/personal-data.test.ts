@@ -20,7 +20,7 @@ import { createPrivateFeeds } from '../lib/sound/private-feeds.server.ts';
 import { createSupport } from '../lib/support/service.server.ts';
 import { createPassCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
-import { personalDataOf } from './personal-data.ts';
+import { type PersonalDataList, personalDataOf } from './personal-data.ts';
 
 const email = 'ada@example.com';
 const siteUrl = 'https://paper.example';
@@ -89,6 +89,22 @@ onBothEngines('personal data', (engines) => {
     const { accounts } = await bench(database);
     const { tables } = listed(database, () => accounts.personalData);
     expect(Object.keys(tables).sort()).toEqual(await tablesOfUsers(database));
+  });
+
+  it('is that of every feature in the list: billing first, accounts last', async () => {
+    const order: string[] = [];
+    const feature = (name: string): PersonalData => ({
+      tables: {},
+      export: async () => ({ [name]: order.push(name) }),
+      erase: async () => {},
+      disown: async () => {},
+    });
+    const names = ['accounts', 'later', 'billing', 'newsletters', 'support', 'comments', 'access'];
+    const features = Object.fromEntries(names.map((name) => [name, feature(name)]));
+    const all = personalDataOf(() => features as unknown as PersonalDataList, silent);
+    await all.export({ userId: 'u', email, emailVerified: true });
+    expect(order.toSorted()).toEqual(names.toSorted());
+    expect([order.at(0), order.at(-1)]).toEqual(['billing', 'accounts']);
   });
 
   /** A row of a user in each table that can have one. */

@@ -1,4 +1,4 @@
-/** The list of all data that features store about a user. Export, deletion, pruning and disowning use it, in this order. */
+/** The list of all data that features store about a user. Export, deletion, pruning and disowning use all of it: billing first, accounts last. */
 import type { Logger } from '../lib/logging.ts';
 import type { PersonalData } from '../lib/personal-data.ts';
 
@@ -19,9 +19,9 @@ export interface PersonalDataList {
 /** All of them as one. @param list read at each call: the accounts need it before the comments exist */
 export function personalDataOf(list: () => PersonalDataList, log: Pick<Logger, 'error'>): PersonalData {
   const all = (): readonly PersonalData[] => {
-    const { billing, newsletters, support, comments, access, savedStories, privateFeeds, accounts } = list();
-    const ofReaders = [newsletters, support, comments, access, savedStories, privateFeeds];
-    return [billing, ...ofReaders, accounts].filter((one) => one !== null);
+    // The others by whatever name: a feature that is in the list needs no second entry here.
+    const { billing, accounts, ...others } = list();
+    return [billing, ...Object.values(others), accounts].filter((one) => one !== null);
   };
   return {
     get tables() {
