@@ -2,9 +2,9 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it, test } from 'vitest';
 import type { Author, Card, Section } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
+import { fixedPages } from '../http/fixed-pages.ts';
 import { answerFeed, buildFeed } from './build.ts';
 import { adsTxt, newsSitemap, robotsTxt, securityTxt, sitemap, sitemapIndex } from './sitemap.ts';
-
 import { escapeXml, writeFeed } from './write.ts';
 
 const site = 'https://paper.example';
@@ -217,6 +217,13 @@ describe('sitemaps, by sitemaps.org', () => {
     );
     expect(pages).toContain(`${site}/section/politics`);
     expect(pages.some((loc: string) => /dashboard|shipping|thankyou/.test(loc))).toBe(false);
+  });
+  test('every cached page is among the pages, unless it is unlisted; a page that depends on the reader is not', () => {
+    const pages = parse(sitemap(reader(), site, 'pages') as string).urlset.url.map(
+      (entry: { loc: string }) => entry.loc,
+    );
+    for (const { path, uncached, unlisted } of fixedPages)
+      expect(pages.includes(`${site}${path}`), path).toBe(!uncached && !unlisted);
   });
   test.each(['articles-0', 'articles-2', 'articles--1', 'articles-1e9', 'other', '../pages'])(
     '%s does not exist',

@@ -3,7 +3,7 @@ import { publication } from '../../publication.ts';
 import type { Card } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { isoInZone } from '../dates.ts';
-import { pathsOf } from '../http/fixed-pages.ts';
+import { cachedPages, pathsOf } from '../http/fixed-pages.ts';
 import { podcastPath, podcastsPath } from '../sound/model.ts';
 import { noteChanges } from './build.ts';
 import { articlesPerSitemap, type XmlNode, xmlDocument } from './write.ts';
@@ -13,26 +13,8 @@ const newsLimit = 1000;
 
 const schema = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 
-/** Pages that are the same for everyone and worth finding. Account, checkout and preview pages are left out. */
-const staticPaths = [
-  '/',
-  '/latest',
-  '/media',
-  '/games',
-  '/about',
-  '/authors',
-  '/corrections',
-  '/events',
-  '/newsletter',
-  '/community',
-  '/oped-guidelines',
-  '/accessibility',
-  '/privacy-policy',
-  '/pricing',
-  '/print',
-  '/membership',
-  '/founder',
-];
+/** Pages that are the same for everyone and worth finding. */
+const staticPaths = cachedPages.filter(({ unlisted }) => !unlisted).map(({ path }) => path);
 
 /** The newest videos and games stand among the pages, and their archives in sitemaps of their own. */
 const newestInPages = 1000;

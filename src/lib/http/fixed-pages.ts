@@ -1,7 +1,7 @@
 /**
  * The pages whose address does not depend on published content: one row for each file `src/pages/<name>.astro`, and for each page of
- * `src/pages/[page].astro`. The page cache, the table of methods, robots.txt and the tests that visit every page read this list; a test
- * compares it with the files.
+ * `src/pages/[page].astro`. The page cache, `npm run press`, the table of methods, the sitemap, robots.txt and the tests that visit every
+ * page read this list; a test compares it with the files.
  */
 
 export interface FixedPage {
@@ -15,6 +15,8 @@ export interface FixedPage {
   readonly signedIn?: true;
   /** robots.txt disallows it. */
   readonly closedToRobots?: true;
+  /** Cached, but not worth finding by itself: the sitemap leaves it out. Pages that aren't cached are never in it. */
+  readonly unlisted?: true;
 }
 
 export const fixedPages: readonly FixedPage[] = [
@@ -27,18 +29,19 @@ export const fixedPages: readonly FixedPage[] = [
   { path: '/contact', uncached: true, takesForm: true },
   { path: '/corrections' },
   { path: '/events' },
-  { path: '/follow' },
+  { path: '/follow', unlisted: true },
   { path: '/founder' },
   { path: '/games' },
   { path: '/latest' },
   { path: '/media' },
   { path: '/membership' },
   { path: '/newsletter' },
-  { path: '/newsletter-signUp' },
-  { path: '/offer/newsletter' },
-  { path: '/offline' },
+  { path: '/newsletter-signUp', unlisted: true },
+  { path: '/offer/newsletter', unlisted: true },
+  { path: '/offline', unlisted: true },
   { path: '/oped-guidelines' },
-  { path: '/podcasts' },
+  // The sitemap names it with its series, if there are any.
+  { path: '/podcasts', unlisted: true },
   { path: '/pricing' },
   { path: '/print' },
   { path: '/privacy-choices', uncached: true },
@@ -48,8 +51,14 @@ export const fixedPages: readonly FixedPage[] = [
   { path: '/shipping', uncached: true, takesForm: true, signedIn: true, closedToRobots: true },
   { path: '/socialLogin', uncached: true, closedToRobots: true },
   { path: '/subscribe', uncached: true, closedToRobots: true },
-  { path: '/thankyou' },
+  { path: '/thankyou', unlisted: true },
 ];
+
+/** Pages that the cache stores: the same for every reader. */
+export const cachedPages: readonly FixedPage[] = fixedPages.filter(({ uncached }) => !uncached);
+
+/** Fragments that `src/pages/fragments/[list].astro` renders. */
+export const fragmentLists: readonly string[] = ['alert', 'latest', 'popular', 'wall-offer'];
 
 /** Paths of the pages with this property of {@link FixedPage}. */
 export const pathsOf = (kind: Exclude<keyof FixedPage, 'path'>): readonly string[] =>

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ContentReader } from '../../lib/content/reader.ts';
-import { fixedPages } from '../../lib/http/fixed-pages.ts';
+import { fixedPages, fragmentLists } from '../../lib/http/fixed-pages.ts';
 import { textPages } from '../../lib/static/builtin.ts';
 import { isBelow } from '../commands/prerender.ts';
-import { giftPage, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
+import { allKeys, existsIn, giftPage, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 
 const reader = () =>
   ({
@@ -164,4 +164,36 @@ it('lists every page with an address of its own, and no other', () => {
     .filter((path) => !elsewhere.test(path));
   const text = [...textPages.keys()].map((slug) => `/${slug}`);
   expect(fixedPages.map(({ path }) => path).toSorted()).toEqual([...paths, ...text].toSorted());
+});
+
+it('renders every cached page with an address of its own before readers ask for it, once', () => {
+  const none = () => ({ items: [], total: 0 });
+  const content = {
+    sections: () => [],
+    authors: () => [],
+    podcasts: () => [],
+    articles: none,
+    videos: none,
+    crosswords: none,
+  } as unknown as ContentReader;
+  const keys = [...allKeys(() => content)];
+  for (const { path, uncached } of fixedPages)
+    expect(
+      keys.filter((key) => key === path),
+      path,
+    ).toHaveLength(uncached ? 0 : 1);
+});
+
+it('knows every fragment, so that other spellings of its address are redirected', () => {
+  const fragments = join(import.meta.dirname, '../../pages/fragments');
+  const examples: Readonly<Record<string, readonly string[]>> = {
+    '[list]': fragmentLists,
+    '[kind]/[slug]': ['section/politics'],
+    'live/[entry]': ['live/7'],
+  };
+  const content = { section: () => ({}), liveEntry: () => ({}) } as unknown as ContentReader;
+  const files = globSync('**/*.astro', { cwd: fragments }).map((file) => file.replace(/\.astro$/, ''));
+  expect(files.filter((file) => !(file in examples))).toEqual([]);
+  const paths = files.flatMap((file) => examples[file] ?? []).map((path) => `/fragments/${path}`);
+  expect(paths.filter((path) => !existsIn(content, path))).toEqual([]);
 });

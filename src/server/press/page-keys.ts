@@ -1,10 +1,9 @@
 /** The addresses of the site: which have a stored page, which are redirected, which are never stored. */
 import { readFileSync } from 'node:fs';
-import { alertFragment } from '../../lib/alerts/schema.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { sitemapNames } from '../../lib/feeds/sitemap.ts';
-import { fixedPages, pathsOf } from '../../lib/http/fixed-pages.ts';
+import { cachedPages, fixedPages, fragmentLists, pathsOf } from '../../lib/http/fixed-pages.ts';
 import { pageHref } from '../../lib/paging.ts';
 import {
   createKeys,
@@ -94,7 +93,8 @@ export function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path) || operatorPaths.includes(path)) return true;
   const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
   if (list !== undefined) return existsIn(content, `/${list}/${of}`);
-  if (path === alertFragment || /^\/fragments\/(?:latest|popular|wall-offer)$/.test(path)) return true;
+  const [, fragment] = /^\/fragments\/([^/]+)$/.exec(path) ?? [];
+  if (fragment !== undefined) return fragmentLists.includes(fragment);
   const [, entry] = /^\/fragments\/live\/([1-9]\d{0,14})$/.exec(path) ?? [];
   if (entry !== undefined) return content.liveEntry(Number(entry)) !== null;
   const [, kind = '', slug = ''] = document.exec(path) ?? [];
@@ -174,29 +174,12 @@ export function readRedirects(file: string): RedirectRule[] {
 
 // Pages that are rendered before a reader asks for them, the most important first.
 
-/** Pages that are the same whatever the editors publish, and the feeds of the whole site. */
+/** The first to be rendered. */
+const firstPages: readonly string[] = ['/', '/latest'];
+
+/** The other pages with an address of their own, and the feeds of the whole site. */
 const staticPages: readonly string[] = [
-  '/media',
-  '/games',
-  '/corrections',
-  '/podcasts',
-  '/about',
-  '/pricing',
-  '/print',
-  '/membership',
-  '/founder',
-  '/events',
-  '/newsletter',
-  '/newsletter-signUp',
-  '/offer/newsletter',
-  '/community',
-  '/oped-guidelines',
-  '/accessibility',
-  '/privacy-policy',
-  '/follow',
-  '/authors',
-  '/thankyou',
-  '/offline',
+  ...cachedPages.map(({ path }) => path).filter((path) => !firstPages.includes(path)),
   '/rss.xml',
   '/atom.xml',
   '/feed.json',
@@ -212,8 +195,7 @@ const batch = 500;
 export function frontKeys(content: ContentReader): string[] {
   const sections = content.sections().map(({ slug }) => `/section/${slug}`);
   return [
-    '/',
-    '/latest',
+    ...firstPages,
     ...sections,
     '/fragments/latest',
     '/fragments/popular',
