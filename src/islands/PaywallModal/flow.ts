@@ -68,7 +68,7 @@ export interface FlowOptions {
   readonly drafts: Drafts;
   readonly payload: PaywallPayload;
   /** Pauses before each lookup of the subscription, milliseconds. */
-  readonly looks?: readonly number[];
+  readonly lookupPauses?: readonly number[];
   refreshSession(): Promise<unknown>;
   signOut(): Promise<{ readonly ok: boolean }>;
   /** The order is paid, or changed. */
@@ -85,8 +85,8 @@ interface Context extends FlowOptions {
   order: Order | null;
   /** Whether it is paid or closed: then nothing changes. */
   over: boolean;
-  /** Who was signed in when the session last changed; `null`: not known. */
-  reader: string | null;
+  /** What the session last said, see {@link signInState}; `null`: not known. */
+  signIn: string | null;
   stopSession(): void;
 }
 
@@ -131,7 +131,7 @@ export function createPaywallFlow(options: FlowOptions) {
 }
 
 function createContext(options: FlowOptions): Context {
-  const { calls, accounts, session, drafts, looks, refreshSession } = options;
+  const { calls, accounts, session, drafts, lookupPauses, refreshSession } = options;
   const $state = atom<PaywallState>({
     phase: 'loading',
     trouble: null,
@@ -155,7 +155,7 @@ function createContext(options: FlowOptions): Context {
   const payment = createPayment({
     calls,
     attempts: { begin: drafts.beginAttempt, end: drafts.endAttempt },
-    ...(looks && { looks }),
+    ...(lookupPauses && { lookupPauses }),
     onDone: (subscription) => finish(context, subscription),
     onSignedOut() {
       account.reset(messages.signedOut);
@@ -176,7 +176,7 @@ function createContext(options: FlowOptions): Context {
     payment,
     order: null,
     over: false,
-    reader: null,
+    signIn: null,
     stopSession: () => {},
   };
   return context;
@@ -208,7 +208,7 @@ async function start(context: Context): Promise<void> {
     choices: ordinaryPrices(prices, payload),
     steps: startSteps(price.print, signedIn),
   });
-  context.reader = null;
+  context.signIn = null;
   context.stopSession();
   context.stopSession = session.subscribe((now) => void followSession(context, now));
   // So does their sum.
@@ -226,28 +226,32 @@ const sessionLoaded = (session: FlowOptions['session']) =>
     });
   });
 
+/** Whether the reader is signed in, and with which product: what the paywall reacts to. */
+const signInState = ({ isAuthenticated, activeProduct }: Session): string =>
+  isAuthenticated ? `in ${activeProduct ?? ''}` : 'out';
+
 /** The session has changed: here, by a link in another tab, or by a payment there. */
 async function followSession(context: Context, now: Session): Promise<void> {
   const { accounts, calls, drafts, payment } = context;
   if (now.status === 'loading' || context.over) return;
-  const who = now.isAuthenticated ? `in ${now.activeProduct ?? ''}` : 'out';
-  const before = context.reader;
-  if (who === before) return;
-  context.reader = who;
+  const signIn = signInState(now);
+  const before = context.signIn;
+  if (signIn === before) return;
+  context.signIn = signIn;
   if (!now.isAuthenticated) {
     set(context, { email: null, phase: 'ready' });
     if (before !== null && before !== 'out') setSteps(context, signedOut);
     return;
   }
   context.account.reset();
-  const [reader, address] = await Promise.all([
+  const [account, address] = await Promise.all([
     accounts.account(),
     context.order?.$state.get().price.print ? calls.shipping() : null,
   ]);
-  if (context.over || context.reader !== who) return;
+  if (context.over || context.signIn !== signIn) return;
   if (address?.ok) keepAddress(context, address.value?.shipping ?? null);
   // The email has appeared in the session (spec section 4).
-  const email = reader.ok ? (reader.value?.identifiers?.email_address ?? '') : '';
+  const email = account.ok ? (account.value?.identifiers?.email_address ?? '') : '';
   set(context, { email, phase: 'ready' });
   setSteps(context, emailAppeared);
   const plan = context.order?.$state.get().price.zephrPlanId;

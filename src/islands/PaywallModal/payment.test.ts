@@ -43,7 +43,7 @@ function bench(more: Partial<{ [Name in keyof Options['calls']]: unknown }> = {}
     }),
   };
   const on = { onDone: vi.fn(), onSignedOut: vi.fn(), onSum: vi.fn(), onStale: vi.fn() };
-  const payment = createPayment({ calls, attempts, looks: [0, 0, 0], ...on } as unknown as Options);
+  const payment = createPayment({ calls, attempts, lookupPauses: [0, 0, 0], ...on } as unknown as Options);
   return { payment, calls, card, attempts, ...on, state: () => payment.$state.get(), isOpen: () => open !== null };
 }
 

@@ -57,7 +57,7 @@ export interface Options {
   readonly calls: PaymentCalls;
   readonly attempts: { begin(terms: string): string; end(): void };
   /** Pauses before each lookup of the subscription, milliseconds. */
-  readonly looks?: readonly number[];
+  readonly lookupPauses?: readonly number[];
   /** Paid, or changed. `null`: it succeeded, but the subscription could not be read. */
   onDone(subscription: Subscription | null): void;
   onSignedOut(): void;
@@ -71,7 +71,7 @@ export type Payment = ReturnType<typeof createPayment>;
 
 /** What the steps of a payment share. */
 interface Context extends Options {
-  readonly looks: readonly number[];
+  readonly lookupPauses: readonly number[];
   readonly $state: WritableAtom<PaymentState>;
 }
 
@@ -83,9 +83,9 @@ const fail = (context: Context, text: string, detail: string | null = null) =>
 const log = (what: string) => console.error(`Paywall: ${what}`);
 
 export function createPayment(options: Options) {
-  const { looks = [0, 400, 800, 1500, 3000, 5000] } = options;
+  const { lookupPauses = [0, 400, 800, 1500, 3000, 5000] } = options;
   const $state = atom<PaymentState>({ busy: null, error: null, notice: null });
-  const context: Context = { ...options, looks, $state };
+  const context: Context = { ...options, lookupPauses, $state };
   return {
     $state: $state as ReadableAtom<PaymentState>,
     async buy(purchase: Purchase, card: CardForm): Promise<void> {
@@ -249,7 +249,7 @@ async function findSubscription({ calls }: Context, planId: string): Promise<Sub
 
 async function waitForSubscription(context: Context, planId: string): Promise<Subscription | null> {
   set(context, { busy: 'checking' });
-  for (const pause of context.looks) {
+  for (const pause of context.lookupPauses) {
     await wait(pause);
     const found = await findSubscription(context, planId);
     if (found) return found;

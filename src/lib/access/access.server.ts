@@ -158,12 +158,12 @@ async function hasGift(state: AccessState, { article, cookies, giftToken }: Ques
 async function view(state: AccessState, question: Question): Promise<View> {
   const { rules, now } = state;
   const { session, article, path, count } = question;
-  const who = session ? await entitlements(state, session) : anonymous;
+  const held = session ? await entitlements(state, session) : anonymous;
   const subject: Subject = article?.level ?? 'none';
   const gift = await hasGift(state, question);
-  const paying = who.products.length > 0;
+  const paying = held.products.length > 0;
   const known = {
-    entitlements: who,
+    entitlements: held,
     path: path.split(/[?#]/, 1)[0] || '/',
     subject,
     gift,
