@@ -83,7 +83,7 @@ describe('by link', () => {
 });
 
 describe('by code', () => {
-  it('makes an account and signs in; a wrong code is said, the right one still counts', async () => {
+  it('makes an account and signs in; a wrong code shows a message, the right one still counts', async () => {
     const email = someone();
     const browser = site.browser();
     expect(led(await signIn(browser, email, { method: 'code', return: '/latest' }))).toBe('/account/enter-code');

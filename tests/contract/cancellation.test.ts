@@ -160,7 +160,7 @@ it('who is not signed in is led to sign in and back, and no other site can press
   expect(await subscriptionOf(browser)).toMatchObject({ cancelAtPeriodEnd: false });
 });
 
-it('a failure is said where it was pressed, and nothing is half done', async () => {
+it('a failure shows a message beside the button, and nothing is half done', async () => {
   const { browser } = await reader();
   stripe.state.faults.add({ method: 'POST', path: '/v1/subscriptions', status: 500, times: 100 });
   const failed = await browser.submit('/cancel', { step: 'cancel' });

@@ -121,7 +121,7 @@ test('what was typed is there again after a reload', async ({ page }) => {
   await expect(cardFields(page).getByLabel('Card number')).toHaveValue('');
 });
 
-test.describe('a line that is cut', () => {
+test.describe('a connection that is lost', () => {
   /** Cuts the next call to a path, after or before it took effect. */
   const cut = (page: Page, path: string, after = false) =>
     intercept(
@@ -134,7 +134,7 @@ test.describe('a line that is cut', () => {
       { times: 1 },
     );
 
-  test('before the plans are there is said, and tried again', async ({ page }) => {
+  test('before the plans are there shows a message, and they are requested again', async ({ page }) => {
     await cut(page, '**/api/v1/checkout/plans');
     await page.goto('/pricing');
     await page.locator(`a[data-paywall*='"reader-yearly"']:visible`).first().click();
@@ -164,7 +164,7 @@ test.describe('a line that is cut', () => {
     await expect(payButton(page)).toHaveText('Join the Sun$120');
   });
 
-  test('at the card form’s script is said, and tried again', async ({ context, page }) => {
+  test('at the card form’s script shows a message, and it is loaded again', async ({ context, page }) => {
     await signIn(context);
     await cut(page, '**/stripe.js');
     await openPaywall(page, 'reader-yearly');
@@ -205,7 +205,7 @@ test.describe('a line that is cut', () => {
     await expectPaidOnce(email, 1200);
   });
 
-  test('is said while the browser is offline', async ({ context, page }) => {
+  test('shows a message while the browser is offline', async ({ context, page }) => {
     await signIn(context);
     await openPaywall(page, 'reader-monthly');
     await expect(payButton(page)).toHaveText('Join the Sun$12');
@@ -215,7 +215,10 @@ test.describe('a line that is cut', () => {
     await expect(sheet(page).getByText('You’re offline.')).toHaveCount(0);
   });
 
-  test('while the paywall opens is said, and it opens when the browser is back online', async ({ context, page }) => {
+  test('while the paywall opens shows a message, and it opens when the browser is back online', async ({
+    context,
+    page,
+  }) => {
     await page.goto('/pricing');
     const asked = Promise.withResolvers<void>();
     const offline = Promise.withResolvers<void>();

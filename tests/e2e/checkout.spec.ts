@@ -83,7 +83,7 @@ test.describe('a card that is refused', () => {
     ['with a wrong code', cards.wrongCode, /security code is incorrect/],
     ['that breaks', cards.broken, /error occurred while processing your card/],
   ] as const) {
-    test(`${name} is said, and another one pays once`, async ({ context, page }) => {
+    test(`${name} shows a message, and another one pays once`, async ({ context, page }) => {
       const email = await signIn(context);
       await openPaywall(page, 'reader-monthly');
       await expect(page.getByRole('heading', { name: 'Step 2 of 2: Payment' })).toBeFocused();

@@ -92,7 +92,7 @@ test('signing out everywhere ends every device', async ({ context, page, newDevi
   expect((await phone.request.get('/blaize/account')).status()).toBe(401);
 });
 
-test('the account is deleted once its address is typed, after what becomes of the subscription was said', async ({
+test('the account is deleted once its address is typed, after a note about what becomes of the subscription', async ({
   context,
   page,
 }) => {

@@ -4,7 +4,7 @@ import { intercept } from '../world/intercept.ts';
 import { expect, newEmail, profileOf, signIn, test } from '../world/readers.ts';
 import { testSite } from '../world/world.ts';
 
-test('the profile is saved in place, with copies in this browser; what was not saved is said quietly', async ({
+test('the profile is saved in place, with copies in this browser; a quiet note says what was not saved', async ({
   context,
   page,
 }) => {

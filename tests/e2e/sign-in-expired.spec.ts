@@ -81,7 +81,7 @@ test('a code that came nine minutes ago still works', async ({ page }) => {
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('a code that came too late is said to be none, and another one works', async ({ page }) => {
+  test('a code that came too late counts as invalid, and another one works', async ({ page }) => {
     const email = newEmail('late');
     await page.goto('/socialLogin?return=%2Fabout');
     await emailField(page).fill(email);

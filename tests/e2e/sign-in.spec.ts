@@ -81,7 +81,7 @@ test.describe('by link', () => {
     await expectSignedIn(phone);
   });
 
-  test('is sent again, which is said for a moment', async ({ page }) => {
+  test('is sent again, with a message for a moment', async ({ page }) => {
     const email = newEmail();
     await page.clock.install();
     await askFor(page, email);
@@ -185,7 +185,7 @@ test.describe('by code', () => {
     await expectSignedIn(page);
   });
 
-  test('a wrong code is said, kept, and tried again only when asked to', async ({ page }) => {
+  test('a wrong code shows a message, stays in its field, and is tried again only when asked to', async ({ page }) => {
     const code = await askForCode(page, newEmail());
     await typeCode(page, wrongCode(code));
     await expect(error(page)).toHaveText(invalid);

@@ -16,10 +16,7 @@ test.afterAll(() => own?.stop());
 
 const article = '/article/crack-closes-mississippi-bridge';
 
-test('a reader’s view is measured and shown to operators, and nothing is said of the reader', async ({
-  page,
-  request,
-}) => {
+test('a reader’s view is measured and shown to operators, and nothing about the reader', async ({ page, request }) => {
   const loaded: string[] = [];
   page.on('response', (response) => {
     if (/\/vitals\.[^/]*\.js$/.test(new URL(response.url()).pathname)) loaded.push(response.url());

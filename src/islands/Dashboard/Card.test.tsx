@@ -78,7 +78,7 @@ describe('another card', () => {
     expect(document.activeElement?.textContent).toContain('Thank you.');
   });
 
-  it('may be a wallet’s, whose sheet is told when it comes to nothing', async () => {
+  it('may be a wallet’s, whose sheet gets the failure', async () => {
     stripe = fakeStripe({ link: true });
     await open();
     const wallet = stripe.elements.find(({ type }) => type === 'expressCheckout');
@@ -97,7 +97,7 @@ describe('another card', () => {
     expect(paymentFailed).toHaveBeenCalledOnce();
   });
 
-  it('that is refused is said, with what the card company says', async () => {
+  it('that is refused shows the card company’s reason', async () => {
     answers[keep] = () => json({ message: 'Your card was declined.' }, 402);
     await open();
     await send();
@@ -111,7 +111,7 @@ describe('another card', () => {
     expect(alerts()).toEqual([]);
   });
 
-  it('that the bank does not confirm is not told to the server', async () => {
+  it('that the bank does not confirm is not sent to the server', async () => {
     await open();
     stripe.confirmSetup.mockResolvedValueOnce({ error: { type: 'card_error', message: 'Not confirmed.' } } as never);
     await send();
@@ -143,7 +143,7 @@ describe('another card', () => {
     );
   });
 
-  it('that the bank refuses after asking is said, and another can be given', async () => {
+  it('that the bank refuses after asking shows its reason, and another can be given', async () => {
     answers[keep] = () => json({ clientSecret: 'pi_1_secret_1', paymentIntentStatus: 'requires_action' });
     await open();
     stripe.handleNextAction.mockResolvedValueOnce({ error: { type: 'card_error', message: 'Not you.' } } as never);
@@ -156,7 +156,7 @@ describe('another card', () => {
     expect(stripe.confirmSetup).toHaveBeenCalledTimes(2);
   });
 
-  it('is not kept twice when the line is cut in between', async () => {
+  it('is not kept twice when the connection is lost in between', async () => {
     answers[keep] = () => HttpResponse.error();
     await open();
     await send();

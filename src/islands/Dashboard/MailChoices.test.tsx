@@ -69,7 +69,7 @@ it.each([
   expect([field('Evening Sun').checked, status()]).toEqual([true, 'Not saved yet.']);
 });
 
-it('says that there is no line, and that it is back', async () => {
+it('says that the browser is offline, and that it is back online', async () => {
   vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
   await act(async () => void dispatchEvent(new Event('offline')));
   expect(status()).toMatch(/^You’re offline/);

@@ -102,7 +102,7 @@ describe('with a script', () => {
       async () => Response.json({ message: 'stack' }, { status: 503 }),
       /^We couldn’t save your profile/,
     ],
-    ['no line', async () => Promise.reject(new TypeError('offline')), /^You’re offline/],
+    ['no connection', async () => Promise.reject(new TypeError('offline')), /^You’re offline/],
     ['no one signed in', async () => Response.json({}, { status: 401 }), /^You’re signed out/],
   ])('raises no alarm over %s, says it quietly, and keeps what was typed', async (_what, answer, words) => {
     fetched.mockImplementation(answer);

@@ -80,7 +80,7 @@ it('goes on after a cancellation, once however often it is pressed, and is a for
 
 it.each([
   ['the server is broken', async () => new Response('<h1>Bad gateway</h1>', { status: 502 }), 'Something went wrong.'],
-  ['there is no line', () => Promise.reject(new TypeError('offline')), 'We couldn’t reach the server.'],
+  ['there is no connection', () => Promise.reject(new TypeError('offline')), 'We couldn’t reach the server.'],
 ])('says so where %s, and can be tried again', async (_where, answer, words) => {
   answers(answer);
   await show(ending);

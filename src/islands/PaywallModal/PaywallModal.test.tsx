@@ -756,7 +756,7 @@ describe('a purchase that was under way', () => {
 });
 
 describe('trouble at the beginning', () => {
-  it('is said, and tried again', async () => {
+  it('shows a message, and is tried again', async () => {
     answers['/api/v1/checkout/plans'] = () => HttpResponse.error() as never;
     drawn = await draw(<Paywall />);
     await act(async () => openPaywall({ planId: 'reader-yearly' }));
@@ -783,7 +783,7 @@ describe('trouble at the beginning', () => {
     await settle(() => expect(alerts()[0]).toContain('Nothing is for sale right now.'));
   });
 
-  it('being offline is said', async () => {
+  it('being offline shows a message', async () => {
     await open();
     vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
     await act(async () => void dispatchEvent(new Event('offline')));

@@ -132,7 +132,7 @@ describe('the coupon', () => {
     expect(broken.onCoupon).not.toHaveBeenCalled();
   });
 
-  it('that is good no more is said with the next sum, which is without it', async () => {
+  it('that has expired shows a message with the next sum, which is without it', async () => {
     const expired = refusal(400, 'This coupon has expired.', { code: 'coupon_expired' });
     const answers = [granted(quoteOf(9600)), expired, granted(quoteOf(12_000))];
     const quote = vi.fn(async () => answers.shift());

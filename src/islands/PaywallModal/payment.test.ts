@@ -117,7 +117,7 @@ describe('a bank that asks', () => {
     ),
   };
 
-  it('gets its answer, and the server is told', async () => {
+  it('gets its answer, and the server confirms the subscription', async () => {
     const { payment, calls, card, onDone } = bench(asks);
     const seen: (string | null | undefined)[] = [];
     payment.$state.subscribe(({ busy }) => {
@@ -130,7 +130,7 @@ describe('a bank that asks', () => {
     expect(seen).toEqual([null, 'paying', 'confirming', 'checking', null]);
   });
 
-  it('refuses: the failure is said with what the card company says, and another card is another attempt', async () => {
+  it('refuses: the message has the card company’s reason, and another card is another attempt', async () => {
     const { payment, calls, card, onDone, state, isOpen } = bench(asks);
     const no = { ok: false as const, message: 'We are unable to authenticate your payment method.', shown: false };
     await payment.buy(purchase, { ...card, authenticate: async () => no });
@@ -158,7 +158,7 @@ describe('a bank that asks', () => {
 });
 
 describe('replies that open nothing', () => {
-  it('requires_payment_method is logged and said', async () => {
+  it('requires_payment_method is logged and shows a message', async () => {
     const { payment, card, state, onDone } = bench({
       subscribe: async () => granted(bought({ paymentIntentStatus: 'requires_payment_method', grant_id: null })),
     });

@@ -117,7 +117,7 @@ describe('trouble', () => {
     [refusal(429, 'Wait.'), 'Wait.'],
     [refusal(400, 'Please enter a valid email address.'), 'Please enter a valid email address.'],
     [{ ...refusal(400), suggestedEmail: 'ada@gmail.com' }, 'Did you mean ada@gmail.com?'],
-  ])('is said (%#)', async (answer, text) => {
+  ])('shows a message (%#)', async (answer, text) => {
     const { step, state } = bench({ createAndEnter: async () => answer });
     await step.submit('ada@example.com');
     expect(state()).toMatchObject({ busy: false, error: text, exists: false });

@@ -84,7 +84,7 @@ describe('the widget', () => {
     );
   });
 
-  it('cancels through us, with what was said, and says when that failed', async () => {
+  it('cancels through us, with the reader’s reason, and shows a message when that failed', async () => {
     const made = calls();
     const { onClose, onChange } = ends();
     await openWidget(churnkey, 'ada@example.com', made, { onClose, onChange });

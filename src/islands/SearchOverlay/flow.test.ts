@@ -134,7 +134,7 @@ it('asks again for what did not come', async () => {
   expect(suggest).toHaveBeenCalledTimes(2);
 });
 
-it('says that it failed, or that there is no line, and tries again', async () => {
+it('says that it failed, or that the browser is offline, and tries again', async () => {
   const { flow, asked, state, now } = stand();
   flow.submit('bridge');
   await asked[0]?.answer(refused);

@@ -132,7 +132,7 @@ describe('an address', () => {
     expect(state(flow)).toMatchObject({ step: 'sent', error: null });
   });
 
-  it('over a limit is told so in the words of the server', async () => {
+  it('over a limit shows the server’s message', async () => {
     calls.userExists.mockResolvedValue(no(429, 'Too many tries. Please wait 12 minutes.'));
     const flow = make();
     await flow.submit('ada@example.com');
@@ -163,7 +163,7 @@ describe('an address', () => {
 });
 
 describe('a link that was sent', () => {
-  it('can be sent again, which is said for a moment', async () => {
+  it('can be sent again, with a message for a moment', async () => {
     vi.useFakeTimers();
     const flow = make({ initial: { step: 'sent', email: 'ada@example.com' } });
     await flow.resend();
@@ -229,7 +229,7 @@ describe('a code', () => {
     expect(calls.checkCode).not.toHaveBeenCalled();
   });
 
-  it.each([400, 401, 404, 410])('that is wrong (%i) is told in the words of the spec', async (status) => {
+  it.each([400, 401, 404, 410])('that is wrong (%i) shows the message of the specification', async (status) => {
     calls.checkCode.mockResolvedValue(no(status, 'No.'));
     const flow = atCode();
     await flow.confirm('123456');
@@ -238,7 +238,7 @@ describe('a code', () => {
     expect(calls.login).not.toHaveBeenCalled();
   });
 
-  it('that fails at the sign-in itself is told the same way', async () => {
+  it('that fails at the sign-in itself shows the same message', async () => {
     calls.login.mockResolvedValue(no(401));
     const flow = atCode();
     await flow.confirm('123456');

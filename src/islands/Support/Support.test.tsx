@@ -145,7 +145,7 @@ it('asks for all four, then a message takes the place of the form', async () => 
 
 it.each([
   ['a server that is broken', 503],
-  ['no line', 0],
+  ['no connection', 0],
 ])('says the words of spec section 8 over %s, and keeps every word', async (_what, status) => {
   drawn = await draw(<Support inline stamp="s" values={known} />);
   await type(field('Name'), 'Adele');

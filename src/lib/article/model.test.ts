@@ -53,7 +53,7 @@ test.each([
   expect(standfirstOf(excerpt, before + body)).toBe('');
 });
 
-test('a story of one short line is not said twice', () => {
+test('a story of one short line is not shown twice', () => {
   expect(standfirstOf('Corrected.', '<p>Corrected.</p>')).toBe('');
 });
 

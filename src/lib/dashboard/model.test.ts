@@ -53,7 +53,7 @@ describe('what becomes of a subscription when its account is deleted', () => {
     expect(said({ paidUntil: '2026-11-20T11:00:00Z' })).toEqual(nothing);
   });
 
-  it('is said with the day, and that nothing is refunded', () => {
+  it('names the day, and that nothing is refunded', () => {
     const { words, cancelFirst } = said({});
     expect(words.join(' ')).toMatch(
       /Sun Member, monthly, ends at once.*until December 1, 2026, is not refunded.*cancel it first/,

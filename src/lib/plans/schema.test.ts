@@ -66,7 +66,7 @@ describe('a good address', () => {
 });
 
 describe('what is wrong', () => {
-  it('is said for each field that is needed', () => {
+  it('has a message for each field that is needed', () => {
     const checked = checkShipping(valuesOf(null));
     expect(checked.ok ? [] : Object.keys(checked.errors)).toEqual(['name', 'line1', 'city', 'state', 'postal_code']);
   });

@@ -73,7 +73,7 @@ describe('without the thread', () => {
           'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit(3));',
         ),
     ],
-  ])('pages are compressed all the same when it %s, which is said once', async (_, module) => {
+  ])('pages are compressed all the same when it %s, which is logged once', async (_, module) => {
     const { encoder, lines } = open(module());
     const pages = [page(1), page(2), page(3)];
     const first = await Promise.all(pages.map((body) => encoder.encode(body, html)));

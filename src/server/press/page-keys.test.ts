@@ -143,7 +143,7 @@ it('a gift opens every page of its live story, and no other page', () => {
     expect(giftPage(own)).toBe(own);
 });
 
-it('tells what is below a path', () => {
+it('finds the keys below a path', () => {
   const keys = [
     '/',
     '/section/politics',

@@ -65,7 +65,7 @@ describe('the account', () => {
     expect(neededEvents).toEqual(expect.arrayContaining(cards));
   });
 
-  it('needs the domain for wallets: it is registered, and what Stripe has against it is said (S6)', async () => {
+  it('needs the domain for wallets: it is registered, and what Stripe has against it is reported (S6)', async () => {
     const { account } = running.state;
     unregisterDomain(account, 'www.example.com');
     const ours = (lines: readonly Line[]) => lines.find(({ asks }) => asks.includes('for wallets'));
