@@ -1,3 +1,4 @@
+/** Cryptography of the accounts: HMACs, random tokens and codes, and encrypted values that a browser stores. */
 import {
   createCipheriv,
   createDecipheriv,

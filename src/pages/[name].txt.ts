@@ -1,3 +1,4 @@
+/** GET /robots.txt and /ads.txt. */
 import type { APIRoute } from 'astro';
 import { adsTxt, robotsTxt } from '../lib/feeds/sitemap.ts';
 import { textAnswer } from '../lib/feeds/write.ts';

@@ -1,3 +1,4 @@
+/** GET /rss.xml, /atom.xml, /sitemap.xml (the index of all sitemaps) and /news-sitemap.xml. */
 import type { APIRoute } from 'astro';
 import { answerFeed } from '../lib/feeds/build.ts';
 import { newsSitemap, sitemapIndex } from '../lib/feeds/sitemap.ts';

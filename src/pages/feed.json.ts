@@ -1,3 +1,4 @@
+/** GET /feed.json: the newest stories as a JSON feed. */
 import type { APIRoute } from 'astro';
 import { answerFeed } from '../lib/feeds/build.ts';
 

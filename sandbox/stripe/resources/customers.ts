@@ -1,3 +1,4 @@
+/** Customers and their payment methods: `/v1/customers` and `/v1/payment_methods`. */
 import { end } from '../billing/collecting.ts';
 import type { StripeAccount } from '../core/account.ts';
 import { invalid, noSuch } from '../core/errors.ts';

@@ -1,10 +1,10 @@
+/** Frames, players and pictures in a story's body: what WordPress delivers becomes markup of this site. */
 import { isLoopback } from '../../lib/http/network.ts';
 import { imageSrcset, imageUrl } from '../../lib/images/url.ts';
 import { type Embed, embedOf, isSvg, webAddress } from './addresses.ts';
 import { cleanLine, textOf } from './sanitize.server.ts';
 
 /** The context of the steps that transform a body. */
-
 export interface BodyContext {
   /** Addresses without a trailing slash. */
   readonly wordpress: string;

@@ -1,3 +1,4 @@
+/** The type of the private feeds' service, and of its table. */
 import type { PersonalData } from '../personal-data.ts';
 
 /** A private feed that exists. */

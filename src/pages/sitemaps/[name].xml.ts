@@ -1,3 +1,4 @@
+/** GET /sitemaps/articles-1.xml and the other sitemaps that the index names. */
 import type { APIRoute } from 'astro';
 import { sitemap } from '../../lib/feeds/sitemap.ts';
 import { textAnswer } from '../../lib/feeds/write.ts';

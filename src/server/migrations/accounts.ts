@@ -1,3 +1,4 @@
+/** Migrations of the accounts, of access, and of operators' sessions. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from '../database/migrate.ts';
 

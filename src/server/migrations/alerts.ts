@@ -1,3 +1,4 @@
+/** Migrations of breaking news. */
 import type { Kysely } from 'kysely';
 import type { Migration } from '../database/migrate.ts';
 

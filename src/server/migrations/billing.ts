@@ -1,3 +1,4 @@
+/** Migrations of billing. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from '../database/migrate.ts';
 

@@ -1,3 +1,4 @@
+/** Migrations of what the nodes of a cluster share. */
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../../lib/database.ts';
 import type { Migration } from '../database/migrate.ts';

@@ -1,3 +1,4 @@
+/** Migrations of headline tests. */
 import type { Kysely } from 'kysely';
 import type { Migration } from '../database/migrate.ts';
 

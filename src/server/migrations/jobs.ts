@@ -1,3 +1,4 @@
+/** Migrations of the job queue. */
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../../lib/database.ts';
 import type { Migration } from '../database/migrate.ts';

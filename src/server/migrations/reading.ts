@@ -1,3 +1,4 @@
+/** Migrations of what readers read: saved stories, history, most read stories, comments and private feeds. */
 import type { Kysely } from 'kysely';
 import type { Migration } from '../database/migrate.ts';
 
