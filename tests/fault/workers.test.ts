@@ -118,7 +118,7 @@ it('answers what a worker was given while it stood still for a moment', async ()
   process.kill(stopped, 'SIGSTOP');
   const began = performance.now();
   const answers = askAll('/article/story-1', 6);
-  // Longer than a worker may take a connection, and shorter than the door waits before it gives it to another.
+  // Longer than a worker may take a connection, and shorter than the supervisor waits before it gives it to another.
   await until(() => performance.now() - began > 1650);
   process.kill(stopped, 'SIGCONT');
   expect(statuses(await answers)).toEqual([200]);

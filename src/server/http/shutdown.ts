@@ -101,7 +101,7 @@ export async function shutDown(server: Server, boundMs = 10_000, idleMs = defaul
       server.closeAllConnections();
     }, boundMs);
     const check = (): void => {
-      // Connections that another process has accepted (workers/door.ts) don't keep the server open.
+      // Connections that another process has accepted (workers/public-port.ts) don't keep the server open.
       if (!closed || (inTime && (connections?.size ?? 0) > 0)) return;
       clearTimeout(timer);
       clearInterval(idle);

@@ -1,6 +1,6 @@
 /**
  * The server of a worker: it listens on a Unix socket in the data folder, which only this user may open, and gets the connections of the
- * public port from the supervisor (door.ts).
+ * public port from the supervisor (public-port.ts).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';

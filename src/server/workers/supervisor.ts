@@ -12,9 +12,9 @@ import { backOff } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Config } from '../config/config.ts';
 import { listen } from '../http/listen.ts';
-import { createDoor, type Door } from './door.ts';
 import { socketsFolder } from './inner-socket.ts';
 import type { Counted, CountedBefore, FromWorker, ToServing, ToWriter } from './messages.ts';
+import { createPublicPort, type PublicPort } from './public-port.ts';
 
 /** The program of both kinds of worker; the kind is its argument. */
 const program = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -30,7 +30,7 @@ export interface Workers {
 interface State {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
-  readonly door: Door;
+  readonly publicPort: PublicPort;
   writer: ChildProcess | null;
   /** By process id, which is also the worker's id. */
   readonly serving: Map<number, ChildProcess>;
@@ -65,7 +65,7 @@ export async function startWorkers(
   const state: State = {
     env,
     log,
-    door: createDoor({ onUnresponsive: (worker) => endUnresponsive(state, worker) }),
+    publicPort: createPublicPort({ onUnresponsive: (worker) => endUnresponsive(state, worker) }),
     writer: null,
     serving: new Map(),
     counted: { ended: [], serving: [] },
@@ -78,12 +78,12 @@ export async function startWorkers(
   start(state, 'writer');
   await state.ready.promise;
   try {
-    await listen(state.door.server, config);
+    await listen(state.publicPort.server, config);
   } catch (error) {
     await stop(state);
     throw error;
   }
-  const { port } = state.door.server.address() as AddressInfo;
+  const { port } = state.publicPort.server.address() as AddressInfo;
   log.info({ host: config.host, port, site: config.siteUrl, workers: config.workers }, 'The site is listening');
   for (let more = 1; more < config.workers; more++) start(state, 'serving');
   return { port, stop: () => stop(state) };
@@ -102,7 +102,7 @@ function start(state: State, kind: WorkerKind): void {
     if (kind === 'writer') welcome(state, worker);
   });
   worker.once('close', (code, signal) => {
-    state.door.remove(worker);
+    state.publicPort.remove(worker);
     if (kind === 'writer') writerEnded(state);
     else if (pid !== undefined) servingEnded(state, pid);
     if (state.isStopping) return;
@@ -155,11 +155,11 @@ function send(worker: ChildProcess | null, message: ToServing | ToWriter | Count
 }
 
 function receive(state: State, kind: WorkerKind, worker: ChildProcess, message: FromWorker): void {
-  if ('answered' in message) state.door.answered(worker, message.answered);
-  else if ('left' in message) state.door.left(worker, message.left);
+  if ('answered' in message) state.publicPort.answered(worker, message.answered);
+  else if ('left' in message) state.publicPort.left(worker, message.left);
   else if ('ready' in message) {
     state.failures[kind] = 0;
-    state.door.add(worker);
+    state.publicPort.add(worker);
     if (kind === 'serving') state.log.info({ worker: worker.pid }, 'A worker serves cached pages');
     else {
       state.wasReady = true;
@@ -183,7 +183,7 @@ function receive(state: State, kind: WorkerKind, worker: ChildProcess, message: 
 async function stop(state: State): Promise<void> {
   state.isStopping = true;
   for (const timer of state.timers) clearTimeout(timer);
-  state.door.close();
+  state.publicPort.close();
   await Promise.all([...state.serving.values()].map((worker) => end(state, worker)));
   if (state.writer) await end(state, state.writer);
 }

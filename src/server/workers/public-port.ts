@@ -6,14 +6,14 @@ import type { ChildProcess } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
 import { machineMs, takenWithinMs } from './messages.ts';
 
-export interface DoorOptions {
+export interface PublicPortOptions {
   /** Called when a worker hasn't taken a connection in time. */
   readonly onUnresponsive: (worker: ChildProcess) => void;
   /** Milliseconds after which a worker that takes no connection is given up (default 10,000). */
   readonly timeoutMs?: number;
 }
 
-export interface Door {
+export interface PublicPort {
   /** Listens on the port; the caller opens it. */
   readonly server: Server;
   /** Gives connections to this worker from now on. */
@@ -51,7 +51,7 @@ interface State {
 
 const checkEveryMs = 500;
 
-export function createDoor({ onUnresponsive, timeoutMs = 10_000 }: DoorOptions): Door {
+export function createPublicPort({ onUnresponsive, timeoutMs = 10_000 }: PublicPortOptions): PublicPort {
   const state: State = { workers: [], given: new Map(), waiting: [], silent: new Map(), number: 0, next: 0 };
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     // The supervisor reads nothing from a connection and leaves its end to the worker.
