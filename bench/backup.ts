@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads';
 import { silent } from '../src/lib/logging.ts';
 import { type MadeBackup, makeBackup } from '../src/server/backup/backup.ts';
 import { moveToPostgres } from '../src/server/backup/move.ts';
-import { rehearse, restore } from '../src/server/backup/restore.ts';
+import { checkBackup, restore } from '../src/server/backup/restore.ts';
 import { openDatabase } from '../src/server/database/open.ts';
 import { fillAccounts } from '../tests/world/filled-accounts.ts';
 import { startPostgres } from '../tests/world/postgres.ts';
@@ -86,7 +86,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const lines: string[][] = [];
     const line = (name: string, { took, cpu }: Taken, size = '') => void lines.push([name, ms(took), ms(cpu), size]);
     line('SQLite: backup', busy.result, sizeOf(made));
-    line('SQLite: check', await timed(() => rehearse(made.path, { ...here, now: 0 })));
+    line('SQLite: check', await timed(() => checkBackup(made.path, { ...here, now: 0 })));
     line('SQLite: restore', await timed(() => restore(made.path, { ...here, now: 0 })));
     const databaseUrl = await cluster.database();
     line('move to PostgreSQL', await timed(() => moveToPostgres({ dataDir, databaseUrl })));
@@ -95,7 +95,7 @@ export async function run(args: readonly string[]): Promise<number> {
       const dump = await timed(() => makeBackup({ ...there, ...making }));
       line('PostgreSQL: backup', dump, sizeOf(dump.result));
       const from = dump.result.path;
-      line('PostgreSQL: check', await timed(() => rehearse(from, { ...there, now: 0 })));
+      line('PostgreSQL: check', await timed(() => checkBackup(from, { ...there, now: 0 })));
       line('PostgreSQL: restore', await timed(() => restore(from, { ...there, now: 0 })));
     }
     console.log(`${count(accounts)} accounts, and ${count(accounts)} rows in each of ${tables.length} tables\n`);

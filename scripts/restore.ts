@@ -50,11 +50,11 @@ export async function run(args: readonly string[]): Promise<number> {
   const dataDir = siteFolder(settings, config.wordpress !== null);
   const databaseUrl = sessionDatabaseUrl(config);
   const options = { dataDir, databaseUrl, path: process.env.PATH ?? '', now: Date.now() };
-  const { findBackup, rehearse, restore } = await import('../src/server/backup/restore.ts');
+  const { findBackup, checkBackup, restore } = await import('../src/server/backup/restore.ts');
   try {
     const from = findBackup(backup, config.backupDir === null ? null : resolve(root, config.backupDir), options.now);
     if (check) {
-      const manifest = await step('Restoring into a temporary place', () => rehearse(from, options));
+      const manifest = await step('Restoring into a temporary place', () => checkBackup(from, options));
       console.log(`${heading(manifest)}\n${asTable(manifest.tables)}\nIt is complete and can be restored: ${from}`);
       return 0;
     }

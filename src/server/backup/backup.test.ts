@@ -24,7 +24,7 @@ import { silent } from '../../lib/logging.ts';
 import { openDatabase } from '../database/open.ts';
 import { type BackupOptions, keepBackingUp, type MadeBackup, makeBackup } from './backup.ts';
 import { expiredBackups, listBackups } from './backup-folder.ts';
-import { findBackup, rehearse, restore } from './restore.ts';
+import { checkBackup, findBackup, restore } from './restore.ts';
 
 const fixture = join(import.meta.dirname, '../../../tests/fixtures/backing-up.ts');
 const hour = 3_600_000;
@@ -120,7 +120,7 @@ describe('a backup of SQLite', () => {
     for (const name of readdirSync(made.path)) expect(statSync(join(made.path, name)).mode & 0o777, name).toBe(0o600);
     expect(statSync(made.path).mode & 0o777).toBe(0o700);
 
-    expect((await rehearse(made.path, restoring)).tables).toEqual(made.manifest.tables);
+    expect((await checkBackup(made.path, restoring)).tables).toEqual(made.manifest.tables);
     const { aside } = await restore(findBackup('latest', backupDir, Date.now()), restoring);
     expect(names(dataDir)).toHaveLength(users);
     expect(names(String(aside))).toHaveLength(400 + written);
@@ -141,7 +141,7 @@ describe('a backup of SQLite', () => {
       expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
       expect(readdirSync(backupDir).filter((name) => name.startsWith('.unfinished'))).toHaveLength(1);
       expect(listBackups(backupDir).map(({ path }) => path)).toEqual([good.path]);
-      expect(await rehearse(findBackup('latest', backupDir, Date.now()), restoring)).toEqual(good.manifest);
+      expect(await checkBackup(findBackup('latest', backupDir, Date.now()), restoring)).toEqual(good.manifest);
     }
     const next = await makeBackup(options);
     expect(readdirSync(backupDir).filter((name) => name.startsWith('.unfinished'))).toEqual([]);
@@ -169,7 +169,7 @@ describe('a backup of SQLite', () => {
       spoil(join(path, name));
       await expect(restore(path, restoring), name).rejects.toThrow(join(path, name));
       rmSync(join(path, name));
-      await expect(rehearse(path, restoring), name).rejects.toThrow(`${join(path, name)} is missing`);
+      await expect(checkBackup(path, restoring), name).rejects.toThrow(`${join(path, name)} is missing`);
     }
     expect(readdirSync(dataDir)).toEqual(before);
   });
@@ -183,7 +183,7 @@ describe('a backup of SQLite', () => {
     };
     const { path } = await makeBackup(options);
     loop(join(path, 'manifest.json'));
-    await expect(rehearse(path, restoring)).rejects.toThrow(
+    await expect(checkBackup(path, restoring)).rejects.toThrow(
       `${join(path, 'manifest.json')} can't be read (ELOOP). Run the command as the user`,
     );
     loop(join(dataDir, 'accounts.sqlite'));

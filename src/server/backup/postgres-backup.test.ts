@@ -11,7 +11,7 @@ import { makeBackup } from './backup.ts';
 import { moveToPostgres } from './move.ts';
 import { withPostgres } from './postgres-connection.ts';
 import { findTools } from './postgres-tools.ts';
-import { rehearse, restore } from './restore.ts';
+import { checkBackup, restore } from './restore.ts';
 
 /** A server of the system with its programs, such as Debian's; the npm package of the tests has no pg_dump. */
 const installed = globSync('/usr/lib/postgresql/*/bin/{pg_dump,initdb}').map(dirname);
@@ -81,7 +81,7 @@ describe.skipIf(!bin)('a backup of PostgreSQL', () => {
     const site = await openDatabase({ dataDir: '', databaseUrl, log: silent });
     await site.db.deleteFrom('users').execute();
     const restoring = { ...options, now: Date.now() };
-    expect(await rehearse(made.path, restoring)).toEqual(made.manifest);
+    expect(await checkBackup(made.path, restoring)).toEqual(made.manifest);
     await expect(restore(made.path, restoring)).rejects.toThrow('is in use');
     await site.close();
 

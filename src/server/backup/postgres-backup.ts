@@ -85,7 +85,7 @@ async function refuseDifference(client: pg.Client, from: string, manifest: Manif
  *
  * @throws DamagedBackup, or Error with a sentence for the operator
  */
-export async function rehearsePostgres(from: string, { databaseUrl, path }: PostgresOptions): Promise<Manifest> {
+export async function checkPostgresBackup(from: string, { databaseUrl, path }: PostgresOptions): Promise<Manifest> {
   const manifest = await verifiedManifest(from);
   return withPostgres(databaseUrl, async (client) => {
     const tools = await findTools(await serverMajor(client), path);

@@ -1,12 +1,12 @@
-/** `npm run restore`: puts a backup in the place of the accounts, or rehearses it. */
+/** `npm run restore`: puts a backup in the place of the accounts, or checks it by restoring it elsewhere. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { NewerDatabase } from '../database/migrate.ts';
 import { migrations } from '../migrations/all.ts';
 import { listBackups } from './backup-folder.ts';
 import { type Manifest, readManifest } from './manifest.ts';
-import { rehearsePostgres, restorePostgres } from './postgres-backup.ts';
-import { type Restored, rehearseSqlite, restoreSqlite } from './sqlite-backup.ts';
+import { checkPostgresBackup, restorePostgres } from './postgres-backup.ts';
+import { checkSqliteBackup, type Restored, restoreSqlite } from './sqlite-backup.ts';
 
 export interface RestoreOptions {
   readonly dataDir: string;
@@ -65,10 +65,10 @@ function refuseOther(from: string, { databaseUrl }: RestoreOptions): void {
 }
 
 /** Restores a backup into a temporary place and compares it; nothing of the site changes. @throws Error that names the damage */
-export async function rehearse(from: string, options: RestoreOptions): Promise<Manifest> {
+export async function checkBackup(from: string, options: RestoreOptions): Promise<Manifest> {
   refuseOther(from, options);
   const { databaseUrl, path } = options;
-  return databaseUrl === null ? rehearseSqlite(from) : rehearsePostgres(from, { databaseUrl, path });
+  return databaseUrl === null ? checkSqliteBackup(from) : checkPostgresBackup(from, { databaseUrl, path });
 }
 
 /** Restores a backup. @throws InUse while the site runs, or Error that says what to do */

@@ -131,7 +131,7 @@ async function unpack(from: string, folder: string, durable: boolean): Promise<M
  *
  * @throws DamagedBackup, or NewerDatabase
  */
-export async function rehearseSqlite(from: string): Promise<Manifest> {
+export async function checkSqliteBackup(from: string): Promise<Manifest> {
   const folder = mkdtempSync(join(tmpdir(), 'restore-check-'));
   try {
     const manifest = await unpack(from, folder, false);
