@@ -17,7 +17,7 @@ const outcome = (...keys: string[]): Invalidated => ({
   ms: 1,
 });
 
-function desk(part: Partial<PublishingOptions> = {}) {
+function bench(part: Partial<PublishingOptions> = {}) {
   const calls: unknown[][] = [];
   const note =
     (name: string) =>
@@ -44,7 +44,7 @@ function desk(part: Partial<PublishingOptions> = {}) {
 }
 
 it('presses before anything is awaited, and purges when the pages are stored, and what is withdrawn at once, too', async () => {
-  const { publishing, calls, pressed, names } = desk();
+  const { publishing, calls, pressed, names } = bench();
   const answer = publishing.changed({
     tags: new Set(['card:1', 'article:1', 'latest']),
     withdrawn: [{ type: 'articles', slug: 'a' }],
@@ -66,7 +66,7 @@ it('presses before anything is awaited, and purges when the pages are stored, an
 it('purges what is withdrawn when no node serves it any more, whatever is still being rendered', async () => {
   const workers = Promise.withResolvers<void>();
   const nodes = Promise.withResolvers<boolean>();
-  const { publishing, calls } = desk({ workersUpdated: () => workers.promise, goneEverywhere: () => nodes.promise });
+  const { publishing, calls } = bench({ workersUpdated: () => workers.promise, goneEverywhere: () => nodes.promise });
   void publishing.changed({ tags: new Set(['article:1']), withdrawn: [], withdrawnTags: ['article:1'] });
   workers.resolve();
   await new Promise((resolve) => setImmediate(resolve));
@@ -78,7 +78,7 @@ it('purges what is withdrawn when no node serves it any more, whatever is still 
 
 it('in a cluster purges what only this node knows of, even where another tells the CDN', async () => {
   for (const isOwn of [true, false]) {
-    const { publishing, calls, pressed } = desk({
+    const { publishing, calls, pressed } = bench({
       freshEverywhere: async () => false,
       goneEverywhere: async () => false,
     });
@@ -90,7 +90,7 @@ it('in a cluster purges what only this node knows of, even where another tells t
 });
 
 it('announces what is new, fresh and free, and nothing else', async () => {
-  const { publishing, calls, pressed } = desk();
+  const { publishing, calls, pressed } = bench();
   pressed.resolve(outcome());
   const published = ['news', 'paid', 'old', 'unknown'].map((slug) => ({ type: 'articles' as const, slug }));
   await publishing.changed({ tags: new Set(['latest']), withdrawn: [], published });
@@ -98,7 +98,7 @@ it('announces what is new, fresh and free, and nothing else', async () => {
 });
 
 it('answers with what is fresh by then when a change touches very many pages, and purges at the end all the same', async () => {
-  const { publishing, pressed, names } = desk({ timeoutMs: 5 });
+  const { publishing, pressed, names } = bench({ timeoutMs: 5 });
   const answer = publishing.changed({ tags: new Set(['navigation']), withdrawn: [] });
   publishing.fresh({ key: '/', variant: 'public', status: 200, tags: ['latest', 'navigation'] });
   publishing.fresh({ key: '/x', variant: 'public', status: 200, tags: ['other'] });
@@ -111,7 +111,7 @@ it('answers with what is fresh by then when a change touches very many pages, an
 it('answers a change of the alert when its banner is on the pages, and then purges all of them from the CDN', async () => {
   const banner = Promise.withResolvers<void>();
   const updateAlert = vi.fn(() => banner.promise);
-  const { publishing, calls, pressed, names } = desk({ updateAlert });
+  const { publishing, calls, pressed, names } = bench({ updateAlert });
   const answer = publishing.changed({ tags: new Set(['alert']), withdrawn: [] });
   expect([names(), updateAlert.mock.calls.length]).toEqual([['prioritize', 'press'], 1]);
   pressed.resolve(outcome());
