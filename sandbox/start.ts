@@ -1,4 +1,4 @@
-/** Starts the sandbox over a data folder: its neighbours, and its WordPress, which is installed, prepared and filled first. */
+/** Starts the sandbox over a data folder: the other vendors, and its WordPress, which is installed, prepared and filled first. */
 import fs from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -6,9 +6,9 @@ import { importEdition } from './edition/import.ts';
 import type { EditionKind } from './edition/model.ts';
 import { crosswordHtml } from './edition/read.ts';
 import { sections } from './edition/sections.ts';
-import { type NeighboursAccess, startNeighbours } from './neighbours.ts';
 import { clearData, lockData } from './reset.ts';
 import { coreFolder } from './setup.mjs';
+import { startVendors, type VendorsAccess } from './vendors.ts';
 import { portInUse } from './web.ts';
 import { bootWordPress, type RunningWordPress } from './wordpress/boot.ts';
 import { keepCredentials, readCredentials } from './wordpress/credentials.ts';
@@ -26,7 +26,7 @@ export interface WordPressAccess {
 }
 
 /** Where everything is, and what lets the site in. */
-export interface SandboxAccess extends NeighboursAccess {
+export interface SandboxAccess extends VendorsAccess {
   readonly wordpress: WordPressAccess;
 }
 
@@ -78,19 +78,19 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     // Without the mark an earlier installation was interrupted; what it left cannot be trusted.
     if (options.reset || !fs.existsSync(installed)) clearData(data);
     const { siteUrl, mailboxPort, stripePort } = options;
-    const neighbours = await startNeighbours({ siteUrl, mailboxPort, stripePort, data });
+    const vendors = await startVendors({ siteUrl, mailboxPort, stripePort, data });
     try {
       const { wordpress, access } = await startWordPress(options);
       return {
         wordpress,
-        access: { ...neighbours.access, wordpress: access },
+        access: { ...vendors.access, wordpress: access },
         async stop() {
-          await Promise.all([wordpress.stop(), neighbours.stop()]);
+          await Promise.all([wordpress.stop(), vendors.stop()]);
           lock.release();
         },
       };
     } catch (error) {
-      await neighbours.stop();
+      await vendors.stop();
       throw error;
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The stand-ins that are not WordPress: small servers in this process, which cost next to nothing until they are used. */
+/** The stand-ins for all vendors but WordPress: small servers in this process, which cost next to nothing until they are used. */
 import path from 'node:path';
 import { type FacebookAccess, startFacebook } from './facebook/facebook.ts';
 import { type GoogleAccess, startGoogle } from './google/google.ts';
@@ -10,7 +10,7 @@ import { type StripeAccess, startStripe } from './stripe/stripe.ts';
 import { startThirdParty, type ThirdPartyAccess } from './third-party/third-party.ts';
 import { startVerifier, type VerifierAccess } from './verifier/verifier.ts';
 
-export interface NeighboursAccess {
+export interface VendorsAccess {
   readonly mailbox: MailboxAccess;
   readonly google: GoogleAccess;
   readonly facebook: FacebookAccess;
@@ -22,12 +22,12 @@ export interface NeighboursAccess {
   readonly push: PushAccess;
 }
 
-export interface Neighbours {
-  readonly access: NeighboursAccess;
+export interface Vendors {
+  readonly access: VendorsAccess;
   stop(): Promise<void>;
 }
 
-export interface NeighboursOptions {
+export interface VendorsOptions {
   /** Address of the newspaper's site, where the consent pages send browsers back to. */
   readonly siteUrl: string;
   /** Port of the mailbox's page; a free one unless said otherwise, as is Stripe's. The others take free ones. */
@@ -41,12 +41,12 @@ export interface NeighboursOptions {
  * Starts all of them on 127.0.0.1.
  * @throws {SetupError} when a port is in use
  */
-export async function startNeighbours({
+export async function startVendors({
   siteUrl,
   mailboxPort = 0,
   stripePort = 0,
   data,
-}: NeighboursOptions): Promise<Neighbours> {
+}: VendorsOptions): Promise<Vendors> {
   const running: { stop(): Promise<void> }[] = [];
   const kept = async <T extends { stop(): Promise<void>; access: unknown }>(
     starting: Promise<T>,
