@@ -2,7 +2,7 @@
  * What access costs: the decision function by itself, and the access check on the way of a stored page, which must not cost
  * readers more than a twentieth. The same bytes are served for a free article and for one with a wall, to the same request with the
  * same cookies. A way and what it is held against are loaded in the order base, way, way, base, so that what drifts meanwhile (clock
- * speed, neighbours) falls on both alike; the ratio of each such round is taken from requests per second of processor time. One pair
+ * speed, neighbors) falls on both alike; the ratio of each such round is taken from requests per second of processor time. One pair
  * holds the base against itself: what it shows is the noise of the machine.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -21,7 +21,7 @@ describe('pageNumber', () => {
 });
 
 describe('paging', () => {
-  it('knows its neighbours', () => {
+  it('knows its neighbors', () => {
     expect(paging('/section/politics', 2, 13, 6)).toEqual({
       page: 2,
       pages: 3,

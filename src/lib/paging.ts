@@ -30,7 +30,7 @@ export const pageHref = (path: string, page: number): string =>
 export const pageCount = (total: number, size: number): number => Math.max(1, Math.ceil(total / size));
 
 /**
- * Neighbours of a page.
+ * Neighbors of a page.
  *
  * @param total how many things the list has in all
  * @returns `null` when the list does not reach that far; the first page exists even when it is empty

@@ -249,7 +249,7 @@ test.describe('paging', () => {
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('pages of a section are links, and each names its neighbours', async ({ page }) => {
+  test('pages of a section are links, and each names its neighbors', async ({ page }) => {
     await page.goto('/');
     const paths = await page.locator('.section-nav a[href^="/section/"]').all();
     let found = '';

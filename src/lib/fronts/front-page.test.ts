@@ -149,7 +149,7 @@ describe('fitLayout', () => {
 });
 
 describe('pairHalves', () => {
-  it('pairs neighbouring halves only', () => {
+  it('pairs neighboring halves only', () => {
     const lines = pairHalves([front('half'), front('half'), front('half'), front('row'), front('half')]);
     expect(lines.map((line) => line.length)).toEqual([2, 1, 1, 1]);
   });
