@@ -6,17 +6,17 @@
 import type { Card } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import {
+  changeTimesOf,
   type FrontPlan,
   type FrontSlot,
   type Placed,
   type PlacedLink,
   slotsAt,
-  turnsOf,
 } from '../../lib/fronts/model.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
 
-/** The last turn of a plan that has come. */
+/** Key of the latest time of a plan that has come. */
 const timeKey = 'front-time';
 
 const plans = "SELECT slug, facts, modified FROM documents WHERE type = 'fronts'";
@@ -24,7 +24,7 @@ const plans = "SELECT slug, facts, modified FROM documents WHERE type = 'fronts'
 interface StoredPlan {
   readonly key: string;
   readonly plan: FrontPlan;
-  /** The instant up to which its turns count. */
+  /** The instant up to which its times count. */
   readonly since: string;
 }
 
@@ -85,8 +85,8 @@ function placedLink({ card }: FrontContext, link: FrontSlot['related'][number]):
   return { href: `/article/${slug}`, title: link.title || title, story: id, ...(isLive && { isLive }) };
 }
 
-/** The `ContentEntry` of turns that have come. */
-interface TurnEntry {
+/** The `ContentEntry` of times that have come. */
+interface FrontTimeEntry {
   readonly kind: 'meta';
   readonly key: string;
   readonly value: string;
@@ -94,20 +94,20 @@ interface TurnEntry {
 }
 
 /**
- * Looks for turns of plans.
+ * Finds the times of plans at which a front changes.
  *
  * @param now UTC instant
  * @returns the entry of those that have come, `null` if none has; and the next one
  */
-export function dueFronts(store: ContentStore, now: string): { entry: TurnEntry | null; next: string | null } {
+export function dueFronts(store: ContentStore, now: string): { entry: FrontTimeEntry | null; next: string | null } {
   const tags: string[] = [];
   const shownAt = (plan: FrontPlan, instant: string): string => JSON.stringify(slotsAt(plan, instant));
   let [value, next]: [string, string | null] = ['', null];
   for (const row of store.prepare(plans).all()) {
     const { key, plan, since } = storedPlan(store, row);
-    const turns = turnsOf(plan).filter((turn) => turn > since);
-    const come = turns.findLast((turn) => turn <= now);
-    const upcoming = turns.find((turn) => turn > now);
+    const times = changeTimesOf(plan).filter((time) => time > since);
+    const come = times.findLast((time) => time <= now);
+    const upcoming = times.find((time) => time > now);
     if (come !== undefined && shownAt(plan, come) !== shownAt(plan, since)) tags.push(tag.front(key));
     if (come !== undefined && come > value) value = come;
     if (upcoming !== undefined && (next === null || upcoming < next)) next = upcoming;

@@ -168,7 +168,7 @@ it('changes its page when WordPress publishes something else than was scheduled,
   put([slot(1)], { next: { at: '2026-11-25T14:00:00Z', slots: [slot(3)] }, modified: '2026-11-25T13:00:00Z' });
   expect(pass('2026-11-25T14:00:00Z')).toEqual(['front:home']);
   expect([...put([slot(3), slot(4)], { modified: '2026-11-25T14:00:30Z' }).tags]).toEqual(['front:home']);
-  // An end that passes between the turn and the publication is shown with it.
+  // An end that passes between the time and the publication is shown with it.
   const ending = [slot(4), slot(5, { until: '2026-11-25T15:00:30Z' })];
   put([slot(1)], { next: { at: '2026-11-25T15:00:00Z', slots: ending }, modified: '2026-11-25T14:30:00Z' });
   expect([pass('2026-11-25T15:00:00Z'), stories()]).toEqual([['front:home'], [4, 5]]);

@@ -151,7 +151,7 @@ describe('the clock', () => {
 describe('a clock of its own', () => {
   afterEach(() => vi.useRealTimers());
 
-  it('writes each time once, waits for its turn, and looks again when nothing could be written', async () => {
+  it('writes each time once, waits for the one before it, and tries again when nothing could be written', async () => {
     vi.useFakeTimers({ now: Date.parse('2026-11-25T10:00:00Z') });
     const store = openContentStore({ file: ':memory:', origin: null, log: silent });
     const insert = store.prepare(

@@ -3,6 +3,7 @@ import type { Card, TopStories } from '../content/model.ts';
 import { composeHome, composeSection, type Package, withinPage } from './compose.ts';
 import { leadStory } from './front-page.ts';
 import {
+  changeTimesOf,
   type FrontPlan,
   type FrontSlot,
   isPackagePlace,
@@ -10,7 +11,6 @@ import {
   type Placed,
   sectionOfFront,
   slotsAt,
-  turnsOf,
 } from './model.ts';
 
 const card = (id: number, part: Partial<Card> = {}): Card => ({
@@ -73,14 +73,14 @@ describe('a plan', () => {
     expect(slotsAt(plan, instant).map(({ story }) => story)).toEqual(stories);
   });
 
-  it('turns at each of its times, once', () => {
-    expect(turnsOf(plan)).toEqual([
+  it('changes at each of its times, once', () => {
+    expect(changeTimesOf(plan)).toEqual([
       '2026-11-25T09:00:00Z',
       '2026-11-25T10:00:00Z',
       '2026-11-25T12:00:00Z',
       '2026-11-25T13:00:00Z',
     ]);
-    expect(turnsOf({ slots: [slot(1)], next: null })).toEqual([]);
+    expect(changeTimesOf({ slots: [slot(1)], next: null })).toEqual([]);
   });
 
   it.each([

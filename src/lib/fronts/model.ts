@@ -83,7 +83,7 @@ export function slotsAt({ slots, next }: FrontPlan, instant: string): readonly F
 }
 
 /** The instants at which time alone may change what counts, in their order. */
-export function turnsOf({ slots, next }: FrontPlan): string[] {
+export function changeTimesOf({ slots, next }: FrontPlan): string[] {
   const own = [...slots, ...(next?.slots ?? [])].flatMap(({ from, until }) => [from, until]);
   return [...new Set([...own, next?.at])].filter((instant) => typeof instant === 'string').sort();
 }

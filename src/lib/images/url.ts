@@ -61,8 +61,9 @@ export function widthFor(sizes: string): number {
   return imageWidths.find((width) => width >= most && width <= maximal) ?? maximal;
 }
 
-/** Colours of what stands in place of a picture that a story has not got, in their turn (spec section 9). */
+/** Colours of what stands in place of a missing picture, one after the other (spec section 9). */
 const colors = ['white', 'gold', 'red'] as const;
 
-/** @param turn position among the placeholders of a page, from 0 */
-export const placeholderColor = (turn: number): (typeof colors)[number] => colors[turn % colors.length] ?? 'white';
+/** @param position position among the placeholders of a page, from 0 */
+export const placeholderColor = (position: number): (typeof colors)[number] =>
+  colors[position % colors.length] ?? 'white';
