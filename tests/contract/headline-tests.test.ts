@@ -132,7 +132,7 @@ describe('readings', () => {
     without[0]?.jar.set('headline-group', '3');
     without[2]?.jar.set('privacy-choices', '1.advertising').set('headline-group', '3');
     for (const browser of without) await count(browser);
-    await site.headlineTests.turn();
+    await site.headlineTests.runRound();
     const expected = [0, 0, 0];
     for (const [group, times] of [
       [0, 2],
@@ -152,7 +152,7 @@ describe('readings', () => {
     expect((await participant(2).post(path, undefined, foreign)).status).toBe(403);
     await participant(2).post('/api/v1/articles/popular/increment/1', undefined);
     expect((await participant(2).post('/api/v1/articles/popular/increment/4x', undefined)).status).toBe(400);
-    await site.headlineTests.turn();
+    await site.headlineTests.runRound();
     expect(await total()).toBe(before);
   });
 

@@ -60,7 +60,7 @@ export interface RunningHeadlineTests extends HeadlineTests {
   start(): void;
   stop(): Promise<void>;
   /** One round now: adds the counted readings, and ends tests that are decided. */
-  turn(): Promise<void>;
+  runRound(): Promise<void>;
 }
 
 export interface HeadlineTestsOptions {
@@ -107,19 +107,19 @@ export function createHeadlineTests(options: HeadlineTestsOptions): RunningHeadl
     tidiedAt: Number.NEGATIVE_INFINITY,
     failing: false,
   };
-  const turn = oneAtATime(() => round(state));
+  const runRound = oneAtATime(() => round(state));
   let repeated: RepeatedTask | undefined;
   return {
     count: (article, reader) => count(state, article, reader),
     cookiesFor: (reader) => cookiesFor(state, reader),
     report: (story, test) => report(state, story, test),
-    turn,
+    runRound,
     start() {
-      repeated ??= repeat(everyMs, turn, () => {});
+      repeated ??= repeat(everyMs, runRound, () => {});
     },
     async stop() {
       await repeated?.stop();
-      if (state.waiting.size > 0) await turn();
+      if (state.waiting.size > 0) await runRound();
     },
   };
 }

@@ -44,7 +44,7 @@ onBothEngines('headline tests', (engines) => {
     });
     const read = async (headline: number, times = 1) => {
       for (let at = 0; at < times; at++) service.count(1, reader(seeing(headline)[at % 6] ?? 0));
-      await service.turn();
+      await service.runRound();
     };
     return { service, clock, read, database, tests };
   }
@@ -72,14 +72,14 @@ onBothEngines('headline tests', (engines) => {
       service.count(1, { cookies: 'headline-group=3', gpc: false });
       service.count(1, { cookies: 'privacy-choices=1.measurement; headline-group=12', gpc: false });
       service.count(2, reader(3));
-      await service.turn();
+      await service.runRound();
       expect((await service.report(1, id))?.readings).toEqual([0, 0]);
     });
 
     it('is off where no reader is asked for consent', async () => {
       const { service } = await open({ participation: 'off' });
       service.count(1, reader(3));
-      await service.turn();
+      await service.runRound();
       expect(await service.report(1, id)).toMatchObject({ readers: 'off', readings: [0, 0] });
       expect(service.cookiesFor(reader(null))).toEqual([]);
     });
@@ -176,8 +176,8 @@ onBothEngines('headline tests', (engines) => {
         one.service.count(1, reader(seeing(at % 3 === 0 ? 0 : 1)[0] ?? 0));
         other.service.count(1, reader(seeing(at % 3 === 0 ? 0 : 1)[1] ?? 0));
       }
-      await Promise.all([one.service.turn(), other.service.turn()]);
-      await Promise.all([one.service.turn(), other.service.turn()]);
+      await Promise.all([one.service.runRound(), other.service.runRound()]);
+      await Promise.all([one.service.runRound(), other.service.runRound()]);
       const ends = await (database as Database).db.selectFrom('headline_ends').selectAll().execute();
       expect(ends).toHaveLength(1);
       expect(await one.service.report(1, id)).toEqual(await other.service.report(1, id));
@@ -198,7 +198,7 @@ onBothEngines('headline tests', (engines) => {
       await read(0, 100);
       await read(1, 200);
       clock.now += 61 * 86_400_000;
-      await service.turn();
+      await service.runRound();
       const left = await (database as Database).db.selectFrom('headline_readings').selectAll().execute();
       expect(left).toEqual([]);
     });

@@ -35,7 +35,8 @@ export function createFirstReadings(rules: FirstReadingsRules, now: () => number
 
   const marked = (text: string): string => createHmac('sha256', key).update(text).digest('base64url').slice(0, 16);
 
-  function turn(): void {
+  /** Forgets the readings of the day before. */
+  function beginDay(): void {
     const dayNow = Math.floor(now() / day);
     if (dayNow === today) return;
     today = dayNow;
@@ -54,7 +55,7 @@ export function createFirstReadings(rules: FirstReadingsRules, now: () => number
 
   return {
     pass(article, address) {
-      turn();
+      beginDay();
       const reading = marked(`${article} ${networkOf(address)}`);
       if (readings.get(reading)) return 'again';
       const block = blockOf(address);

@@ -63,7 +63,7 @@ export interface RunningMostRead extends MostRead {
   /** Writes the counted readings and stops. */
   stop(): Promise<void>;
   /** One round now: writes the counted readings, reads the scores, and renews the lists on pages when they are due. */
-  turn(): Promise<void>;
+  runRound(): Promise<void>;
 }
 
 const everyMs = 1000;
@@ -129,7 +129,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     known: false,
     failing: false,
   };
-  const turn = oneAtATime(() => round(state));
+  const runRound = oneAtATime(() => round(state));
   let repeated: RepeatedTask | undefined;
 
   return {
@@ -157,15 +157,15 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
       return cards.length < most ? cardsOf(reader, ids).slice(0, most) : cards;
     },
     now: () => readingNow(state),
-    turn,
+    runRound,
     start() {
-      repeated ??= repeat(everyMs, turn, () => {});
-      void turn();
+      repeated ??= repeat(everyMs, runRound, () => {});
+      void runRound();
     },
     async stop() {
       await repeated?.stop();
       // A process that doesn't serve pages, such as the newsletter command, has nothing to write and must not renew the lists.
-      if (repeated || state.waiting.size > 0) await turn();
+      if (repeated || state.waiting.size > 0) await runRound();
       const { size } = state.waiting;
       if (size > 0) log.error({ articles: size }, 'Readings could not be written and are lost');
     },

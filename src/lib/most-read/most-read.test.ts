@@ -49,7 +49,7 @@ onBothEngines('mostRead', (engines) => {
     const read = async (article: number, readers = 1) => {
       for (let reader = 0; reader < readers; reader++)
         expect(await mostRead.count(article, nextAddress())).toBe('counted');
-      await mostRead.turn();
+      await mostRead.runRound();
     };
     const ids = (...query: Parameters<typeof mostRead.top>) => mostRead.top(...query).map(({ id }) => id);
     return { mostRead, clock, changes, read, ids, store, file, database };
@@ -77,26 +77,26 @@ onBothEngines('mostRead', (engines) => {
           mostRead.list({ limit: 2, reader: createReader(store) }).map(({ id }) => id),
         );
       await first.read(1010);
-      await second.mostRead.turn();
+      await second.mostRead.runRound();
       await expect.poll(() => lists()).toEqual(Array(2).fill([1010, 1080]));
       // The other node has looked at the readings before the one that leads renews the lists.
       at.now += 9 * 60_000;
       await second.read(1020, 2);
       at.now += 2 * 60_000;
-      await first.mostRead.turn();
+      await first.mostRead.runRound();
       await expect.poll(() => lists()).toEqual(Array(2).fill([1020, 1010]));
       expect(written).toHaveLength(2);
       expect([...first.changes, ...second.changes]).toEqual([]);
       // Nothing has changed; and a next one goes on with what the one before has written.
       leader = 'second';
-      await second.mostRead.turn();
+      await second.mostRead.runRound();
       expect(written).toHaveLength(2);
       at.now += 11 * 60_000;
-      await second.mostRead.turn();
+      await second.mostRead.runRound();
       await expect.poll(() => written.length).toBe(3);
       expect(written[2]).toEqual([]);
       // A command of a node without a cluster, such as a newsletter's, has the lists from the file.
-      await first.mostRead.turn();
+      await first.mostRead.runRound();
       const alone = await open({ database, at, file: first.file });
       expect(alone.mostRead.list({ limit: 2, reader: createReader(alone.store) }).map(({ id }) => id)).toEqual([
         1020, 1010,
@@ -182,14 +182,14 @@ onBothEngines('mostRead', (engines) => {
     await two.read(1010, 2);
     await two.read(1020, 3);
     one.clock.now += 20_000;
-    await one.mostRead.turn();
+    await one.mostRead.runRound();
     expect(one.ids({ limit: 2 })).toEqual([1010, 1020]);
-    // Stopping writes what the last turn has not.
+    // Stopping writes what the last round has not.
     await one.mostRead.count(1020, nextAddress());
     await one.mostRead.count(1020, nextAddress());
     await one.mostRead.stop();
     const again = await open({ database: await engines.open(place) });
-    await again.mostRead.turn();
+    await again.mostRead.runRound();
     expect(again.ids({ limit: 2 })).toEqual([1020, 1010]);
   });
 
@@ -235,7 +235,7 @@ onBothEngines('mostRead', (engines) => {
     await read(1010, 3);
     expect(ids({ limit: 1 })).toEqual([1080]);
     away = false;
-    await mostRead.turn();
+    await mostRead.runRound();
     expect(ids({ limit: 1 })).toEqual([1010]);
   });
 
@@ -251,19 +251,19 @@ onBothEngines('mostRead', (engines) => {
       const { read, clock, changes, mostRead } = opened;
       expect(list(opened).ids).toEqual([1080, 1079, 1078]);
       await read(1010, 3);
-      // The first lists are made at the first turn; with them every page that prints one.
+      // The first lists are made in the first round; with them every page that prints one.
       expect(changes).toHaveLength(1);
       expect(list(opened).ids).toEqual([1010, 1080, 1079]);
       await read(1021, 9);
       expect(changes).toHaveLength(1);
       expect(list(opened).ids).toEqual([1010, 1080, 1079]);
       clock.now += 10 * 60_000;
-      await mostRead.turn();
+      await mostRead.runRound();
       expect(changes.slice(1)).toEqual([['popular', 'popular:opinion']]);
       expect(list(opened).ids).toEqual([1021, 1010, 1080]);
       // Nothing has changed since: no page is rendered again.
       clock.now += 10 * 60_000;
-      await mostRead.turn();
+      await mostRead.runRound();
       expect(changes).toHaveLength(2);
     });
 
