@@ -7,11 +7,13 @@ describe('the queue', () => {
   it('gives out in order, and among equals as they came', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5)), (ranks) => {
-        const queue = createQueue<{ rank: number; turn: number }>((a, b) => a.rank < b.rank);
-        for (const [turn, rank] of ranks.entries()) queue.push({ rank, turn });
-        const out: { rank: number; turn: number }[] = [];
+        const queue = createQueue<{ rank: number; order: number }>((a, b) => a.rank < b.rank);
+        for (const [order, rank] of ranks.entries()) queue.push({ rank, order });
+        const out: { rank: number; order: number }[] = [];
         for (let item = queue.pop(); item; item = queue.pop()) out.push(item);
-        const expected = ranks.map((rank, turn) => ({ rank, turn })).sort((a, b) => a.rank - b.rank || a.turn - b.turn);
+        const expected = ranks
+          .map((rank, order) => ({ rank, order }))
+          .sort((a, b) => a.rank - b.rank || a.order - b.order);
         expect(out).toEqual(expected);
         expect(queue.size).toBe(0);
       }),

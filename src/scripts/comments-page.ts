@@ -33,7 +33,7 @@ function act(link: HTMLAnchorElement): void {
 }
 
 /** Number of the last request that replaces a list: of two orders requested in a row the later one stays, whichever arrives first. */
-const turns = new Map<string, number>();
+const latestRequests = new Map<string, number>();
 
 async function load(link: HTMLAnchorElement): Promise<void> {
   const sorts = link.dataset.sort !== undefined;
@@ -41,9 +41,9 @@ async function load(link: HTMLAnchorElement): Promise<void> {
   const list = document.getElementById(id);
   if (!list) return location.assign(link.href);
   const whole = sorts || 'whole' in link.dataset;
-  const turn = (turns.get(id) ?? 0) + (whole ? 1 : 0);
-  turns.set(id, turn);
-  const isLate = (): boolean => turns.get(id) !== turn;
+  const request = (latestRequests.get(id) ?? 0) + (whole ? 1 : 0);
+  latestRequests.set(id, request);
+  const isLate = (): boolean => latestRequests.get(id) !== request;
   link.setAttribute('aria-busy', 'true');
   let page: Document;
   try {

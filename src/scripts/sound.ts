@@ -136,7 +136,7 @@ function onKey(event: KeyboardEvent, audio: HTMLAudioElement): void {
   const speeds = [...boxOf(audio).querySelectorAll('[data-speed] option')].map((option) =>
     Number((option as HTMLOptionElement).value),
   );
-  const turn = (by: number): void => {
+  const changeSpeed = (by: number): void => {
     const next = speeds[speeds.indexOf(audio.playbackRate) + by];
     if (next === undefined) return;
     setSpeed(audio, next);
@@ -146,8 +146,8 @@ function onKey(event: KeyboardEvent, audio: HTMLAudioElement): void {
     j: () => seek(audio, audio.currentTime - back),
     l: () => seek(audio, audio.currentTime + forward),
     k: () => (audio.paused ? play(audio) : audio.pause()),
-    '<': () => turn(-1),
-    '>': () => turn(1),
+    '<': () => changeSpeed(-1),
+    '>': () => changeSpeed(1),
   };
   const action = keys[event.key.toLowerCase()];
   if (!action) return;

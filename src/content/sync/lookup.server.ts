@@ -137,15 +137,15 @@ function fetchInTurn(lookUp: LookUpState, type: DocumentType, slug: string, addr
   const key = `${type}:${slug} ${address}`;
   const known = lookUp.flights.get(`${type}:${slug}`) ?? lookUp.waiting.get(key);
   if (known) return known;
-  const turn = lookUp.queue
+  const answer = lookUp.queue
     .run(address, () => fetchOnce(lookUp, type, slug))
     .catch((error: unknown): LookUpAnswer => {
       if (!(error instanceof QueueFull)) throw error;
       return 'unavailable';
     })
     .finally(() => lookUp.waiting.delete(key));
-  lookUp.waiting.set(key, turn);
-  return turn;
+  lookUp.waiting.set(key, answer);
+  return answer;
 }
 
 async function find(lookUp: LookUpState, type: DocumentType, asked: string, address: string): Promise<LookUpAnswer> {

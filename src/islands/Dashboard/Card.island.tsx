@@ -29,14 +29,14 @@ const walletDetails = {};
 export default function Card() {
   const [plans, setPlans] = useState<PlansAnswer | null>(null);
   const [failed, setFailed] = useState(false);
-  const [turn, setTurn] = useState(0);
+  const [attempt, setAttempt] = useState(0);
   const [flow] = useState(() => createCardFlow({ setupIntent, chargePaymentMethod }, () => void refreshSession()));
   const { step } = useStore(flow.$state);
   const script = useStripeScript(plans, true);
   const thanks = useRef<HTMLParagraphElement>(null);
   const options = useMemo(() => cardOptions(plans?.prices[0]?.currency ?? 'usd'), [plans]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another turn asks again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt loads it again
   useEffect(() => {
     let here = true;
     setFailed(false);
@@ -48,7 +48,7 @@ export default function Card() {
     return () => {
       here = false;
     };
-  }, [turn]);
+  }, [attempt]);
   useEffect(() => {
     if (step === 'saved') thanks.current?.focus();
   }, [step]);
@@ -70,7 +70,7 @@ export default function Card() {
         script={{
           ...script,
           failed: failed || script.failed,
-          retry: () => (failed ? setTurn(turn + 1) : script.retry()),
+          retry: () => (failed ? setAttempt(attempt + 1) : script.retry()),
         }}
       />
     );

@@ -115,18 +115,18 @@ interface CardFieldsProps {
 export function CardFields({ options, onSettled, onChange }: CardFieldsProps) {
   const [broken, setBroken] = useState(false);
   const [isShown, setShown] = useState(false);
-  const [turn, setTurn] = useState(0);
+  const [attempt, setAttempt] = useState(0);
   function loadAgain() {
     setBroken(false);
     setShown(false);
-    setTurn(turn + 1);
+    setAttempt(attempt + 1);
   }
   if (broken) return <Failure text={messages.scriptFailed} onRetry={loadAgain} />;
   return (
     <>
       {!isShown && <div className={`${styles.skeleton} ${styles.cover}`} aria-hidden="true" />}
       <PaymentElement
-        key={turn}
+        key={attempt}
         options={options}
         onReady={() => {
           setShown(true);
@@ -181,10 +181,10 @@ export function useStripeScript(
 ): StripeScript {
   const [stripe, setStripe] = useState<Stripe | null>(null);
   const [failed, setFailed] = useState(false);
-  const [turn, setTurn] = useState(0);
+  const [attempt, setAttempt] = useState(0);
   const { scriptUrl, publishableKey } = plans ?? {};
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another turn asks again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt loads it again
   useEffect(() => {
     if (!wanted || !scriptUrl || !publishableKey || stripe) return;
     let here = true;
@@ -199,7 +199,7 @@ export function useStripeScript(
     return () => {
       here = false;
     };
-  }, [wanted, scriptUrl, publishableKey, turn, stripe]);
+  }, [wanted, scriptUrl, publishableKey, attempt, stripe]);
 
-  return { stripe, failed, retry: () => setTurn((before) => before + 1) };
+  return { stripe, failed, retry: () => setAttempt((before) => before + 1) };
 }

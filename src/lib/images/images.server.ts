@@ -264,7 +264,7 @@ function queue(
   const key = `${name} ${client}`;
   const known = flights.get(name) ?? queued.get(key);
   if (known) return known;
-  const turn = (async () => {
+  const file = (async () => {
     const kept = await cache.get(name, maxAgeMs);
     return kept ?? (await fairQueue.run(client, () => once(state, name, maxAgeMs, make)));
   })()
@@ -272,8 +272,8 @@ function queue(
       throw error instanceof QueueFull ? new ImageError(503, 'Too many pictures are waiting.') : error;
     })
     .finally(() => queued.delete(key));
-  queued.set(key, turn);
-  return turn;
+  queued.set(key, file);
+  return file;
 }
 
 const originalOf = (fileDigest: string): string => `${fileDigest}.src`;

@@ -151,7 +151,7 @@ export const asOfText = (instant: string): string => `As of ${hour.format(new Da
  * (Ticker.module.css), at most to its last price.
  */
 export function rotationStyle(count: number, ms: number): string {
-  const percent = (turn: number): string => `${Number(((turn / count) * 100).toFixed(2))}%`;
+  const percent = (position: number): string => `${Number(((position / count) * 100).toFixed(2))}%`;
   const frames = Array.from({ length: count }, (_, at) => {
     const shift = `max(${-at}*var(--step),min(0px,100cqi - ${count}*var(--step)))`;
     return `${percent(at)},${percent(at + 0.9)}{transform:translateX(${shift})}`;

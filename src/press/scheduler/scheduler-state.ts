@@ -210,15 +210,15 @@ export interface Queue<T> {
 
 /** @param before whether `a` comes before `b` */
 export function createQueue<T>(before: (a: T, b: T) => boolean): Queue<T> {
-  const heap: { readonly item: T; readonly turn: number }[] = [];
-  let turns = 0;
+  const heap: { readonly item: T; readonly order: number }[] = [];
+  let pushed = 0;
 
   const first = (i: number, j: number): boolean => {
     const a = heap[i];
     const b = heap[j];
     if (!a || !b) return a !== undefined;
     if (before(a.item, b.item)) return true;
-    return !before(b.item, a.item) && a.turn < b.turn;
+    return !before(b.item, a.item) && a.order < b.order;
   };
   const swap = (i: number, j: number): void => {
     const a = heap[i];
@@ -233,7 +233,7 @@ export function createQueue<T>(before: (a: T, b: T) => boolean): Queue<T> {
       return heap.length;
     },
     push(item) {
-      heap.push({ item, turn: turns++ });
+      heap.push({ item, order: pushed++ });
       let at = heap.length - 1;
       while (at > 0) {
         const parent = (at - 1) >> 1;

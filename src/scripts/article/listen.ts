@@ -36,13 +36,13 @@ function createReader({ pieces, language, onChange, onEnd, onError, ...options }
   let { rate } = options;
   let at = 0;
   let playing = false;
-  /** Events of a canceled piece arrive late, and are ignored. */
-  let turn = 0;
+  /** Number of the latest piece: events of a canceled one arrive late, and are ignored. */
+  let latest = 0;
 
   const report = () => onChange({ playing, at, rate });
 
   function speak(): void {
-    const mine = ++turn;
+    const own = ++latest;
     const piece = pieces[at];
     if (!piece) {
       playing = false;
@@ -57,12 +57,12 @@ function createReader({ pieces, language, onChange, onEnd, onError, ...options }
     const voice = voiceFor(voices.getVoices(), language);
     if (voice) utterance.voice = voice;
     utterance.onend = () => {
-      if (mine !== turn || !playing) return;
+      if (own !== latest || !playing) return;
       at++;
       speak();
     };
     utterance.onerror = () => {
-      if (mine !== turn || !playing) return;
+      if (own !== latest || !playing) return;
       playing = false;
       report();
       onError();
@@ -72,7 +72,7 @@ function createReader({ pieces, language, onChange, onEnd, onError, ...options }
   }
 
   function silence(): void {
-    turn++;
+    latest++;
     playing = false;
     voices.cancel();
   }

@@ -48,10 +48,10 @@
 		const [ query, setQuery ] = useState( '' );
 		const [ found, setFound ] = useState( [] );
 		const [ words, setWords ] = useState( '' );
-		const turn = useRef( 0 );
+		const latest = useRef( 0 );
 
 		const find = async () => {
-			const own = ++turn.current;
+			const own = ++latest.current;
 			if ( query.trim().length < 2 ) {
 				setFound( [] );
 				setWords( '' );
@@ -67,7 +67,7 @@
 						_fields: 'id,title,date,status',
 					} ),
 				} );
-				if ( own !== turn.current ) {
+				if ( own !== latest.current ) {
 					return;
 				}
 				setFound( stories );
@@ -78,7 +78,7 @@
 						: __( 'No story found.', 'newsroom' )
 				);
 			} catch ( error ) {
-				if ( own === turn.current ) {
+				if ( own === latest.current ) {
 					setWords(
 						error.message ||
 							__( 'The search failed. Try again.', 'newsroom' )
