@@ -65,3 +65,10 @@ describe.each(['docs/architecture.md', 'docs/contributing.md'])('%s', (file) => 
     expect(commands.filter((name) => name !== 'ci' && !(name in scripts))).toEqual([]);
   });
 });
+
+it('docs/architecture.md names every feature and every island', () => {
+  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+  const folders = globSync('src/{lib,islands}/*/', { cwd: root }).map((path) => basename(path));
+  expect(folders.length).toBeGreaterThan(20);
+  expect(folders.filter((folder) => !new RegExp(`\\b${folder}\\b`).test(text))).toEqual([]);
+});
