@@ -1,10 +1,10 @@
 /** `POST /v1/invoices/create_preview`: what would be charged, worked out by doing it and taking it back. */
 
 import type { StripeAccount } from '../core/account.ts';
-import { invalid, missing } from '../core/errors.ts';
+import { ApiError, invalid, missing } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
 import type { Customer, Invoice, Schedule, Subscription } from '../core/model.ts';
-import type { Params } from '../core/params.ts';
+import type { Fields, Params } from '../core/params.ts';
 import type { Wire } from '../core/present.ts';
 import { emptyAddress } from '../resources/customers.ts';
 import { hour } from './calendar.ts';
@@ -13,11 +13,12 @@ import { build, firstInvoice, readBillingMode, readItems, readMoment, readOneOff
 import { mustPayIn } from './currencies.ts';
 import { grantDiscounts, readDiscounts } from './discounts.ts';
 import { makeInvoice, reckon } from './invoicing.ts';
-import { nextInvoice } from './lifecycle.ts';
+import { nextInvoice, periodEnd } from './lifecycle.ts';
 import { refuseWithOffer } from './trial-offers.ts';
 
 export function preview(account: StripeAccount, params: Params): Wire {
   params.allow('expand', 'preview_mode', 'issuer', 'on_behalf_of');
+  refuseCombinations(params);
   return account.dryRun(() => {
     const scheduleId = params.text('schedule');
     const schedule = scheduleId ? account.need('subscription_schedule', scheduleId, 'schedule') : null;
@@ -45,6 +46,38 @@ export function preview(account: StripeAccount, params: Params): Wire {
     };
   });
 }
+
+/** What the declarations exclude (InvoiceCreatePreviewParams). The words of these errors are published nowhere. @throws {ApiError} 400 */
+function refuseCombinations(params: Params): void {
+  const [details, tax] = [fieldsOf(params, 'subscription_details'), fieldsOf(params, 'automatic_tax')];
+  if (params.has('schedule') && (params.has('subscription') || details)) {
+    throw invalid('You may only specify one of these parameters: schedule, subscription.', 'schedule');
+  }
+  const buyers = ['customer', 'customer_details', 'subscription', 'schedule'];
+  if (tax?.enabled === 'true' && !buyers.some((name) => params.has(name))) {
+    throw invalid(`When automatic tax is enabled, one of ${buyers.join(', ')} must be set.`, 'automatic_tax[enabled]');
+  }
+  if (details?.proration_date === undefined) return;
+  const changes = params.has('subscription') && (details.items ?? details.trial_end) !== undefined;
+  if (changes && details.proration_behavior !== 'none') return;
+  throw invalid(
+    'A proration date needs a subscription, its items or the end of its trial, and prorations.',
+    'subscription_details[proration_date]',
+  );
+}
+
+function fieldsOf(params: Params, name: string): Fields | null {
+  const value = params.raw(name);
+  return typeof value === 'object' ? value : null;
+}
+
+/** docs.stripe.com/error-codes#invoice-upcoming-none */
+const noneUpcoming = ({ id }: Customer): ApiError =>
+  new ApiError(404, {
+    type: 'invalid_request_error',
+    code: 'invoice_upcoming_none',
+    message: `No upcoming invoices for customer: ${id}`,
+  });
 
 function customerFor(account: StripeAccount, params: Params, subscription: Subscription | null): Customer {
   const id = params.text('customer') ?? subscription?.customer;
@@ -118,12 +151,13 @@ function ofChange(
   subscription: Subscription,
 ): Invoice {
   params.allow('currency');
+  if (billedNoMore.includes(subscription.status)) throw noneUpcoming(customer);
   waits(account, params, customer, subscription);
   const trial = details?.text('trial_end');
   const proration =
     details?.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
-  const atEnd = details?.bool('cancel_at_period_end');
-  details?.allow('cancel_at', 'cancel_now');
+  const isLast = endsWithPeriod(subscription, details);
+  details?.allow('cancel_now');
   const asked = details
     ? change(account, subscription, {
         items: readChanges(account, details),
@@ -135,11 +169,22 @@ function ofChange(
     : null;
   if (asked) return asked;
   // Otherwise it is the invoice of the next renewal.
-  const invoice = atEnd ? null : nextInvoice(account, subscription);
+  const invoice = isLast ? null : nextInvoice(account, subscription);
   if (invoice) return invoice;
-  const empty = makeInvoice(account, { customer, subscription, reason: 'subscription_cycle' });
-  reckon(account, empty);
-  return empty;
+  const last = makeInvoice(account, { customer, subscription, reason: 'subscription_cycle' });
+  if (last.lines.data.length === 0) throw noneUpcoming(customer);
+  reckon(account, last);
+  return last;
+}
+
+const billedNoMore = ['canceled', 'incomplete_expired', 'paused'];
+
+/** Whether it ends before it would renew, by its own state or by what the preview changes. */
+function endsWithPeriod(subscription: Subscription, details: Params | null): boolean {
+  const [atEnd, at] = [details?.bool('cancel_at_period_end'), details?.text('cancel_at')];
+  if (atEnd !== undefined) return atEnd;
+  const cancelAt = at === undefined ? subscription.cancel_at : at === null ? null : Number(at);
+  return cancelAt !== null && cancelAt <= periodEnd(subscription);
 }
 
 /** `items` of an update or a preview. */

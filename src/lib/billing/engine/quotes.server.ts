@@ -4,7 +4,7 @@
  */
 import type Stripe from 'stripe';
 import type { Price, QuoteAnswer, TaxAddress } from '../schema.ts';
-import { isUncollected, type KnownPrice, type StripeState, switchOf } from '../subscription-model.ts';
+import { isEnding, isUncollected, type KnownPrice, type StripeState, switchOf } from '../subscription-model.ts';
 import { fullPrice } from './catalog.server.ts';
 import { type FoundCoupon, monthsAfter } from './coupons.server.ts';
 import { stripeAddress } from './customers.server.ts';
@@ -48,7 +48,7 @@ function previewParams(
     subscription_details: { items: [itemOf(price)], billing_mode: { type: 'flexible' } },
   };
   if (customer !== null) params.customer = customer;
-  if (tax) params.automatic_tax = { enabled: true };
+  if (tax && isSomewhere({ customer, address })) params.automatic_tax = { enabled: true };
   if (tax && address) params.customer_details = { address: stripeAddress(address) };
   if (found) params.discounts = [found.discount];
   return params;
@@ -57,8 +57,13 @@ function previewParams(
 const linesOf = (invoice: Stripe.Invoice): QuoteAnswer['lines'] =>
   invoice.lines.data.map(({ description, amount }) => ({ description: description ?? '', amount }));
 
+/** Whether Stripe may know the place that tax depends on. Without a customer and an address it refuses to calculate tax. */
+const isSomewhere = ({ customer, address }: Pick<Buyer, 'customer' | 'address'>): boolean =>
+  customer !== null || address !== null;
+
 /** Whether Stripe needs the buyer's address to calculate tax. */
-const needsAddress = (invoice: Stripe.Invoice): boolean => invoice.automatic_tax.status === 'requires_location_inputs';
+const needsAddress = (invoice: Stripe.Invoice, buyer: Buyer): boolean =>
+  !isSomewhere(buyer) || invoice.automatic_tax.status === 'requires_location_inputs';
 
 /** @param at epoch milliseconds */
 export async function quoteNew(
@@ -90,7 +95,7 @@ export async function quoteNew(
     lines: linesOf(invoice),
   };
   if (!buyer.tax) return quote;
-  if (needsAddress(invoice)) return { ...quote, needs: 'address' };
+  if (needsAddress(invoice, buyer)) return { ...quote, needs: 'address' };
   return { ...quote, tax: { today: taxOf(invoice), renewal: taxOf(again) } };
 }
 
@@ -227,11 +232,18 @@ function recurring(
   price: Price,
   discounts: readonly (string | Stripe.Discount)[] | null,
 ): Promise<Stripe.Invoice> {
+  const details: Stripe.InvoiceCreatePreviewParams.SubscriptionDetails = {
+    items: [{ id: state.item, price: price.id }],
+    proration_behavior: 'none',
+  };
   const params: Stripe.InvoiceCreatePreviewParams = {
     subscription: state.id,
     preview_mode: 'recurring',
-    subscription_details: { items: [{ id: state.item, price: price.id }], proration_behavior: 'none' },
+    subscription_details: details,
   };
+  // There is no next bill of a subscription that ends; choosing another plan takes the cancellation back.
+  if (state.cancelAtPeriodEnd) details.cancel_at_period_end = false;
+  else if (isEnding(state)) details.cancel_at = '';
   if (discounts)
     params.discounts = discounts.length === 0 ? '' : discounts.map((one) => ({ discount: idOf(one) ?? '' }));
   return stripe.invoices.createPreview(params);

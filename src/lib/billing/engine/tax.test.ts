@@ -46,6 +46,17 @@ it('asks where the buyer lives before it says a sum, and charges the sum with th
   expect(receipt).toMatchObject({ amount: 1299, tax, nextBill: { amount: 1299, tax } });
 });
 
+it('asks a stranger where the tax is due, and says the sum without it until then', async () => {
+  await open(true);
+  const ask = { planId: 'reader-monthly' };
+  const quote = paid(await site.billing.quote(null, ask, '203.0.113.9'));
+  expect(quote).toMatchObject({ dueToday: 1200, needs: 'address' });
+  expect(paid(await site.billing.quote(null, { ...ask, address: newYork }, '203.0.113.9'))).toMatchObject({
+    dueToday: 1299,
+    tax: { today: { amount: 99, included: false } },
+  });
+});
+
 it('refuses an address that Stripe knows no place for, and charges nothing', async () => {
   const session = await open(true);
   const answer = await site.billing.subscribe(session, { ...monthly, address: { country: 'US' }, expected: 1200 });
