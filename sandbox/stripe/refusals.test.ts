@@ -68,3 +68,148 @@ describe('a preview', () => {
     expect(await refusal(stripe.invoices.createPreview(going))).toMatchObject(none);
   });
 });
+
+describe('a subscription with a schedule', () => {
+  it('is not canceled, nor taken back, beside its schedule', async () => {
+    const { made } = await subscribed();
+    const { id: schedule } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
+    for (const change of [
+      { cancel_at_period_end: true },
+      { cancel_at: newYear + 90 * day },
+      { cancel_at: '' },
+    ] as const) {
+      expect(await refusal(stripe.subscriptions.update(made.id, change))).toMatchObject({
+        statusCode: 400,
+        message: expect.stringContaining(`managed by the subscription schedule \`${schedule}\``),
+      });
+    }
+    await stripe.subscriptionSchedules.release(schedule);
+    await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
+  });
+
+  it('got it with no other parameter', async () => {
+    const { made } = await subscribed();
+    const params = { from_subscription: made.id, metadata: { plan: 'reader-monthly' } };
+    expect(await refusal(stripe.subscriptionSchedules.create(params))).toMatchObject({ param: 'metadata' });
+    await stripe.subscriptions.cancel(made.id);
+    const late = await refusal(stripe.subscriptionSchedules.create({ from_subscription: made.id }));
+    expect(late.message).toContain('currently in the `canceled` status');
+  });
+
+  it('has phases that begin where the first began, and say once how they end', async () => {
+    const { made } = await subscribed();
+    const { id, current_phase: now } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
+    if (!now) throw new Error('The schedule has no phase.');
+    const first = { items: [{ price: 'price_reader_monthly' }], ...now };
+    const later = { items: [{ price: 'price_reader_yearly' }] };
+    const update = (...phases: Stripe.SubscriptionScheduleUpdateParams.Phase[]) =>
+      refusal(stripe.subscriptionSchedules.update(id, { phases }));
+    const { start_date: _start, ...undated } = first;
+    expect(await update(undated)).toMatchObject({ code: 'parameter_missing', param: 'phases[0][start_date]' });
+    expect(await update({ ...first, start_date: now.start_date + day })).toMatchObject({
+      param: 'phases[0][start_date]',
+    });
+    const year = { interval: 'year', interval_count: 1 } as const;
+    expect(await update(first, { ...later, end_date: now.end_date + 365 * day, duration: year })).toMatchObject({
+      param: 'phases[1][duration]',
+    });
+    const trial = { ...later, duration: year, trial: true, billing_cycle_anchor: 'phase_start' } as const;
+    expect(await update(first, trial)).toMatchObject({ param: 'phases[1][billing_cycle_anchor]' });
+  });
+});
+
+describe('a change that waits for its payment', () => {
+  async function waiting(at: number) {
+    const { customer, made } = await subscribed();
+    await bench.control('POST card', { customer, number: '4000000000000341' });
+    bench.state.advance(at);
+    const change = {
+      items: dearer(made),
+      proration_behavior: 'always_invoice',
+      payment_behavior: 'pending_if_incomplete',
+    } as const;
+    return { made, change, changed: await stripe.subscriptions.update(made.id, change) };
+  }
+
+  it('holds no other settings', async () => {
+    const { made } = await subscribed();
+    const change = { items: dearer(made), payment_behavior: 'pending_if_incomplete' } as const;
+    expect(
+      await refusal(stripe.subscriptions.update(made.id, { ...change, automatic_tax: { enabled: true } })),
+    ).toMatchObject({ statusCode: 400, param: 'automatic_tax' });
+  });
+
+  it('waits for 23 hours, and no longer than the period lasts', async () => {
+    const early = await waiting(10 * day);
+    expect(early.changed.pending_update?.expires_at).toBe(bench.state.now() + 23 * 3600);
+    const { current_period_end: end } = itemOf(early.made);
+    bench.state.advanceTo(end - 10 * 3600);
+    const late = await stripe.subscriptions.update(early.made.id, { ...early.change, items: dearer(early.made, 20) });
+    expect(late.pending_update?.expires_at).toBe(end);
+  });
+
+  it('is taken back with its bill by a later one', async () => {
+    const { made, change, changed } = await waiting(10 * day);
+    const again = await stripe.subscriptions.update(made.id, change);
+    expect(again.latest_invoice).not.toBe(changed.latest_invoice);
+    expect((await stripe.invoices.retrieve(String(changed.latest_invoice))).status).toBe('void');
+    expect((await stripe.invoices.retrieve(String(again.latest_invoice))).status).toBe('open');
+  });
+});
+
+describe('a payment method', () => {
+  it('that was detached is used no more', async () => {
+    const { id: customer } = await bench.payer();
+    const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
+    await stripe.paymentMethods.detach(card.id);
+    const intent = await stripe.setupIntents.create({ customer, allowed_payment_method_types: ['card'] });
+    const refused = await refusal(stripe.setupIntents.confirm(intent.id, { payment_method: card.id }));
+    expect(refused).toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError' });
+    expect([refused.code, refused.param]).toEqual([undefined, undefined]);
+    expect(refused.message).toContain('It may not be used again');
+  });
+
+  it('pays no invoice of another, and none before it is attached', async () => {
+    const { id: customer } = await stripe.customers.create({});
+    const made = await bench.subscribe(customer, 'price_reader_monthly', { payment_behavior: 'default_incomplete' });
+    const pay = (payment_method: string) => refusal(stripe.invoices.pay(made.latest_invoice.id, { payment_method }));
+    const none = { statusCode: 400, code: 'resource_missing', param: 'payment_method' };
+    expect(await pay('pm_card_visa')).toMatchObject(none);
+    const other = await bench.payer();
+    expect(await pay(String(other.invoice_settings.default_payment_method))).toMatchObject(none);
+  });
+});
+
+describe('a list', () => {
+  it('is of a customer who exists, or did', async () => {
+    const none = { statusCode: 400, code: 'resource_missing', param: 'customer' };
+    const customer = 'cus_nobody';
+    const lists = [stripe.subscriptions, stripe.invoices, stripe.charges, stripe.paymentMethods] as const;
+    for (const list of lists) expect(await refusal(list.list({ customer }))).toMatchObject(none);
+    const { customer: gone } = await subscribed();
+    await stripe.customers.del(gone);
+    expect((await stripe.subscriptions.list({ customer: gone, status: 'all' })).data).toHaveLength(1);
+    expect((await stripe.charges.list({ customer: gone })).data).toHaveLength(1);
+  });
+
+  it('of events goes back 30 days, and names 20 types at most', async () => {
+    const { made } = await subscribed();
+    const type = 'customer.subscription.created';
+    expect((await stripe.events.list({ type })).data).toHaveLength(1);
+    const types = Array.from({ length: 21 }, () => type);
+    expect(await refusal(stripe.events.list({ types }))).toMatchObject({ param: 'types' });
+    expect(await refusal(stripe.events.list({ type, types: [type] }))).toMatchObject({ param: 'type' });
+    await stripe.subscriptions.cancel(made.id);
+    bench.state.advance(31 * day);
+    expect((await stripe.events.list({ type })).data).toHaveLength(0);
+  });
+});
+
+it('a place that tax can’t be calculated for is refused at once where that is asked for', async () => {
+  const { id } = await stripe.customers.create({});
+  const address = { country: 'US', postal_code: 'nowhere' };
+  const checked = stripe.customers.update(id, { address, tax: { validate_location: 'immediately' } });
+  expect(await refusal(checked)).toMatchObject({ statusCode: 400, code: 'customer_tax_location_invalid' });
+  expect((await stripe.customers.retrieve(id)) as Stripe.Customer).toMatchObject({ address: null });
+  await stripe.customers.update(id, { address, tax: { validate_location: 'deferred' } });
+});

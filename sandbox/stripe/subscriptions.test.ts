@@ -397,7 +397,8 @@ describe('changes', () => {
     expect(itemOf(waiting).price.id).toBe('price_reader_monthly');
     expect(waiting.pending_update?.subscription_items?.[0]?.price.id).toBe('price_member_monthly');
     const invoice = waiting.latest_invoice as Stripe.Invoice;
-    await stripe.invoices.pay(invoice.id, { payment_method: 'pm_card_visa' });
+    const card = await stripe.paymentMethods.attach('pm_card_visa', { customer: id });
+    await stripe.invoices.pay(invoice.id, { payment_method: card.id });
     const now = await stripe.subscriptions.retrieve(made.id);
     expect(now.pending_update).toBeNull();
     expect(itemOf(now).price.id).toBe('price_member_monthly');

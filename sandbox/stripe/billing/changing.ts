@@ -3,6 +3,7 @@
 import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
 import type { Invoice, Line, Price, Subscription, SubscriptionItem } from '../core/model.ts';
+import type { Params } from '../core/params.ts';
 import { addIntervals, periodAround, shortDate } from './calendar.ts';
 import { collect, refusal } from './collecting.ts';
 import { makeItem, type PaymentBehavior, recurring } from './creating.ts';
@@ -252,8 +253,21 @@ export function settleChange(
   else if (subscription.status === 'active' || subscription.status === 'trialing') subscription.status = 'past_due';
 }
 
-/** Hours that a change waits for its payment. */
+/** The longest time that a change waits for its payment; no longer than until the end of the trial or the period. */
 const pendingPaymentSeconds = 23 * 3600;
+
+/** What a change that waits for its payment may hold (docs.stripe.com/billing/subscriptions/pending-updates). */
+const mayWait = [
+  ...['expand', 'payment_behavior', 'proration_behavior', 'proration_date', 'billing_cycle_anchor', 'items'],
+  ...['trial_end', 'trial_from_plan', 'add_invoice_items', 'metadata', 'discounts', 'cancel_at_period_end'],
+];
+
+/** The words of this error are published nowhere. @throws {ApiError} 400 */
+export function refuseUnlessMayWait(params: Params): void {
+  const other = params.keys().find((name) => !mayWait.includes(name));
+  if (other !== undefined)
+    throw invalid(`You cannot pass ${other} with \`payment_behavior=pending_if_incomplete\`.`, other);
+}
 
 /** Leaves everything as it was until the invoice is paid (docs.stripe.com/billing/subscriptions/pending-updates). */
 function postpone(account: StripeAccount, subscription: Subscription, invoice: Invoice, old: Before): void {
@@ -269,7 +283,13 @@ function postpone(account: StripeAccount, subscription: Subscription, invoice: I
     cancel_at_period_end: null,
     discount: null,
     discounts: null,
-    expires_at: account.now(subscription) + pendingPaymentSeconds,
+    expires_at: Math.min(
+      account.now(subscription) + pendingPaymentSeconds,
+      subscription.status === 'trialing'
+        ? (subscription.trial_end ?? Number.POSITIVE_INFINITY)
+        : Number.POSITIVE_INFINITY,
+      ...subscription.items.data.map((item) => item.current_period_end),
+    ),
     metadata: null,
     subscription_items: after.items.data,
     trial_end: after.trial_end,

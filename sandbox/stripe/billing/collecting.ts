@@ -219,6 +219,14 @@ export function voidInvoice(account: StripeAccount, invoice: Invoice): void {
   }
 }
 
+/** Takes a waiting change back with its bill, as a later change and the next phase of a schedule do (docs.stripe.com/billing/subscriptions/pending-updates). */
+export function dropWaitingChange(account: StripeAccount, subscription: Subscription): void {
+  const waiting = subscription._pending as { invoice: string } | undefined;
+  if (!waiting) return;
+  const invoice = account.store.find('invoice', waiting.invoice);
+  if (invoice?.status === 'open') voidInvoice(account, invoice);
+}
+
 /** The first invoice was not paid in time. */
 export function expire(account: StripeAccount, subscription: Subscription): void {
   account.store.touch(subscription);

@@ -335,6 +335,12 @@ export function setCancellation(account: StripeAccount, subscription: Subscripti
     };
   }
   if (atEnd === undefined && at === undefined) return;
+  // Its words are quoted in github.com/laravel/cashier-stripe/issues/1748.
+  if (subscription.schedule) {
+    throw invalid(
+      `The subscription is managed by the subscription schedule \`${subscription.schedule}\`, and updating any cancelation behavior directly is not allowed. Please update the schedule instead.`,
+    );
+  }
   const moment = atEnd
     ? Math.min(...subscription.items.data.map((item) => item.current_period_end))
     : at

@@ -6,7 +6,7 @@ import type { Interval, Phase, Price, Schedule, Subscription, SubscriptionItem }
 import type { Params } from '../core/params.ts';
 import { addIntervals } from './calendar.ts';
 import { before, change, settleChange } from './changing.ts';
-import { end } from './collecting.ts';
+import { dropWaitingChange, end } from './collecting.ts';
 import { recurring } from './creating.ts';
 import { amountIn } from './currencies.ts';
 import { grantDiscounts } from './discounts.ts';
@@ -67,7 +67,12 @@ export function readPhases(
     one.allow('collection_method', 'automatic_tax', 'invoice_settings', 'description', 'currency');
     one.allow('add_invoice_items', 'trial', 'iterations', 'transfer_data');
     const from = one.text('start_date');
+    // Declarations: "Must be set on the first phase".
+    if (index === 0 && !from) throw missing(one.name('start_date'));
     const startDate = !from || from === 'now' ? start : Number(from);
+    if (index === 0 && running && startDate !== running.start_date) {
+      throw invalid('You can not modify the start date of the current phase.', one.name('start_date'));
+    }
     if (index > 0 && startDate !== start) {
       throw invalid('The start date of each phase must be the end date of the phase before.', one.name('start_date'));
     }
@@ -83,6 +88,7 @@ export function readPhases(
     const duration = one.object('duration');
     const until = one.text('end_date');
     const trialEnd = one.int('trial_end') ?? null;
+    refuseMixed(one);
     const endDate =
       until === 'now'
         ? now
@@ -115,6 +121,20 @@ export function readPhases(
       trial_end: trialEnd,
     };
   });
+}
+
+/** What the declarations of a phase exclude (SubscriptionScheduleUpdateParams.Phase). @throws {ApiError} 400 */
+function refuseMixed(phase: Params): void {
+  if (phase.has('end_date') && phase.has('duration')) {
+    throw invalid('If `duration` is set, `end_date` must not be set.', phase.name('duration'));
+  }
+  const tries = phase.has('trial_end') || phase.bool('trial') === true;
+  if (tries && phase.text('billing_cycle_anchor') === 'phase_start') {
+    throw invalid(
+      '`billing_cycle_anchor` cannot be `phase_start` if the phase specifies a trial.',
+      phase.name('billing_cycle_anchor'),
+    );
+  }
 }
 
 /** @throws {ApiError} 400 for another's card */
@@ -158,6 +178,7 @@ export function nextPhase(account: StripeAccount, schedule: Schedule): void {
     return;
   }
   schedule.current_phase = { start_date: next.start_date, end_date: next.end_date };
+  dropWaitingChange(account, subscription);
   enter(account, subscription, next, next.proration_behavior as 'none');
 }
 

@@ -26,11 +26,11 @@ function isLocated(customer: Customer): boolean {
 }
 
 /** @throws {ApiError} 400 where it is not */
-export function mustBeLocated(customer: Customer): void {
+export function mustBeLocated(customer: Customer, param = 'automatic_tax'): void {
   if (isLocated(customer)) return;
   throw invalid(
     "The customer's location isn't recognized. Set a valid customer address in order to automatically calculate tax.",
-    'automatic_tax',
+    param,
     'customer_tax_location_invalid',
   );
 }

@@ -6,7 +6,7 @@ import { token } from '../core/ids.ts';
 import type { Coupon, Interval, PromotionCode } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { promotionActive } from '../core/present.ts';
-import { del, deleted, get, matching, page, post, type Route, setTexts } from './route.ts';
+import { del, deleted, get, matching, ofCustomer, page, post, type Route, setTexts } from './route.ts';
 
 const exists = (what: string, id: string) =>
   new ApiError(400, {
@@ -313,7 +313,7 @@ export const promotionCodes: Route[] = [
   }),
   get('/v1/promotion_codes', ({ account, params }) => {
     const [code, active, coupon] = [params.text('code'), params.bool('active'), params.text('coupon')];
-    let found = matching(account.store.all('promotion_code'), 'customer', params.text('customer'));
+    let found = ofCustomer({ account, params }, account.store.all('promotion_code'));
     if (code) found = found.filter((one) => one.code.toLowerCase() === code.toLowerCase());
     if (coupon) found = found.filter((one) => one.promotion.coupon === coupon);
     if (active !== undefined) {

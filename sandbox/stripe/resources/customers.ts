@@ -1,5 +1,6 @@
 /** Customers and their payment methods: `/v1/customers` and `/v1/payment_methods`. */
 import { end } from '../billing/collecting.ts';
+import { mustBeLocated } from '../billing/tax.ts';
 import type { StripeAccount } from '../core/account.ts';
 import { invalid, noSuch } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
@@ -7,11 +8,10 @@ import type { Customer } from '../core/model.ts';
 import type { Fields, Params } from '../core/params.ts';
 import { numberOf } from '../payments/cards.ts';
 import { attach, detach, findMethod, makeMethod, readBilling, readCard } from '../payments/methods.ts';
-import { del, deleted, get, matching, page, post, type Route, setTexts } from './route.ts';
+import { del, deleted, get, matching, ofCustomer, page, post, type Route, setTexts } from './route.ts';
 
 const indifferent = [
   'expand',
-  'tax',
   'tax_exempt',
   'preferred_locales',
   'cash_balance',
@@ -59,6 +59,8 @@ function save(account: StripeAccount, customer: Customer, params: Params): void 
       throw invalid('Missing required param: shipping[name].', 'shipping[name]', 'parameter_missing');
     customer.shipping = shipping && { phone: null, ...shipping, address: { ...emptyAddress, ...shipping.address } };
   }
+  const tax = params.object('tax')?.allow('ip_address');
+  if (tax?.text('validate_location') === 'immediately') mustBeLocated(customer, 'address');
   const settings = params.object('invoice_settings');
   settings?.allow('custom_fields', 'footer', 'rendering_options');
   const method = settings?.text('default_payment_method');
@@ -204,7 +206,7 @@ export const paymentMethods: Route[] = [
     true,
   ),
   get('/v1/payment_methods', ({ account, params }) => {
-    const own = matching(account.store.all('payment_method'), 'customer', params.text('customer'));
+    const own = ofCustomer({ account, params }, account.store.all('payment_method'));
     return page(params, '/v1/payment_methods', matching(own, 'type', params.text('type')));
   }),
   get('/v1/payment_methods/:id', ({ account, id }) => findMethod(account, id)),

@@ -4,9 +4,9 @@ import { collect, methodFor, refusal, settle, subscriptionOf, voidInvoice } from
 import { readOneOff } from '../billing/creating.ts';
 import { finalize, makeInvoice } from '../billing/invoicing.ts';
 import { preview } from '../billing/preview.ts';
-import { ApiError, invalid } from '../core/errors.ts';
-import { attach, findMethod } from '../payments/methods.ts';
-import { del, deleted, get, matching, page, post, type Route } from './route.ts';
+import { invalid } from '../core/errors.ts';
+import { findMethod } from '../payments/methods.ts';
+import { del, deleted, get, matching, ofCustomer, page, post, type Route } from './route.ts';
 
 export const invoices: Route[] = [
   post('/v1/invoices/create_preview', ({ account, params }) => ({ wire: preview(account, params) })),
@@ -27,7 +27,7 @@ export const invoices: Route[] = [
   get('/v1/invoices', ({ account, params }) => {
     const [subscription, status] = [params.text('subscription'), params.text('status')];
     params.allow('collection_method', 'due_date');
-    let found = matching(account.store.all('invoice'), 'customer', params.text('customer'));
+    let found = ofCustomer({ account, params }, account.store.all('invoice'));
     if (subscription) {
       found = found.filter(({ parent }) => parent?.subscription_details.subscription === subscription);
     }
@@ -92,14 +92,12 @@ export const invoices: Route[] = [
     }
     const method = name ? findMethod(account, name) : methodFor(account, invoice);
     if (!method && invoice.amount_due > 0) throw refusal(account, invoice);
-    const customer = account.need('customer', invoice.customer);
-    if (method && method.customer === null) attach(account, method, customer);
-    if (method && method.customer !== customer.id) {
-      throw new ApiError(400, {
-        type: 'invalid_request_error',
-        message: 'The payment method belongs to another customer.',
-        param: 'payment_method',
-      });
+    if (method && method.customer !== invoice.customer) {
+      throw invalid(
+        `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`,
+        'payment_method',
+        'resource_missing',
+      );
     }
     if (collect(account, invoice, { method, offSession }) !== 'succeeded') throw refusal(account, invoice);
     return invoice;
@@ -141,7 +139,7 @@ export const invoiceItems: Route[] = [
   }),
   get('/v1/invoiceitems', ({ account, params }) => {
     const pending = params.bool('pending');
-    const own = matching(account.store.all('invoiceitem'), 'customer', params.text('customer'));
+    const own = ofCustomer({ account, params }, account.store.all('invoiceitem'));
     const found = pending === undefined ? own : own.filter((item) => (item.invoice === null) === pending);
     return page(params, '/v1/invoiceitems', matching(found, 'invoice', params.text('invoice')));
   }),

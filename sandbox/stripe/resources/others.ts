@@ -5,15 +5,20 @@ import { ApiError, invalid } from '../core/errors.ts';
 import { walletStates } from '../wallets.ts';
 import { del, deleted, get, matching, page, post, type Route } from './route.ts';
 
+/** docs.stripe.com/api/events/list: "going back up to 30 days". */
+const eventsListedSeconds = 30 * 86_400;
+
 export const events: Route[] = [
   get('/v1/events', ({ account, params }) => {
     const [type, types] = [params.text('type'), params.texts('types')];
     params.allow('delivery_success');
+    if (type && types) throw invalid('You may only specify one of these parameters: type, types.', 'type');
     const fits = (name: string, pattern: string) =>
       pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
     const wanted = type ? [type] : types;
+    const since = account.now() - eventsListedSeconds;
     const found = [...account.store.all('event')].filter(
-      (event) => !wanted || wanted.some((one) => fits(event.type, one)),
+      (event) => event.created >= since && (!wanted || wanted.some((one) => fits(event.type, one))),
     );
     return page(params, '/v1/events', found);
   }),

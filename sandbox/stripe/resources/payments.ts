@@ -18,7 +18,7 @@ import {
   mayConfirm,
 } from '../payments/intents.ts';
 import { findMethod, makeMethod, readBilling, readCard } from '../payments/methods.ts';
-import { type Ask, get, matching, page, post, type Route } from './route.ts';
+import { type Ask, get, matching, ofCustomer, page, post, type Route } from './route.ts';
 
 const indifferent = [
   ...['expand', 'mandate', 'mandate_data', 'receipt_email', 'payment_method_options', 'payment_method_types', 'key'],
@@ -57,8 +57,16 @@ function methodOf({ account, params }: Pick<Ask, 'account' | 'params'>, already:
       );
     return makeMethod(account, readCard(account, card), { billing: readBilling(data) });
   }
-  if (id) return findMethod(account, id);
+  if (id) return usable(findMethod(account, id));
   return already ? account.need('payment_method', already) : null;
+}
+
+/** Stripe names neither a code nor a parameter here: see github.com/Automattic/woocommerce-payments/issues/323. @throws {ApiError} 400 */
+function usable(method: PaymentMethod): PaymentMethod {
+  if (!method._detached) return method;
+  throw invalid(
+    'The provided PaymentMethod was previously used with a PaymentIntent without Customer attachment, shared with a connected account without Customer attachment, or was detached from a Customer. It may not be used again. To use a PaymentMethod multiple times, you must attach it to a Customer first.',
+  );
 }
 
 function belongs(method: PaymentMethod, intent: PaymentIntent | SetupIntent): void {
@@ -160,11 +168,7 @@ export const paymentIntents: Route[] = [
     return intent;
   }),
   get('/v1/payment_intents', ({ account, params }) =>
-    page(
-      params,
-      '/v1/payment_intents',
-      matching(account.store.all('payment_intent'), 'customer', params.text('customer')),
-    ),
+    page(params, '/v1/payment_intents', ofCustomer({ account, params }, account.store.all('payment_intent'))),
   ),
   get(
     '/v1/payment_intents/:id',
@@ -266,7 +270,7 @@ export const setupIntents: Route[] = [
     return intent;
   }),
   get('/v1/setup_intents', ({ account, params }) => {
-    const own = matching(account.store.all('setup_intent'), 'customer', params.text('customer'));
+    const own = ofCustomer({ account, params }, account.store.all('setup_intent'));
     return page(params, '/v1/setup_intents', matching(own, 'payment_method', params.text('payment_method')));
   }),
   get(
@@ -306,7 +310,7 @@ export function finishChallenge(account: StripeAccount, id: string, passed: bool
 
 export const charges: Route[] = [
   get('/v1/charges', ({ account, params }) => {
-    const own = matching(account.store.all('charge'), 'customer', params.text('customer'));
+    const own = ofCustomer({ account, params }, account.store.all('charge'));
     return page(params, '/v1/charges', matching(own, 'payment_intent', params.text('payment_intent')));
   }),
   get('/v1/charges/:id', ({ account, id }) => account.need('charge', id)),

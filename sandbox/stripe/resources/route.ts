@@ -2,7 +2,7 @@
 
 import type { Lifecycle } from '../billing/ticking.ts';
 import type { StripeAccount } from '../core/account.ts';
-import { ApiError, invalid } from '../core/errors.ts';
+import { ApiError, invalid, noSuch } from '../core/errors.ts';
 import type { Thing } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import type { Wire } from '../core/present.ts';
@@ -94,6 +94,19 @@ function createdWithin(params: Params): (thing: Thing) => boolean {
 /** Keeps what has this value in a field, when the call asks for one. */
 export const matching = <T extends Thing>(things: Iterable<T>, field: string, value: unknown): T[] =>
   value === undefined || value === null ? [...things] : [...things].filter((thing) => thing[field] === value);
+
+/**
+ * Keeps what belongs to the customer that the call names. A deleted customer's is listed, too.
+ * @throws {ApiError} 400 for a customer that never was
+ */
+export function ofCustomer<T extends Thing>(
+  { account, params }: Pick<Ask, 'account' | 'params'>,
+  things: Iterable<T>,
+): T[] {
+  const id = params.text('customer');
+  if (id && !account.store.find('customer', id)) throw noSuch('customer', id, 'customer', 400);
+  return matching(things, 'customer', id);
+}
 
 /** Sets text fields of an object that the call names. */
 export function setTexts(thing: Thing, params: Params, ...fields: string[]): void {

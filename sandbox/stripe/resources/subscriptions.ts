@@ -1,7 +1,7 @@
 /** Subscriptions, their items, and schedules. */
 
-import { before, change, credit, settleChange } from '../billing/changing.ts';
-import { end } from '../billing/collecting.ts';
+import { before, change, credit, refuseUnlessMayWait, settleChange } from '../billing/changing.ts';
+import { dropWaitingChange, end } from '../billing/collecting.ts';
 import {
   addOneOffs,
   createSubscription,
@@ -20,7 +20,7 @@ import { invalid } from '../core/errors.ts';
 import type { Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { findMethod } from '../payments/methods.ts';
-import { del, get, matching, page, post, type Route } from './route.ts';
+import { del, get, ofCustomer, page, post, type Route } from './route.ts';
 
 const over = ['canceled', 'incomplete_expired'];
 
@@ -33,6 +33,7 @@ function update(account: StripeAccount, params: Params, subscription: Subscripti
       throw invalid('A canceled subscription can only update its cancellation_details and metadata.');
     }
   }
+  if (params.text('payment_behavior') === 'pending_if_incomplete') refuseUnlessMayWait(params);
   account.store.touch(subscription);
   const old = before(subscription);
   const customer = account.need('customer', subscription.customer);
@@ -81,7 +82,7 @@ function update(account: StripeAccount, params: Params, subscription: Subscripti
       'Only metadata, default_source and cancellation details of an incomplete subscription can be updated.',
     );
   }
-  if (subscription.pending_update) subscription.pending_update = null;
+  dropWaitingChange(account, subscription);
   const trialEnd = trial === 'now' ? ('now' as const) : trial ? Number(trial) : undefined;
   const invoice = change(account, subscription, { items, proration, prorationDate, restart, trialEnd });
   if (invoice) settleChange(account, subscription, invoice, { behaviour, offSession, before: old });
@@ -94,7 +95,7 @@ export const subscriptions: Route[] = [
     const status = params.text('status');
     params.allow('collection_method', 'current_period_end', 'current_period_start', 'automatic_tax');
     const [price, clock] = [params.text('price'), params.text('test_clock')];
-    let found = matching(account.store.all('subscription'), 'customer', params.text('customer'));
+    let found = ofCustomer({ account, params }, account.store.all('subscription'));
     if (status === 'ended') found = found.filter((one) => over.includes(one.status));
     else if (!status) found = found.filter((one) => one.status !== 'canceled');
     else if (status !== 'all') found = found.filter((one) => one.status === status);
@@ -147,10 +148,13 @@ export const subscriptions: Route[] = [
 
 export const schedules: Route[] = [
   post('/v1/subscription_schedules', ({ account, params }) => {
-    params.allow('expand', 'billing_mode', 'default_settings', 'start_date');
+    params.allow('expand');
     const from = params.text('from_subscription');
     if (!from)
       throw invalid('The sandbox makes schedules of subscriptions alone: pass from_subscription.', 'from_subscription');
+    // Declarations: "other parameters (such as phase values) cannot be set".
+    const other = params.keys().find((name) => name !== 'from_subscription' && name !== 'expand');
+    if (other !== undefined) throw invalid(`You cannot set \`${other}\` if \`from_subscription\` is set.`, other);
     const subscription = account.need('subscription', from, 'from_subscription');
     if (subscription.schedule) {
       throw invalid(
@@ -159,7 +163,10 @@ export const schedules: Route[] = [
       );
     }
     if (over.includes(subscription.status)) {
-      throw invalid('You cannot migrate a subscription that is canceled or expired.', 'from_subscription');
+      throw invalid(
+        `You cannot migrate a subscription that is currently in the \`${subscription.status}\` status.`,
+        'from_subscription',
+      );
     }
     // docs.stripe.com/billing/subscriptions/trials: schedules take offers that end at a timestamp alone, and this version has none of these.
     if (offerEnd(subscription) !== null) {
@@ -200,7 +207,7 @@ export const schedules: Route[] = [
           transfer_data: null,
         },
         end_behavior: 'release' as const,
-        metadata: params.metadata(),
+        metadata: {},
         pause_schedules: [],
         phases: [phase],
         released_at: null,
@@ -219,7 +226,7 @@ export const schedules: Route[] = [
     page(
       params,
       '/v1/subscription_schedules',
-      matching(account.store.all('subscription_schedule'), 'customer', params.text('customer')),
+      ofCustomer({ account, params }, account.store.all('subscription_schedule')),
     ),
   ),
   get('/v1/subscription_schedules/:id', ({ account, id }) => account.need('subscription_schedule', id)),

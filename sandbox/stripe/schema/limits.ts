@@ -37,6 +37,10 @@ const lists: Readonly<Record<string, number>> = {
   discounts: 20,
   // Not verified.
   default_tax_rates: 20,
+  // Declarations: EventListParams, "an array of up to 20 strings".
+  types: 20,
+  // Declarations: InvoiceCreatePreviewParams, "up to 250".
+  invoice_items: 250,
   // docs.stripe.com/billing/subscriptions/subscription-schedules: "up to 10 current or future phases".
   phases: 10,
 };

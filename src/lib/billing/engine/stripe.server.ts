@@ -147,8 +147,11 @@ function refusalOf(error: unknown): No {
   if (error instanceof StripeInvalidRequestError && error.code === 'customer_tax_location_invalid') {
     return refusal(400, messages.taxPlace, { code: 'tax_address' });
   }
-  // The payment method belongs to another customer, was used before, or doesn't exist.
-  if (error instanceof StripeInvalidRequestError && /payment_method/.test(error.param ?? error.code ?? error.message)) {
+  // The payment method belongs to another customer, was used before, or doesn't exist. Some of these errors have a message alone.
+  if (
+    error instanceof StripeInvalidRequestError &&
+    /payment_?method/i.test(error.param ?? error.code ?? error.message)
+  ) {
     return refusal(402, messages.failed, { code: error.code ?? 'payment_method_invalid' });
   }
   if (error instanceof StripeInvalidRequestError && /promotion_code|coupon|discounts/.test(error.param ?? '')) {

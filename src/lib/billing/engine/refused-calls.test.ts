@@ -1,0 +1,37 @@
+/** What Stripe refuses without a code, or because of what happened there meanwhile, as readers are told it. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, paid } from '../../../../tests/world/billing.ts';
+import { prepare } from '../../../../tests/world/databases.ts';
+import type { Session } from '../../accounts/service.ts';
+
+const engines = prepare('sqlite');
+let site: BillingBench;
+let session: Session;
+beforeEach(async () => {
+  site = await billingBench(await engines.open());
+  session = await site.readers.join('ada@example.com');
+});
+afterEach(() => site.stop());
+
+const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+
+/** A card that the reader has removed, which Stripe takes no more. */
+async function removedCard(): Promise<string> {
+  paid(await site.billing.setupIntent(session));
+  const customer = (await site.billing.customerOf(session)) ?? '';
+  const { id } = await site.dashboard.paymentMethods.attach('pm_card_visa', { customer });
+  await site.dashboard.paymentMethods.detach(id);
+  return id;
+}
+
+it('a card that was removed is a refused card, at checkout and for later bills', async () => {
+  const card = await removedCard();
+  const refused = { ok: false, status: 402 };
+  expect(await site.billing.subscribe(session, { ...monthly, payment_method: card })).toMatchObject(refused);
+  const free = { ...monthly, payment_method: card, plan_id: 'reader-yearly', discount_code: 'FREEYEAR' };
+  expect(await site.billing.subscribe(session, free)).toMatchObject(refused);
+  expect(await site.billing.usePaymentMethod(session, card)).toMatchObject(refused);
+  paid(await site.billing.subscribe(session, monthly));
+  const { data } = await site.dashboard.charges.list();
+  expect(data.map(({ amount }) => amount)).toEqual([1200]);
+});
