@@ -113,7 +113,9 @@ describe('billing', () => {
   };
 
   it('is off without a Stripe', async () => {
-    expect((await open(mail))?.services.billing).toBeNull();
+    const opened = await open(mail);
+    expect(opened?.services.billing).toBeNull();
+    expect(opened?.state().stripe).toBeNull();
   });
 
   it('counts calls against the limits that are set', async () => {
@@ -123,6 +125,16 @@ describe('billing', () => {
     const buy = () => opened?.services.billing?.subscribe(session, body, caller.address);
     expect(await buy()).toMatchObject({ ok: false, status: 400 });
     expect(await buy()).toMatchObject({ ok: false, status: 429 });
+  });
+
+  it('says in the state that its key is of test mode where a live account sold before', async () => {
+    const opened = await open({ ...mail, ...stripe });
+    expect(opened?.state().stripe).toEqual({ problem: null, wallets: null });
+    const note = { key: 'stripe account', value: 'acct_1', at: 1 };
+    await opened?.database.db.insertInto('billing_notes').values(note).execute();
+    opened?.start();
+    const named = expect.stringMatching(/^STRIPE_SECRET_KEY is one of test mode\. This site sells through acct_1/);
+    await vi.waitFor(() => expect(opened?.state().stripe).toEqual({ problem: named, wallets: null }));
   });
 
   it('starts while Stripe is away, is part of what a reader gets, and forgets with the account', async () => {

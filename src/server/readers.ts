@@ -52,6 +52,15 @@ export interface ReadersState {
   readonly database: string | null;
   /** Number of waiting messages, and the reason; `null` while the mail server accepts mail. */
   readonly mail: { readonly waiting: number; readonly problem: string | null };
+  /** `null` where billing is off. */
+  readonly stripe: StripeProblems | null;
+}
+
+export interface StripeProblems {
+  /** Why nothing is asked of Stripe; `null`: its key is the right one. */
+  readonly problem: string | null;
+  /** Why wallets' buttons are missing; `null`: they aren't. */
+  readonly wallets: string | null;
 }
 
 export interface Readers {
@@ -104,7 +113,7 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
     billingStats: billing && (() => billing.stats()),
     state: () => {
       const { waiting, problem } = outbox.stats();
-      return { database: database.problem(), mail: { waiting, problem } };
+      return { database: database.problem(), mail: { waiting, problem }, stripe: billing && stripeProblems(billing) };
     },
     start() {
       outbox.start();
@@ -122,6 +131,11 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
       transport.close();
     },
   };
+}
+
+function stripeProblems(billing: RunningBilling): StripeProblems {
+  const { keyProblem, walletProblem } = billing.stats();
+  return { problem: keyProblem, wallets: walletProblem };
 }
 
 type Shared = Pick<BillingOptions, 'database' | 'limiter' | 'secret' | 'log'> & { readonly outbox: RunningOutbox };

@@ -339,7 +339,7 @@ function clientsOf({ trustedProxies }: Config, hasServingWorkers: boolean) {
 
 /** `undefined` without an operator token. */
 function openOperators(
-  { config, services, database }: Composition,
+  { config, services, database, readers }: Composition,
   { press, keyOf }: SitePress,
   { cdn, metrics, counts, cspReports, vitals }: Outlets,
   { always }: SecurityHeaders,
@@ -361,6 +361,7 @@ function openOperators(
     content: services.content,
     front: () => counts,
     reports: cspReports,
+    stripe: () => readers()?.stripe ?? null,
     log: services.log,
   });
 }

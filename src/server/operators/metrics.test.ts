@@ -38,6 +38,7 @@ test('shows every source', async () => {
     broadsheet_billing_jobs_waiting: 62,
     broadsheet_billing_disputes: 63,
     broadsheet_billing_drift: 64,
+    broadsheet_billing_wrong_key: 1,
     broadsheet_csp_reports_total: 70,
     broadsheet_csp_reports_refused_total: 71,
     broadsheet_csp_blocked_sources: 72,

@@ -235,11 +235,7 @@ const mailSamples = (mail: MailStats, now: number): Sample[] => [
 
 const billingSamples = (billing: BillingStats): Sample[] => [
   counter('broadsheet_billing_jobs_total', 'Attempts to run a Stripe job.', billing.tried),
-  counter(
-    'broadsheet_billing_failed_jobs_total',
-    'Failed attempts to run a Stripe job that are retried.',
-    billing.failed,
-  ),
+  counter('broadsheet_billing_failed_jobs_total', 'Failed tries of Stripe jobs, which are retried.', billing.failed),
   gauge('broadsheet_billing_jobs_waiting', 'Stripe jobs that wait.', billing.waiting),
   gauge(
     'broadsheet_billing_drift',
@@ -247,6 +243,7 @@ const billingSamples = (billing: BillingStats): Sample[] => [
     billing.drift,
   ),
   gauge('broadsheet_billing_disputes', 'Open disputes of payments.', billing.disputes),
+  gauge('broadsheet_billing_wrong_key', '1 while Stripe’s key is a wrong one.', Number(billing.keyProblem !== null)),
 ];
 
 const supportSamples = ({ held }: SupportStats): Sample[] => [

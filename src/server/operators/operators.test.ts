@@ -78,6 +78,29 @@ onBothEngines('operators', (engines) => {
   });
 });
 
+it('see on their page why nothing is asked of Stripe', async () => {
+  const limiter: Limiter = { count: async () => null, release: async () => {} };
+  const stats = () => ({});
+  const sources = { press: { stats }, cdn: { stats }, indexNow: { stats }, content: { status: stats }, front: stats };
+  const stripe = { problem: 'STRIPE_SECRET_KEY is one of test mode.', wallets: null };
+  const options = {
+    token,
+    siteUrl,
+    database: {},
+    limiter,
+    log: silent,
+    clientAddress: () => '203.0.113.1',
+    always: {},
+  };
+  const more = { reports: { list: () => [] }, metrics: { vitals: async () => [] }, stripe: () => stripe };
+  const operators = createOperators({ ...options, ...sources, ...more } as unknown as OperatorsOptions);
+  const incoming = new IncomingMessage(new Socket());
+  const url = new URL('/-/press', siteUrl);
+  expect((await operators.view(incoming, url))?.figures).toBeNull();
+  incoming.headers.authorization = `Bearer ${token}`;
+  expect((await operators.view(incoming, url))?.figures).toMatchObject({ stripe });
+});
+
 it('lets a scrape of the metrics in while the database hangs', async () => {
   const database = { engine: 'postgres', transaction: () => new Promise(() => {}), db: {} } as unknown as Database;
   const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now, undefined, 50);

@@ -17,6 +17,7 @@ import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import type { Press, PressStats } from '../../press/press.server.ts';
 import { reportPath } from '../http/security-headers.ts';
 import type { OperatorRoutes } from '../http/server-options.ts';
+import type { StripeProblems } from '../readers.ts';
 import type { Metrics, ServerCounts } from './metrics.ts';
 import { createOperatorAccess, type OperatorAccessOptions, sessionSeconds, type Tried } from './operator-access.ts';
 
@@ -31,6 +32,7 @@ export interface OperatorsView {
     readonly front: ServerCounts;
     readonly sync: { readonly phase: string; readonly syncedAt: string | null; readonly problem: string | null };
     readonly cdn: CdnStats;
+    readonly stripe: StripeProblems | null;
     /** Sources that the content security policy has blocked. */
     readonly blocked: readonly BlockedSource[];
     /** How fast pages are for readers, of this process. */
@@ -45,6 +47,8 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
   readonly press: Pick<Press, 'stats' | 'refresh' | 'invalidate'>;
   readonly keyOf: KeyOf;
   readonly cdn: Pick<Cdn, 'purge' | 'stats'>;
+  /** `null` where billing is off. */
+  readonly stripe: () => StripeProblems | null;
   readonly reports: Pick<CspReports, 'receive' | 'list'>;
   readonly vitals: Pick<VitalsCollector, 'receive'>;
   /** Network address of the caller. */
@@ -273,6 +277,7 @@ async function view(
           front: { ...operators.front() },
           sync: { phase, syncedAt, problem },
           cdn: operators.cdn.stats(),
+          stripe: operators.stripe(),
           blocked: operators.reports.list(),
           vitals: await operators.metrics.vitals(),
           memoryBytes: process.memoryUsage().rss,

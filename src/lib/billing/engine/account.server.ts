@@ -23,8 +23,17 @@ interface Options {
   readonly throughFetch?: typeof globalThis.fetch;
 }
 
-/** Stripe's client, whose calls fail while the key is of the wrong account. */
-export function openOwnStripe(options: Options): Stripe {
+/** Stripe through the key that is set. */
+export interface OwnStripe {
+  /** Its calls fail while the key is of the wrong account. */
+  readonly stripe: Stripe;
+  /** Why nothing is asked of Stripe, a sentence for the operator; `null`: nothing is wrong, or it isn't known yet. */
+  keyProblem(): string | null;
+  /** Finds out whether the key is of the right account, unless that is known. @throws StripeError, DatabaseUnavailable */
+  checkKey(): Promise<void>;
+}
+
+export function openOwnStripe(options: Options): OwnStripe {
   const { access, log, now, throughFetch } = options;
   let checked: { readonly at: number; readonly problem: string | null } | null = null;
   let checking: Promise<void> | null = null;
@@ -35,18 +44,24 @@ export function openOwnStripe(options: Options): Stripe {
     checked = { at: now(), problem };
   }
 
-  async function refuseWrong(): Promise<void> {
+  async function checkKey(): Promise<void> {
     const isKnown = checked !== null && (checked.problem === null || Math.abs(now() - checked.at) < againMs);
-    if (!isKnown) {
-      checking ??= check().finally(() => {
-        checking = null;
-      });
-      await checking;
-    }
-    if (checked?.problem) throw new Error(checked.problem);
+    if (isKnown) return;
+    checking ??= check().finally(() => {
+      checking = null;
+    });
+    await checking;
   }
 
-  return openStripe(access, undefined, throughFetch, refuseWrong);
+  const keyProblem = (): string | null => checked?.problem ?? null;
+
+  async function refuseWrong(): Promise<void> {
+    await checkKey();
+    const problem = keyProblem();
+    if (problem !== null) throw new Error(problem);
+  }
+
+  return { stripe: openStripe(access, undefined, throughFetch, refuseWrong), keyProblem, checkKey };
 }
 
 /** @returns what is wrong with the key, a sentence for the operator; `null`: nothing */

@@ -1,5 +1,5 @@
 /** A key of another Stripe account, or of test mode, that is set by mistake. On both databases. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { stripeFetch } from '../../../../sandbox/stripe/handlers.ts';
 import { openState } from '../../../../sandbox/stripe/state.ts';
 import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
@@ -36,8 +36,8 @@ onBothEngines('a Stripe key', (engines) => {
     const log: Logger = Object.assign(Object.create(silent), { error });
     const access = { secretKey, apiUrl: 'http://stripe.test' };
     const { clock } = site.accounts;
-    const stripe = openOwnStripe({ access, database: site.database, log, now: () => clock.now, throughFetch });
-    return site.another({ stripe });
+    const own = openOwnStripe({ access, database: site.database, log, now: () => clock.now, throughFetch });
+    return site.another({ own });
   }
 
   async function sold() {
@@ -82,6 +82,20 @@ onBothEngines('a Stripe key', (engines) => {
     await site.database.db.deleteFrom('billing_notes').where('key', '=', 'stripe account').execute();
     await site.pass(60);
     expect(await other.setupIntent(session)).toMatchObject({ ok: true });
+  });
+
+  it('of another account is named to operators from the start, until it is right', async () => {
+    await sold();
+    const other = await billingOf('acct_2', site.fetch);
+    expect(other.stats().keyProblem).toBeNull();
+    other.start();
+    const named = expect.stringContaining('STRIPE_SECRET_KEY is one of the account acct_2');
+    await vi.waitFor(() => expect(other.stats().keyProblem).toEqual(named));
+    await other.stop();
+    await site.database.db.deleteFrom('billing_notes').where('key', '=', 'stripe account').execute();
+    await site.pass(60);
+    await other.refresh();
+    expect(other.stats().keyProblem).toBeNull();
   });
 
   it('that may not read its account sells', async () => {

@@ -24,7 +24,7 @@ import {
   type StripeState,
   subscriptionOf,
 } from '../subscription-model.ts';
-import { openOwnStripe } from './account.server.ts';
+import { type OwnStripe, openOwnStripe } from './account.server.ts';
 import { countRefusedCards, limitSubject, withinCardLimit, withinLimit } from './card-attempts.server.ts';
 import { createCatalog } from './catalog.server.ts';
 import { confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
@@ -72,8 +72,10 @@ export interface BillingOptions {
   readonly onPrices?: () => void;
   readonly log: Logger;
   readonly limiter: Limiter;
-  /** For tests. */
+  /** For tests: a client whose key isn't checked. */
   readonly stripe?: Stripe;
+  /** For tests. */
+  readonly own?: OwnStripe;
   /** Epoch milliseconds; for tests. */
   readonly now?: () => number;
 }
@@ -83,6 +85,8 @@ export interface BillingStats extends WorkerStats {
   readonly drift: number | null;
   /** Why readers see no wallet buttons; `null`: they do, or it isn't known yet. */
   readonly walletProblem: string | null;
+  /** Why nothing is asked of Stripe; `null`: its key is the right one, or it isn't known yet. */
+  readonly keyProblem: string | null;
 }
 
 export interface RunningBilling extends Billing {
@@ -103,10 +107,16 @@ const payingMs = 60_000;
 /** A reader's repair fetches from Stripe at most once in this time, in milliseconds. */
 const repairEveryMs = 60_000;
 
+/** Stripe's client with the check of its key. */
+function ownStripe({ access, database, log, now = Date.now, stripe, own }: BillingOptions): OwnStripe {
+  if (own) return own;
+  if (stripe) return { stripe, keyProblem: () => null, checkKey: async () => {} };
+  return openOwnStripe({ access, database, log, now });
+}
+
 /** Builds what the functions share. */
-function createDependencies(options: BillingOptions): BillingDependencies {
+function createDependencies(options: BillingOptions, stripe: Stripe): BillingDependencies {
   const { access, database, limiter, outbox, siteUrl, rules, log, onPrices = () => {}, now = Date.now } = options;
-  const stripe = options.stripe ?? openOwnStripe({ access, database, log, now });
   const catalog = createCatalog({ stripe, database, onPrices, log, now });
   const jobs = createJobQueue<BillingJobKind>(database, 'stripe', now);
   const customers = createCustomers(stripe, database, jobs, now);
@@ -124,13 +134,14 @@ function createDependencies(options: BillingOptions): BillingDependencies {
 }
 
 export async function createBilling(options: BillingOptions): Promise<RunningBilling> {
-  const dependencies = createDependencies(options);
+  const { stripe, keyProblem, checkKey } = ownStripe(options);
+  const dependencies = createDependencies(options, stripe);
   const { catalog, customers, log } = dependencies;
   const forget = async (userId: string): Promise<void> => {
     await dependencies.withLock(userId, () => forgetReader(dependencies, userId));
     worker.nudge();
   };
-  const maintenance = createMaintenance(dependencies, forget);
+  const maintenance = createMaintenance(dependencies, forget, checkKey);
   const ending = {
     fetchAttempt: (id: string) => fetchAttempt(dependencies, id),
     abandon: (purchase: Purchase) => abandonAndRestore(dependencies, purchase),
@@ -156,7 +167,12 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     start: worker.start,
     stop: worker.stop,
     drain: worker.drain,
-    stats: () => ({ ...worker.stats(), drift: maintenance.drift(), walletProblem: maintenance.walletProblem() }),
+    stats: () => ({
+      ...worker.stats(),
+      drift: maintenance.drift(),
+      walletProblem: maintenance.walletProblem(),
+      keyProblem: keyProblem(),
+    }),
   };
 }
 

@@ -44,10 +44,11 @@ export interface Maintenance {
   recover(): Promise<void>;
 }
 
-/** @param forget see personal-data.server.ts */
+/** @param forget see personal-data.server.ts @param checkKey see account.server.ts */
 export function createMaintenance(
   dependencies: BillingDependencies,
   forget: (userId: string) => Promise<void>,
+  checkKey: () => Promise<void>,
 ): Maintenance {
   const state: { drift: number | null; walletProblem: string | null } = { drift: null, walletProblem: null };
   const recover = () => recoverPurchases(dependencies, forget);
@@ -58,6 +59,8 @@ export function createMaintenance(
   }
   return {
     tasks: [
+      // First, so that operators see at once after a start that the key is wrong.
+      { name: 'key', everyMs: minute, run: checkKey },
       { name: 'catalog', everyMs: minute / 2, run: () => refreshCatalog(dependencies) },
       { name: 'open purchases', everyMs: minute, run: recover },
       { name: 'renewals', everyMs: hour, run: () => queueRenewals(dependencies) },
