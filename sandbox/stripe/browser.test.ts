@@ -188,3 +188,12 @@ describe('an intent', () => {
     }
   });
 });
+
+it('asks the bank’s question only while there is one', async () => {
+  const { id: customer } = await bench.stripe.customers.create({});
+  const method = { customer, payment_method: 'pm_card_visa', allowed_payment_method_types: ['card'] };
+  const intent = await bench.stripe.setupIntents.create({ ...method, confirm: true });
+  expect(intent.status).toBe('succeeded');
+  const asked = stripeJs.handleNextAction({ clientSecret: intent.client_secret ?? '' });
+  await expect(asked).rejects.toThrow('not in the requires_action state');
+});

@@ -169,7 +169,13 @@ function Stripe(key, options = {}) {
       const { clientSecret } = given;
       const intent = intentOf(clientSecret);
       const now = await read(intent);
-      return now.error ? { error: now.error } : act(intent, now.value);
+      if (now.error) return { error: now.error };
+      // Declarations: "It will throw an error if the PaymentIntent or SetupIntent has a different status."
+      if (now.value.status !== 'requires_action') {
+        const name = intent.setup ? 'SetupIntent' : 'PaymentIntent';
+        throw new IntegrationError(`handleNextAction: The ${name} supplied is not in the requires_action state.`);
+      }
+      return act(intent, now.value);
     },
     retrievePaymentIntent: retrieve,
     retrieveSetupIntent: retrieve,

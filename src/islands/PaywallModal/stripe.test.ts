@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { paywall } from '../../lib/plans/messages.ts';
 import { publication } from '../../publication.ts';
-import { cardFieldOptions, cardOptions, elementsOptions, expressOptions } from './stripe.ts';
+import { authenticate, cardFieldOptions, cardOptions, elementsOptions, expressOptions } from './stripe.ts';
 
 const src = 'https://js.stripe.example/stripe.js';
 const tags = () => [...document.querySelectorAll<HTMLScriptElement>(`script[src="${src}"]`)];
@@ -81,4 +82,30 @@ it('wallets have one button each, above the card, and none needs more than a car
   const shown = Object.entries(paymentMethods).filter(([, when]) => when !== 'never');
   expect(shown.map(([name]) => name)).toEqual(['applePay', 'googlePay', 'link']);
   expect(expressOptions).toMatchObject({ billingAddressRequired: true, emailRequired: false });
+});
+
+describe('the bank’s question', () => {
+  /** Stripe.js, which throws because the intent waits for nothing. */
+  const asked = (answer: () => Promise<object>) => {
+    const handleNextAction = async () => {
+      throw new Error('handleNextAction: The PaymentIntent supplied is not in the requires_action state.');
+    };
+    const stripe = { handleNextAction, retrievePaymentIntent: answer, retrieveSetupIntent: answer };
+    return authenticate(stripe as unknown as Parameters<typeof authenticate>[0]);
+  };
+
+  it.each([
+    ['pi_1_secret_2', 'paymentIntent', 'succeeded', true],
+    ['seti_1_secret_2', 'setupIntent', 'succeeded', true],
+    ['pi_1_secret_2', 'paymentIntent', 'processing', true],
+    ['pi_1_secret_2', 'paymentIntent', 'requires_payment_method', false],
+  ])('that %s doesn’t ask any more is answered by its %s: %s', async (secret, name, status, ok) => {
+    expect(await asked(async () => ({ [name]: { status } }))(secret)).toMatchObject({ ok });
+  });
+
+  it('can’t be shown without a connection', async () => {
+    const offline = { ok: false, message: paywall.offline };
+    expect(await asked(async () => Promise.reject(new Error('offline')))('pi_1_secret_2')).toMatchObject(offline);
+    expect(await asked(async () => ({ error: { type: 'api_error' } }))('pi_1_secret_2')).toMatchObject(offline);
+  });
 });

@@ -185,9 +185,22 @@ export const authenticate =
   (stripe: Stripe) =>
   (clientSecret: string): Promise<Made<null>> =>
     guarded<null>(async () => {
-      const { error } = await stripe.handleNextAction({ clientSecret });
-      return error ? no(error) : { ok: true, value: null };
+      try {
+        const { error } = await stripe.handleNextAction({ clientSecret });
+        return error ? no(error) : { ok: true, value: null };
+      } catch (error) {
+        // Stripe.js throws where nothing is left to confirm, such as after another tab has done it.
+        const status = await statusOf(stripe, clientSecret);
+        if (status === 'succeeded' || status === 'processing') return { ok: true, value: null };
+        if (status === 'requires_payment_method') return { ok: false, message: messages.paymentFailed, shown: false };
+        throw error;
+      }
     });
+
+async function statusOf(stripe: Stripe, clientSecret: string): Promise<string | undefined> {
+  if (clientSecret.startsWith('seti_')) return (await stripe.retrieveSetupIntent(clientSecret)).setupIntent?.status;
+  return (await stripe.retrievePaymentIntent(clientSecret)).paymentIntent?.status;
+}
 
 /** Known data that the form doesn't ask for. */
 export interface KnownBuyer {
