@@ -66,18 +66,22 @@ export function openOwnStripe(options: Options): OwnStripe {
 
 /** @returns what is wrong with the key, a sentence for the operator; `null`: nothing */
 async function findProblem({ access, database: { db }, log, now, throughFetch }: Options): Promise<string | null> {
-  const ours = (await findNote(db, accountKey))?.value ?? null;
-  const remedy = `This site sells through ${ours}. Nothing is asked of Stripe until its key is back (docs/operations.md, "A new key or secret")`;
+  const account = async () => (await findNote(db, accountKey))?.value ?? null;
+  let ours = await account();
   if (!/^[rs]k_live_/.test(access.secretKey))
-    return ours === null ? null : `STRIPE_SECRET_KEY is one of test mode. ${remedy}`;
+    return ours === null ? null : `STRIPE_SECRET_KEY is one of test mode. ${remedyFor(ours)}`;
   const id = await fetchAccount(openStripe(access, undefined, throughFetch));
   if (id === null) {
     log.warn({}, 'STRIPE_SECRET_KEY may not read its account, so it is not known whether it is the right one');
     return null;
   }
-  if (ours === null) await addNote(db, accountKey, id, now());
-  return ours === null || ours === id ? null : `STRIPE_SECRET_KEY is one of the account ${id}. ${remedy}`;
+  // Of two processes that begin at once, with keys of two accounts, one is first.
+  if (ours === null && !(await addNote(db, accountKey, id, now()))) ours = await account();
+  return ours === null || ours === id ? null : `STRIPE_SECRET_KEY is one of the account ${id}. ${remedyFor(ours)}`;
 }
+
+const remedyFor = (account: string): string =>
+  `This site sells through ${account}. Nothing is asked of Stripe until its key is back (docs/operations.md, "A key of another account")`;
 
 /** `acct_…`; `null` where a restricted key may not read it. */
 async function fetchAccount(stripe: Stripe): Promise<string | null> {

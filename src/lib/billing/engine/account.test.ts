@@ -98,6 +98,16 @@ onBothEngines('a Stripe key', (engines) => {
     expect(other.stats().keyProblem).toBeNull();
   });
 
+  it('of another account is refused beside the first one that begins at the same time', async () => {
+    errors = [];
+    site = await billingBench(await engines.open());
+    const session = await site.readers.join('ada@example.com');
+    const both = [await billingOf('acct_1', site.fetch), await billingOf('acct_2', site.fetch)];
+    const answers = await Promise.all(both.map((billing) => billing.setupIntent(session)));
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(errors).toEqual([expect.stringContaining('STRIPE_SECRET_KEY is one of the account')]);
+  });
+
   it('that may not read its account sells', async () => {
     const { session } = await sold();
     expect(await (await billingOf(null, site.fetch, 'rk_live_1')).setupIntent(session)).toMatchObject({ ok: true });
