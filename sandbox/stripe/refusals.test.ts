@@ -87,6 +87,24 @@ describe('a subscription with a schedule', () => {
     await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
   });
 
+  it('ends where its schedule cancels, until that is released or changed', async () => {
+    const { made } = await subscribed();
+    const { id } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
+    const ends = async () => (await stripe.subscriptions.retrieve(made.id)).cancel_at;
+    await stripe.subscriptionSchedules.update(id, { end_behavior: 'cancel' });
+    expect(await ends()).toBe(itemOf(made).current_period_end);
+    await stripe.subscriptionSchedules.update(id, { end_behavior: 'release' });
+    expect(await ends()).toBeNull();
+    await stripe.subscriptionSchedules.update(id, { end_behavior: 'cancel' });
+    await stripe.subscriptionSchedules.release(id);
+    expect(await ends()).toBeNull();
+    const { id: other } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
+    await stripe.subscriptionSchedules.update(other, { end_behavior: 'cancel' });
+    bench.state.advance(32 * day);
+    expect(await stripe.subscriptionSchedules.retrieve(other)).toMatchObject({ status: 'completed' });
+    expect(await stripe.subscriptions.retrieve(made.id)).toMatchObject({ status: 'canceled' });
+  });
+
   it('got it with no other parameter', async () => {
     const { made } = await subscribed();
     const params = { from_subscription: made.id, metadata: { plan: 'reader-monthly' } };
@@ -203,6 +221,12 @@ describe('a list', () => {
     bench.state.advance(31 * day);
     expect((await stripe.events.list({ type })).data).toHaveLength(0);
   });
+});
+
+it('an address of mail needs a domain with a dot', async () => {
+  const none = { statusCode: 400, code: 'email_invalid', param: 'email' };
+  expect(await refusal(stripe.customers.create({ email: 'otameshi@com' }))).toMatchObject(none);
+  expect(await refusal(stripe.customers.create({ email: 'ada＠example.com' }))).toMatchObject(none);
 });
 
 it('a place that tax can’t be calculated for is refused at once where that is asked for', async () => {

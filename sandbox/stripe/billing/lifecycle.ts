@@ -69,12 +69,14 @@ function* subscriptionTasks(account: StripeAccount, subscription: Subscription):
   }
   const waiting = subscription.pending_update as { expires_at: number } | null;
   if (waiting) yield { at: waiting.expires_at, work: () => forgetChange(account, subscription) };
+  const schedule = subscription.schedule ? account.store.find('subscription_schedule', subscription.schedule) : null;
+  const phase = schedule ? phaseEnd(schedule) : null;
   if (subscription.cancel_at !== null && !renews) {
+    // Its schedule ends it.
+    if (phase === subscription.cancel_at) return;
     yield { at: subscription.cancel_at, work: () => end(account, subscription, 'cancellation_requested') };
     return;
   }
-  const schedule = subscription.schedule ? account.store.find('subscription_schedule', subscription.schedule) : null;
-  const phase = schedule ? phaseEnd(schedule) : null;
   // A phase that ends with the period is left before the renewal.
   if (phase !== null && phase <= at) return;
   yield { at, work: () => holdBack(account, subscription, renew(account, subscription)) };

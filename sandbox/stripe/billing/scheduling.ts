@@ -282,7 +282,19 @@ function waitForNextInvoice(
   });
 }
 
-export function release(account: StripeAccount, schedule: Schedule): void {
+/**
+ * A schedule that cancels at its end says so at its subscription; one that doesn't, and its release, take that back
+ * (docs.stripe.com/billing/subscriptions/subscription-schedules, "Completing a schedule").
+ */
+export function markEnd(account: StripeAccount, subscription: Subscription, end: number | null): void {
+  if (subscription.cancel_at === end) return;
+  account.store.touch(subscription);
+  subscription.cancel_at = end;
+  subscription.cancel_at_period_end = false;
+  subscription.canceled_at = end === null ? null : account.now(subscription);
+}
+
+export function release(account: StripeAccount, schedule: Schedule, { keepsEnd = false } = {}): void {
   const subscription = schedule.subscription ? account.store.find('subscription', schedule.subscription) : null;
   account.store.touch(schedule);
   schedule.status = 'released';
@@ -293,6 +305,7 @@ export function release(account: StripeAccount, schedule: Schedule): void {
   if (subscription) {
     subscription.schedule = null;
     account.store.touch(subscription);
+    if (!keepsEnd) markEnd(account, subscription, null);
   }
   account.emit('subscription_schedule.released', schedule);
 }

@@ -44,7 +44,8 @@ function save(account: StripeAccount, customer: Customer, params: Params): void 
     'individual_name',
   );
   const email = customer.email;
-  if (email !== null && !/^[^@\s]+@[^@\s]+$/.test(email))
+  // A domain without a dot is refused: see github.com/fjordllc/bootcamp/issues/4134; so is a sign that only looks like an @ (7638 there).
+  if (email !== null && !/^[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)+$/.test(email))
     throw invalid(`Invalid email address: ${email}`, 'email', 'email_invalid');
   customer.metadata = params.metadata(customer.metadata);
   const balance = params.int('balance');

@@ -13,7 +13,7 @@ import { grantDiscounts, readDiscounts } from '../billing/discounts.ts';
 import { finalize, makeInvoice } from '../billing/invoicing.ts';
 import { readPause } from '../billing/pausing.ts';
 import { readChanges } from '../billing/preview.ts';
-import { enter, phaseAt, phaseOf, readPhases, release } from '../billing/scheduling.ts';
+import { enter, markEnd, phaseAt, phaseOf, readPhases, release } from '../billing/scheduling.ts';
 import { offerEnd } from '../billing/trial-offers.ts';
 import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
@@ -243,25 +243,28 @@ export const schedules: Route[] = [
     schedule.end_behavior = params.one('end_behavior', ['release', 'cancel']) ?? schedule.end_behavior;
     const proration =
       params.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
-    if (!params.has('phases')) return schedule;
-    const now = account.now(schedule);
-    schedule.phases = readPhases(account, params, schedule, now);
-    const running = phaseAt(schedule, now);
     const subscription = account.need('subscription', schedule.subscription ?? '');
+    const now = account.now(schedule);
+    if (params.has('phases')) schedule.phases = readPhases(account, params, schedule, now);
+    const last = schedule.phases.at(-1)?.end_date ?? null;
+    markEnd(account, subscription, schedule.end_behavior === 'cancel' ? last : null);
+    if (!params.has('phases')) return schedule;
+    const running = phaseAt(schedule, now);
     if (!running) throw invalid('One phase has to hold now.', 'phases');
     schedule.current_phase = { start_date: running.start_date, end_date: running.end_date };
     enter(account, subscription, running, proration);
     return schedule;
   }),
   post('/v1/subscription_schedules/:id/release', ({ account, params, id }) => {
-    params.allow('preserve_cancel_date', 'expand');
+    params.allow('expand');
+    const keepsEnd = params.bool('preserve_cancel_date') ?? false;
     const schedule = account.need('subscription_schedule', id);
     if (schedule.status !== 'active') {
       throw invalid(
         `You cannot release a subscription schedule that is currently in the \`${schedule.status}\` status.`,
       );
     }
-    release(account, schedule);
+    release(account, schedule, { keepsEnd });
     return schedule;
   }),
   post('/v1/subscription_schedules/:id/cancel', ({ account, params, id }) => {

@@ -31,9 +31,13 @@ export async function cancelNow(
   await stripe.subscriptions.cancel(id, params).catch(ifMissing(null));
 }
 
-/** Takes a cancellation back. A later day on which the publisher ends the subscription stays. */
+/**
+ * Takes a cancellation back. A later day on which the publisher ends the subscription stays. An end that its schedule has set is taken back
+ * with the schedule, and Stripe refuses it here.
+ */
 export async function resume(stripe: Stripe, state: StripeState): Promise<void> {
-  const { id, cancelAtPeriodEnd } = state;
+  const { id, cancelAtPeriodEnd, schedule } = state;
+  if (schedule !== null) return;
   if (cancelAtPeriodEnd) await stripe.subscriptions.update(id, { cancel_at_period_end: false });
   else if (isEnding(state)) await stripe.subscriptions.update(id, { cancel_at: '' });
 }

@@ -24,9 +24,15 @@ export const plannedPrice = ({ id, recurring }: Price): PlannedPrice => ({
   count: recurring.interval_count,
 });
 
-/** Releases the schedule of a planned change, so that the current plan continues. */
-export async function releaseSchedule(stripe: Stripe, { schedule }: StripeState): Promise<void> {
-  if (schedule !== null) await stripe.subscriptionSchedules.release(schedule);
+/** The later day on which the publisher ends a subscription, epoch milliseconds; `null`: there is none. */
+const laterEnd = ({ cancelAt, periodEnd }: StripeState): number | null =>
+  cancelAt !== null && cancelAt > periodEnd ? cancelAt : null;
+
+/** Releases the schedule of a planned change, so that the current plan continues, to the day on which the publisher ends it. */
+export async function releaseSchedule(stripe: Stripe, state: StripeState): Promise<void> {
+  const { schedule } = state;
+  const params = laterEnd(state) === null ? {} : { preserve_cancel_date: true };
+  if (schedule !== null) await stripe.subscriptionSchedules.release(schedule, params);
 }
 
 /** Plans a change again that a cancellation or a failed upgrade had ended, unless the plan isn't sold any more. @throws StripeError */
@@ -58,7 +64,8 @@ export async function planSwitch(stripe: Stripe, key: string, state: StripeState
   const present = made.phases.find(({ start_date: start }) => start === made.current_phase?.start_date);
   const running = await stripe.subscriptions.retrieve(state.id, { expand: ['discounts'] });
   const params: Stripe.SubscriptionScheduleUpdateParams = {
-    end_behavior: 'release',
+    // A schedule decides alone how its subscription ends.
+    end_behavior: laterEnd(state) === null ? 'release' : 'cancel',
     proration_behavior: 'none',
     phases: phasesOf(state, present, price, running),
   };
@@ -115,10 +122,10 @@ function phasesOf(
     end_date: end,
   };
   if (state.status === 'trialing') now.trial = true;
-  const later: Stripe.SubscriptionScheduleUpdateParams.Phase = {
-    items: [{ price: price.id, quantity: 1 }],
-    duration: { interval, interval_count: count },
-  };
+  const later: Stripe.SubscriptionScheduleUpdateParams.Phase = { items: [{ price: price.id, quantity: 1 }] };
+  const last = laterEnd(state);
+  if (last === null) later.duration = { interval, interval_count: count };
+  else later.end_date = Math.floor(last / 1000);
   // For another interval Stripe would keep the old anchor, and would not bill the new plan when it begins.
   if (interval !== state.price.interval || count !== state.price.count) later.billing_cycle_anchor = 'phase_start';
   return [add(now, kept), add(later, lasting)];

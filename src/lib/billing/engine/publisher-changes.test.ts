@@ -96,4 +96,39 @@ onBothEngines('a subscription', (engines) => {
     paid(await site.billing.resume(session));
     expect((await site.dashboard.subscriptions.retrieve(id)).cancel_at).toBe(at);
   });
+
+  it('that ends on a later day does so though its reader plans a smaller plan, and takes that back', async () => {
+    const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
+    const at = site.accounts.clock.now / 1000 + 75 * day;
+    const ends = async () => (await site.dashboard.subscriptions.retrieve(id)).cancel_at;
+    const planned = { planId: 'reader-monthly' };
+    await site.dashboard.subscriptions.update(id, { cancel_at: at });
+    await site.deliver();
+    expect(paid(await site.billing.switchPlan(session, planned)).effective).toBe('renewal');
+    expect(await ends()).toBe(at);
+    expect(paid(await site.billing.resume(session))).not.toHaveProperty('next');
+    expect(await ends()).toBe(at);
+    paid(await site.billing.switchPlan(session, planned));
+    await site.pass(65 * day);
+    await site.deliver();
+    expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 1200, 2000]);
+    await site.pass(11 * day);
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'canceled' });
+    expect(await charged()).toHaveLength(3);
+  });
+
+  it('that a schedule of the publisher’s ends goes on with the smaller plan that its reader chooses', async () => {
+    const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
+    const { id: schedule } = await site.dashboard.subscriptionSchedules.create({ from_subscription: id });
+    await site.dashboard.subscriptionSchedules.update(schedule, { end_behavior: 'cancel' });
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    const next = { planId: 'reader-monthly' };
+    expect(await site.billing.subscription(session)).toMatchObject({ cancelAtPeriodEnd: false, price: 1200, next });
+    await site.pass(32 * day);
+    await site.deliver();
+    expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 2000]);
+  });
 });
