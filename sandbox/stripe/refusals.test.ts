@@ -157,6 +157,24 @@ describe('a change that waits for its payment', () => {
     ).toMatchObject({ statusCode: 400, param: 'automatic_tax' });
   });
 
+  it('is of a subscription that Stripe charges by itself', async () => {
+    const { id: customer } = await bench.payer();
+    const byInvoice = { collection_method: 'send_invoice', days_until_due: 30 } as const;
+    const undated = {
+      customer,
+      items: [{ price: 'price_reader_monthly' }],
+      collection_method: 'send_invoice',
+    } as const;
+    expect(await refusal(stripe.subscriptions.create(undated))).toMatchObject({ param: 'days_until_due' });
+    const made = await bench.subscribe(customer, 'price_reader_monthly', byInvoice);
+    expect(made).toMatchObject({ status: 'active', collection_method: 'send_invoice' });
+    expect(made.latest_invoice).toMatchObject({ status: 'open', due_date: newYear + 30 * day, attempt_count: 0 });
+    const change = { items: dearer(made), payment_behavior: 'pending_if_incomplete' } as const;
+    expect(await refusal(stripe.subscriptions.update(made.id, change))).toMatchObject({ param: 'payment_behavior' });
+    bench.state.advance(32 * day);
+    expect((await stripe.charges.list({ customer })).data).toEqual([]);
+  });
+
   it('waits for 23 hours, and no longer than the period lasts', async () => {
     const early = await waiting(10 * day);
     expect(early.changed.pending_update?.expires_at).toBe(bench.state.now() + 23 * 3600);

@@ -6,7 +6,7 @@ import type { Invoice, Line, Price, Subscription, SubscriptionItem } from '../co
 import type { Params } from '../core/params.ts';
 import { addIntervals, periodAround, shortDate } from './calendar.ts';
 import { collect, refusal } from './collecting.ts';
-import { makeItem, type PaymentBehavior, recurring } from './creating.ts';
+import { isByInvoice, makeItem, type PaymentBehavior, recurring } from './creating.ts';
 import { amountIn } from './currencies.ts';
 import { activeDiscounts, applyDiscounts, net, round } from './discounts.ts';
 import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
@@ -242,6 +242,7 @@ export function settleChange(
 ): void {
   finalize(account, invoice);
   const { behaviour } = how;
+  if (isByInvoice(subscription) && invoice.amount_due > 0) return;
   if (invoice.amount_due > 0 && behaviour === 'default_incomplete') {
     subscription.status = 'past_due';
     return;
@@ -263,7 +264,13 @@ const mayWait = [
 ];
 
 /** The words of this error are published nowhere. @throws {ApiError} 400 */
-export function refuseUnlessMayWait(params: Params): void {
+export function refuseUnlessMayWait(subscription: Subscription, params: Params): void {
+  if (isByInvoice(subscription)) {
+    throw invalid(
+      '`payment_behavior=pending_if_incomplete` is only supported with `collection_method=charge_automatically`.',
+      'payment_behavior',
+    );
+  }
   const other = params.keys().find((name) => !mayWait.includes(name));
   if (other !== undefined)
     throw invalid(`You cannot pass ${other} with \`payment_behavior=pending_if_incomplete\`.`, other);

@@ -34,8 +34,8 @@ export const recurring = (
 
 /** Parameters that the sandbox accepts and ignores. */
 export const indifferent = [
-  ...['application_fee_percent', 'billing_thresholds', 'collection_method'],
-  ...['days_until_due', 'default_tax_rates', 'invoice_settings', 'on_behalf_of', 'pending_invoice_item_interval'],
+  ...['application_fee_percent', 'billing_thresholds', 'default_tax_rates', 'invoice_settings', 'on_behalf_of'],
+  ...['pending_invoice_item_interval'],
   ...['transfer_data', 'expand', 'proration_behavior', 'default_source', 'trial_from_plan', 'pause_collection'],
 ];
 
@@ -50,6 +50,24 @@ export function readBillingMode(params: Params): void {
   if (mode.need('type') === 'flexible' && discounts === 'included') return;
   throw invalid('The sandbox models flexible billing mode with included proration discounts only.', 'billing_mode');
 }
+
+/** Who pays: Stripe with the card, or the customer by an invoice that Stripe mails. */
+export function setCollection(subscription: Subscription, params: Params): void {
+  const method =
+    params.one('collection_method', ['charge_automatically', 'send_invoice']) ?? subscription.collection_method;
+  const days = params.int('days_until_due') ?? null;
+  const known = days ?? (subscription.days_until_due as number | null);
+  // Declarations: "Valid only for subscriptions where `collection_method` is set to `send_invoice`."
+  if (method !== 'send_invoice' && days !== null) {
+    throw invalid('`days_until_due` is valid only with `collection_method=send_invoice`.', 'days_until_due');
+  }
+  if (method === 'send_invoice' && known === null) throw missing('days_until_due');
+  subscription.collection_method = method;
+  subscription.days_until_due = method === 'send_invoice' ? known : null;
+}
+
+export const isByInvoice = (subscription: Subscription | null | undefined): boolean =>
+  subscription?.collection_method === 'send_invoice';
 
 export function createSubscription(account: StripeAccount, params: Params): Subscription {
   params.allow(...indifferent);
@@ -85,6 +103,7 @@ export function createSubscription(account: StripeAccount, params: Params): Subs
     missingMethod:
       params.object('trial_settings')?.object('end_behavior')?.text('missing_payment_method') ?? 'create_invoice',
   });
+  setCollection(subscription, params);
   setCancellation(account, subscription, params);
   if (granted) grantDiscounts(account, subscription, granted);
   addOneOffs(account, subscription, params);
@@ -97,6 +116,11 @@ export function createSubscription(account: StripeAccount, params: Params): Subs
     subscription.status = trial ? 'trialing' : 'active';
     collect(account, invoice, { offSession });
     prepareCard(account, subscription, customer);
+    return subscription;
+  }
+  // It begins at once, whenever the invoice is paid (docs.stripe.com/billing/collection-method).
+  if (isByInvoice(subscription)) {
+    subscription.status = trial ? 'trialing' : 'active';
     return subscription;
   }
   if (behaviour === 'default_incomplete') return subscription;

@@ -15,7 +15,7 @@ import type {
   SubscriptionItem,
 } from '../core/model.ts';
 import { makePaymentIntent } from '../payments/intents.ts';
-import { hour, money } from './calendar.ts';
+import { day, hour, money } from './calendar.ts';
 import { amountIn } from './currencies.ts';
 import { activeDiscounts, applyDiscounts, net } from './discounts.ts';
 import { addTax } from './tax.ts';
@@ -216,6 +216,7 @@ export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoic
   );
   const [first] = lines;
   const method = subscription?.default_payment_method ?? null;
+  const days = (subscription?.days_until_due as number | null | undefined) ?? null;
   const invoice = account.add(
     'invoice',
     {
@@ -224,6 +225,7 @@ export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoic
       auto_advance: reason !== 'manual',
       automatically_finalizes_at: reason === 'subscription_cycle' ? now + hour : null,
       billing_reason: reason,
+      ...(days !== null && { collection_method: 'send_invoice', due_date: now + days * day }),
       created: now,
       currency: first?.currency ?? subscription?.currency ?? 'usd',
       customer: customer.id,
@@ -241,7 +243,7 @@ export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoic
         url: `/v1/invoices/${id}/lines`,
       },
       metadata: draft.metadata ?? {},
-      next_payment_attempt: reason === 'subscription_cycle' ? now + hour : null,
+      next_payment_attempt: reason === 'subscription_cycle' && days === null ? now + hour : null,
       parent: subscription
         ? {
             quote_details: null,

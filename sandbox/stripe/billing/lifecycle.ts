@@ -89,6 +89,7 @@ function invoiceTask(account: StripeAccount, invoice: Invoice): Task | null {
       at: invoice.automatically_finalizes_at,
       work() {
         finalize(account, invoice);
+        if (invoice.collection_method === 'send_invoice' && invoice.amount_due > 0) return;
         collect(account, invoice, { offSession: true });
       },
     };

@@ -8,6 +8,7 @@ import {
   indifferent,
   readPaymentBehavior,
   setCancellation,
+  setCollection,
 } from '../billing/creating.ts';
 import { grantDiscounts, readDiscounts } from '../billing/discounts.ts';
 import { finalize, makeInvoice } from '../billing/invoicing.ts';
@@ -33,7 +34,7 @@ function update(account: StripeAccount, params: Params, subscription: Subscripti
       throw invalid('A canceled subscription can only update its cancellation_details and metadata.');
     }
   }
-  if (params.text('payment_behavior') === 'pending_if_incomplete') refuseUnlessMayWait(params);
+  if (params.text('payment_behavior') === 'pending_if_incomplete') refuseUnlessMayWait(subscription, params);
   account.store.touch(subscription);
   const old = before(subscription);
   const customer = account.need('customer', subscription.customer);
@@ -62,6 +63,7 @@ function update(account: StripeAccount, params: Params, subscription: Subscripti
   if (missing) {
     subscription.trial_settings = { end_behavior: { billing_cycle_anchor: null, missing_payment_method: missing } };
   }
+  setCollection(subscription, params);
   readPause(account, subscription, params);
   setCancellation(account, subscription, params);
   const granted = readDiscounts(account, params, customer);

@@ -146,6 +146,8 @@ export interface StripeState {
   readonly discounts?: readonly string[];
   /** `seti_…`: a card still has to be confirmed for later. */
   readonly pendingSetup: string | null;
+  /** Whether Stripe mails its invoices instead of charging a card, as the publisher can arrange. Absent: no. */
+  readonly byInvoice?: boolean;
   /** `false`: nothing was charged, and Stripe has no card for the next bills. Absent from old rows. */
   readonly card?: boolean;
   /** Newest first; those that matter now. */

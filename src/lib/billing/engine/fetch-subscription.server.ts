@@ -217,6 +217,7 @@ export function readState(
     schedule: idOf(subscription.schedule),
     discounts: discountIds(subscription),
     pendingSetup: idOf(subscription.pending_setup_intent),
+    ...(subscription.collection_method === 'send_invoice' && { byInvoice: true }),
     card: asked.card,
     invoices: read.slice(0, 6),
     disputes: invoices.flatMap((invoice) => disputesOf(invoice, disputes)),

@@ -65,6 +65,7 @@ export async function switchPlan(
   const open = await purchases.open(session.userId);
   if (open?.kind === 'subscribe' && open.id === state.purchase) return refusal(409, messages.busy, { retryAfter: 5 });
   if (!isInGoodStanding(state)) return refusal(409, messages.unpaid, { code: 'unpaid' });
+  refuseByInvoice(state);
   // Stripe collects no invoice of a paused subscription: an upgrade would be free.
   if (isPaused(state)) return refusal(409, messages.paused, { code: 'paused' });
   const kind = switchOf(state, targetPrice(dependencies, state, price));
@@ -92,6 +93,7 @@ export async function quotePlanSwitch(
   asked: number | null = null,
 ): Promise<QuoteAnswer> {
   const { stripe } = dependencies;
+  refuseByInvoice(state);
   const to = targetPrice(dependencies, state, price);
   // Nothing is paid yet that could be credited, and the renewal would be charged beside the upgrade.
   if (switchOf(state, to) === 'upgrade' && isRenewalDue(state)) refuse(409, messages.renewing, { code: 'renewing' });
@@ -100,6 +102,11 @@ export async function quotePlanSwitch(
   if (asked === null || at === null || asked === at) return fresh;
   if (asked > at + 60 || asked < at - quoteSeconds) return fresh;
   return quoteSwitch(stripe, state, price, to, asked);
+}
+
+/** Stripe lets no change of such a subscription wait for its payment, and would charge the planned plan to a card. @throws Refused */
+function refuseByInvoice({ byInvoice = false }: StripeState): void {
+  if (byInvoice) refuse(409, messages.byInvoice, { code: 'by_invoice' });
 }
 
 /** Abandons an upgrade that is not paid yet. @returns whether there was one @throws StripeError */

@@ -131,4 +131,24 @@ onBothEngines('a subscription', (engines) => {
     await site.deliver();
     expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 2000]);
   });
+
+  it('that is paid by invoice opens once it is paid, and its plan is changed by the publisher', async () => {
+    site = await billingBench(await engines.open());
+    const session = await site.readers.join('ada@example.com');
+    paid(await site.billing.setupIntent(session));
+    const customer = (await site.billing.customerOf(session)) ?? '';
+    const byInvoice = { collection_method: 'send_invoice', days_until_due: 30 } as const;
+    const items = [{ price: 'price_reader_monthly' }];
+    const { latest_invoice: bill } = await site.dashboard.subscriptions.create({ customer, items, ...byInvoice });
+    await site.deliver();
+    expect(await site.billing.entitlements(session.userId)).toEqual([]);
+    await site.dashboard.invoices.pay(String(bill), { paid_out_of_band: true });
+    await site.deliver();
+    expect(await site.billing.entitlements(session.userId)).toHaveLength(1);
+    const refused = { ok: false, status: 409, error: { code: 'by_invoice' } };
+    expect(await site.billing.quote(session, { planId: 'member-monthly' })).toMatchObject(refused);
+    expect(await site.billing.switchPlan(session, { planId: 'member-monthly' })).toMatchObject(refused);
+    expect(await charged()).toEqual([]);
+    expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
+  });
 });
