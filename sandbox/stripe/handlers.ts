@@ -65,7 +65,7 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
     const body = await request.text();
     /** Stripe gives a 500 of its own again to the same key (docs.stripe.com/api/idempotent_requests). */
     const keepFailure = async (failure: Response): Promise<Response> => {
-      if (key === null || route.method === 'get' || failure.status !== 500) return failure;
+      if (key === null || route.method !== 'post' || failure.status !== 500) return failure;
       const answered = { status: 500, body: await failure.clone().text() };
       const print = fingerprint(route.method, url.pathname, body);
       state.account.run(() => state.idempotency.keep(key, print, answered));

@@ -160,11 +160,8 @@ describe('a change that waits for its payment', () => {
   it('is of a subscription that Stripe charges by itself', async () => {
     const { id: customer } = await bench.payer();
     const byInvoice = { collection_method: 'send_invoice', days_until_due: 30 } as const;
-    const undated = {
-      customer,
-      items: [{ price: 'price_reader_monthly' }],
-      collection_method: 'send_invoice',
-    } as const;
+    const items = [{ price: 'price_reader_monthly' }];
+    const undated = { customer, items, collection_method: 'send_invoice' as const };
     expect(await refusal(stripe.subscriptions.create(undated))).toMatchObject({ param: 'days_until_due' });
     const made = await bench.subscribe(customer, 'price_reader_monthly', byInvoice);
     expect(made).toMatchObject({ status: 'active', collection_method: 'send_invoice' });
@@ -239,6 +236,38 @@ describe('a list', () => {
     bench.state.advance(31 * day);
     expect((await stripe.events.list({ type })).data).toHaveLength(0);
   });
+});
+
+it('the smallest charge is that of the currency, and currencies may have no minor unit', async () => {
+  const pay = (amount: number, currency: string) => stripe.paymentIntents.create({ amount, currency });
+  expect(await refusal(pay(49, 'usd'))).toMatchObject({ code: 'amount_too_small', param: 'amount' });
+  expect((await pay(30, 'gbp')).amount).toBe(30);
+  expect((await refusal(pay(49, 'jpy'))).message).toContain('¥50 jpy');
+  expect((await refusal(pay(1499, 'czk'))).code).toBe('amount_too_small');
+});
+
+it('a coupon of an amount is of the subscription’s currency', async () => {
+  const { id: customer } = await bench.payer();
+  const discounts = [{ coupon: 'ten-off' }];
+  const make = (currency: string) =>
+    stripe.subscriptions.create({ customer, currency, items: [{ price: 'price_reader_yearly' }], discounts });
+  expect(await refusal(make('gbp'))).toMatchObject({ statusCode: 400, param: 'discounts' });
+  expect((await make('usd')).status).toBe('active');
+});
+
+it('metadata has 50 keys in all, not in one call', async () => {
+  const keys = (from: number, count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, one) => [`key${from + one}`, 'x']));
+  const { id } = await stripe.customers.create({ metadata: keys(0, 30) });
+  expect(await refusal(stripe.customers.update(id, { metadata: keys(30, 21) }))).toMatchObject({ param: 'metadata' });
+  await stripe.customers.update(id, { metadata: keys(30, 20) });
+});
+
+it('a key of idempotency has no effect on a deletion', async () => {
+  const { id } = await stripe.customers.create({});
+  const options = { idempotencyKey: 'once' };
+  await stripe.customers.del(id, {}, options);
+  expect(await refusal(stripe.customers.del(id, {}, options))).toMatchObject({ statusCode: 404 });
 });
 
 it('an address of mail needs a domain with a dot', async () => {

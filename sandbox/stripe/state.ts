@@ -157,7 +157,8 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
     body: JSON.stringify({ error: { ...problem.body, request_log_url: `/logs/${requestId}` } }, null, 2),
     headers: { ...headers, ...(problem.status === 409 && { 'stripe-should-retry': 'true' }) },
   });
-  const key = call.route.method === 'get' ? null : call.idempotencyKey;
+  // "It has no effect" with GET and DELETE (docs.stripe.com/api/idempotent_requests).
+  const key = call.route.method === 'post' ? call.idempotencyKey : null;
   if (key) headers['idempotency-key'] = key;
   let began = false;
   const print = fingerprint(call.route.method, call.path, call.body);

@@ -57,6 +57,8 @@ export const shortDate = (moment: number): string =>
     timeZone: 'UTC',
   });
 
-/** `$12.00` */
-export const money = (amount: number, currency: string): string =>
-  new Intl.NumberFormat('en-US', { style: 'currency', currency: currency.toUpperCase() }).format(amount / 100);
+/** `$12.00`, `¥12`: some currencies have no minor unit. */
+export function money(amount: number, currency: string): string {
+  const format = new Intl.NumberFormat('en-US', { style: 'currency', currency: currency.toUpperCase() });
+  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+}

@@ -19,6 +19,24 @@ export function amountIn(price: Price, currency: string, param = 'items[0][price
   );
 }
 
+/**
+ * Stripe charges no less, in minor units; smaller sums wait on the customer's balance
+ * (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). In the other currencies it is 50.
+ */
+const smallestCharges: readonly (readonly [least: number, currencies: readonly string[]])[] = [
+  [30, ['gbp']],
+  [200, ['aed', 'myr', 'pln', 'ron']],
+  [250, ['dkk']],
+  [300, ['nok', 'sek']],
+  [400, ['hkd']],
+  [1000, ['mxn', 'thb']],
+  [1500, ['czk']],
+  [17_500, ['huf']],
+];
+
+export const smallestCharge = (currency: string): number =>
+  smallestCharges.find(([, currencies]) => currencies.includes(currency))?.[0] ?? 50;
+
 const running: readonly string[] = ['trialing', 'active', 'past_due', 'unpaid', 'paused'];
 
 /**

@@ -94,8 +94,18 @@ const hasPaid = (account: StripeAccount, customer: Customer): boolean =>
 export function grantDiscounts(account: StripeAccount, subscription: Subscription, granted: readonly Granted[]): void {
   const kept = granted.flatMap((one) => one.kept?.id ?? []);
   for (const id of subscription.discounts) if (!kept.includes(id)) account.store.remove('discount', id);
+  for (const { coupon } of granted) mustTakeOffIn(coupon, subscription.currency);
   account.store.touch(subscription);
   subscription.discounts = granted.map((one) => one.kept?.id ?? redeem(account, subscription, one).id);
+}
+
+/** @throws {ApiError} 400 for an amount in another currency (docs.stripe.com/billing/subscriptions/coupons, `currency_options`) */
+function mustTakeOffIn(coupon: Coupon, currency: string): void {
+  if (coupon.amount_off === null || amountOff(coupon, currency) !== undefined) return;
+  throw invalid(
+    `You cannot combine currencies on a single customer. The coupon \`${coupon.id}\` takes an amount in \`${coupon.currency}\` off, and the subscription's currency is \`${currency}\`.`,
+    'discounts',
+  );
 }
 
 function redeem(account: StripeAccount, subscription: Subscription, { coupon, code }: Granted): Discount {

@@ -16,12 +16,9 @@ import type {
 } from '../core/model.ts';
 import { makePaymentIntent } from '../payments/intents.ts';
 import { day, hour, money } from './calendar.ts';
-import { amountIn } from './currencies.ts';
+import { amountIn, smallestCharge } from './currencies.ts';
 import { activeDiscounts, applyDiscounts, net } from './discounts.ts';
 import { addTax } from './tax.ts';
-
-/** Stripe charges no less, in US cents; smaller sums wait on the customer's balance. */
-const smallestCharge = 50;
 
 type LineDraft = Omit<Line, 'id' | 'invoice'>;
 
@@ -300,7 +297,7 @@ export function reckon(account: StripeAccount, invoice: Invoice): void {
   if (subscription?.automatic_tax.enabled) addTax(invoice, customer);
   invoice.starting_balance = customer.balance;
   const after = invoice.total + customer.balance;
-  const small = after > 0 && after < smallestCharge;
+  const small = after > 0 && after < smallestCharge(invoice.currency);
   invoice.amount_due = after <= 0 || small ? 0 : after;
   invoice.amount_remaining = invoice.amount_due;
   invoice.ending_balance = invoice.total === 0 ? customer.balance : after <= 0 || small ? after : 0;

@@ -157,6 +157,9 @@ export class Params {
       if (value === '') delete after[name];
       else after[name] = value;
     }
+    // docs.stripe.com/metadata: 50 keys of the object, not of one call.
+    const count = Object.keys(after).length;
+    if (count > 50) throw invalid(`You can specify up to 50 metadata keys. You specified ${count}.`, this.name(key));
     return after;
   }
 

@@ -3,6 +3,7 @@
 import { money } from '../billing/calendar.ts';
 import { afterAttempt } from '../billing/collecting.ts';
 import { afterSetup } from '../billing/creating.ts';
+import { smallestCharge } from '../billing/currencies.ts';
 import type { StripeAccount } from '../core/account.ts';
 import { cardError, invalid, unauthorized } from '../core/errors.ts';
 import type { PaymentIntent, PaymentMethod, SetupIntent } from '../core/model.ts';
@@ -144,13 +145,15 @@ export const paymentIntents: Route[] = [
     const { account, params } = ask;
     params.allow(...indifferent);
     const amount = params.int('amount') ?? 0;
-    if (amount < 50) {
-      throw invalid('Amount must be at least $0.50 usd', 'amount', 'amount_too_small');
+    const currency = params.need('currency');
+    const least = smallestCharge(currency);
+    if (amount < least) {
+      throw invalid(`Amount must be at least ${money(least, currency)} ${currency}`, 'amount', 'amount_too_small');
     }
     const customer = params.text('customer');
     const intent = makePaymentIntent(account, {
       amount,
-      currency: params.need('currency'),
+      currency,
       description: params.text('description') ?? null,
       customer: customer ? account.need('customer', customer, 'customer').id : null,
       setupFutureUsage: params.one('setup_future_usage', ['off_session', 'on_session']) ?? null,
