@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { pathToFileURL } from 'node:url';
 import { unsubscribePath } from '../../lib/newsletters/schema.ts';
 import { exchange, type PageHandler, type PageResponse } from '../../press/fast-path/in-memory-http.ts';
-import { callPaths } from './methods.ts';
 
 /**
  * Renders one address. An unknown address becomes the 404 page, and an error the 500 page; both get `locals`.
@@ -127,9 +126,9 @@ export async function toRequest(incoming: IncomingMessage, url: URL, signal: Abo
     for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
   }
   headers.set('host', url.host);
-  // API routes have a GET and no HEAD, and their `ALL` would refuse HEAD; Node.js omits the body of the response.
-  const method = incoming.method === 'HEAD' && callPaths.test(url.pathname) ? 'GET' : (incoming.method ?? 'GET');
-  const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(incoming);
+  // Length and ETag of a response to HEAD are those of the body, which Node.js omits when it sends.
+  const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? 'GET');
+  const body = method === 'GET' ? undefined : await readBody(incoming);
   return new Request(url, { method, headers, signal, ...(body && body.byteLength > 0 && { body }) });
 }
 

@@ -129,6 +129,8 @@ function headersOf({ options }: ServerState, incoming: IncomingMessage, rendered
   const policy = rendered.headers.get('content-security-policy');
   headers['content-security-policy'] = html ? security.page(policy) : (policy ?? security.other);
   if (html) Object.assign(headers, security.reporting);
+  // Astro names no character set.
+  if (headers['content-type'] === 'text/html') headers['content-type'] = 'text/html; charset=utf-8';
   const uncacheable = rendered.status >= 500 || cookies.length > 0 || incoming.method === 'POST';
   headers['cache-control'] ??= uncacheable ? 'no-store' : freshAlways;
   return headers;
