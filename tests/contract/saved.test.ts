@@ -189,6 +189,18 @@ it('shows subscribers how many gift links they have left', async () => {
   expect((await browser.post('/api/v1/gifts', { articleId: 3 })).json()).toMatchObject({ most: 10, left: 9 });
 });
 
+it('tells a social network that fetches a gift link which story it opens', async () => {
+  const { browser, email } = await reader();
+  site.paid.set(email, [{ product: 'sun-reader', until: Date.now() + 86_400_000, trialing: false }]);
+  const { url } = (await browser.post('/api/v1/gifts', { articleId: 3 })).json<{ url: string }>();
+  const path = new URL(url).pathname;
+  const robots = (await site.browser().get('/robots.txt')).text;
+  expect(robots.match(/(?<=^Disallow: )\S+$/gm)?.filter((closed) => path.startsWith(closed))).toEqual([]);
+  const page = (await site.browser().get(path)).text;
+  const tag = (name: string) => new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`).exec(page)?.[1];
+  expect([tag('og:title'), tag('og:url'), tag('robots')]).toEqual(['Headline 3', url, 'noindex, nofollow']);
+});
+
 it('sends the worker with a policy under which it can ask this site, and never stale', async () => {
   const { status, headers } = await site.browser().get('/sw.js');
   expect([status, headers['cache-control'], headers['content-security-policy']]).toEqual([

@@ -145,7 +145,8 @@ export function newsSitemap(content: ContentReader, siteUrl: string, now: number
 
 /**
  * Prefixes of paths that robots must not fetch: personal pages, calls, forms, and pages of each story that lead nowhere else. Links to
- * them are nofollow as well.
+ * them are nofollow as well. Gift links aren't among them: a social network that may not fetch one shows it without a preview, and a search
+ * engine that may not would not see that the page says noindex.
  */
 const closedToRobots = [
   '/api/',
@@ -153,7 +154,6 @@ const closedToRobots = [
   '/zephr/',
   '/account/',
   '/dashboard/',
-  '/gift/',
   '/sound/',
   '/live/',
   '/preview',
