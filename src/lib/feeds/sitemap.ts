@@ -4,6 +4,7 @@ import type { Card } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { isoInZone } from '../dates.ts';
 import { cachedPages, pathsOf } from '../http/fixed-pages.ts';
+import { lastModified } from '../live/model.ts';
 import { podcastPath, podcastsPath } from '../sound/model.ts';
 import { noteChanges } from './build.ts';
 import { articlesPerSitemap, type XmlNode, xmlDocument } from './write.ts';
@@ -88,7 +89,10 @@ export function sitemap(content: ContentReader, siteUrl: string, name: string): 
   return xmlDocument([
     'urlset',
     { xmlns: schema },
-    items.map((card) => url(`${siteUrl}/article/${card.slug}`, card.modified)),
+    items.map((card) => {
+      const entries = card.isLive ? content.liveEntries(card.id, { limit: 1 }).items : [];
+      return url(`${siteUrl}/article/${card.slug}`, lastModified(card, entries));
+    }),
   ]);
 }
 

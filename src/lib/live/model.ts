@@ -92,6 +92,13 @@ export function liveView(
   };
 }
 
+/** When readers last saw something new: an entry doesn't change the story that it belongs to. */
+export const lastModified = (story: Pick<Card, 'modified'>, entries: readonly Pick<LiveEntry, 'modified'>[]): string =>
+  [story, ...entries]
+    .map(({ modified }) => modified)
+    .toSorted()
+    .at(-1) ?? story.modified;
+
 /** Address of the page that has an entry, with its anchor. */
 export function pageOfEntry(content: Pick<ContentReader, 'livePlace'>, slug: string, entry: LiveEntry): string {
   const page = Math.floor(content.livePlace(entry) / size) + 1;

@@ -1,7 +1,7 @@
 /** Structured data of a story that is covered live: `LiveBlogPosting`, whose updates are its entries. */
 import type { Article, LiveEntry } from '../content/model.ts';
 import { isoInZone } from '../dates.ts';
-import { entryPath, liveWords } from '../live/model.ts';
+import { entryPath, lastModified, liveWords } from '../live/model.ts';
 import { plainText, truncateAtWord } from '../text.ts';
 import { authorsOf, headlineLimit, type JsonLd, newsArticle } from './meta.ts';
 
@@ -15,7 +15,6 @@ const longestBody = 500;
  */
 export function liveBlogPosting(article: Article, entries: readonly LiveEntry[], siteUrl: string): JsonLd {
   const { live, date, title } = article;
-  const modified = [article.modified, ...entries.map((entry) => entry.modified)].toSorted().at(-1) ?? article.modified;
   const updates = entries.map((entry) => {
     const text = plainText(entry.bodyHtml);
     return {
@@ -32,7 +31,7 @@ export function liveBlogPosting(article: Article, entries: readonly LiveEntry[],
   return {
     ...newsArticle(article, siteUrl),
     '@type': 'LiveBlogPosting',
-    dateModified: isoInZone(modified),
+    dateModified: isoInZone(lastModified(article, entries)),
     coverageStartTime: isoInZone(live?.started ?? date),
     ...(live?.ended && { coverageEndTime: isoInZone(live.ended) }),
     ...(updates.length > 0 && { liveBlogUpdate: updates }),
