@@ -263,6 +263,16 @@ test('a story in Arabic says its language and runs from right to left', async ({
   await expect(page.locator('html')).toHaveAttribute('lang', 'en-US');
 });
 
+test('a headline in Arabic says its language in lists, too', async ({ page }) => {
+  await page.goto('/author/ines-calloway');
+  const card = page.locator('.card', { has: page.locator('a[href="/article/arabic-baker-of-dearborn"]') });
+  for (const part of [card.locator('a.cover'), card.locator('.excerpt')]) {
+    await expect(part).toHaveAttribute('lang', 'ar');
+    await expect(part).toHaveCSS('direction', 'rtl');
+  }
+  await expect(page.locator('a.cover:not([lang])').first()).toHaveCSS('direction', 'ltr');
+});
+
 test('markup that means harm runs nowhere', async ({ page, request }) => {
   test.setTimeout(300_000);
   const map = await (await request.get('/sitemaps/articles-1.xml')).text();

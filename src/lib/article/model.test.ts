@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { headlineSize, languageOf, standfirstOf } from './model.ts';
+import { headlineSize, languageOf, languageOfCard, languageOfStory, standfirstOf } from './model.ts';
 
 test.each([
   ['The Night Switchman', 'large'],
@@ -26,6 +26,12 @@ it.each(['It shines for all', 'The word سلام means peace, and this story is 
     expect(languageOf(text)).toBeNull();
   },
 );
+
+it('takes the language of a card from headline and excerpt, of a story also from its opening', () => {
+  const arabic = { title: 'خبّاز ديربورن', excerpt: 'Dearborn' };
+  expect(languageOfCard(arabic)).toEqual({ lang: 'ar', dir: 'rtl' });
+  expect(languageOfStory({ ...arabic, openingHtml: `<p>${'The baker of Dearborn. '.repeat(9)}</p>` })).toBeNull();
+});
 
 const body =
   '<p>HOBOKEN — The airship came in over the river at 6:40 &amp; nobody was ready&nbsp;for it.</p>' +

@@ -1,6 +1,7 @@
 /** Rules of an article's display: free or not, headline size, standfirst, language and share links. */
 import { isRestrictedLevel } from '../access/model.ts';
-import type { Card } from '../content/model.ts';
+import type { Article, Card } from '../content/model.ts';
+import { plainText } from '../text.ts';
 
 /** True when readers need no account before reading; `default` is public, and only metered. */
 export const isFree = (access: Card['access']): boolean => !isRestrictedLevel(access);
@@ -62,10 +63,13 @@ const scripts: readonly (TextLanguage & { readonly letters: RegExp })[] = [
 const persian = /[پچژگ]/u;
 const urdu = /[ٹڈڑںے]/u;
 
+/** A letter of another script than the newspaper's: most texts have none, and need no counting. */
+const otherLetter = /(?!\p{Script=Latin})\p{L}/u;
+
 /** @returns `null` for a text in the newspaper's script, or in one that implies no language */
 export function languageOf(text: string): TextLanguage | null {
+  if (!otherLetter.test(text)) return null;
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
-  if (letters === 0) return null;
   for (const { lang, dir, letters: own } of scripts) {
     const share = (text.match(own)?.length ?? 0) / letters;
     // Japanese is written with more Han than kana.
@@ -75,6 +79,18 @@ export function languageOf(text: string): TextLanguage | null {
   }
   return null;
 }
+
+/** Of a story's headline and excerpt in a list. */
+export const languageOfCard = ({ title, excerpt }: Pick<Card, 'title' | 'excerpt'>): TextLanguage | null =>
+  languageOf(`${title} ${excerpt}`);
+
+/** Of a story, by what everyone may read of it. */
+export const languageOfStory = ({
+  title,
+  excerpt,
+  openingHtml,
+}: Pick<Article, 'title' | 'excerpt' | 'openingHtml'>): TextLanguage | null =>
+  languageOf(`${title} ${excerpt} ${plainText(openingHtml)}`);
 
 export interface ShareLink {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** Tags in the head for search engines and social networks, and structured data (schema.org as JSON-LD). */
 import { publication } from '../../publication.ts';
-import { isFree, restrictedClass } from '../article/model.ts';
+import { isFree, languageOfStory, restrictedClass } from '../article/model.ts';
 import { authorPath } from '../bylines/model.ts';
 import type { Agency, Article, Author, AuthorRef, Byline, Card, Picture, Section, Video } from '../content/model.ts';
 import { noteText } from '../corrections/model.ts';
@@ -188,7 +188,7 @@ export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   publisher: publisher(siteUrl),
   articleSection: article.sections.map((section) => section.label),
   wordCount: article.words,
-  inLanguage: publication.language,
+  inLanguage: languageOfStory(article)?.lang ?? publication.language,
   isAccessibleForFree: isFree(article.access),
   ...(!isFree(article.access) && {
     hasPart: { '@type': 'WebPageElement', isAccessibleForFree: false, cssSelector: `.${restrictedClass}` },

@@ -124,6 +124,11 @@ describe('structured data', () => {
     expect(data).toMatchObject({ '@type': 'OpinionNewsArticle', author: [{ '@type': 'Organization' }] });
     expect(JSON.parse(jsonLdText(data)).image).toBeUndefined();
   });
+  test('a story in another language says so', () => {
+    expect(newsArticle(article, site).inLanguage).toBe('en-US');
+    const arabic = { ...article, title: 'خبّاز ديربورن', excerpt: '', openingHtml: '<p>أربعون عامًا</p>' };
+    expect(newsArticle(arabic, site).inLanguage).toBe('ar');
+  });
   test('a trail starts at home', () => {
     expect(breadcrumbs(articleTrail(article), site).itemListElement).toMatchObject([
       { position: 1, item: `${site}/` },
