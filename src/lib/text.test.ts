@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countWords, readingMinutes, truncateAtWord } from './text.ts';
+import { countWords, plainText, readingMinutes, truncateAtWord } from './text.ts';
+
+test('the words of markup have no space that a reader doesn’t see', () => {
+  const html =
+    '<p>The <a href="/x">bridge</a>, H<sub>2</sub>O &amp; <em>“why”</em>.</p><ul><li>One</li><li>Two<br>three</li></ul>';
+  expect(plainText(html)).toBe('The bridge, H2O & “why”. One Two three');
+});
 
 describe('truncateAtWord', () => {
   test('what fits is left alone but for white space', () => {

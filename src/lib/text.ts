@@ -43,9 +43,14 @@ const entities: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
+/** Tags within a line, around which there is no space that isn't in the text. */
+const inlineTags =
+  /<\/?(?:a|abbr|b|bdi|bdo|cite|code|del|dfn|em|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|time|u|var|wbr)(?:\s[^>]*)?>/gu;
+
 /** The words of markup that has been sanitized. Not for markup that has not: it tells no script from a text. */
 export const plainText = (html: string): string =>
   html
+    .replace(inlineTags, '')
     .replace(/<[^>]*>/gu, ' ')
     .replace(/&(?:lt|gt|nbsp|quot|amp);/gu, (entity) => entities[entity] ?? ' ')
     .replace(/\s+/gu, ' ')

@@ -2,8 +2,9 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import type { Card, CorrectedStory, Correction } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
+import { plainText } from '../text.ts';
 import { answerCorrectionsFeed } from './feed.ts';
-import { byDay, namedNote, noteText, shownNext } from './model.ts';
+import { byDay, namedNote, shownNext } from './model.ts';
 
 const card = { id: 7, slug: 'a-story', title: 'A <b>Story</b> & more', section: null } as Card;
 const note = (date: string, part: Partial<CorrectedStory> = {}): CorrectedStory => ({
@@ -42,9 +43,9 @@ it('the line below the byline names the newest correction before a clarification
 });
 
 it('the words of a note have the spaces of its text, and no other', () => {
-  expect(noteText('See <a href="/x" rel="nofollow">this</a>. It is <strong>t<em>w</em>o</strong>, not&nbsp;ten.')).toBe(
-    'See this. It is two, not ten.',
-  );
+  expect(
+    plainText('See <a href="/x" rel="nofollow">this</a>. It is <strong>t<em>w</em>o</strong>, not&nbsp;ten.'),
+  ).toBe('See this. It is two, not ten.');
 });
 
 it('a notice tells of the oldest first, so that being told of them leaves the newer ones untold', () => {

@@ -5,7 +5,8 @@ import type { CorrectedStory } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { type FeedListing, feedOf } from '../feeds/build.ts';
 import { type FeedDocument, type FeedItem, feedForms, textAnswer, writeFeed } from '../feeds/write.ts';
-import { correctionsPath, correctionWords, noteText } from './model.ts';
+import { plainText } from '../text.ts';
+import { correctionsPath, correctionWords } from './model.ts';
 import { correctionsId } from './schema.ts';
 
 const itemsPerFeed = 30;
@@ -23,7 +24,7 @@ const itemOf = ({ kind, date, html, card }: CorrectedStory, siteUrl: string): Fe
   note: `${date}:${shortHash(html)}`,
   title: `${correctionWords.label[kind]}: ${card.title}`,
   url: `${siteUrl}/article/${card.slug}#${correctionsId}`,
-  summary: noteText(html),
+  summary: plainText(html),
   authors: [],
   contributors: [],
   sections: card.section ? [card.section.label] : [],

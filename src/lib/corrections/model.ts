@@ -1,7 +1,6 @@
 /** Corrections and clarifications: editors' dated notes on stories, their words, and the day under which the list has them. */
 import type { CorrectedStory, Correction } from '../content/model.ts';
 import { dayInZone } from '../day-in-zone.ts';
-import { plainText } from '../text.ts';
 import { mostNamed } from './schema.ts';
 
 /** The list of all notes. */
@@ -23,9 +22,6 @@ export const correctionWords = {
 /** The note that the line below the byline names: the newest correction, or the newest clarification of a story without one. */
 export const namedNote = <Note extends Pick<Correction, 'kind'>>(notes: readonly Note[]): Note | undefined =>
   notes.find(({ kind }) => kind === 'correction') ?? notes[0];
-
-/** The words of a note. Its elements are inline and have no space around them that isn't in the text. */
-export const noteText = (html: string): string => plainText(html.replace(/<\/?(?:a|em|strong)(?:\s[^>]*)?>/gu, ''));
 
 /**
  * The stories that a notice tells of next: those with the oldest notes, because being told up to an instant leaves only newer ones. Stories of

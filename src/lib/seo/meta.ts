@@ -3,10 +3,9 @@ import { publication } from '../../publication.ts';
 import { isFree, languageOfStory, restrictedClass } from '../article/model.ts';
 import { authorPath } from '../bylines/model.ts';
 import type { Agency, Article, Author, AuthorRef, Byline, Card, Picture, Section, Video } from '../content/model.ts';
-import { noteText } from '../corrections/model.ts';
 import { isoInZone } from '../dates.ts';
 import { imageUrl, socialImageUrl } from '../images/url.ts';
-import { truncateAtWord } from '../text.ts';
+import { plainText, truncateAtWord } from '../text.ts';
 import { soundOfArticle } from './sound.ts';
 
 export interface PageMeta {
@@ -197,7 +196,7 @@ export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   ...(article.corrections.length > 0 && {
     correction: article.corrections.map(({ date, html }) => ({
       '@type': 'CorrectionComment',
-      text: noteText(html),
+      text: plainText(html),
       datePublished: isoInZone(date),
     })),
   }),
