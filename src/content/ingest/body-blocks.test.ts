@@ -69,3 +69,8 @@ it('a button never reaches a page, whatever it holds', async () => {
   );
   expect(html).toBe('<p>a b <b>c</b></p><p>d</p>');
 });
+
+it('characters that HTML and XML forbid are gone, and words that a vertical tab parts stay apart', async () => {
+  expect(await shaped('<p>a\u0007\u001f\u0085\ufffe\ufdd0b one\u000btwo</p>')).toBe('<p>ab one two</p>');
+  expect(await shaped('<p><a href="java\u0080script:alert(1)">x</a></p>')).not.toContain('script:');
+});

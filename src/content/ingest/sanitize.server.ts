@@ -291,7 +291,8 @@ export function createSanitizer(): Sanitizer {
   /** A frameset at the start of the markup makes the parser drop the body; FORCE_BODY keeps the body. */
   const parse = (html: string, config: Config): HTMLElement => {
     const settings = config as Config & { RETURN_DOM: true };
-    const body = purify.sanitize(html, settings) ?? purify.sanitize(html, { ...settings, FORCE_BODY: true });
+    const valid = withoutForbidden(html);
+    const body = purify.sanitize(valid, settings) ?? purify.sanitize(valid, { ...settings, FORCE_BODY: true });
     return body ? adopt(body as unknown as HTMLElement) : window.document.createElement('div');
   };
   return {
@@ -308,6 +309,12 @@ export function createSanitizer(): Sanitizer {
     lines: (html) => cleanLines(plain(html)),
   };
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
+const forbidden = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]/gu;
+
+/** Markup without the characters that HTML and XML forbid. Word processors leave a vertical tab where a line ends. */
+const withoutForbidden = (html: string): string => html.toWellFormed().replaceAll('\u000b', ' ').replace(forbidden, '');
 
 // Plain text that pages may print: no control characters, and no characters that reorder the text around it.
 
