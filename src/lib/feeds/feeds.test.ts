@@ -5,7 +5,7 @@ import type { ContentReader } from '../content/reader.ts';
 import { fixedPages } from '../http/fixed-pages.ts';
 import { answerFeed, buildFeed } from './build.ts';
 import { adsTxt, newsSitemap, robotsTxt, securityTxt, sitemap, sitemapIndex } from './sitemap.ts';
-import { escapeXml, writeFeed } from './write.ts';
+import { escapeXml, feedForms, writeFeed } from './write.ts';
 
 const site = 'https://paper.example';
 const now = Date.parse('2026-11-21T12:00:00Z');
@@ -198,6 +198,11 @@ test('sections and authors have feeds of their own; others have none', async () 
   );
 });
 
+test('feed readers that run in a browser may read every form of a feed', () => {
+  for (const { file } of feedForms)
+    expect(answerFeed(reader(), site, file).headers.get('access-control-allow-origin'), file).toBe('*');
+});
+
 describe('sitemaps, by sitemaps.org', () => {
   test('the index names the pages and as many sitemaps as the articles need', () => {
     const index = parse(sitemapIndex(reader(cards, 10_001), site)).sitemapindex;
@@ -286,6 +291,7 @@ describe('ads.txt', () => {
     expect(text.split('\n')).toContain('google.com, pub-1, DIRECT, f08c47fec0942fa0');
     expect(text).not.toContain('placeholder');
     expect(text).toContain('ownerdomain=sun.example\n');
+    expect(adsTxt('https://www.sun.example', [])).toContain('ownerdomain=sun.example\n');
   });
 
   it('declares that there are no sellers', () => {

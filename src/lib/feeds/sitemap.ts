@@ -186,7 +186,8 @@ export function adsTxt(siteUrl: string, sellers: readonly string[] = publication
     `# ${publication.name}: who may sell advertising on this site`,
     ...records,
     `contact=${publication.contact.email}`,
-    `ownerdomain=${new URL(siteUrl).hostname}`,
+    // Buyers compare it with the domain in a seller's list, which has no host name.
+    `ownerdomain=${new URL(siteUrl).hostname.replace(/^www\./, '')}`,
   ];
   return `${lines.join('\n')}\n`;
 }

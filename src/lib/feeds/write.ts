@@ -177,11 +177,18 @@ function stableId(feed: FeedDocument, item: FeedItem): string {
   return item.note === undefined ? story : `${story}:note:${item.note}`;
 }
 
-/** A response of a media type, or a plain 404. */
+const feedType = /^application\/(?:rss\+xml|atom\+xml|feed\+json)$/;
+
+/** A response of a media type, or a plain 404. Scripts of other sites may read feeds: some feed readers run in a browser. */
 export const textAnswer = (body: string | null, type: string): Response =>
   body === null
     ? new Response('Not found.\n', { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' } })
-    : new Response(body, { headers: { 'content-type': `${type}; charset=utf-8` } });
+    : new Response(body, {
+        headers: {
+          'content-type': `${type}; charset=utf-8`,
+          ...(feedType.test(type) && { 'access-control-allow-origin': '*' }),
+        },
+      });
 
 export interface FeedPerson {
   readonly name: string;
