@@ -17,6 +17,7 @@ const reader = () => createReader(store);
 
 beforeEach(() => {
   store = openContentStore({ file: ':memory:', origin: null, log: silent });
+  storeDocument(store, fixtureDocument({ type: 'authors', id: 5, slug: 'ada' }), { at: ++at, clock: 0 });
   put(12, 'budget', ['/2024/05/budget', '/2024/05/the-budget']);
   put(13, 'budget-2', ['/2025/01/budget']);
   put(14, 'שלום', ['/2024/05/%d7%a9%d7%9c%d7%95%d7%9d']);
@@ -55,6 +56,18 @@ it.each([
   ['/section/kings', null],
   ['/section/nowhere', null],
   ['/', null],
+  // Feed readers keep the addresses of feeds for years.
+  ['/feed', '/rss.xml'],
+  ['/feed/rss2', '/rss.xml'],
+  ['/feed/atom', '/atom.xml'],
+  ['/category/national/cities/feed', '/section/national/rss.xml'],
+  ['/category/nation/feed/atom', '/section/national/atom.xml'],
+  ['/author/ada/feed', '/author/ada/rss.xml'],
+  ['/author/nobody/feed', null],
+  ['/comments/feed', null],
+  ['/2024/05/budget/feed', '/article/budget'],
+  ['/wp-sitemap.xml', '/sitemap.xml'],
+  ['/sitemap_index.xml', '/sitemap.xml'],
 ])('%s of the former site is %s', (path, address) => {
   expect(formerAddress(reader(), path)).toBe(address);
 });
@@ -64,6 +77,8 @@ it.each([
   ['/2024/05/Budget/?utm_source=x', '/article/budget'],
   ['/2024/05/%d7%a9%d7%9c%d7%95%d7%9d', `/article/%d7%a9%d7%9c%d7%95%d7%9d`],
   ['/?p=12', '/article/budget'],
+  ['/feed/', '/rss.xml'],
+  ['/category/national/feed/', '/section/national/rss.xml'],
   ['/?utm_source=x&p=13', '/article/budget-2'],
   ['/topics/national/', '/section/national'],
   ['/games/review/', '/article/review'],

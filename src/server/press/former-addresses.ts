@@ -13,7 +13,26 @@ const appended = /\/(?:amp|embed|feed|trackback|comment-page-\d+|page\/\d+|\d+)$
  * @param path without a slash at its end
  */
 export function formerAddress(content: ContentReader, path: string): string | null {
-  return storyAt(content, path) ?? sectionAt(content, path) ?? renamed(content, path) ?? shortened(content, path);
+  return (
+    storyAt(content, path) ??
+    feedAt(content, path) ??
+    sectionAt(content, path) ??
+    renamed(content, path) ??
+    shortened(content, path) ??
+    (/^\/(?:wp-sitemap|sitemap_index)\.xml$/.test(path) ? '/sitemap.xml' : null)
+  );
+}
+
+/** The feed of the newspaper, of a category or of an author: its readers never see a page that says where it is now. */
+function feedAt(content: ContentReader, path: string): string | null {
+  const [, of, form] = /^(.*)\/feed(?:\/(rss2?|rdf|atom))?$/.exec(path) ?? [];
+  if (of === undefined) return null;
+  const file = form === 'atom' ? 'atom.xml' : 'rss.xml';
+  if (of === '') return `/${file}`;
+  const [, slug] = /^\/author\/([^/]+)$/.exec(of) ?? [];
+  if (slug !== undefined && content.author(slug)) return `/author/${slug}/${file}`;
+  const section = sectionAt(content, of);
+  return section && `${section}/${file}`;
 }
 
 function storyAt(content: ContentReader, path: string): string | null {
