@@ -82,6 +82,20 @@ test.describe('header', () => {
     await expect(page.locator('.section-nav a[aria-current="page"]')).toHaveAttribute('href', path);
   });
 
+  test('on a phone the line of sections shows all of each link that the keyboard comes to', async ({ page }) => {
+    await page.goto('/about');
+    const links = page.locator('.section-nav a');
+    for (const width of [320, 350, 390, 430]) {
+      await page.setViewportSize({ width, height: 844 });
+      await links.first().focus();
+      for (const link of await links.all()) {
+        await expect(link).toBeFocused();
+        await expect.soft(link, `${await link.textContent()} at ${width}`).toBeInViewport({ ratio: 1 });
+        await page.keyboard.press('Tab');
+      }
+    }
+  });
+
   test('the skip link is first and leads to the content', async ({ page }) => {
     await page.goto('/latest');
     await page.keyboard.press('Tab');
