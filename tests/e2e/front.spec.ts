@@ -136,6 +136,24 @@ test.describe('menu', () => {
     await expect(menu(page)).toBeHidden();
   });
 
+  test('shows what has the focus also on the way back up, where its head covers what is scrolled away', async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width: 390, height: 480 });
+    await page.goto('/latest');
+    await menuButton(page).click();
+    await menu(page).getByRole('link', { name: 'Games' }).focus();
+    const search = menu(page).getByRole('searchbox');
+    for (let press = 0; press < 30 && !(await search.evaluate((field) => field.matches(':focus'))); press += 1)
+      await page.keyboard.press('Shift+Tab');
+    await expect(search).toBeFocused();
+    const covered = await search.evaluate((field) => {
+      const { left, top, width, height } = field.getBoundingClientRect();
+      return document.elementFromPoint(left + width / 3, top + height / 2) !== field;
+    });
+    expect(covered).toBe(false);
+  });
+
   test('lists sections in order, then the fixed entries, Join, Sign In and About', async ({ page }) => {
     await page.goto('/latest');
     await menuButton(page).click();
