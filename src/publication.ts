@@ -265,6 +265,14 @@ export const publication = {
     sellers: [] as readonly string[],
   },
 
+  robots: {
+    /**
+     * Robots that robots.txt asks to stay away, by their names in it, such as `GPTBot`, `CCBot` or `Google-Extended`: with none, all are
+     * treated alike. The text of metered stories is public, and a robot that ignores the file reads it.
+     */
+    refused: [] as readonly string[],
+  },
+
   /** Paths on which the header or the footer is left out (spec section 2, "Layout rules"). */
   layout: {
     headerHidden: [

@@ -280,6 +280,11 @@ test('robots.txt keeps robots from what is personal and names the sitemaps', () 
   expect(robotsTxt(site)).toContain(`Sitemap: ${site}/sitemap.xml\n`);
 });
 
+test('robots.txt asks the robots that the publication names to stay away, and no others', () => {
+  expect(robotsTxt(site, [])).not.toContain('Disallow: /\n');
+  expect(robotsTxt(site, ['GPTBot', 'CCBot'])).toContain('\n\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n\n');
+});
+
 test('no text can break XML', () => {
   expect(escapeXml('a\u0000b\u001fc\ud800d\ufffee<&>"\'')).toBe('abcde&lt;&amp;&gt;&quot;&apos;');
   expect(escapeXml('🗞️')).toBe('🗞️');

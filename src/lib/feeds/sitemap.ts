@@ -166,13 +166,15 @@ const closedToRobots = [
   ...pathsOf('closedToRobots'),
 ];
 
-/** robots.txt: paths that are closed to robots, and the sitemaps. */
-export const robotsTxt = (siteUrl: string): string => `User-agent: *
-${closedToRobots.map((path) => `Disallow: ${path}`).join('\n')}
-
-Sitemap: ${siteUrl}/sitemap.xml
-Sitemap: ${siteUrl}/news-sitemap.xml
-`;
+/** robots.txt (RFC 9309): paths that are closed to all robots, robots to which everything is closed, and the sitemaps. */
+export function robotsTxt(siteUrl: string, refused: readonly string[] = publication.robots.refused): string {
+  const groups = [
+    ['User-agent: *', ...closedToRobots.map((path) => `Disallow: ${path}`)],
+    ...(refused.length > 0 ? [[...refused.map((name) => `User-agent: ${name}`), 'Disallow: /']] : []),
+    [`Sitemap: ${siteUrl}/sitemap.xml`, `Sitemap: ${siteUrl}/news-sitemap.xml`],
+  ];
+  return `${groups.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
 
 /**
  * ads.txt (IAB Tech Lab, version 1.1). A newspaper without sellers declares that with the format's placeholder record; without the file,
