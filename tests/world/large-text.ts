@@ -66,3 +66,31 @@ function readCutWords(): string[] {
   }
   return cut;
 }
+
+/**
+ * Words of up to ten letters that stand on two lines: their column is too narrow for any text.
+ *
+ * @param within a selector of what to look at
+ */
+export const brokenWords = (page: Page, within = 'body'): Promise<string[]> =>
+  page.evaluate((selector) => {
+    const broken: string[] = [];
+    for (const root of document.querySelectorAll(selector)) {
+      const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+      for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+        const element = text.parentElement;
+        if (!element?.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+        if (element.closest('.visually-hidden, script, style, noscript, option')) continue;
+        for (const { 0: word, index } of (text.textContent ?? '').matchAll(
+          /(?<![\p{L}\p{N}@.-])\p{L}{2,10}(?![\p{L}\p{N}@.-])/gu,
+        )) {
+          const range = document.createRange();
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          const tops = [...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top));
+          if (tops.some((top) => top > Math.min(...tops) + 4)) broken.push(word);
+        }
+      }
+    }
+    return broken;
+  }, within);

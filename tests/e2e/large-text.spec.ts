@@ -1,0 +1,93 @@
+/**
+ * Dialogs, the subscribe bar and the account on a phone whose text has twice its usual size: nothing is cut off or scrolls sideways, no short
+ * word is broken, and every dialog can be closed. The other pages: every-route.spec.ts.
+ */
+import type { Page } from '@playwright/test';
+import { dashboardTabs } from '../../src/lib/dashboard/model.ts';
+import { applyCoupon, cardFields, enterEmail, openPaywall, sheet } from '../world/checkout.ts';
+import { brokenWords, cutWords, textSizeOf, withLargeText } from '../world/large-text.ts';
+import { askFor, test as base, dialog, expect } from '../world/readers.ts';
+import { subscribeAt } from '../world/shop.ts';
+import { newEmail } from '../world/sign-in.ts';
+
+const test = base.extend({
+  baseURL: ({ shop }, use) => use(shop.site),
+  viewport: { width: 390, height: 664 },
+});
+
+/** What a reader can't read of a part of the page that is open. */
+async function unreadable(page: Page, part: string) {
+  const sideways = await page
+    .locator(part)
+    .first()
+    .evaluate((box) => box.scrollWidth - box.clientWidth);
+  return { sideways, cut: await cutWords(page), broken: await brokenWords(page, part) };
+}
+const readable = { sideways: 0, cut: [], broken: [] };
+
+/** Checks a part of the page with text of twice the size, and what `further` does with it. */
+async function check(page: Page, part: string, further = async () => {}): Promise<void> {
+  await withLargeText(await textSizeOf(page), page, async () => {
+    expect(await unreadable(page, part)).toEqual(readable);
+    await further();
+  });
+}
+
+test('the menu, the search and its results', async ({ page }) => {
+  await page.goto('/about');
+  await page.locator('.site-header').getByRole('button', { name: 'Menu' }).click();
+  await check(page, '.site-menu');
+  await page.getByRole('button', { name: 'Close menu' }).click();
+  await page.locator('.site-header').getByRole('link', { name: 'Search' }).click();
+  const field = dialog(page).getByRole('searchbox');
+  await check(page, 'dialog[open]', async () => {
+    expect((await field.boundingBox())?.width, 'width of the field').toBeGreaterThan(250);
+  });
+  await field.fill('harbor');
+  await field.press('Enter');
+  await expect(dialog(page).getByText('Top articles on')).toBeVisible();
+  await check(page, 'dialog[open]');
+});
+
+test('signing in by link and by code', async ({ page }) => {
+  await askFor(page, newEmail('a.reader.with.a.long.name'));
+  await check(page, 'dialog[open]');
+  await page.getByRole('button', { name: 'Login with code instead' }).click();
+  await expect(page.getByRole('heading', { name: 'Please check your email.' })).toBeVisible();
+  await check(page, 'dialog[open]');
+});
+
+test('the paywall, down to the sum', async ({ page }) => {
+  await openPaywall(page, 'reader-yearly');
+  await check(page, 'dialog[open]');
+  await enterEmail(page, newEmail());
+  await expect(cardFields(page).getByLabel('Card number')).toBeVisible();
+  await applyCoupon(page, 'NOPE');
+  await expect(sheet(page).getByRole('alert').filter({ hasText: /./ })).toBeVisible();
+  await expect(sheet(page).getByText('Renewal date')).toBeVisible();
+  await check(page, 'dialog[open]', async () => {
+    const coupon = await sheet(page).getByLabel('Coupon').boundingBox();
+    expect(coupon?.width, 'width of the coupon').toBeGreaterThan(250);
+  });
+});
+
+test('the subscribe bar, which can be folded', async ({ page }) => {
+  await page.goto('/section/politics');
+  const bar = page.locator('[data-sticky-footer]');
+  await bar.locator('summary').click();
+  await check(page, '[data-sticky-footer]', async () => {
+    await expect(bar.locator('summary')).toBeInViewport({ ratio: 1 });
+    await bar.locator('summary').click();
+    await expect(bar.getByRole('textbox')).toBeHidden();
+  });
+});
+
+test('the account of a subscriber', async ({ page, shop }) => {
+  await subscribeAt(shop, page.context(), 'member-monthly');
+  for (const path of [...dashboardTabs.map(({ slug }) => `/dashboard/${slug}`), '/cancel', '/account/card']) {
+    await test.step(path, async () => {
+      await page.goto(path);
+      await check(page, 'main');
+    });
+  }
+});
