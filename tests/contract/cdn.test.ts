@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { delay, HttpResponse, http, passthrough } from 'msw';
 import { describe, expect, test, vi } from 'vitest';
-import { type CdnSettings, type CdnTuning, openCdn } from '../../src/lib/cdn/cdn.server.ts';
+import { type CdnSettings, openCdn } from '../../src/lib/cdn/cdn.server.ts';
+import type { DeliveryTuning } from '../../src/lib/jobs/delivery.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { type Answer, standIn } from './stand-in.ts';
 
@@ -39,7 +40,7 @@ const taken: Answer = () =>
   HttpResponse.json({ success: true, errors: [], messages: [], result: { id: '023e105f4ecef8ad9ca31a8372d0c353' } });
 const fastlyTaken: Answer = () => HttpResponse.json({ 'article:12': '2168-1600000000-1' });
 
-function stand(settings: CdnSettings, answers: readonly Answer[], tuning: CdnTuning = {}) {
+function stand(settings: CdnSettings, answers: readonly Answer[], tuning: DeliveryTuning = {}) {
   const calls: Call[] = [];
   const host = new URL(settings.apiUrl ?? '').host;
   server.use(
@@ -52,7 +53,7 @@ function stand(settings: CdnSettings, answers: readonly Answer[], tuning: CdnTun
     }),
   );
   const log = { ...silent, warn: vi.fn(), error: vi.fn() };
-  const quick = { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50 } satisfies CdnTuning;
+  const quick = { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50 } satisfies DeliveryTuning;
   const cdn = closing(openCdn(settings, log, { ...quick, ...tuning }));
   return { cdn, calls, log };
 }

@@ -1,7 +1,8 @@
 /** IndexNow's wire protocol (indexnow.org/documentation), and what goes wrong on the way. */
 import { delay, HttpResponse, http } from 'msw';
 import { describe, expect, test, vi } from 'vitest';
-import { type IndexNowSettings, type IndexNowTuning, openIndexNow } from '../../src/lib/indexnow/indexnow.server.ts';
+import { type IndexNowSettings, openIndexNow } from '../../src/lib/indexnow/indexnow.server.ts';
+import type { DeliveryTuning } from '../../src/lib/jobs/delivery.server.ts';
 
 import { silent } from '../../src/lib/logging.ts';
 import { type Answer, standIn } from './stand-in.ts';
@@ -27,7 +28,7 @@ interface Body {
   readonly urlList: string[];
 }
 
-function stand(answers: readonly Answer[], tuning: IndexNowTuning = {}) {
+function stand(answers: readonly Answer[], tuning: DeliveryTuning = {}) {
   const calls: { at: number; type: string | null; body: Body }[] = [];
   server.use(
     http.post('https://indexnow.stand-in.test/indexnow', async ({ request }) => {

@@ -1,6 +1,6 @@
 /** Purges the CDN in front of the site by tag: it removes the pages that carry the tags. */
 import { type PostResult, postJson } from '../http/post.server.ts';
-import { createDeliveryQueue, type DeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
+import { createDeliveryQueue, type DeliveryQueue, type DeliveryTuning, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
 import { everyPageTag, purgeKeys } from './model.ts';
 
@@ -45,22 +45,6 @@ export interface Cdn {
   close(): Promise<number>;
 }
 
-/** Times and sizes, for tests; the defaults are for production. */
-export interface CdnTuning {
-  /** Milliseconds in which equal tags are one, 250 by default. */
-  readonly collectMs?: number;
-  /** Milliseconds for one call, 10,000 by default. */
-  readonly timeoutMs?: number;
-  /** First and longest wait between two tries, 500 and 60,000 by default. */
-  readonly backOffMs?: readonly [first: number, longest: number];
-  /** Milliseconds between two tries while a setting is wrong, five minutes by default: rights are often granted later. */
-  readonly misconfiguredMs?: number;
-  /** Most keys that wait, 10,000 by default; beyond it one purge of everything takes their place. */
-  readonly limit?: number;
-  /** Milliseconds that closing may take, 5,000 by default. */
-  readonly closeMs?: number;
-}
-
 const off: Cdn = {
   purge: () => {},
   idle: async () => {},
@@ -77,24 +61,26 @@ const off: Cdn = {
 };
 
 /** Opens the way to the CDN. Nothing is sent before the first purge. @param settings `null`: there is no CDN to purge */
-export function openCdn(settings: CdnSettings | null, log: Logger, tuning: CdnTuning = {}): Cdn {
+export function openCdn(settings: CdnSettings | null, log: Logger, tuning: DeliveryTuning = {}): Cdn {
   if (settings === null) return off;
-  const timeoutMs = tuning.timeoutMs ?? 10_000;
+  const { timeoutMs = 10_000, ...times } = tuning;
   const vendor =
     settings.provider === 'cloudflare' ? createCloudflare(settings, timeoutMs) : createFastly(settings, timeoutMs);
   const queue = (soft: boolean): DeliveryQueue =>
     createDeliveryQueue({
       name: soft ? 'Soft CDN purge' : 'CDN purge',
       batchSize: vendor.batchSize,
-      collectMs: tuning.collectMs ?? 250,
-      limit: tuning.limit ?? 10_000,
+      collectMs: 250,
+      limit: 10_000,
       // Every page carries this tag, so nothing that waited is missed.
       overflow: () => [everyPageTag],
       // A page that isn't purged stays outdated for its whole lifetime, so a purge is never given up.
       tries: Number.POSITIVE_INFINITY,
-      backOffMs: tuning.backOffMs ?? [500, 60_000],
-      misconfiguredMs: tuning.misconfiguredMs ?? 300_000,
-      closeMs: tuning.closeMs ?? 5000,
+      backOffMs: [500, 60_000],
+      // Rights are often granted later.
+      misconfiguredMs: 300_000,
+      closeMs: 5000,
+      ...times,
       send: (keys, signal) => vendor.purge(keys, soft, signal),
       log,
     });

@@ -3,7 +3,7 @@
  * is tried a few times and then given up, because their own crawl finds the page anyway.
  */
 import { postJson } from '../http/post.server.ts';
-import { createDeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
+import { createDeliveryQueue, type DeliveryTuning, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
 
 export interface IndexNowStats {
@@ -29,20 +29,6 @@ export interface IndexNow {
   close(): Promise<number>;
 }
 
-/** Times, for tests; the defaults are for production. */
-export interface IndexNowTuning {
-  /** Milliseconds in which announcements are collected, 10,000 by default. */
-  readonly collectMs?: number;
-  /** Milliseconds for one request, 10,000 by default. */
-  readonly timeoutMs?: number;
-  /** First and longest wait between two tries, 5,000 and 300,000 by default. */
-  readonly backOffMs?: readonly [first: number, longest: number];
-  /** Tries of one request, 6 by default. */
-  readonly tries?: number;
-  /** Milliseconds that closing may take, 3,000 by default. */
-  readonly closeMs?: number;
-}
-
 function reasonToBeOff(settings: IndexNowSettings | null): string | null {
   if (settings === null) return 'INDEXNOW_KEY is not set';
   if (!isIndexNowKey(settings.key)) return 'INDEXNOW_KEY has to be 8 to 128 letters, digits and dashes';
@@ -63,7 +49,7 @@ interface Announcement {
  *
  * @param settings `null`, a key that is none or a site that is not public turn it off; `stats().off` says which
  */
-export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tuning: IndexNowTuning = {}): IndexNow {
+export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tuning: DeliveryTuning = {}): IndexNow {
   const off = reasonToBeOff(settings);
   if (settings === null || off !== null) {
     if (settings !== null) log.warn({ why: off }, 'IndexNow is off');
@@ -76,23 +62,25 @@ export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tun
   }
   const { key, siteUrl } = settings;
   const { origin, host } = new URL(siteUrl);
+  const { timeoutMs = 10_000, ...times } = tuning;
   const keyLocation = `${origin}/${key}.txt`;
   const queue = createDeliveryQueue({
     name: 'IndexNow',
     batchSize: indexNowBatch,
-    collectMs: tuning.collectMs ?? 10_000,
+    collectMs: 10_000,
     limit: 50_000,
     overflow: () => [],
-    tries: tuning.tries ?? 6,
-    backOffMs: tuning.backOffMs ?? [5000, 300_000],
+    tries: 6,
+    backOffMs: [5000, 300_000],
     misconfiguredMs: null,
-    closeMs: tuning.closeMs ?? 3000,
+    closeMs: 3000,
+    ...times,
     send: async (urlList, signal): Promise<Outcome> => {
       const result = await postJson({
         url: settings.url ?? indexNowUrl,
         headers: {},
         body: { host, key, keyLocation, urlList } satisfies Announcement,
-        timeoutMs: tuning.timeoutMs ?? 10_000,
+        timeoutMs,
         signal,
       });
       if (!result.answered) return { kind: 'failed', message: result.message };

@@ -41,6 +41,15 @@ export interface DeliveryOptions {
   readonly random?: () => number;
 }
 
+/** Times and sizes that tests give a vendor's queue, in the place of those for production. */
+export interface DeliveryTuning
+  extends Partial<
+    Pick<DeliveryOptions, 'batchSize' | 'collectMs' | 'limit' | 'tries' | 'backOffMs' | 'misconfiguredMs' | 'closeMs'>
+  > {
+  /** Milliseconds for one request. */
+  readonly timeoutMs?: number;
+}
+
 export interface DeliveryStats {
   /** Notices that the service has accepted. */
   readonly accepted: number;

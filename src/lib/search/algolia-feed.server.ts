@@ -11,23 +11,10 @@ import { publication } from '../../publication.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { tag } from '../content/tags.ts';
 import { postJson } from '../http/post.server.ts';
-import { createDeliveryQueue, type DeliveryQueue, type Outcome } from '../jobs/delivery.server.ts';
+import { createDeliveryQueue, type DeliveryQueue, type DeliveryTuning, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
 import type { AlgoliaAccess, HostedFeed } from './model.ts';
 import { type Action, actionFor, recordVersion } from './record.ts';
-
-export interface FeedTuning {
-  /** Milliseconds in which changes are collected, 1,000 by default. */
-  readonly collectMs?: number;
-  /** First and longest wait between two tries, 2,000 and 300,000 by default. */
-  readonly backOffMs?: readonly [first: number, longest: number];
-  /** Milliseconds between two tries while a setting is wrong, 60,000 by default. */
-  readonly misconfiguredMs?: number;
-  /** Milliseconds that closing may take, 3,000 by default. */
-  readonly closeMs?: number;
-  /** Articles in one request, 50 by default. */
-  readonly batchSize?: number;
-}
 
 export interface FeedOptions {
   readonly access: AlgoliaAccess;
@@ -37,7 +24,7 @@ export interface FeedOptions {
   /** Folder of the files that record what has arrived. */
   readonly dataDir: string;
   readonly log: Logger;
-  readonly tuning?: FeedTuning;
+  readonly tuning?: Omit<DeliveryTuning, 'timeoutMs'>;
 }
 
 /** The rules that an index was filled by: the shape of its records, and the access levels of sections. */
@@ -143,19 +130,20 @@ export function openFeed(options: FeedOptions): HostedFeed {
 }
 
 const openQueue = (options: FeedOptions): DeliveryQueue => {
-  const { log, tuning = {} } = options;
+  const { log, tuning } = options;
   return createDeliveryQueue({
     name: 'Search feed',
-    batchSize: tuning.batchSize ?? 50,
-    collectMs: tuning.collectMs ?? 1000,
+    batchSize: 50,
+    collectMs: 1000,
     limit: most,
     overflow: () => [],
     tries: Number.POSITIVE_INFINITY,
-    backOffMs: tuning.backOffMs ?? [2000, 300_000],
-    misconfiguredMs: tuning.misconfiguredMs ?? 60_000,
+    backOffMs: [2000, 300_000],
+    misconfiguredMs: 60_000,
     // One record that is too big for the account's plan refuses the whole request.
     halveRefused: true,
-    closeMs: tuning.closeMs ?? 3000,
+    closeMs: 3000,
+    ...tuning,
     log,
     send: (ids, signal) => send(options, ids, signal),
   });
