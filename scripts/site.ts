@@ -59,7 +59,7 @@ interface Readiness {
  *
  * @param base address of the site on this machine
  * @param options.complete waits for the whole archive, not only for what the front page needs
- * @param options.timeoutMs how long a problem of the sync may last before the wait is given up; the site heals later
+ * @param options.timeoutMs how long a problem of the sync may last before the wait is given up; the site recovers later
  * @returns `null` when there is an edition, else the problem that keeps it away
  */
 export async function waitForEdition(

@@ -86,7 +86,7 @@ function print(siteUrl: string, others: readonly Row[], problem: string | null, 
     ([name, address, purpose]) => `  ${name.padEnd(widths[0] ?? 0)}   ${address.padEnd(widths[1] ?? 0)}   ${purpose}`,
   );
   const head = problem
-    ? `The site is up and has no edition yet: ${problem}\nIt answers 503 until there is one and heals by itself.`
+    ? `The site is up and has no edition yet: ${problem}\nIt answers 503 until there is one and recovers by itself.`
     : `${publication.name} is out (${duration(Date.now() - began)}).`;
   console.log(`\n${head}\n\n${lines.join('\n')}\n\n  Ctrl-C stops everything. Logs: ${logs}\n`);
 }

@@ -124,7 +124,7 @@ describe('pages that are not stored', () => {
     expect(await read(bench, '/a')).toContain('/a');
   });
 
-  it('tell their readers when they cannot be rendered, and are tried again by the next', async () => {
+  it('answer with an error when they cannot be rendered, and are rendered again by the next request', async () => {
     const world = paper({ '/a': ['t'] });
     world.breakDown('no ink');
     const bench = start(world.render);

@@ -22,7 +22,7 @@ describe('the queue', () => {
 });
 
 describe('changes', () => {
-  it('are told by tag', () => {
+  it('are found by tag', () => {
     const changes = createTagChanges('site');
     const first = changes.note(['a'], [], null);
     const second = changes.note(['b'], ['c'], null);

@@ -35,7 +35,7 @@ function spoken(): string {
   return document.querySelector('[role=status]')?.textContent ?? '';
 }
 
-it('stands where the page would have it, is told politely, and runs no script', () => {
+it('stands where the page would have it, is announced politely, and runs no script', () => {
   showAlert(banner('a'));
   expect([shown(), spoken()]).toEqual([['a'], 'Breaking news: The bridge is open']);
   expect([document.querySelector('.alert script'), Reflect.get(globalThis, 'hasRun')]).toEqual([null, undefined]);

@@ -29,7 +29,7 @@ function visit(answer: UnseenAnswer): HTMLElement | null {
   return document.querySelector<HTMLElement>('.correction-notice');
 }
 
-it('names the story as text, links to its notes, and counts as told after some seconds', async () => {
+it('names the story as text, links to its notes, and counts as read after some seconds', async () => {
   const notice = visit({ stories, until });
   const link = notice?.querySelector('a');
   expect([link?.textContent, link?.getAttribute('href')]).toEqual(['A <b>Mule</b>', '/article/a-mule#corrections']);
@@ -55,7 +55,7 @@ it('says whether the stories were corrected or only clarified', () => {
   expect(heading(...stories, clarified)).toBe('Stories you read were corrected or clarified');
 });
 
-it('is told at once when it is dismissed, by Escape too, and asked for no more', async () => {
+it('is recorded at once when it is dismissed, by Escape too, and fetched no more', async () => {
   visit({ stories, until })
     ?.querySelector('button')
     ?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));

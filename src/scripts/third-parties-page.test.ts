@@ -28,7 +28,7 @@ afterEach(() => {
   delete document.documentElement.dataset.consent;
 });
 
-it('an answer counts at once, and is told to the server', async () => {
+it('an answer counts at once, and is sent to the server', async () => {
   const asked = vi.fn(async (_address: string, _request: RequestInit) => new Response());
   vi.stubGlobal('fetch', asked);
   const { applyChoice } = await import('./third-parties-page.ts');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLog } from './logging.ts';
 
-it('tells of an error what it says and where, not what it carries', () => {
+it('logs an error’s message and place, not its other properties', () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
   const carried = {
@@ -23,7 +23,7 @@ it('tells of an error what it says and where, not what it carries', () => {
   expect(line).not.toMatch(/ada@|secret/);
 });
 
-it('tells of an address where it leads, not what it opens', () => {
+it('logs the path of an address, not its secrets', () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
   for (const url of ['/account/unsubscribe?token=secret', '/gift/secret?utm_source=mail', '/article/a#secret']) {

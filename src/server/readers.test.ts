@@ -75,7 +75,7 @@ describe('accounts', () => {
     });
   });
 
-  it('work while the mail server is away, and keep what is to be sent', async () => {
+  it('work while the mail server is down, and keep what is to be sent', async () => {
     const opened = await open(mail);
     opened?.start();
     const made = await opened?.services.accounts.create(email, caller);
@@ -95,7 +95,7 @@ describe('accounts', () => {
     expect(readFileSync(file, 'utf8')).toBe(secret);
   });
 
-  it('do not stop the start when PostgreSQL is away', async () => {
+  it('do not stop the start when PostgreSQL is down', async () => {
     const opened = await open({ ...mail, DATABASE_URL: 'postgres://u:geheim@127.0.0.1:1/paper' });
     expect(opened?.state().database).toMatch(/PostgreSQL does not answer/);
     await expect(opened?.services.accounts.exists(email, caller)).rejects.toThrow(DatabaseUnavailable);
@@ -137,7 +137,7 @@ describe('billing', () => {
     await vi.waitFor(() => expect(opened?.state().stripe).toEqual({ problem: named, wallets: null }));
   });
 
-  it('starts while Stripe is away, is part of what a reader gets, and forgets with the account', async () => {
+  it('starts while Stripe is down, is part of a reader’s export, and is erased with the account', async () => {
     const opened = await open({ ...mail, ...stripe });
     if (!opened?.services.billing) throw new Error('Billing is off.');
     const { accounts } = opened.services;

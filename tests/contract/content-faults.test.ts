@@ -1,4 +1,4 @@
-/** The content service against recorded faults: with any answer of WordPress readers keep what they have, and sync heals. */
+/** The content service against recorded faults: with any answer of WordPress readers keep what they have, and the sync recovers. */
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

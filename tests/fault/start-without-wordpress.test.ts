@@ -1,4 +1,4 @@
-/** WordPress down at the first start: the site comes up, says that it has no edition, and heals by itself. */
+/** WordPress down at the first start: the site comes up, says that it has no edition, and recovers by itself. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -51,7 +51,7 @@ async function startSite(env: Record<string, string>): Promise<string> {
   return `http://127.0.0.1:${/"port":(\d+)/.exec(output)?.[1]}`;
 }
 
-it('answers 503 with Retry-After while WordPress is down, and heals when it comes', async () => {
+it('answers 503 with Retry-After while WordPress is down, and recovers when it comes', async () => {
   const port = await freePort();
   const base = await startSite({ WORDPRESS_URL: `http://127.0.0.1:${port}`, SYNC_POLL_SECONDS: '1' });
   const page = await fetch(base);

@@ -113,7 +113,7 @@ describe('the words that are kept', () => {
     expect(search('quagmyre')).toMatchObject({ total: 0, instead: [] });
   });
 
-  it('say nothing of what is behind a wall', () => {
+  it('reveal nothing of a paid part', () => {
     const facts = { access: 'subscriber' as const, words: 480, minutes: 2, commentsOpen: true };
     put(62, {
       openingHtml: '<p>Open words.</p>',

@@ -65,7 +65,7 @@ describe('walls', () => {
     expect(reader().search('ferry').total).toBe(1);
   });
 
-  it('an article that gets a wall without another word is no longer found by what is behind it', () => {
+  it('an article that becomes paid without a new word is no longer found by its paid part', () => {
     put({});
     expect(found()).toBe(1);
     expect(put({ access: 'subscriber' }).tags).toContain('search');

@@ -82,7 +82,7 @@ it('a withdrawn story takes its notes along, and brings them back when it return
   expect(places()).toEqual(['story-1 24', 'story-2 23']);
 });
 
-it('tells which stories were corrected after a moment, and how', () => {
+it('lists the stories that were corrected after an instant, and how', () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-24T13:00:00Z') });
   put(1, { ...note(24), kind: 'clarification' }, note(23), note(21));
   put(2, note(22));

@@ -8,7 +8,7 @@ import { silent } from '../../lib/logging.ts';
 import { openContent } from '../content.server.ts';
 import type { ContentChange } from '../service.ts';
 
-it('tells again what the process before did not tell to the end, once, with what was withdrawn', async () => {
+it('repeats changes that the process before did not finish publishing, once, with what was withdrawn', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'replay-'));
   const wordpress = fakeWordPress();
   const put = (id: number, status: string, modified: string): void => {

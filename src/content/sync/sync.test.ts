@@ -429,7 +429,7 @@ describe('WordPress in trouble', () => {
     expect((await content.syncNow()).problem).toContain('install and activate wordpress/newsroom');
   });
 
-  it('heals by itself when it was down at the first start', async () => {
+  it('recovers by itself when it was down at the first start', async () => {
     let down = true;
     wordpress.intercept = () => (down ? Promise.reject(new TypeError('fetch failed')) : null);
     let ready: () => void = () => {};

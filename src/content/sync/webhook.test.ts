@@ -120,7 +120,7 @@ describe('a webhook', () => {
     await expect.poll(() => content.reader().article('a-7')?.title).toBe('Imported');
   });
 
-  it('changes nothing when it is not WordPress who speaks', async () => {
+  it('changes nothing when the webhook is not signed by WordPress', async () => {
     edit(7, { title: { rendered: 'Corrected' } });
     const body = JSON.stringify(hook());
     const stamp = String(Math.floor(now / 1000));

@@ -298,7 +298,7 @@ it('an entry of the log of the same second may be newer: this node appends neith
   expect(content.followed.ahead()).toEqual([]);
 });
 
-describe('sections of the log that are older than what this node was told', () => {
+describe('sections of the log that are older than those of this node', () => {
   type SectionsEntry = Extract<ContentEntry, { kind: 'sections' }>;
   const rules = publication.access.sections as Record<string, 'subscriber'>;
   afterEach(() => {

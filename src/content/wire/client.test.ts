@@ -107,7 +107,7 @@ describe('the client', () => {
     expect(most).toBe(4);
   });
 
-  it('stops when told to', async () => {
+  it('stops when it is aborted', async () => {
     const stop = new AbortController();
     const { get } = client(() => {
       stop.abort();

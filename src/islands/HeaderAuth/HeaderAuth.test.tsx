@@ -85,7 +85,7 @@ describe('the reader’s menu', () => {
     expect(complaints).not.toHaveBeenCalled();
   });
 
-  it('opens at the end the arrow points to, and tells the others', () => {
+  it('opens at the end the arrow points to, and records in the store that it is open', () => {
     button().focus();
     press('ArrowUp');
     expect(focused()).toBe('Sign out');

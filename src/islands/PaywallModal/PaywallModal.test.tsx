@@ -477,7 +477,7 @@ describe('wallets’ buttons', () => {
     expect(event.resolve).not.toHaveBeenCalled();
   });
 
-  it('tell the sheet what a bank says, and let the reader go on after a sheet that was dismissed', async () => {
+  it('show the bank’s message in the sheet, and let the reader go on after a sheet that was dismissed', async () => {
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
     answers['/blaize/payment/stripe/subscribe'] = () => json({ message: 'Your card was declined.' }, 402);
     await toPayment();
@@ -508,7 +508,7 @@ describe('wallets’ buttons', () => {
     expect(sheet().className).not.toContain('aside');
   });
 
-  it('tell Stripe.js of another sum', async () => {
+  it('pass another sum on to Stripe.js', async () => {
     await toPayment({});
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(1200));
     await click(named('label', 'Monthly $12 a month').querySelector('input') as HTMLInputElement);
@@ -721,7 +721,7 @@ describe('a reader who has a subscription', () => {
     expect(sheet().querySelector('[data-step="payment"] button[type="submit"]')).toBeNull();
   });
 
-  it('is told to look after a card that failed', async () => {
+  it('is sent to the page of the card after a card that failed', async () => {
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(8022, { kind: 'upgrade' }));
     answers['/api/v1/me/subscription/switch'] = () => json({ message: 'Your card was declined.' }, 402);

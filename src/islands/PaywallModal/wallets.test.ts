@@ -57,7 +57,7 @@ it('pays what the reader has agreed to', async () => {
   expect(event.paymentFailed).not.toHaveBeenCalled();
 });
 
-it('tells the sheet of a payment that failed, in the bank’s own words', async () => {
+it('shows a payment that failed in the sheet, with the bank’s own message', async () => {
   const error = { text: 'Payment has failed.', detail: 'Your card was declined.' };
   const { event, run } = bench(quoteOf(12_000), { error });
   // The sheet has given its card, and is gone.
@@ -165,7 +165,7 @@ describe('what Apple Pay says of later', () => {
     });
   });
 
-  it('tells a first time at another price apart', () => {
+  it('distinguishes a first period at another price', () => {
     expect(recurring(penny, 60)).toMatchObject({
       trialBilling: { amount: 60, recurringPaymentEndDate: new Date(renewal) },
       regularBilling: { amount: 12_000, recurringPaymentStartDate: new Date(renewal) },

@@ -39,7 +39,7 @@ describe('a window for social sign-in', () => {
     );
   });
 
-  it('tells a sign-in and a registration, once, and shuts the window', () => {
+  it('reports a sign-in and a registration, once, and closes the window', () => {
     open();
     page.say({ action: 'register', identifier: 'ada@example.com', stateKey: 'key-1' });
     page.say({ action: 'login', cookie: 'visitor=registered; Path=/' });

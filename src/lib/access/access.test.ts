@@ -123,7 +123,7 @@ onBothEngines('access', (engines) => {
   });
 
   describe('entitlements', () => {
-    it('is told in the shapes of the wire', async () => {
+    it('has the form of the specification’s answers', async () => {
       const { read, pay, clock } = await open();
       expect(accessDetails(await read(1, true, 'subscriber'))).toEqual({
         authenticated: true,

@@ -48,7 +48,7 @@ it('the words of a note have the spaces of its text, and no other', () => {
   ).toBe('See this. It is two, not ten.');
 });
 
-it('a notice tells of the oldest first, so that being told of them leaves the newer ones untold', () => {
+it('a notice shows the oldest first, so that the newer ones remain for the next', () => {
   const ats = (...list: number[]) => shownNext(list.map((at) => ({ at }))).map(({ at }) => at);
   expect(ats(9, 7, 5, 3, 1)).toEqual([5, 3, 1]);
   expect(ats(5, 3)).toEqual([5, 3]);

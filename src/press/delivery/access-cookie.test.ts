@@ -23,7 +23,7 @@ describe('the access cookie', () => {
     expect(cookie.verify(value)).toBeNull();
   });
 
-  it('outlives the change of its key until the key is taken away', () => {
+  it('stays valid after a change of keys until its own key is removed', () => {
     const old = createAccessCookie({ name: 'access', keys: [key('old')], now: () => now });
     const value = old.sign('subscriber', later());
     expect(cookie.verify(value)).toBe('subscriber');

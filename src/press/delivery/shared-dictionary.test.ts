@@ -103,7 +103,7 @@ it('sends brotli unless the browser prefers Zstandard or knows nothing else', as
   expect(zstandard.headers.etag).toMatch(/^"[\w-]{22}-dcz"$/);
 });
 
-it('tells caches: only this browser may keep it, and every response depends on the header', async () => {
+it('is private to the browser, and varies by the header, for caches', async () => {
   const small = await ask('/a', withIt);
   const br = await ask('/a', { 'accept-encoding': chromium });
   expect(small.headers).toMatchObject({ 'cache-control': 'private', vary: 'Available-Dictionary, Accept-Encoding' });

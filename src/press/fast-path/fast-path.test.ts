@@ -519,7 +519,7 @@ describe('slow and silent clients', () => {
     server.close();
   });
 
-  it('closes idle connections when it is told to, and finishes what is being sent', async () => {
+  it('closes idle connections on request, and finishes what is being sent', async () => {
     const server = await slow({ firstMs: 60_000, idleMs: 60_000 });
     const idle = open(server);
     await vi.waitFor(async () => expect(await connections(server)).toBe(1));

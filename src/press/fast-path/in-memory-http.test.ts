@@ -111,7 +111,7 @@ describe('there is none', () => {
     await expect(ask(handler)).rejects.toThrow('broken');
   });
 
-  it('when the reader has gone, of which the handler hears', async () => {
+  it('reports to the handler that the reader has gone', async () => {
     const gone: string[] = [];
     const reader = new AbortController();
     const answer = ask(

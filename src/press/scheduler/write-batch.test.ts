@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { html, press, readText, tempDir } from '../testing.ts';
 import { createWriteBatch } from './write-batch.ts';
 
-it('stores as many pages as it is told in one transaction, and the last ones without waiting for more', async () => {
+it('stores a given number of pages in one transaction, and the last ones without waiting for more', async () => {
   const transactions: number[] = [];
   let stored = 0;
   const batch = createWriteBatch(3, (work) => {
@@ -15,7 +15,7 @@ it('stores as many pages as it is told in one transaction, and the last ones wit
   expect(transactions).toEqual([3, 3, 1]);
 });
 
-it('stores each page alone when the transaction fails, and tells a failure to its page only', async () => {
+it('stores each page alone when the transaction fails, and reports a failure for its page only', async () => {
   let undone = 0;
   const batch = createWriteBatch(3, (work) => {
     try {

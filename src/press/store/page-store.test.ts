@@ -62,7 +62,7 @@ describe('the store', () => {
     });
   });
 
-  it('tells what other builds have left, the most read first', async () => {
+  it('lists the pages that other builds left, the most read first', async () => {
     const one = open();
     for (const key of ['/a', '/b', '/c']) await put(one, key, 'text');
     one.addReads(new Map([['p/b', { ref: { key: '/b', variant: 'public' }, count: 3 }]]));
@@ -330,7 +330,7 @@ describe('a full disk', () => {
     store.close();
   });
 
-  it('is told to be over, too, when what waited was made anew and taken meanwhile', async () => {
+  it('is reported to be over, too, when what waited was rendered again and stored meanwhile', async () => {
     const { disk, wrap } = fillable();
     const { log, lines } = keepLog();
     const store = openStore({ file, build: 'one', log, wrap });

@@ -184,7 +184,7 @@ it('the stream is closed while the page is hidden or left, and goes on where it 
   expect([FakeStream.all.length, stream().url]).toEqual([3, '/live/7?since=s2']);
 });
 
-it('told to fetch itself, the page takes over what is new, changed and gone', async () => {
+it('asked to fetch itself, the page takes over what is new, changed and gone', async () => {
   pages = [page({ state: 's9', entries: [entry(14), entry(12, { version: 'v2', words: 'Changed' })] })];
   const live = open();
   live.say('sync', 's9', 's9');
@@ -219,7 +219,7 @@ it('a key event on a later page is corrected and withdrawn in the list of them',
   expect([ids(), keyEvents()]).toEqual([['12', '11'], ['Corrected']]);
 });
 
-it('told to fetch itself, the page takes over the key events, and not those of entries that wait', async () => {
+it('asked to fetch itself, the page takes over the key events, and not those of entries that wait', async () => {
   pages = [
     page({ state: 's2', entries: [entry(14, { key: true }), entry(12), entry(11)], next: true, keys: [14, 11, 3] }),
   ];
@@ -316,7 +316,7 @@ it('a reader whose access ends keeps the page and reads so, and nothing says tha
   expect(FakeStream.all).toHaveLength(1);
 });
 
-it('an alert comes into the open page and goes off it, and the stream is told which one the page has', async () => {
+it('an alert comes into the open page and leaves it, and the stream gets the id of the one that the page has', async () => {
   document.body.innerHTML = `<a class="skip-link" href="#main">Skip</a><main id="main">${page()}</main>`;
   follow();
   const alert = `<section class="alert" data-alert="a" data-until="${Date.now() + 60_000}"><details open><summary></summary><p><b>Breaking</b>The bridge</p></details></section>`;

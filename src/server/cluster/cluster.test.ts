@@ -60,7 +60,7 @@ describe('the nodes of a cluster', () => {
     expect(room.requests()).toEqual([]);
   });
 
-  it('tell each other of changes that no document explains, such as prices', async () => {
+  it('send each other changes that no document explains, such as prices', async () => {
     const { all } = await openNodes(engines, 3);
     const counted = () => all.map(({ changes }) => changes.filter(({ tags }) => tags.has('prices')).length);
     all[2]?.cluster.publish(new Set(['prices']), 'any');

@@ -77,7 +77,7 @@ async function deliver(others: readonly Node[], id: number, event?: string): Pro
 }
 
 describe('a node that alone has lost PostgreSQL', () => {
-  it('stops showing what is withdrawn or made paid, keeps the rest, and converges when it hears again', async () => {
+  it('stops showing what is withdrawn or made paid, keeps the rest, and converges when it is connected again', async () => {
     const { room, proxy, own, node, others, all } = await openCutNode();
     proxy.freeze();
     await expect.poll(() => node.cluster.node.cutOffMs !== null).toBe(true);
@@ -103,7 +103,7 @@ describe('a node that alone has lost PostgreSQL', () => {
     expect(asked(own.requests)).toBe(false);
   });
 
-  it('goes on showing what it has while WordPress is away, too, and withdraws when WordPress answers', async () => {
+  it('goes on showing what it has while WordPress is down, too, and withdraws when WordPress answers', async () => {
     const { room, proxy, own, node, others } = await openCutNode();
     own.isAway = true;
     proxy.freeze();
@@ -160,7 +160,7 @@ describe('a node that alone has lost PostgreSQL', () => {
   });
 });
 
-describe('while PostgreSQL is away for all nodes', () => {
+describe('while PostgreSQL is down for all nodes', () => {
   const alone = prepare('postgres', { ownServer: true });
 
   it('all go on with what they have, withdraw what WordPress withdraws, and the log gets it first of all', async () => {

@@ -212,7 +212,7 @@ describe('SQLite', () => {
 describe('PostgreSQL', () => {
   const engines = prepare('postgres', { ownServer: true });
 
-  it('may be away at the start, and is migrated when it comes', async () => {
+  it('may be down at the start, and is migrated when it comes', async () => {
     const place = await engines.place();
     await engines.cluster().stop();
     const database = await engines.open(place);

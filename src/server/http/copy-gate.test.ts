@@ -59,7 +59,7 @@ describe('a document that the copy has not come to', () => {
     expect(asked).toEqual([document]);
   });
 
-  it('is a matter of later while WordPress does not answer, and is not there when it says so', async () => {
+  it('has to wait while WordPress does not answer, and is let through when WordPress has none', async () => {
     reachable = false;
     expect(await gate.arrive('/article/old', 'a')).toBe('later');
     // A built-in text stands in for a page.

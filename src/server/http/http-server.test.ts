@@ -281,7 +281,7 @@ describe('pages', () => {
 });
 
 describe('without an edition', () => {
-  it('answers 503 with Retry-After and a page that asks again, and heals', async () => {
+  it('answers 503 with Retry-After and a page that reloads itself, and recovers', async () => {
     let ready = false;
     const { port } = await front({ editionReady: () => ready });
     for (const path of ['/', '/article/a', '/rss.xml']) {

@@ -201,7 +201,7 @@ describe('the server', () => {
     expect(renders).toHaveLength(1);
   });
 
-  it('lives on after a refusal, with the body of the request read past', async () => {
+  it('stays open after a refusal, with the rest of the request’s body skipped', async () => {
     const socket = connect(port, '127.0.0.1');
     const get = 'GET /article/some HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
     socket.write(`POST /article/some HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab`);

@@ -37,7 +37,7 @@ async function open(): Promise<{ socket: Socket; text: () => string; ended: Prom
   return { socket, text: () => text, ended };
 }
 
-it('tells the last answer of a connection to close it: one in the making, and the next one of a connection that is kept', async () => {
+it('closes a connection with its last answer: one that is being made, and the next one of a connection that is kept alive', async () => {
   const [slow, kept] = await Promise.all([open(), open()]);
   slow.socket.write(get('/slow'));
   kept.socket.write(get('/quick'));

@@ -34,7 +34,7 @@ function feed(access: LiveStory['access'] = 'free') {
   return { made, entries, live, rendered, change, sent };
 }
 
-it('an entry is rendered once, and sent before the state is told', async () => {
+it('an entry is rendered once, and sent before the new state', async () => {
   const { entries, change, rendered } = feed();
   entries.set(11, { story: 1, words: 'a' });
   expect(await change('entry:11', 'live:1')).toEqual([
@@ -65,7 +65,7 @@ it('a change of other pages asks for nothing', async () => {
   expect(await change()).toEqual([]);
 });
 
-it('stories that begin and end are told', async () => {
+it('the beginning and the end of live coverage are sent', async () => {
   const { live, change, made } = feed();
   made.start();
   live.add(2);

@@ -59,7 +59,7 @@ async function open(path = '/live/1', headers: Record<string, string> = {}): Pro
 const said = ({ events }: Stream) => events.map(({ name, data }) => `${name} ${data}`);
 const isOpen = (count: number) => expect.poll(() => streams.stats().open).toBe(count);
 
-it('a page that has everything is told nothing, and gets what comes', async () => {
+it('a page that has everything is sent nothing, and gets later events', async () => {
   streams.stories([story('s1')]);
   const stream = await open('/live/1?since=s1');
   expect([stream.status, stream.headers['content-type'], stream.headers['cache-control']]).toEqual([
@@ -104,7 +104,7 @@ it('the last event of a change has its place in the stream, by which the page kn
   await expect.poll(() => ids(lost)).toEqual(['sync s5']);
 });
 
-it('one who missed more than is remembered is told to fetch the page', async () => {
+it('a page that missed more than is remembered gets the event to fetch itself', async () => {
   streams.stories([story('s0')]);
   for (let at = 1; at <= 300; at++) streams.send(story(`s${at}`), entry(`e${at}`));
   for (const since of ['s0', 's99', 'unknown', '']) {
@@ -116,7 +116,7 @@ it('one who missed more than is remembered is told to fetch the page', async () 
   await expect.poll(() => near.events.length).toBe(200);
 });
 
-it('after a restart with other entries every page is told to fetch itself, and with the same ones none', async () => {
+it('after a restart with other entries every page gets the event to fetch itself, and with the same ones none', async () => {
   streams.stories([story('s7')]);
   const same = await open('/live/1', { 'last-event-id': 's7' });
   const other = await open('/live/1', { 'last-event-id': 's6' });
@@ -293,7 +293,7 @@ it('an alert reaches every open page, once, and is taken off again', async () =>
   await expect.poll(() => open1.lastId()).toBe('s1');
 });
 
-it('a page that comes back is told of an alert only where it shows another one', async () => {
+it('a page that comes back gets the alert only where it shows another one', async () => {
   streams.stories([story('s1')]);
   const first = await open('/live/1?since=s1&alert=gone');
   await expect.poll(() => said(first)).toEqual(['alert -']);

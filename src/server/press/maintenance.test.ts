@@ -54,7 +54,7 @@ it('waits for the edition, and then looks at every stored page again', async () 
   expect(invalidate).toHaveBeenCalledWith(['site'], { reason: 'the first edition' });
 });
 
-it('turns the day at New York’s midnight, also when the clock jumps', async () => {
+it('renews pages of the day at New York’s midnight, also when the clock jumps', async () => {
   let now = Date.parse('2026-11-21T04:59:59Z');
   const { running, publish } = maintenance({ now: () => now });
   await running.warmed;
@@ -68,7 +68,7 @@ it('turns the day at New York’s midnight, also when the clock jumps', async ()
   running.stop();
 });
 
-it('turns the day of a home page that was stored yesterday', async () => {
+it('renews a home page that was stored yesterday', async () => {
   const entry = { page: { renderedAt: Date.parse('2026-11-20T12:00:00Z') } } as CachedPage;
   const press = maintenance().running;
   press.stop();

@@ -76,7 +76,7 @@ it('purges what is withdrawn when no node serves it any more, whatever is still 
   expect(calls.slice(2)).toEqual([['purge', ['article:1'], { withdrawn: true }]]);
 });
 
-it('in a cluster purges what only this node knows of, even where another tells the CDN', async () => {
+it('in a cluster purges what only this node knows of, even where another node purges the CDN', async () => {
   for (const isOwn of [true, false]) {
     const { publishing, calls, pressed } = bench({
       freshEverywhere: async () => false,

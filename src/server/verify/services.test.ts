@@ -122,7 +122,7 @@ describe('Google and Facebook', () => {
     expect(remedy).toContain(graphVersion);
   });
 
-  it('are told apart from something else at their address', async () => {
+  it('are distinguished from something else at their address', async () => {
     const elsewhere = await vendor(() => ({ status: 404, json: { error: 'not found' } }));
     expect((await failure(googleCheck({ ...googleSettings(), url: elsewhere }, redirectUri))).result).toContain('404');
     const issuer = await vendor(() => ({
@@ -326,7 +326,7 @@ describe('WordPress', () => {
   });
 });
 
-it('WordPress without an account is told what to set', async () => {
+it('WordPress without an account: the check names the settings', async () => {
   const url = await vendor(({ url: path }) =>
     path === '/wp-json/newsroom/v1/status'
       ? { json: { plugin: '1.0.0', site_url: siteUrl, credentials: true } }

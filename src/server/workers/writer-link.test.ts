@@ -13,7 +13,7 @@ function linked(timeoutMs = 20_000) {
   return { link, sent, replaced };
 }
 
-describe('what the writer tells its serving workers', () => {
+describe('what the writer sends to its serving workers', () => {
   it('is nothing while there are none', async () => {
     const { link, sent } = linked();
     link.replaced(['p/']);
@@ -27,7 +27,7 @@ describe('what the writer tells its serving workers', () => {
     expect(sent).toEqual([{ to: 7, message: { kind: 'open', ...opening } }]);
   });
 
-  it('is one message for all pages of a turn, and is heard when every worker has said so', async () => {
+  it('is one message for all pages of one turn of the event loop, and is delivered once every worker has confirmed it', async () => {
     const { link, replaced } = linked();
     link.receive({ kind: 'joined', from: 7 });
     link.receive({ kind: 'joined', from: 8 });
@@ -98,7 +98,7 @@ describe('what the writer tells its serving workers', () => {
     await updated;
   });
 
-  it('stays heard when metrics are answered later than a change that came after them', async () => {
+  it('stays confirmed when metrics are answered later than a change that came after them', async () => {
     const { link, replaced } = linked();
     link.receive({ kind: 'joined', from: 7 });
     const metrics = link.metrics([]);
@@ -145,7 +145,7 @@ describe('what the writer tells its serving workers', () => {
     }
   });
 
-  it('includes what earlier writers had said, with the workers that have ended since', async () => {
+  it('includes the figures of earlier writers, with the workers that have ended since', async () => {
     let before: Counted['counted'] = { ended: [], serving: [] };
     for (const round of [1, 2, 3]) {
       const { link, sent } = linked();
