@@ -97,7 +97,7 @@ export interface ContentChange {
   readonly withdrawnTags?: readonly string[];
   /** Documents that are new in the content store; the first sync lists all of them. */
   readonly published?: readonly { readonly type: DocumentType; readonly slug: string }[];
-  /** Only this process knows of it, from its own start: in a cluster no other node tells the CDN. */
+  /** Only this process knows of it, from its own start: in a cluster no other node purges the CDN. */
   readonly isOwn?: boolean;
   /** Paths of the site that most likely show the change: for logs and the response to the webhook, not for correctness. */
   readonly paths?: readonly string[];

@@ -1,13 +1,13 @@
 /**
- * Tells signed-in readers, once, that a story in their history was corrected. `session-page.ts` asks, and loads this where there is something to
- * tell. The next page shows the notice again until it has been in sight for some seconds, or was dismissed.
+ * Notifies signed-in readers, once, that a story in their history was corrected. `session-page.ts` asks, and loads this where there is something to
+ * show. The next page shows the notice again until it has been in sight for some seconds, or was dismissed.
  */
 import './corrections.css';
 import type { SeenBody, UnseenAnswer, UnseenStory } from '../lib/corrections/schema.ts';
 import { ask } from '../lib/http/ask.ts';
 import { isBusy } from '../stores/ui.ts';
 
-/** What the notice says. Not in `schema.ts`, which every page loads: the notice comes where there is something to tell. */
+/** What the notice says. Not in `schema.ts`, which every page loads: the notice is loaded where there is something to show. */
 const noticeWords = {
   heading: (stories: readonly Pick<UnseenStory, 'kind'>[]): string => {
     const kinds = new Set(stories.map(({ kind }) => kind));
@@ -17,11 +17,11 @@ const noticeWords = {
   dismiss: 'Dismiss',
 } as const;
 
-/** Milliseconds in sight after which the reader counts as told. */
+/** Milliseconds in sight after which the reader counts as notified. */
 const inSight = 8000;
 /** Of the site, given by the module that asks: importing them here would make another file of a few bytes. */
 interface Addresses {
-  /** Where the browser says that the reader was told. */
+  /** Where the browser reports that the reader was notified. */
   readonly path: string;
   /** Id of the notes on a story's page. */
   readonly anchor: string;

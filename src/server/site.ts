@@ -125,7 +125,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   // And what was withdrawn while this node was away.
   await cluster?.catchUp(catchUpMs);
   await banner.update();
-  // Serving workers that were there before may have told open pages of one that was withdrawn meanwhile.
+  // Serving workers that were there before may have sent open pages an alert that was withdrawn meanwhile.
   if (banner.html() === null) link?.banner(null);
   const port = await listenTo(server, config, socket);
   if (!link) log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
@@ -178,7 +178,7 @@ function openPages({ app, render, link, closers }: SiteStart): Pages {
   return { site, statics, security, build };
 }
 
-/** Opens what tells other services of new pages, what browsers report to, and the metrics of it all. */
+/** Opens the notification of other services (CDN, search engines), the collectors of browsers' reports, and the metrics of all. */
 function openOutlets({ app, link }: SiteStart, { site, security }: Pages) {
   const { config, services } = app;
   const { log } = services;

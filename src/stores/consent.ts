@@ -69,7 +69,7 @@ export function refreshConsent(): void {
   }
 }
 
-/** Stores a choice in this browser and tells its other tabs. */
+/** Stores a choice in this browser and notifies its other tabs. */
 export function chooseConsent(granted: readonly OptionalPurpose[]): void {
   const secure = location.protocol === 'https:' ? '; Secure' : '';
   const value = consentValue(granted, hasGpc());

@@ -32,7 +32,7 @@ let notifyTabs = () => {};
 onMount($store, () => {
   // The server renders the same page for every reader.
   if (typeof document === 'undefined') return;
-  const others = tabs(() => void load('heard'));
+  const others = tabs(() => void load('reported'));
   notifyTabs = others.notify;
   // A page from the back-forward cache may have missed a sign-in.
   const back = (event: PageTransitionEvent) => {
@@ -48,7 +48,7 @@ onMount($store, () => {
 });
 
 /**
- * Asks again after a sign-in or another change of who is reading, and tells the other tabs.
+ * Asks again after a sign-in or another change of who is reading, and notifies the other tabs.
  *
  * @returns the new session
  */
@@ -76,7 +76,7 @@ export async function signOut(where?: LogoutBody['where']): Promise<Reply<Messag
  *
  * @param why the page was opened, another tab reported a change, or this page made one
  */
-async function load(why: 'opened' | 'heard' | 'changed'): Promise<void> {
+async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
   const mine = ++latest;
   const visitor = readVisitor(document.cookie);
   if (visitor === null) {

@@ -380,7 +380,7 @@ async function comments(
   return commit(apply, [...entries, ...alongside]);
 }
 
-/** What the listener is told. */
+/** The change that the listener gets. */
 export function changeOf({ changes, tags, withdrawnTags }: Omit<EntriesChange, 'rejected'>): ContentChange {
   return {
     tags,

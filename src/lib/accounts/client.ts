@@ -126,5 +126,5 @@ export const saveProfile = (attributes: ProfileBody): Promise<Reply<MessageAnswe
 export const forgetMe = (email: string): Promise<Reply<MessageAnswer | null>> =>
   ask('/blaize/forget-me', { body: { email } satisfies ForgetBody });
 
-/** Where the reader is, as far as the network tells. */
+/** Where the reader is, as far as the network shows. */
 export const geo = (): Promise<Reply<GeoAnswer>> => ask('/api/geo');

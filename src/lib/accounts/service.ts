@@ -94,7 +94,7 @@ export interface Delivery {
   readonly caller: Caller;
 }
 
-/** The end of a social sign-in, as the popup tells it (vendors.md 1.8). */
+/** The end of a social sign-in, as the popup reports it (vendors.md 1.8). */
 export type SocialEnd =
   | { readonly action: 'login'; readonly signedIn: SignedIn; readonly returnTo: string }
   | { readonly action: 'register'; readonly identifier: string; readonly stateKey: string; readonly returnTo: string }
@@ -107,7 +107,7 @@ export type SocialEnd =
     };
 
 export interface Accounts {
-  /** Whether there is a user with this address. Limited, because the answer tells strangers who has an account. */
+  /** Whether there is a user with this address. Limited, because the answer shows strangers who has an account. */
   exists(email: string, caller: Caller): Promise<Outcome<boolean>>;
   /** Mails a link. Unknown users of a `login` are `unknown-user`. */
   sendLink(delivery: Delivery): Promise<Outcome<null>>;

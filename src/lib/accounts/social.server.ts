@@ -115,7 +115,7 @@ function openTicket(
   return null;
 }
 
-/** @returns the user as the provider describes them, with an empty email when it told none; or why there is no answer */
+/** @returns the user as the provider describes them, with an empty email when it sent none; or why there is no answer */
 async function proofOf(
   deps: Dependencies,
   provider: SocialProvider,
@@ -132,7 +132,7 @@ async function proofOf(
   }
 }
 
-/** @returns `null` when a new reader's provider told no email address */
+/** @returns `null` when a new reader's provider sent no email address */
 function endOf(deps: Dependencies, proof: SocialProof, caller: Caller, returnTo: string): Promise<SocialEnd | null> {
   return deps.database.transaction(async (tx) => {
     const signedIn = await signInBySocial(deps, tx, proof, caller);

@@ -65,7 +65,7 @@ const hopByHop = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Further names under which proxies tell a reader's address: what comes from outside may be made up. */
+/** Further names under which proxies send a reader's address: what comes from outside may be made up. */
 const otherAddresses = new Set([
   'x-real-ip',
   'x-client-ip',

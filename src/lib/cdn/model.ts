@@ -59,7 +59,7 @@ function kindOf(key: string): string | null {
 const coarse = (kind: string): string => `${anything}:${kind}`;
 
 /**
- * The header that tells the CDN what a page shows. Build it once, when the page is stored, not on every hit.
+ * The header with the tags of what a page shows, for the CDN. Build it once, when the page is stored, not on every hit.
  *
  * @param provider `null` (headers without purging) uses Cloudflare's form, which others read too
  * @param limits smaller ones for a proxy between the site and the CDN: nginx as it comes takes 4 or 8 kB of headers in all

@@ -153,7 +153,7 @@ export interface LiveStory {
   readonly state: string;
 }
 
-/** What of a note decides whether a reader is told. */
+/** What of a note decides whether a reader is notified. */
 export type CorrectionMark = Pick<Correction, 'kind' | 'date'>;
 
 /** A note with the story that it belongs to. */

@@ -24,7 +24,7 @@ export const namedNote = <Note extends Pick<Correction, 'kind'>>(notes: readonly
   notes.find(({ kind }) => kind === 'correction') ?? notes[0];
 
 /**
- * The stories that a notice tells of next: those with the oldest notes, because being told up to an instant leaves only newer ones. Stories of
+ * The stories that a notice shows next: those with the oldest notes, because a record up to an instant leaves only newer ones. Stories of
  * one instant stay together.
  *
  * @param unseen newest first, `at` in epoch milliseconds

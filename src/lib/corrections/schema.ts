@@ -5,24 +5,24 @@ import type { Correction } from '../content/model.ts';
 /** Id of the notes on a story's page. */
 export const correctionsId = 'corrections';
 
-/** Where the browser asks which stories that the user has read were corrected since, and says that the user was told. */
+/** Where the browser asks which stories that the user has read were corrected since, and reports that the user was notified. */
 export const seenPath = '/api/v1/me/history/corrections';
 
 export interface UnseenStory {
   readonly id: number;
   readonly slug: string;
   readonly title: string;
-  /** `clarification` where the notes that the reader wasn't told about hold no correction. */
+  /** `clarification` where the notes that the reader wasn't notified of hold no correction. */
   readonly kind: Correction['kind'];
 }
 
-/** GET: the newest first; `until` is the instant of the newest note of these stories, `null` where there is none to tell. */
+/** GET: the newest first; `until` is the instant of the newest note of these stories, `null` where there is none to show. */
 export interface UnseenAnswer {
   readonly stories: readonly UnseenStory[];
   readonly until: string | null;
 }
 
-/** POST: the user was told about corrections up to this instant. */
+/** POST: the user was notified of corrections up to this instant. */
 export interface SeenBody {
   readonly until: string;
 }

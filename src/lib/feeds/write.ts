@@ -199,7 +199,7 @@ export interface FeedPerson {
 /** An article in a feed. Feeds hold standfirsts, never bodies, so that no paid text can leak. */
 export interface FeedItem {
   readonly id: number;
-  /** Of a note on the article: what tells it from the article's other notes. */
+  /** Of a note on the article: what distinguishes it from the article's other notes. */
   readonly note?: string;
   readonly title: string;
   /** Absolute, canonical. */

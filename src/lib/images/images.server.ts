@@ -40,7 +40,7 @@ export interface ImagesOptions extends Pick<SourceOptions, 'allowedHosts' | 'tru
   /** Milliseconds for fetching an original. */
   readonly timeoutMs?: number;
   readonly now?: () => number;
-  /** Headers by which a CDN knows a picture, so that it can be told that the file has changed; none by default. */
+  /** Headers by which a CDN knows a picture, so that it can be purged when the file has changed; none by default. */
   readonly headersOfTags?: ((tags: readonly string[]) => Readonly<Record<string, string>>) | undefined;
 }
 
@@ -162,7 +162,7 @@ async function respond(
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const headers = {
     'content-type': contentType(wanted, body),
-    // Browsers can't be told that a picture was deleted.
+    // Nothing can purge a browser's cache when a picture is deleted.
     'cache-control': 'public, max-age=86400, stale-while-revalidate=3600',
     vary: 'Accept',
     etag,

@@ -21,7 +21,7 @@ export interface Kept {
   readonly at: number;
 }
 
-/** A story with notes that a user wasn't told about; `at` is the instant of the newest. */
+/** A story with notes that a user wasn't notified of; `at` is the instant of the newest. */
 export interface Unseen extends Kept {
   /** `clarification` where none of these notes is a correction. */
   readonly kind: Correction['kind'];
@@ -44,12 +44,12 @@ export interface SavedStories {
   /** Turns the history on or off; off deletes it. */
   keepHistory(userId: string, on: boolean): Promise<void>;
   /**
-   * Stories of the history with notes that are newer than the reading and than the last one that the user was told about, newest first.
+   * Stories of the history with notes that are newer than the reading and than the last one that the user was notified of, newest first.
    *
    * @param corrected ids with the story's notes, newest first
    */
   unseen(userId: string, corrected: ReadonlyMap<number, readonly CorrectionMark[]>): Promise<readonly Unseen[]>;
-  /** Records that the user was told about all corrections up to an instant, in epoch milliseconds. */
+  /** Records that the user was notified of all corrections up to an instant, in epoch milliseconds. */
   markCorrectionsSeen(userId: string, until: number): Promise<void>;
   readonly personalData: PersonalData;
 }
@@ -132,6 +132,6 @@ export interface SavedStoriesTables {
   reading_history: KeptTable;
   /** Readers who want no history kept. */
   history_refusals: { user_id: string; at: number };
-  /** The newest correction that a reader was told about. */
+  /** The newest correction that a reader was notified of. */
   corrections_told: { user_id: string; at: number };
 }

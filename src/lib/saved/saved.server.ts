@@ -174,7 +174,7 @@ async function unseen(
     .flatMap(({ articleId, at: when }): Unseen[] => {
       const notes = (corrected.get(articleId) ?? []).filter(({ date }) => {
         const at = Date.parse(date);
-        // One that is dated ahead is told when its time has come.
+        // A note that is dated ahead is shown when its time has come.
         return at > Math.max(when, until) && at <= state.now();
       });
       const [newest] = notes;
@@ -188,7 +188,7 @@ async function storeSeen(db: Queries, userId: string, until: number): Promise<vo
     .insertInto('corrections_told')
     .values({ user_id: userId, at: until })
     .onConflict((conflict) =>
-      // Two tabs may tell of different corrections; the later one counts.
+      // Two tabs may report different corrections; the later one counts.
       conflict.column('user_id').doUpdateSet({ at: until }).where('corrections_told.at', '<', until),
     )
     .execute();

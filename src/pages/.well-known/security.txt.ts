@@ -1,4 +1,4 @@
-/** GET /.well-known/security.txt: whom to tell about a security problem (RFC 9116). Never cached: it expires. */
+/** GET /.well-known/security.txt: where to report a security problem (RFC 9116). Never cached: it expires. */
 import type { APIRoute } from 'astro';
 import { securityTxt } from '../../lib/feeds/sitemap.ts';
 import { textAnswer } from '../../lib/feeds/write.ts';

@@ -313,7 +313,7 @@ async function writeReport(state: State): Promise<void> {
 }
 
 /**
- * A report has arrived. After a break nothing waited for this node, so a change may have come that it hasn't read: it hears again once it has
+ * A report has arrived. After a break nothing waited for this node, so a change may have come that it hasn't read: it counts as connected again once it has
  * read the log to its end since.
  */
 function reported(state: State, caughtUpAt: number, sentAt: number): void {

@@ -1,6 +1,6 @@
 /**
  * Turns changes of live stories into events for their open pages. An entry is rendered once for each change, by the page of its fragment; all
- * connections get those bytes. It follows the change feed, so that each node of a cluster tells its own readers.
+ * connections get those bytes. It follows the change feed, so that each node of a cluster serves its own readers.
  */
 import type { ContentChange } from '../../content/service.ts';
 import { isFree } from '../../lib/article/model.ts';
@@ -11,7 +11,7 @@ import type { Logger } from '../../lib/logging.ts';
 import type { Variant } from '../../press/store/stored-page.ts';
 import { eventText } from './frames.ts';
 
-/** What the process that has the content tells those that have the open streams; with one process, it is a call. */
+/** Messages from the process that has the content to those that have the open streams; with one process, they are calls. */
 export interface LiveSink {
   /** All stories that are live now. The streams of others end; where a state isn't the one that was sent last, pages fetch themselves again. */
   stories(stories: readonly LiveStory[]): void;
@@ -30,7 +30,7 @@ export interface LiveFeedOptions {
 export interface LiveFeed {
   /** Follows the change feed. Events are sent in the order of the changes. */
   changed(change: Pick<ContentChange, 'tags' | 'withdrawnTags'>): undefined;
-  /** Tells the sink which stories are live. */
+  /** Sends the sink the stories that are live. */
   start(): void;
   /** The stories that are live, with the states whose events have been sent. */
   stories(): readonly LiveStory[];

@@ -1,7 +1,7 @@
 /**
  * The event streams of live stories: one connection for each open page. An event is one piece of memory that is written to every connection,
  * in slices, so that pages are served meanwhile. A reader who connects again gets the events since the last one that arrived, as long as
- * they are remembered; else the page is told to fetch itself, which the cache answers.
+ * they are remembered; else it gets the event to fetch the page again, which the cache answers.
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -26,12 +26,12 @@ export interface PublishingOptions {
   readonly reader: () => ContentReader;
   readonly log: Logger;
   /**
-   * Resolves when the pages are fresh on all nodes of a cluster, to whether this node tells the CDN and the search engines of them
+   * Resolves when the pages are fresh on all nodes of a cluster, to whether this node notifies the CDN and the search engines
    * (default: at once, and it does).
    */
   readonly freshEverywhere?: (() => Promise<boolean>) | undefined;
   /**
-   * Resolves when no node of a cluster serves what was withdrawn, to whether this node tells the CDN (default: at once, and it does).
+   * Resolves when no node of a cluster serves what was withdrawn, to whether this node notifies the CDN (default: at once, and it does).
    */
   readonly goneEverywhere?: (() => Promise<boolean>) | undefined;
   /** Resolves when no other process of this site serves pages that were replaced or removed (default: there is none). */
@@ -109,7 +109,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
         open.delete(mine);
         // Not awaited: this node is fresh only when this promise has resolved.
         if (!freshEverywhere || change.isOwn) announce(change, gone);
-        else void freshEverywhere().then((tells) => tells && announce(change, gone));
+        else void freshEverywhere().then((notifies) => notifies && announce(change, gone));
         if (result.refreshed.length > 0) options.published(ms);
         if (result.failed > 0) {
           log.warn({ failed: result.failed }, "Some pages couldn't be refreshed; they are retried");

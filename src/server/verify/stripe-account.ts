@@ -42,7 +42,7 @@ export const neededEvents = [
   'charge.dispute.closed',
   'payment_intent.succeeded',
   'setup_intent.succeeded',
-  // Cards that are refused in the browser: nothing else tells of them (card-attempts.server.ts).
+  // Cards that are refused in the browser: nothing else reports them (card-attempts.server.ts).
   'payment_intent.payment_failed',
   'setup_intent.setup_failed',
 ];

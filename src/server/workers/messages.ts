@@ -118,7 +118,7 @@ interface Left {
   readonly left: number;
 }
 
-/** A worker has been told to stop, and does. */
+/** A worker was asked to stop, and stops. */
 interface Stopping {
   readonly stopping: true;
 }

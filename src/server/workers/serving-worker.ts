@@ -57,7 +57,7 @@ interface State {
 }
 
 export interface ServingWorker {
-  /** Resolves when the worker has been told where the writer is. */
+  /** Resolves when the worker has received the writer's address. */
   readonly server: Promise<HttpServer>;
   receive(message: ToServing): void;
   stop(): Promise<void>;

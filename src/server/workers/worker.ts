@@ -41,7 +41,7 @@ async function start(): Promise<Running> {
   }
   const [{ startWriter }, { createWriterLink }] = await Promise.all([import('../main.ts'), import('./writer-link.ts')]);
   const link = createWriterLink({ send });
-  // The serving workers may be running already, and have to hear what the start withdraws.
+  // The serving workers may be running already, and must be sent what the start withdraws.
   receive = (message) => link.receive(message as ToWriter | CountedBefore);
   for (const message of early.splice(0)) receive(message);
   return startWriter(process.env, link);

@@ -1,5 +1,5 @@
 /**
- * The writer's side of the serving workers: says which pages it has replaced, and knows when all of them have heard it. A worker that
+ * The writer's side of the serving workers: sends the names of replaced pages, and knows when every worker has confirmed them. A worker that
  * doesn't respond is ended, because it may show what was withdrawn.
  */
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
@@ -22,7 +22,7 @@ export interface WriterLink {
   banner(html: string | null): void;
   /** Resolves when every serving worker shows this banner, and has forgotten the pages that were replaced so far. */
   workersUpdated(): Promise<void>;
-  /** Tells the serving workers of live stories. */
+  /** Sends the serving workers live stories and their events. */
   readonly live: LiveSink;
   /**
    * Metrics of the serving workers, as `Registry.getMetricsAsJSON` gives them. What processes that have ended had counted is included:

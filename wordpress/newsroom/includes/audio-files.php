@@ -1,8 +1,8 @@
 <?php
 /**
- * Audio files in the media library: what the site is told of one, and how its address stays unknown to readers who haven't paid.
+ * Audio files in the media library: what the site gets of one, and how its address stays unknown to readers who haven't paid.
  * WordPress hands out every upload to a caller who knows its address, so the names of new audio files can't be guessed, and WordPress
- * tells no visitor what they are.
+ * shows no visitor what they are.
  *
  * @package Newsroom
  */

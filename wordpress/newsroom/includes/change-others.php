@@ -176,7 +176,7 @@ function newsroom_note_comment( $comment, $status ) {
 }
 
 /**
- * A comment came in; one that waits for approval is nothing to tell.
+ * A comment came in; one that waits for approval is not sent.
  *
  * @param int        $id      Comment.
  * @param WP_Comment $comment Comment.

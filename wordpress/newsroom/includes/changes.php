@@ -1,6 +1,6 @@
 <?php
 /**
- * What happened to documents in this request, and what of it the site must hear.
+ * What happened to documents in this request, and what of it is sent to the site.
  *
  * @package Newsroom
  */
@@ -265,8 +265,8 @@ function newsroom_flush_changes() {
 }
 
 /**
- * Whether so many documents changed at once, by an import or a category that is deleted, that the site is told to look for them by itself: their
- * dates tell it which.
+ * Whether so many documents changed at once, by an import or a category that is deleted, that the site gets one request to poll for them: their
+ * dates say which.
  *
  * @param array[] $changes Payloads.
  * @return bool

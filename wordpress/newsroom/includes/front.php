@@ -300,7 +300,7 @@ function newsroom_front_post( $page ) {
 }
 
 /**
- * Saves the post of a page, and so tells the site that its front has changed.
+ * Saves the post of a page, which sends the site a webhook that its front has changed.
  *
  * @param string $page   Key.
  * @param string $status `publish`, or `draft` for a page that only has a draft.

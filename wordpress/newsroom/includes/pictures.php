@@ -1,6 +1,6 @@
 <?php
 /**
- * Pictures whose files are deleted or replaced: the site keeps what it made of them, and must hear of it.
+ * Pictures whose files are deleted or replaced: the site keeps what it made of them, so that it gets a webhook.
  *
  * @package Newsroom
  */
@@ -94,7 +94,7 @@ function newsroom_picture_addresses( $id ) {
 }
 
 /**
- * A picture was uploaded. No page shows its files, so their making is nothing to tell.
+ * A picture was uploaded. No page shows its files, so nothing is sent while they are made.
  *
  * @param int $id Attachment.
  */
@@ -143,7 +143,7 @@ function newsroom_picture_written( $data, $id ) {
 }
 
 /**
- * What the site must hear of the pictures of this request. Also notes as changed the documents that have them in their text, whose sizes WordPress
+ * What is sent to the site about the pictures of this request. Also notes as changed the documents that have them in their text, whose sizes WordPress
  * writes anew.
  *
  * @return array[] Payloads.

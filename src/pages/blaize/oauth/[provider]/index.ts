@@ -25,7 +25,7 @@ export const GET: APIRoute = async ({ params, request, url, locals }) => {
   } catch (error) {
     log.error({ err: error, provider }, 'A social sign-in could not begin');
   }
-  // The page at the end tells the window that opened this one, or the reader.
+  // The page at the end reports the failure to the window that opened this one, or shows it.
   headers.set('Location', withQuery(`/blaize/oauth/${provider}/callback`, { error: 'unavailable' }));
   return new Response(null, { status: 302, headers });
 };

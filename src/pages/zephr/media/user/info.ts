@@ -1,4 +1,4 @@
-/** Whether there is a user with an address (spec section 7): 404: no. Limited, because the answer tells strangers who has an account. */
+/** Whether there is a user with an address (spec section 7): 404: no. Limited, because the answer shows strangers who has an account. */
 
 import { wireMessages } from '../../../../lib/accounts/messages.ts';
 import { answerFailure } from '../../../../lib/accounts/routes.server.ts';

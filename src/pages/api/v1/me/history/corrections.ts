@@ -1,6 +1,6 @@
 /**
- * Stories that the reader has read and that were corrected since: GET lists those that the reader hasn't been told about, POST records
- * that the reader was told.
+ * Stories that the reader has read and that were corrected since: GET lists those that the reader hasn't been notified of, POST records
+ * that the reader was notified.
  */
 import { z } from 'zod';
 import { shownNext } from '../../../../../lib/corrections/model.ts';
