@@ -59,7 +59,7 @@ const words = (html: string): string =>
     .replace(/\s+/g, ' ');
 const page = async (browser: Browser, path: string) => words((await browser.get(path)).text);
 
-it('the account shows the plan, the card and the bills, and is stored nowhere', async () => {
+it('the account shows the plan, the card and the invoices, and is stored nowhere', async () => {
   const { browser } = await reader('member-yearly');
   const answer = await browser.get('/dashboard/account');
   expect(answer.headers['cache-control']).toBe('private, no-store');
@@ -80,7 +80,7 @@ it('a free account has its label, and nothing to cancel', async () => {
   expect(await page(browser, '/cancel')).toContain('You have no active subscription');
 });
 
-it('bills are the reader’s own: others get 404', async () => {
+it('invoices are the reader’s own: others get 404', async () => {
   const [ada, eve] = [await reader(), await reader()];
   const { bills } = (await ada.browser.get('/api/v1/me/invoices')).json<{ bills: Bill[] }>();
   const own = await ada.browser.get(`/account/invoice?id=${bills[0]?.id}`);
@@ -102,7 +102,7 @@ it('without Stripe two panels say so, and the others stand', async () => {
   expect(said).toContain('Renewal date');
 });
 
-it('says "Failed to fetch subscriptions" where they cannot be read (spec section 8), beside the bills', async () => {
+it('shows "Failed to fetch subscriptions" where they cannot be read (spec section 8), beside the invoices', async () => {
   const { browser } = await reader();
   vi.spyOn(site.billing as NonNullable<typeof site.billing>, 'subscription').mockRejectedValue(new Error('away'));
   const said = await page(browser, '/dashboard/account');

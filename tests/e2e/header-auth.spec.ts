@@ -105,7 +105,7 @@ test.describe('the reader’s menu', () => {
     await page.goto(article);
   });
 
-  test('opens under its button, says the reader’s standing, and leads to the dashboard', async ({ page }) => {
+  test('opens under its button, shows the reader’s plan, and leads to the dashboard', async ({ page }) => {
     await account(page).click();
     await expect(menu(page)).toBeVisible();
     await expect(page.locator('#user-menu')).toContainText('Free Account');
@@ -118,12 +118,12 @@ test.describe('the reader’s menu', () => {
   });
 
   for (const kind of payingKinds) {
-    test(`says the standing of a ${kind}`, async ({ context, page }) => {
+    test(`shows the plan of a ${kind}`, async ({ context, page }) => {
       await pretend(context, kind);
       await page.reload();
       await account(page).click();
-      const standing = page.locator('#user-menu').getByText(`Sun ${kind.charAt(0).toUpperCase()}${kind.slice(1)}`);
-      await expect(standing).toBeVisible();
+      const plan = page.locator('#user-menu').getByText(`Sun ${kind.charAt(0).toUpperCase()}${kind.slice(1)}`);
+      await expect(plan).toBeVisible();
       await expect(page.locator('#user-menu').getByText('Free Account')).toBeHidden();
     });
   }

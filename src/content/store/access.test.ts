@@ -58,7 +58,7 @@ function put(part: Partial<IngestedDocument> & { access?: 'default' | 'free' | '
 const reader = () => createReader(store);
 const found = (): number => reader().search('heliotrope').total;
 
-describe('walls', () => {
+describe('access rules', () => {
   it.each(['registered', 'subscriber'] as const)('an article for %s is found by its opening alone', (access) => {
     put({ access });
     expect(found()).toBe(0);
@@ -119,7 +119,7 @@ describe('walls', () => {
     expect([reader().article('essay')?.access, found()]).toEqual(['registered', 0]);
   });
 
-  it('the stories of a section stay behind its wall when its slug changes or it is deleted, until another takes the slug', () => {
+  it('the stories of a section keep its access rule when its slug changes or it is deleted, until another takes the slug', () => {
     rules.columnists = 'subscriber';
     updateRestrictedSections(store);
     put({ terms: [2] });
@@ -176,7 +176,7 @@ describe('walls', () => {
       updateRestrictedSections(store);
       expect(excerpt({ excerpt: made })).toBe(opening);
     });
-    it('that WordPress made are cut when another rule puts them behind a wall', () => {
+    it('that WordPress made are cut when another rule makes the story paid', () => {
       expect(excerpt({ excerpt: made })).toBe(made);
       rules.politics = 'subscriber';
       updateRestrictedSections(store);

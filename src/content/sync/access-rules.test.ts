@@ -1,4 +1,4 @@
-/** Access rules for sections: whatever puts a story behind a wall also takes its public page away. */
+/** Access rules for sections: whatever makes a story paid also takes its public page away. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -111,7 +111,7 @@ describe('a story', () => {
     changes = [];
   });
 
-  it('that is moved into a section with a wall, or a stricter one, loses its public page', async () => {
+  it('that is moved into a section with an access rule, or a stricter one, loses its public page', async () => {
     put(6, 3);
     await content.refresh('articles', 6);
     expect([level(6), withdrawnTags()]).toEqual(['registered', ['article:6']]);
@@ -138,7 +138,7 @@ describe('a section with a rule', () => {
     changes = [];
   });
 
-  it('keeps its stories behind the wall when it leaves the navigation', async () => {
+  it('keeps the access rule of its stories when it leaves the navigation', async () => {
     wordpress.put('categories', { id: 4, ...wireSection(4, 'columnists', null) });
     await content.refresh('sections', 0);
     expect([level(2), content.reader().section('columnists'), warned]).toEqual(['subscriber', null, []]);

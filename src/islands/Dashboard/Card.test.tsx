@@ -119,7 +119,7 @@ describe('another card', () => {
     expect(asked.some(({ path }) => path === keep)).toBe(false);
   });
 
-  it('that the bank asks about is charged once it has its answer, bill after bill', async () => {
+  it('that the bank asks about is charged once it has its answer, invoice after invoice', async () => {
     const bills = ['pi_1_secret_1', 'pi_2_secret_2', null];
     answers[keep] = () => {
       const clientSecret = bills.shift() ?? null;

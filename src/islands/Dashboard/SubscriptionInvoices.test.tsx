@@ -27,7 +27,7 @@ const show = async (first: BillsAnswer) => {
 const rows = () => [...drawn.host.querySelectorAll('li')].map(({ textContent }) => textContent);
 const older = () => [...drawn.host.querySelectorAll('a')].find(({ textContent }) => textContent === 'Older invoices');
 
-it('lists bills with their files, and the way to pay one that is open', async () => {
+it('lists invoices with their files, and the way to pay one that is open', async () => {
   await show({ bills: [bill('in_2', { status: 'open' }), bill('in_1', { file: false })], next: null });
   expect(rows()).toEqual([
     'November 21, 2026A-in_2$120.00Not paid yetPay invoice A-in_2PDF of invoice A-in_2',

@@ -131,7 +131,7 @@ interface MenuItemsProps extends Required<Props> {
 /** The membership, the links and the form to sign out. */
 const MenuItems = ({ items, busy, onSignOut, onKeyDown }: MenuItemsProps) => (
   <>
-    <p className={styles.standing}>
+    <p className={styles.plan}>
       {visitorKinds.map((kind) => (
         <span key={kind} data-for={kind}>
           {messages.membership[kind]}

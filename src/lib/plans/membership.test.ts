@@ -39,7 +39,7 @@ const subscription: Subscription = {
 const state = (part: Partial<Subscription> = {}, now = '2026-12-01') =>
   subscriptionState({ ...subscription, ...part }, String, Date.parse(now));
 
-test('what runs says its plan, its renewal date and its next bill', () => {
+test('a running subscription shows its plan, its renewal date and its next invoice', () => {
   expect(state()).toEqual({
     kind: 'active',
     words: null,
@@ -91,7 +91,7 @@ test.each<Partial<Subscription>>([
 const words = (part: Partial<Subscription>) =>
   boughtOf({ ...subscription, ...part }, (instant) => instant.slice(0, 10));
 
-test('what was bought, and the next bill', () => {
+test('what was bought, and the next invoice', () => {
   expect(words({})).toEqual({ name: 'Sun Reader', next: 'Your next bill is $120 on 2027-01-20.', print: false });
   expect(words({ productId: 'sun-member', print: true, price: 28_050 })).toEqual({
     name: 'Sun Member with the print edition',
