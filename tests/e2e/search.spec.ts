@@ -56,6 +56,18 @@ test('opens from the icon, finds as one types, goes by keyboard, and gives the f
   await expect(sheet(page)).toHaveCount(0);
 });
 
+test('begins at the top with each search, however far one has scrolled', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 664 });
+  await page.goto(article);
+  await openSheet(page);
+  await expect(results(page).first()).toBeVisible();
+  for (const query of ['harbor', 'bridge']) {
+    await sheet(page).evaluate((dialog) => dialog.scrollTo(0, 400));
+    await field(page).fill(query);
+    await expect(sheet(page).getByRole('heading', { name: `Top articles on “${query}”` })).toBeInViewport();
+  }
+});
+
 test('opens with something to read, not on a blank sheet', async ({ page }) => {
   await page.goto(article);
   await openSheet(page);

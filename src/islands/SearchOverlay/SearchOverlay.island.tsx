@@ -49,6 +49,14 @@ function SearchDialog({ flow, onClose }: { flow: SearchFlow; onClose(): void }) 
     input?.setSelectionRange(input.value.length, input.value.length);
     return flow.clear;
   }, [flow]);
+  // The field stays in view while one scrolls; what it finds next is read from its beginning.
+  useEffect(
+    () =>
+      flow.$state.listen(({ query }, before) => {
+        if (dialog.current && query !== before?.query) dialog.current.scrollTop = 0;
+      }),
+    [flow],
+  );
 
   return (
     <dialog
