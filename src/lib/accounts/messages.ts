@@ -136,7 +136,7 @@ export const deletionWarnings = {
   unknown:
     'We can’t see right now whether you have a subscription. If you have one, it ends at once, and nothing is refunded.',
   ends: (plan: string, until: string) =>
-    `Your subscription, ${plan}, ends at once. Nothing more is charged, and the rest of the time you paid for, until ${until}, is not refunded.`,
+    `Your subscription (${plan}) ends at once. Nothing more is charged, and the rest of the time you paid for, until ${until}, is not refunded.`,
   waits: (until: string) => `You’ve already canceled it. If you wait until ${until}, you keep everything you paid for.`,
   cancelFirst: (until: string) =>
     `To keep reading until ${until}, cancel it first, and delete your account after it ends.`,

@@ -1,5 +1,6 @@
 /** The mail that follows from the state of a subscription, each under a key that is used once. Pure functions. */
 import type { BillingMessage } from '../mail/model.ts';
+import { priceName } from '../plans/model.ts';
 import {
   type BillingRules,
   entitlementOf,
@@ -63,7 +64,7 @@ function receipts(state: StripeState, now: number): Notice[] {
         amount,
         tax,
         currency,
-        plan: state.price.name,
+        plan: priceName(state.price.product, state.price.name),
         paidAt: paidAt ?? now,
         nextBill: nextBillOf(state),
       },
@@ -89,7 +90,7 @@ function failed(state: StripeState, now: number, until: number | null): Notice[]
       key: isGivenUp ? `unpaid:${state.id}:${paidUntil(state)}` : `failed:${id}`,
       message: {
         kind: 'payment-failed',
-        plan: state.price.name,
+        plan: priceName(state.price.product, state.price.name),
         amount,
         tax,
         currency,
@@ -112,7 +113,12 @@ function cancelled(state: StripeState, now: number, until: number | null): Notic
   if (ended && (state.endedAt ?? 0) < now - newsMs) return [];
   // Nothing was paid, or everything went back.
   if (until === null && !state.invoices.some(({ paid }) => paid > 0)) return [];
-  const message = { kind: 'cancelled', plan: state.price.name, until, over: until === null || until <= now } as const;
+  const message = {
+    kind: 'cancelled',
+    plan: priceName(state.price.product, state.price.name),
+    until,
+    over: until === null || until <= now,
+  } as const;
   return [{ key: cancelledKey(state), message }];
 }
 
@@ -124,13 +130,13 @@ function renewal(state: StripeState, now: number, withinMs: number): Notice[] {
   const left = state.periodEnd - now;
   if (!renewing || state.nextAmount === 0 || left <= 0 || left > withinMs) return [];
   if (state.periodEnd - state.periodStart < 14 * day) return [];
-  const { name: plan, currency } = state.next ?? state.price;
+  const { product, name, currency } = state.next ?? state.price;
   return [
     {
       key: `renewal:${state.id}:${state.periodEnd}`,
       message: {
         kind: 'renewal-notice',
-        plan,
+        plan: priceName(product, name),
         amount: state.nextAmount,
         tax: state.nextTax ?? null,
         currency,

@@ -4,6 +4,7 @@ import type { Subscription } from '../billing/schema.ts';
 import { isLive } from '../billing/subscription-model.ts';
 import { withTimeLimit } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
+import { priceName } from '../plans/model.ts';
 /** The tabs of the account (spec section 2, "Account dashboard"). */
 export const dashboardTabs = [
   { slug: 'account', name: 'Subscriptions', heading: 'Your Subscriptions' },
@@ -72,7 +73,7 @@ export function deletionWarning(
   const until = day(subscription.paidUntil);
   const wait = subscription.cancelAtPeriodEnd ? deletionWarnings.waits(until) : deletionWarnings.cancelFirst(until);
   return {
-    words: [deletionWarnings.ends(subscription.planName, until), wait],
+    words: [deletionWarnings.ends(priceName(subscription.productId, subscription.planName), until), wait],
     cancelFirst: !subscription.cancelAtPeriodEnd,
   };
 }

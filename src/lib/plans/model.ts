@@ -244,6 +244,12 @@ export const priceInWords = (rate: Rate): string =>
 export const planName = (plan: Pick<Plan, 'tier' | 'print'>): string =>
   `${tier(plan.tier).name}${plan.print ? ' with the print edition' : ''}`;
 
+/** "Sun Reader, Yearly": Stripe's name of a price is that of its interval, unless it names the tier itself. */
+export function priceName(product: string, name: string): string {
+  const tier = findTier(product)?.name;
+  return tier && !name.includes(tier) ? `${tier}, ${name}` : name;
+}
+
 /** "$0.01/Day". */
 export const dailyRate = (plan: Pick<Plan, 'currency'>, { amount, days }: Pick<Promotion, 'amount' | 'days'>): string =>
   `${formatMoney(amount / days, { currency: plan.currency, cents: true })}/Day`;

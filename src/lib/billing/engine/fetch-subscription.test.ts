@@ -261,6 +261,17 @@ describe('a subscription', () => {
     expect(mailed(paused)).toEqual(mailed()?.filter((key) => !key.startsWith('renewal:')));
   });
 
+  it('is named in mail with its tier, whatever Stripe calls the price', () => {
+    const state = readState(asked([{ lines: [['reader', 1200, 0, 30] as const] }]), priceOf);
+    const rules = { graceDays: 3, renewalNoticeDays: 7 };
+    const named = (name: string) =>
+      noticesOf({ ...state, price: known('reader', { name }) }, seconds(25) * 1000, rules)
+        .map(({ message }) => message)
+        .find(({ kind }) => kind === 'renewal-notice');
+    expect(named('Yearly')).toMatchObject({ plan: 'Sun Reader, Yearly' });
+    expect(named('Sun Reader by the year')).toMatchObject({ plan: 'Sun Reader by the year' });
+  });
+
   it('is billed what Stripe previews, and the list price where nothing will be billed', () => {
     const taxes = [{ amount: 99, tax_behavior: 'exclusive' }];
     const upcoming = { amount_due: 699, total_taxes: taxes } as unknown as Stripe.Invoice;

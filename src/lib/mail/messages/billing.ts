@@ -104,7 +104,7 @@ function cancelled({ plan, until, over = false }: Of<'cancelled'>, paper: Publis
     preview: 'You won’t be charged again.',
     heading: 'Your subscription is canceled',
     opening: [
-      `Your ${plan} subscription is canceled. You won’t be charged again.`,
+      `Your subscription (${plan}) is canceled. You won’t be charged again.`,
       `${until === null ? '' : `You ${over ? 'had' : 'have'} access until ${date(paper, until)}. `}Your account stays open, and you can subscribe again at any time.`,
     ],
     button: { label: 'See the plans', url: `${paper.siteUrl}/pricing` },
