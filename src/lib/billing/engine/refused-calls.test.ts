@@ -24,6 +24,18 @@ async function removedCard(): Promise<string> {
   return id;
 }
 
+it('a way to pay that is turned off in Stripe’s dashboard is an error for operators, not a refused card', async () => {
+  const error = {
+    type: 'invalid_request_error',
+    message:
+      'The payment method type "link" is invalid. Please ensure the provided type is activated in your dashboard.',
+    param: 'payment_settings[payment_method_types][1]',
+  };
+  site.stripe.faults.add({ method: 'POST', path: '/v1/subscriptions', status: 400, error });
+  await expect(site.billing.subscribe(session, monthly)).rejects.toThrow('activated in your dashboard');
+  paid(await site.billing.subscribe(session, monthly));
+});
+
 it('a card that was removed is a refused card, at checkout and for later bills', async () => {
   const card = await removedCard();
   const refused = { ok: false, status: 402 };

@@ -140,6 +140,13 @@ export async function asResult<T>(work: () => Promise<Billed<T>>): Promise<Bille
   }
 }
 
+/**
+ * Whether the payment method belongs to another customer, was used before, or doesn't exist. Some of these errors have a message alone. A way
+ * to pay that is turned off in the dashboard (`payment_method_types`) is an error for operators.
+ */
+const isRefusedMethod = ({ param, code, message }: Stripe.errors.StripeInvalidRequestError): boolean =>
+  /payment_?method(?!_types)/i.test(param ?? code ?? message);
+
 function refusalOf(error: unknown): No {
   if (error instanceof Refused) return error.answer;
   if (error instanceof StripeCardError) return cardRefusal(error);
@@ -147,11 +154,7 @@ function refusalOf(error: unknown): No {
   if (error instanceof StripeInvalidRequestError && error.code === 'customer_tax_location_invalid') {
     return refusal(400, messages.taxPlace, { code: 'tax_address' });
   }
-  // The payment method belongs to another customer, was used before, or doesn't exist. Some of these errors have a message alone.
-  if (
-    error instanceof StripeInvalidRequestError &&
-    /payment_?method/i.test(error.param ?? error.code ?? error.message)
-  ) {
+  if (error instanceof StripeInvalidRequestError && isRefusedMethod(error)) {
     return refusal(402, messages.failed, { code: error.code ?? 'payment_method_invalid' });
   }
   if (error instanceof StripeInvalidRequestError && /promotion_code|coupon|discounts/.test(error.param ?? '')) {
