@@ -1,13 +1,14 @@
 /** Previews: a draft as it will look, through the same ingest, never stored (docs/content-api.md, "Preview"). */
+
 import type { Article, Author, DocumentType, Podcast } from '../lib/content/model.ts';
 import { sectionOfFront, slotsAt } from '../lib/fronts/model.ts';
 import { instantAt } from '../lib/instants.ts';
 import type { IngestedDocument } from './ingest/document.ts';
-import type { Ingester } from './ingest/ingester.server.ts';
 import type { PreviewAnswer, PreviewDocument } from './service.ts';
 import { resolveLinks } from './store/body-links.ts';
 import type { ContentStore } from './store/content-store.server.ts';
 import { authorOf, podcastOf, type Row, sectionTable } from './store/rows.server.ts';
+import type { SyncContext } from './sync/refresh.server.ts';
 import { matches, sign } from './sync/webhook.server.ts';
 import { type Client, describeFailure } from './wire/client.server.ts';
 import { fetchOne } from './wire/fetch.server.ts';
@@ -15,11 +16,7 @@ import { fetchOne } from './wire/fetch.server.ts';
 const longestSeconds = 600;
 const types: readonly string[] = ['articles', 'video', 'crosswords', 'pages', 'fronts'];
 
-export interface PreviewOptions {
-  readonly store: ContentStore;
-  readonly client: Client;
-  readonly ingester: Ingester;
-  readonly now: () => number;
+export interface PreviewOptions extends Pick<SyncContext, 'store' | 'client' | 'ingester' | 'now'> {
   readonly secret: string | undefined;
 }
 

@@ -382,19 +382,12 @@ export interface Invalidated {
   readonly ms: number;
 }
 
-export interface RefreshContext {
-  readonly scheduler: Scheduler;
-  readonly stats: Stats;
-  readonly now: () => number;
-  readonly onEvent: (event: PressEvent) => void;
-}
-
 /** Refreshed pages that the statistics keep of each publish. */
 const keptPages = 20;
 
 /** @param minChange number of the change that the renders must have seen */
 async function refreshPages(
-  { scheduler, stats, now, onEvent }: RefreshContext,
+  { scheduler, stats, now, onEvent }: PressState,
   refs: readonly (PageRef & { readonly reads?: number })[],
   minChange: number,
   publish: Pick<Publish, 'reason' | 'tags' | 'withdrawn'>,

@@ -2,17 +2,18 @@
  * The pages of a page store that another process writes: served from this process's memory, read from the store on a miss. That process
  * says which pages it has replaced; a page that isn't here, or may be outdated, is asked of it.
  */
-import type { RestrictedLevel } from '../lib/content/model.ts';
+
 import type { Logger } from '../lib/logging.ts';
 import { createTagChanges } from './cache/cache-state.ts';
-import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
+import type { CachedPage, HeadersOf } from './cache/cached-page.ts';
 import type { Encode } from './cache/compressor.server.ts';
-import type { DictionaryCoding, PageDictionary } from './cache/dictionary.server.ts';
-import type { Choices, Insertion } from './cache/insertions.server.ts';
+import type { PageDictionary } from './cache/dictionary.server.ts';
+import type { Choices } from './cache/insertions.server.ts';
 import { createLru } from './cache/lru.ts';
 import { createPageCache } from './cache/page-cache.server.ts';
+import type { Press } from './press.server.ts';
 import { openStore, type PageStore } from './store/page-store.server.ts';
-import { type Encoding, mayRead, type Variant } from './store/stored-page.ts';
+import { mayRead, type Variant } from './store/stored-page.ts';
 
 export interface SharedStoreOptions {
   readonly file: string;
@@ -29,19 +30,10 @@ export interface SharedStoreOptions {
   readonly addReads: PageStore['addReads'];
 }
 
-export interface SharedStorePages {
+export interface SharedStorePages
+  extends Pick<Press, 'peekFull' | 'variantFor' | 'encoded' | 'withDictionary' | 'insert' | 'shown'> {
   /** A current page; `undefined`: ask the process that writes the store. */
   peek(key: string, variant: Variant): CachedPage | undefined;
-  peekFull(publicPage: CachedPage): CachedPage | undefined;
-  variantFor(access: RestrictedLevel | null, level: RestrictedLevel | null): Variant;
-  /** See `Press.encoded`. */
-  encoded(page: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
-  /** See `Press.withDictionary`. */
-  withDictionary(page: CachedPage, available: string, coding: DictionaryCoding): WithDictionary;
-  /** See `Press.insert`. */
-  insert(insertion: Insertion | null): void;
-  /** See `Press.shown`. */
-  shown(page: CachedPage, cookie: string | undefined): CachedPage | Promise<void>;
   /** Forgets pages that were replaced. */
   forget(names: readonly string[]): void;
   /** Hands over the reads. */

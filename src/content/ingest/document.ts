@@ -5,10 +5,12 @@ import type {
   Author,
   Correction,
   DocumentType,
+  FeaturedStory,
   HeadlineTest,
   LiveCoverage,
   Picture,
   PodcastDetails,
+  Section,
   Sound,
 } from '../../lib/content/model.ts';
 import type { FrontPlan } from '../../lib/fronts/model.ts';
@@ -64,11 +66,8 @@ export interface SoundFacts {
 }
 
 /** The editors' selection for the front page, from the page `top-stories-2`. */
-export interface TopStoriesChoice {
+export interface TopStoriesChoice extends Pick<FeaturedStory, 'breaking' | 'bulleted' | 'featuredExcerpt'> {
   readonly ids: readonly number[];
-  readonly breaking: boolean;
-  readonly bulleted: boolean;
-  readonly featuredExcerpt: string;
 }
 
 export interface IngestedDocument {
@@ -112,15 +111,8 @@ export interface IngestedComment {
 }
 
 /** A category term. `position` is `null` when it isn't one of the newspaper's sections. */
-export interface IngestedSection {
-  readonly id: number;
-  readonly slug: string;
-  readonly name: string;
-  readonly label: string;
-  readonly homepageCount: number;
-  readonly showInMedia: boolean;
+export interface IngestedSection extends Omit<Section, 'navigationPosition'> {
   readonly position: number | null;
-  readonly color: 'default' | 'red';
   /** Slugs that it had; left out without any. */
   readonly former?: readonly string[];
 }

@@ -12,7 +12,6 @@ import type {
   Crossword,
   DocumentType,
   FeaturedStory,
-  LiveCoverage,
   MenuItem,
   Section,
   StaticPage,
@@ -22,7 +21,7 @@ import type {
 import type { ArticleFilter, ContentReader, Slice, SlugResolution } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { canonicalInstant } from '../../lib/instants.ts';
-import type { SoundFacts } from '../ingest/document.ts';
+import type { DocumentFacts } from '../ingest/document.ts';
 import type { SearchThread } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import { readAlert } from './alert.server.ts';
@@ -245,13 +244,7 @@ function article(read: ReadState, slug: string): Article | null {
   return article;
 }
 
-interface ArticleFacts {
-  words?: number;
-  commentsOpen?: boolean;
-  corrections?: Correction[];
-  sound?: SoundFacts;
-  live?: LiveCoverage;
-}
+type ArticleFacts = Pick<DocumentFacts, 'words' | 'commentsOpen' | 'corrections' | 'sound' | 'live'>;
 
 const withLinks = (read: ReadState, { kind, date, html }: Correction): Correction => ({
   kind,

@@ -8,8 +8,6 @@ import type {
   Card,
   Comment,
   Crossword,
-  HeadlineTest,
-  LiveCoverage,
   Picture,
   Podcast,
   PodcastDetails,
@@ -17,7 +15,7 @@ import type {
   StaticPage,
   Video,
 } from '../../lib/content/model.ts';
-import type { BylineFacts } from '../ingest/document.ts';
+import type { DocumentFacts } from '../ingest/document.ts';
 import { readByline } from './bylines.server.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { navigationSections, ruledTerms, storedSections } from './navigation.server.ts';
@@ -116,13 +114,7 @@ function badgeOf(sections: SectionTable, terms: readonly number[]): SectionBadge
   return first ? { slug: first.slug, label: first.label, color: first.color } : null;
 }
 
-interface ArticleFacts {
-  access?: AccessLevel;
-  minutes?: number;
-  byline?: BylineFacts;
-  test?: HeadlineTest;
-  live?: LiveCoverage;
-}
+type ArticleFacts = Pick<DocumentFacts, 'access' | 'minutes' | 'byline' | 'test' | 'live'>;
 
 export function cardOf(store: ContentStore, row: Row): Card {
   const sections = sectionTable(store);

@@ -1,22 +1,17 @@
 /** The searches of one reader: what the index finds becomes cards, and the tags of both are noted. */
 
-import type { Card } from '../../lib/content/model.ts';
 import type { ContentReader, FoundArticles, SearchFilter } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { canonicalInstant } from '../../lib/instants.ts';
 import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../search/search.server.ts';
 import { type SearchThread, searchInThread, searchNow } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
-import type { ContentStore } from './content-store.server.ts';
+import type { FrontContext } from './front.server.ts';
 import { sectionTable } from './rows.server.ts';
 
-interface SearchContext {
-  readonly store: ContentStore;
-  readonly tags: Set<string>;
+interface SearchContext extends FrontContext {
   /** Runs searches off the main thread; `null`: `searchAside` runs them in the calling thread. */
   readonly thread: SearchThread | null;
-  /** Reads a card, and notes its tags. */
-  readonly card: (id: number) => Card | null;
 }
 
 /** The searches of one reader. */

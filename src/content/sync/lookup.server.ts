@@ -2,15 +2,14 @@
  * Fetches documents that readers request before the first copy has reached them, by slug, at once and within limits. Each slug has one
  * request, however many callers wait; a few requests run at a time, clients take turns, and missing slugs are remembered.
  */
+
 import type { DocumentType } from '../../lib/content/model.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
-import type { Logger } from '../../lib/logging.ts';
 import { createFairQueue, type FairQueue, QueueFull } from '../../lib/workers/fair-queue.ts';
-import { backfillCursor, type ContentStore } from '../store/content-store.server.ts';
-import type { Client } from '../wire/client.server.ts';
+import { backfillCursor } from '../store/content-store.server.ts';
 import { fetchList } from '../wire/fetch.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
-import type { Applier } from './apply.server.ts';
+import type { SyncContext } from './refresh.server.ts';
 
 /**
  * - `found`: the content store has the document now.
@@ -26,12 +25,7 @@ export interface LookUp {
   close(): Promise<void>;
 }
 
-export interface LookUpOptions {
-  readonly store: ContentStore;
-  readonly client: Client;
-  readonly applier: Applier;
-  readonly log: Logger;
-  readonly now: () => number;
+export interface LookUpOptions extends Pick<SyncContext, 'store' | 'client' | 'applier' | 'log' | 'now'> {
   /** Longest wait of a caller, milliseconds. The request continues after it. */
   readonly timeoutMs?: number;
 }

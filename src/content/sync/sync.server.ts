@@ -1,7 +1,7 @@
 /** The whole sync: one back-fill, then polls and walks for as long as the process runs; it recovers from any failure. */
 import { tag } from '../../lib/content/tags.ts';
 import { backOff, createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
-import type { SyncPhase, SyncReport, SyncStatus, TypeProgress } from '../service.ts';
+import type { Content, SyncPhase, SyncReport, SyncStatus, TypeProgress } from '../service.ts';
 import { backfillCursor, documentTypes, isCopied } from '../store/content-store.server.ts';
 import { waitFor } from '../wire/client.server.ts';
 import {
@@ -24,15 +24,8 @@ const comparisonRestMs = 300_000;
 const firstWaitMs = 1000;
 const longestWaitMs = 60_000;
 
-export interface Sync {
+export interface Sync extends Pick<Content, 'start' | 'stop' | 'syncNow' | 'pollNow' | 'status'> {
   readonly refresh: Refresh;
-  start(): void;
-  /** Resolves when no work is in progress any more. */
-  stop(): Promise<void>;
-  syncNow(): Promise<SyncReport>;
-  /** Ends the wait for the next poll; if a poll is running, another follows it. */
-  pollNow(): void;
-  status(): SyncStatus;
 }
 
 export interface SyncOptions extends Omit<SyncContext, 'signal'> {

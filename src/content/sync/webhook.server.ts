@@ -7,29 +7,24 @@ import { tag } from '../../lib/content/tags.ts';
 import { fileTags } from '../../lib/images/picture-files.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from '../service.ts';
-import type { ContentStore } from '../store/content-store.server.ts';
 import type { ContentEntry } from '../store/entries.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug } from '../wire/values.ts';
-import type { Applied, Applier } from './apply.server.ts';
-import { nothingApplied, type Refresh } from './refresh.server.ts';
+import type { Applied } from './apply.server.ts';
+import { nothingApplied, type Refresh, type SyncContext } from './refresh.server.ts';
 
 const windowSeconds = 300;
 /** How long a delivery is remembered, longer than its signature is valid: the signature may be dated five minutes ahead. */
 const rememberedMs = 900_000;
 const logEveryMs = 60_000;
 
-export interface WebhookOptions {
-  readonly store: ContentStore;
-  readonly applier: Applier;
+export interface WebhookOptions extends Pick<SyncContext, 'store' | 'applier' | 'log' | 'now'> {
   readonly refresh: Refresh;
   readonly client: Pick<Client, 'url'>;
   /** Runs the poll now: so many documents changed that they aren't named. */
   readonly pollNow: () => void;
-  readonly log: Logger;
-  readonly now: () => number;
   readonly secret: string | undefined;
 }
 

@@ -4,27 +4,21 @@
  */
 
 import type { DocumentType } from '../../lib/content/model.ts';
-import type { Logger } from '../../lib/logging.ts';
 import { aheadOf, type EntryAhead, isRemovable } from '../store/ahead-of-log.server.ts';
 import { type ContentStore, documentTypes } from '../store/content-store.server.ts';
 import { storedSections } from '../store/navigation.server.ts';
 import type { Fetched } from '../store/write.server.ts';
-import type { Client } from '../wire/client.server.ts';
 import { fetchChanges, fetchOne, problemOf, SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { idIn } from '../wire/values.ts';
-import { type Applier, fetchedOf } from './apply.server.ts';
-import { fetchCategories, mayBeOneDocument, navigationPosition } from './refresh.server.ts';
+import { fetchedOf } from './apply.server.ts';
+import { fetchCategories, mayBeOneDocument, navigationPosition, type SyncContext } from './refresh.server.ts';
 
 type Change = Awaited<ReturnType<typeof fetchChanges>>[number];
 
 const withdrawingEvents: ReadonlySet<string> = new Set(['unpublish', 'trash', 'delete']);
 
-interface MissedState {
-  readonly store: ContentStore;
-  readonly client: Client;
-  readonly applier: Applier;
-  readonly log: Logger;
+interface MissedState extends Pick<SyncContext, 'store' | 'client' | 'applier' | 'log'> {
   /** Deliveries that the last answer named and that are done. */
   seen: Set<string>;
 }

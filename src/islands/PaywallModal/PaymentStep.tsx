@@ -197,14 +197,9 @@ function Wallets(props: WalletsProps) {
   );
 }
 
-interface SwitchBodyProps {
+interface SwitchBodyProps
+  extends Pick<PaymentBodyProps, 'order' | 'state' | 'payment' | 'paying' | 'ready' | 'sumNotice'> {
   plans: { readonly scriptUrl: string; readonly publishableKey: string };
-  order: Order;
-  state: OrderState;
-  payment: Payment;
-  paying: PaymentState;
-  ready: boolean;
-  sumNotice: string | null;
 }
 
 /** The payment step of a subscriber: what changes, what is credited, what is due. The card on file is charged. */

@@ -200,17 +200,10 @@ export function SentView({ email, error, busy, resent, onEdit, onResend, onUseCo
   );
 }
 
-export interface CodeViewProps {
-  email: string;
-  /** Error of the code. */
-  error: string | null;
-  /** Any other error. */
+export interface CodeViewProps extends Omit<SentViewProps, 'onUseCode'> {
+  /** Any error that isn't the code's. */
   trouble: string | null;
-  busy: boolean;
-  resent: boolean;
   onConfirm(code: string): void;
-  onResend(): void;
-  onEdit(): void;
 }
 
 /** Entering the six digits of a mail (spec section 2, "Code view"). */

@@ -1,6 +1,7 @@
 /** The access service: entitlements, meter and gifts together, over the accounts' database. */
 
 import type { APIContext } from 'astro';
+import type { PassCookie } from '../../press/delivery/access-cookie.ts';
 import { publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
@@ -32,14 +33,6 @@ import {
 import { createMeter, type Meter, type MeterReading, type MeterRules } from './meter.server.ts';
 import { type Access, articleAt, type Question } from './model.ts';
 
-/** The signer of passes; see src/press/delivery/access-cookie.ts. */
-export interface PassSigner {
-  readonly name: string;
-  /** @param expires Unix seconds */
-  sign(page: string, expires: number): string;
-  opens(header: string | undefined, page: string): boolean;
-}
-
 export interface AccessOptions {
   readonly database: Database;
   /** At least 32 random characters; a change voids all gifts. */
@@ -53,7 +46,7 @@ export interface AccessOptions {
   readonly paid: (userId: string) => Promise<readonly Paid[]>;
   /** Days of the introductory period; `null` while the catalog is not known. */
   readonly promotionDays: () => number | null;
-  readonly pass: PassSigner;
+  readonly pass: PassCookie;
   /** Whether the site is served over HTTPS. */
   readonly secure: boolean;
   /** Epoch milliseconds; for tests. */

@@ -189,8 +189,8 @@ export interface Sound {
   readonly podcastId: number | null;
 }
 
-/** A series of stories with sound. */
-export interface Podcast {
+/** A document with a text and a page of its own. */
+interface Written {
   readonly id: number;
   readonly slug: string;
   readonly title: string;
@@ -199,6 +199,10 @@ export interface Podcast {
   readonly bodyHtml: string;
   readonly image: Picture | null;
   readonly modified: string;
+}
+
+/** A series of stories with sound. */
+export interface Podcast extends Written {
   readonly details: PodcastDetails;
 }
 
@@ -252,19 +256,12 @@ export interface Article extends Omit<Card, 'byline'> {
   readonly live: LiveCoverage | null;
 }
 
-export interface Video {
-  readonly id: number;
-  readonly slug: string;
-  readonly title: string;
-  readonly excerpt: string;
-  readonly bodyHtml: string;
+export interface Video extends Written {
   readonly author: AuthorRef | null;
   readonly section: Pick<Section, 'slug' | 'label' | 'color'> | null;
-  readonly image: Picture | null;
   /** `providerId` is the YouTube id taken from the link; `null` when the link has none. */
   readonly video: { readonly url: string; readonly providerId: string | null; readonly provider: 'youtube' };
   readonly date: string;
-  readonly modified: string;
 }
 
 export interface Crossword {
@@ -278,15 +275,7 @@ export interface Crossword {
 }
 
 /** A page of the paper that editors write: about, privacy policy, events, … */
-export interface StaticPage {
-  readonly id: number;
-  readonly slug: string;
-  readonly title: string;
-  readonly excerpt: string;
-  readonly bodyHtml: string;
-  readonly image: Picture | null;
-  readonly modified: string;
-}
+export type StaticPage = Written;
 
 export interface TopStories {
   readonly featured: FeaturedStory | null;

@@ -2,9 +2,11 @@
  * The rate limiter of the whole site: counts calls against the limits of limits.ts, atomically, each where its limit is stored
  * (docs/decisions/0025-rate-limiter.md).
  */
+
 import { sql } from 'kysely';
 import { type RateLimiterLike, RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { type BoundedMap, createBoundedMap } from '../bounded-map.ts';
+import type { Hmacs } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { withTimeLimit } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
@@ -46,11 +48,7 @@ export interface ExceededLimit {
 }
 
 /** Callers are stored as HMACs under a secret that all processes share. */
-export interface CallerKeys {
-  place(address: string): string;
-  block(address: string): string | null;
-  subject(account: string): string;
-}
+export type CallerKeys = Pick<Hmacs, 'place' | 'block' | 'subject'>;
 
 type Step = readonly [scope: ExceededLimit['scope'], key: string, limit: Limit];
 

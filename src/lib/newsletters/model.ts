@@ -1,7 +1,7 @@
 /** The newsletters, the choices of a reader, and the stories of an issue. */
 import type { Session } from '../accounts/service.ts';
 import { shortByline } from '../bylines/model.ts';
-import type { Byline } from '../content/model.ts';
+import type { Card } from '../content/model.ts';
 import { mastheadDay } from '../dates.ts';
 import type { NewsletterIssue, NewsletterStory } from '../mail/model.ts';
 
@@ -57,16 +57,8 @@ export const choiceName = (choice: Choice): string =>
   [...newsletters, breaking].find(({ slug }) => slug === choice)?.name ?? 'Offers and invitations';
 
 /** The fields of a card that a newsletter shows. */
-export interface IssueStory {
-  readonly id: number;
-  readonly slug: string;
-  readonly title: string;
-  readonly excerpt: string;
+export interface IssueStory extends Pick<Card, 'id' | 'slug' | 'title' | 'excerpt' | 'byline' | 'date' | 'minutes'> {
   readonly section: { readonly label: string } | null;
-  readonly byline: Byline;
-  /** UTC. */
-  readonly date: string;
-  readonly minutes: number;
 }
 
 /** Most stories of a newsletter. */

@@ -71,11 +71,12 @@ export interface HostedEngine {
 /** Access to Algolia. */
 export interface AlgoliaAccess {
   readonly appId: string;
+  /** Key that may only search. */
   readonly searchKey: string;
-  /** `null`: another system fills the index. */
+  /** Key that may write; `null`: another system fills the index. */
   readonly writeKey: string | null;
   readonly index: string;
-  /** `null`: the vendor's own hosts. */
+  /** Without a trailing slash; `null`: the vendor's own hosts. */
   readonly url: string | null;
 }
 

@@ -9,32 +9,25 @@ import type { ContentEntry } from '../../content/store/entries.server.ts';
 import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
-import type { Logger } from '../../lib/logging.ts';
 import { inSpan } from '../../lib/tracing.ts';
 import type { ChangeFeed } from '../change-feed.ts';
 import { type AnswerMessage, longestMessage, type Message, type WebhookMessage } from './channel.ts';
 import { applyMs, type ClusterLog, tagEntry } from './cluster-log.ts';
 import { type LogBatch, tagKind } from './content-log.ts';
 import { type MissedWithdrawals, wantedContent, watchForMissedWithdrawals } from './missed-withdrawals.ts';
-import { type ClusterNode, createClusterNode, type NodeStats } from './node.ts';
+import { type ClusterNode, createClusterNode, type NodeOptions, type NodeStats } from './node.ts';
 import { createPostgresAssets } from './postgres-assets.ts';
 import { type AssetStore, createSharedAssets, type SharedAssets } from './shared-assets.ts';
 import { createSharedPages, type SharedPages, type SharedPagesStats } from './shared-pages.ts';
 
-export interface ClusterOptions {
+export interface ClusterOptions
+  extends Pick<NodeOptions, 'listenUrl' | 'log' | 'workersUpdated' | 'beatMs' | 'goneMs'> {
   readonly clusterLog: ClusterLog;
-  /** Address for the listening connection, see `NodeOptions`. */
-  readonly listenUrl: string;
   readonly content: Pick<Content, 'receive' | 'verify' | 'pollNow' | 'followed' | 'withdrawMissed' | 'refresh'>;
   /** Gets changed tags, such as new prices, while the other nodes can't be reached. */
   readonly changes: Pick<ChangeFeed, 'publish'>;
-  readonly log: Logger;
   /** Where the nodes share hashed files (default PostgreSQL). */
   readonly assetStore?: AssetStore | undefined;
-  /** See `NodeOptions`. */
-  readonly workersUpdated?: (() => Promise<void>) | undefined;
-  readonly beatMs?: number;
-  readonly goneMs?: number;
   /** Called when this node begins to sync for the cluster, and when a node's readers want a newer value, see `SharedValues`. */
   readonly onLead?: () => void;
   readonly onWanted?: (key: string) => void;

@@ -1,8 +1,10 @@
 /** Settings of vendors: the ticker, search, retention, the bucket, crawlers, and third parties whose scripts pages load. */
+
 import { z } from 'zod';
 import type { PushSettings } from '../../lib/alerts/onesignal.server.ts';
 import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import type { Participation } from '../../lib/headline-tests/model.ts';
+import type { AlgoliaAccess } from '../../lib/search/model.ts';
 import { type ThirdParties, usualAddresses } from '../../lib/third-party/settings.ts';
 import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
 import type { BucketSettings } from '../cluster/bucket.ts';
@@ -31,20 +33,9 @@ export const tickerOf = ({
   ticker: key === undefined ? null : { key, url: url ?? twelveData },
 });
 
-export interface AlgoliaSettings {
-  readonly appId: string;
-  /** Key that may only search. */
-  readonly searchKey: string;
-  /** Key that may write; `null`: something else fills the index. */
-  readonly writeKey: string | null;
-  readonly index: string;
-  /** Without a trailing slash; `null`: the vendor's own hosts. */
-  readonly url: string | null;
-}
-
 export interface SearchConfig {
   /** `null`: the site's own index searches. */
-  readonly algolia: AlgoliaSettings | null;
+  readonly algolia: AlgoliaAccess | null;
 }
 
 const key = z.string().regex(/^\w{8,}$/, 'is no key; copy it from the page "API Keys" of the dashboard of Algolia');

@@ -3,9 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
-import type { Logger } from '../../lib/logging.ts';
 import { inSpan } from '../../lib/tracing.ts';
-import type { Encoder } from '../../press/cache/compressor.server.ts';
 import {
   type AccessCookie,
   createAccessCookie,
@@ -13,7 +11,7 @@ import {
   type PassCookie,
 } from '../../press/delivery/access-cookie.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
-import { openPress, type Press } from '../../press/press.server.ts';
+import { openPress, type Press, type PressOptions } from '../../press/press.server.ts';
 import type { PageShare } from '../../press/scheduler/page-share.ts';
 import type { Render } from '../../press/scheduler/render.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
@@ -60,7 +58,8 @@ export interface SitePress {
   close(): Promise<void>;
 }
 
-export interface SitePressOptions {
+export interface SitePressOptions
+  extends Pick<PressOptions, 'log' | 'onReplaced' | 'encoder' | 'concurrency' | 'storeTogether'> {
   readonly config: Config;
   readonly app: Pick<Composition, 'locals' | 'services'>;
   readonly render: RenderPage;
@@ -69,17 +68,8 @@ export interface SitePressOptions {
   readonly dictionary?: SharedDictionary | null;
   /** Name of the build (`lib/build-name.server.ts`). */
   readonly build: string;
-  readonly log: Logger;
   /** Pages of the other nodes of a cluster, by the name of the build. */
   readonly shareOf?: ((build: string) => PageShare) | undefined;
-  /** Called with the pages that other processes must look up again, see `PressOptions`. */
-  readonly onReplaced?: ((names: readonly string[] | 'all') => void) | undefined;
-  /** Compresses rendered pages (default: a thread of its own). */
-  readonly encoder?: Encoder;
-  /** Concurrent renders for changes and for the warm-up. */
-  readonly concurrency?: number;
-  /** Pages that are stored in one transaction, see `PressOptions`. */
-  readonly storeTogether?: number;
 }
 
 /** The tag of every page: its change affects all of them. */

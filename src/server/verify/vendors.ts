@@ -4,6 +4,7 @@ import { type CdnSettings, openCdn } from '../../lib/cdn/cdn.server.ts';
 import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { openAlgolia } from '../../lib/search/algolia.server.ts';
+import type { AlgoliaAccess } from '../../lib/search/model.ts';
 import {
   type ThirdParties,
   type ThirdPartyName,
@@ -14,7 +15,6 @@ import { type Sources, thirdPartySources } from '../../lib/third-party/sources.t
 import { QuotesUnavailable } from '../../lib/ticker/model.ts';
 import { type QuotesAccess, twelveData } from '../../lib/ticker/twelve-data.server.ts';
 import { BucketError, type BucketSettings, openBucket } from '../cluster/bucket.ts';
-import type { AlgoliaSettings } from '../config/vendors.ts';
 import { type Check, CheckFailure, checkOf, fields, request } from './checks.ts';
 
 /** Requests one price, which costs one credit. @param symbols the ticker's symbols */
@@ -121,13 +121,13 @@ export const bucketCheck = (settings: BucketSettings | null): Check => {
 const needed = ['addObject', 'deleteObject'] as const;
 
 /** Searches with the search key, and reads the permissions of the write key. */
-export const searchCheck = (algolia: AlgoliaSettings | null, log: Logger): Check =>
+export const searchCheck = (algolia: AlgoliaAccess | null, log: Logger): Check =>
   checkOf('algolia', algolia, 'set ALGOLIA_APP_ID, ALGOLIA_SEARCH_KEY and ALGOLIA_INDEX', [
     ['a search with ALGOLIA_SEARCH_KEY', (settings) => search(settings, log)],
     ...(algolia?.writeKey === null ? [] : [['what ALGOLIA_WRITE_KEY may do', rights] as const]),
   ]);
 
-async function search(algolia: AlgoliaSettings, log: Logger): Promise<string> {
+async function search(algolia: AlgoliaAccess, log: Logger): Promise<string> {
   const reader = () => {
     throw new Error('verify does not feed the index');
   };
@@ -140,7 +140,7 @@ async function search(algolia: AlgoliaSettings, log: Logger): Promise<string> {
   );
 }
 
-async function rights(algolia: AlgoliaSettings): Promise<string> {
+async function rights(algolia: AlgoliaAccess): Promise<string> {
   const base = algolia.url ?? `https://${algolia.appId}.algolia.net`;
   const key = algolia.writeKey ?? '';
   const headers = { 'X-Algolia-Application-Id': algolia.appId, 'X-Algolia-API-Key': key };
