@@ -1,7 +1,7 @@
 /** Money as the site prints it (spec section 9). */
 
-/** Tax within a sum, as `Tax` of billing/schema.ts. */
-interface TaxPart {
+/** Tax within a sum, on top of the price or included in it, as `Tax` of billing/schema.ts. */
+export interface TaxPart {
   readonly amount: number;
   readonly included: boolean;
 }

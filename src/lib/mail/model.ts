@@ -1,4 +1,5 @@
 /** Mail as features see it: a message is stored in the caller's transaction and sent later, with retries. */
+import type { TaxPart } from '../money.ts';
 
 /** A message by its kind; texts and design are in `messages/`. */
 export type Message =
@@ -13,7 +14,7 @@ export type Message =
   | { readonly kind: 'welcome'; readonly to: string; readonly firstName: string | null }
   | NewsletterMail
   | SupportMail
-  | BillingMail;
+  | BillingMessage;
 
 /** A story in a newsletter. */
 export interface NewsletterStory {
@@ -75,14 +76,8 @@ interface SupportMail {
   readonly minutes: number;
 }
 
-/** Tax within an amount: on top of the price, or included in it. */
-interface TaxPart {
-  readonly amount: number;
-  readonly included: boolean;
-}
-
 /** Mail about a subscription. Amounts are whole minor units, times epoch milliseconds. */
-type BillingMail =
+export type BillingMessage =
   | {
       readonly kind: 'receipt';
       readonly to: string;
@@ -138,12 +133,6 @@ type BillingMail =
       readonly plan: string;
       readonly print: boolean;
     };
-
-/** Mail about a subscription. */
-export type BillingMessage = Extract<
-  Message,
-  { readonly kind: 'receipt' | 'renewal-notice' | 'payment-failed' | 'cancelled' | 'welcome-tier' }
->;
 
 export interface Outbox<Transaction> {
   /** Stores a message in the caller's transaction; it is sent soon after the commit. */
