@@ -4,7 +4,6 @@
  */
 
 import { createBoundedMap } from '../lib/bounded-map.ts';
-import type { RestrictedLevel } from '../lib/content/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
 import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
@@ -35,7 +34,7 @@ import {
   type Stats,
 } from './stats.ts';
 import type { PageStore, StoreSize } from './store/page-store.server.ts';
-import { type Encoding, mayRead, nameOf, type PageRef, type Variant } from './store/stored-page.ts';
+import { type Encoding, nameOf, type PageRef, type Variant } from './store/stored-page.ts';
 
 export interface PressOptions {
   readonly store: PageStore;
@@ -107,8 +106,6 @@ export interface Press {
   peekFull(publicPage: CachedPage): CachedPage | undefined;
   /** @throws RenderFailed, PressBusy */
   get(key: string, variant: Variant): Promise<CachedPage>;
-  /** The variant of a page with this access level for a reader of this level. */
-  variantFor(access: RestrictedLevel | null, level: RestrictedLevel | null): Variant;
   /**
    * The response in the best of the wanted encodings; `undefined`: the page was just replaced, look it up again.
    */
@@ -192,7 +189,6 @@ export function openPress(options: PressOptions): Press {
     peek: (key, variant) => peek(state, key, variant),
     peekFull: (publicPage) => peek(state, publicPage.page.key, 'full', publicPage.fullName),
     get: (key, variant) => get(state, key, variant),
-    variantFor: (access, level) => (access !== null && mayRead(access, level) ? 'full' : 'public'),
     encoded: cache.encoded,
     withDictionary: cache.withDictionary,
     insert: cache.insertions.set,

@@ -13,7 +13,7 @@ import { createLru } from './cache/lru.ts';
 import { createPageCache } from './cache/page-cache.server.ts';
 import type { Press } from './press.server.ts';
 import { openStore, type PageStore } from './store/page-store.server.ts';
-import { mayRead, type Variant } from './store/stored-page.ts';
+import type { Variant } from './store/stored-page.ts';
 
 export interface SharedStoreOptions {
   readonly file: string;
@@ -30,8 +30,7 @@ export interface SharedStoreOptions {
   readonly addReads: PageStore['addReads'];
 }
 
-export interface SharedStorePages
-  extends Pick<Press, 'peekFull' | 'variantFor' | 'encoded' | 'withDictionary' | 'insert' | 'shown'> {
+export interface SharedStorePages extends Pick<Press, 'peekFull' | 'encoded' | 'withDictionary' | 'insert' | 'shown'> {
   /** A current page; `undefined`: ask the process that writes the store. */
   peek(key: string, variant: Variant): CachedPage | undefined;
   /** Forgets pages that were replaced. */
@@ -73,7 +72,6 @@ export function openSharedStore(options: SharedStoreOptions): SharedStorePages {
   return {
     peek,
     peekFull: (page) => peek(page.page.key, 'full', page.fullName),
-    variantFor: (access, level) => (access !== null && mayRead(access, level) ? 'full' : 'public'),
     encoded: cache.encoded,
     withDictionary: cache.withDictionary,
     insert: cache.insertions.set,

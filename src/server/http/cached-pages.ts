@@ -6,7 +6,7 @@ import type { CachedPage } from '../../press/cache/cached-page.ts';
 import type { AccessCookie } from '../../press/delivery/access-cookie.ts';
 import { respondUncached, respondWithPage, responseFromCache, type Source } from '../../press/delivery/respond.ts';
 import type { FastPathHeaders, ServeFromCache } from '../../press/fast-path/fast-path.ts';
-import type { Variant } from '../../press/store/stored-page.ts';
+import { mayRead, type Variant } from '../../press/store/stored-page.ts';
 import { giftPage } from '../press/page-keys.ts';
 import { notCopiedPage } from './fallback-pages.ts';
 import { requestIdHeader } from './request-id.ts';
@@ -84,7 +84,7 @@ function cachedPageAt(
   if (options.crawlers && options.crawlers.claims(headers['user-agent']) !== null) return undefined;
   const { cookie } = headers;
   const level = access.levelFor(cookie);
-  if (press.variantFor(page.page.access, level) === 'full' || passes?.opens(cookie, giftPage(key.key))) {
+  if (mayRead(page.page.access, level) || passes?.opens(cookie, giftPage(key.key))) {
     const full = press.peekFull(page);
     // A full page that is newer than the public one may be for fewer readers.
     return full?.page.access === page.page.access ? full : undefined;
@@ -148,10 +148,10 @@ export async function answerWithPage(
       continue;
     }
     const isGift = access !== null && (passes?.opens(cookie, giftPage(key)) ?? false);
-    if (isGift || press.variantFor(access, level) === 'full') {
+    if (isGift || (access !== null && mayRead(access, level))) {
       const full = await find('full');
       // A full page that is newer than the public one may be for fewer readers, or for all.
-      if (isGift || full.page.access === null || press.variantFor(full.page.access, level) === 'full') {
+      if (isGift || full.page.access === null || mayRead(full.page.access, level)) {
         page = full;
         // Only a response that no cache stores may carry a cookie.
         if (renewed.length > 0) outgoing.setHeader('set-cookie', renewed);

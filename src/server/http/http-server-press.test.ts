@@ -225,7 +225,6 @@ it('answers 503 when too many wait, and without an edition also for what is stor
         encoded: () => undefined,
         withDictionary: () => null,
         shown: (page) => page,
-        variantFor: () => 'public',
       },
       keyOf: pageKeys(() => ({}) as ContentReader),
       access: { levelFor: () => null },

@@ -27,7 +27,7 @@ export type RenewAccess = (header: string | undefined) => Promise<RenewedAccess>
 
 /** The press as the HTTP server uses it. */
 export interface StoredPages {
-  readonly press: Pick<Press, 'peek' | 'peekFull' | 'get' | 'encoded' | 'withDictionary' | 'shown' | 'variantFor'>;
+  readonly press: Pick<Press, 'peek' | 'peekFull' | 'get' | 'encoded' | 'withDictionary' | 'shown'>;
   readonly keyOf: KeyOf;
   readonly access: Pick<AccessCookie, 'levelFor'>;
   /** Opens single pages that were given away. */

@@ -11,6 +11,7 @@ import type { AccessLevel } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { networkOf } from '../../lib/http/network.ts';
 import { episodeFile, episodeFileHeaders } from '../../lib/sound/documents.ts';
+import { mayRead } from '../../press/store/stored-page.ts';
 import { retryAfter, send, sendText } from './send.ts';
 import type { Exchange, ServerState } from './server-options.ts';
 
@@ -95,9 +96,7 @@ async function admits(
   let level = pages.access.levelFor(cookie);
   let cookies: readonly string[] = [];
   if (level === null) ({ level, cookies } = (await renewAccess?.(cookie)) ?? { level, cookies });
-  const may =
-    pages.press.variantFor(story.access, level) === 'full' ||
-    (pages.passes?.opens(cookie, `/article/${story.slug}`) ?? false);
+  const may = mayRead(story.access, level) || (pages.passes?.opens(cookie, `/article/${story.slug}`) ?? false);
   return { may, cookies };
 }
 

@@ -11,14 +11,12 @@ let streams: LiveStreams;
 let port = 0;
 const opened: Stream[] = [];
 
-const strict: readonly (string | null)[] = [null, 'registered', 'subscriber'];
 const levelOf = (cookie: string | undefined) =>
   (/level=(\w+)/.exec(cookie ?? '')?.[1] ?? null) as RestrictedLevel | null;
 
 function begin(options: Partial<LiveStreamsOptions> = {}): void {
   streams = createLiveStreams({
     pages: {
-      press: { variantFor: (access, level) => (strict.indexOf(level) >= strict.indexOf(access) ? 'full' : 'public') },
       access: { levelFor: levelOf },
       passes: { opens: (cookie, page) => cookie === `pass=${page}` },
     },

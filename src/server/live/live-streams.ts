@@ -9,17 +9,14 @@ import { isLevelRaised } from '../../lib/access/model.ts';
 import { isFree } from '../../lib/article/model.ts';
 import type { LiveStory } from '../../lib/content/model.ts';
 import { noAlert, streamEvents } from '../../lib/live/schema.ts';
+import { mayRead } from '../../press/store/stored-page.ts';
 import type { Exchange, StoredPages } from '../http/server-options.ts';
 import { eventText, type Frame, frameOf, heartbeat, retryText, withId } from './frames.ts';
 import type { LiveSink } from './live-feed.ts';
 
 export interface LiveStreamsOptions {
   /** Decides who may follow a restricted story. */
-  readonly pages: {
-    readonly press: Pick<StoredPages['press'], 'variantFor'>;
-    readonly access: StoredPages['access'];
-    readonly passes?: StoredPages['passes'];
-  };
+  readonly pages: Pick<StoredPages, 'access' | 'passes'>;
   /** Headers of every response. */
   readonly always: Readonly<Record<string, string>>;
   /** Most connections; others are refused, and their pages fetch themselves again now and then. */
@@ -281,10 +278,7 @@ function mayFollow({ pages }: State, { story }: Channel, cookie: string | undefi
   const { access, path } = story;
   if (isFree(access)) return true;
   const level = access === 'registered' ? 'registered' : 'subscriber';
-  return (
-    pages.press.variantFor(level, pages.access.levelFor(cookie)) === 'full' ||
-    (pages.passes?.opens(cookie, path) ?? false)
-  );
+  return mayRead(level, pages.access.levelFor(cookie)) || (pages.passes?.opens(cookie, path) ?? false);
 }
 
 const isFull = ({ open, most, ofAddress, mostOfAddress, isClosed }: State, address: string): boolean =>

@@ -95,7 +95,7 @@ export function startServingWorker(
     metrics: createMetrics({ server: () => counts, live: () => state.streams.stats() }, log),
     send,
     streams: createLiveStreams({
-      pages: { press: { variantFor: (level, own) => state.pages?.variantFor(level, own) ?? 'public' }, access, passes },
+      pages: { access, passes },
       always: securityHeaders(config).always,
       most: config.liveConnections,
     }),
@@ -234,7 +234,6 @@ function createServer(
         encoded: (page, wanted) => usable()?.encoded(page, wanted),
         shown: (page, cookie) => state.pages?.shown(page, cookie) ?? page,
         withDictionary: (page, available, coding) => usable()?.withDictionary(page, available, coding) ?? null,
-        variantFor: (access, level) => state.pages?.variantFor(access, level) ?? 'public',
         get: async () => onlyTheWriter(),
       },
       keyOf: plainKeys(config),
