@@ -1,16 +1,14 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { body, type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { body } from './harness.ts';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
+withNewsroom();
+
 let cookie = '';
 let ids: Record<string, number>;
 
 beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
   const login = await newsroom.get('/wp-login.php', {
     method: 'POST',
     redirect: 'manual',
@@ -35,10 +33,6 @@ beforeAll(async () => {
     return compact( 'author', 'first', 'second', 'draft', 'video', 'puzzle', 'top' );`,
     body(),
   );
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
 });
 
 const screen = async (address: string) => {

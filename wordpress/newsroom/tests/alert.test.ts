@@ -1,21 +1,11 @@
 /** Breaking news: the alert on the wire, who may start one, the screen, and what the site is told. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
-import { type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
+withNewsroom();
 
-beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
-});
 beforeEach(async () => {
   await receiver.open();
   await newsroom.php(

@@ -1,12 +1,12 @@
 /** Bylines of an article: over REST, in the classic editor's box, in revisions, and from other plugins; and the list of articles. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
-import { type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import type { CallOptions } from './harness.ts';
+import { newsroom, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
+withNewsroom();
+
 let ids: Record<string, number>;
 let article = 0;
 
@@ -17,8 +17,6 @@ const insert = (title: string, meta: object = {}) =>
   );
 
 beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
   ids = await newsroom.php(`
     $insert = function ( $title, $status = 'publish', $slug = '' ) { return wp_insert_post( array( 'post_type' => 'authors', 'post_title' => $title, 'post_status' => $status, 'post_name' => $slug ) ); };
     $ada    = $insert( 'Ada O&#8217;Vale' );
@@ -28,10 +26,6 @@ beforeAll(async () => {
     $user   = wp_insert_user( array( 'user_login' => 'ben', 'user_pass' => wp_generate_password(), 'user_email' => 'ben@newsroom.invalid', 'user_nicename' => 'b-lee', 'display_name' => 'Ben Lee' ) );
     return compact( 'ada', 'ben', 'cy', 'hidden', 'user' );
   `);
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
 });
 beforeEach(async () => {
   article = await insert('By several');

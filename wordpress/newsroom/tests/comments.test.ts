@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { body, type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { body } from './harness.ts';
+import { newsroom, withNewsroom } from './opened.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
+withNewsroom();
+
 let post = 0;
 
 beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
   post = await newsroom.php(
     `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Discussed', 'post_status' => 'publish', 'post_content' => $input, 'comment_status' => 'open' ) );`,
     body(),
   );
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
 });
 
 let number = 0;

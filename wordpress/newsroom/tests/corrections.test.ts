@@ -1,21 +1,13 @@
 /** Corrections of an article: over REST, in the classic editor's box, in revisions, and on the wire. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
-import { body, type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import { body, type CallOptions } from './harness.ts';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
+withNewsroom();
+
 let article = 0;
 
-beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
-});
 beforeEach(async () => {
   article = await newsroom.php(
     `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Corrected', 'post_status' => 'publish', 'post_content' => $input, 'meta_input' => array( 'newsroom_access' => 'subscriber' ) ) );`,

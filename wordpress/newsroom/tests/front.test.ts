@@ -1,17 +1,15 @@
 /** Fronts: drafts of two editors, what is published and scheduled, the history, who may, and what the site is told. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
-import { type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import type { CallOptions } from './harness.ts';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
+withNewsroom();
+
 let stories: number[] = [];
 let section = 0;
 
 beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
   const made = await newsroom.php(`
     update_option( 'timezone_string', 'America/New_York' );
     $section = get_terms( array( 'taxonomy' => 'category', 'slug' => 'politics', 'hide_empty' => false ) );
@@ -21,10 +19,6 @@ beforeAll(async () => {
   `);
   stories = made.ids;
   section = made.section;
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
 });
 beforeEach(async () => {
   await newsroom.php(`

@@ -1,11 +1,11 @@
 /** Headline tests of an article: over REST, in the classic editor's box, on the wire, in the list, and how they end. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
-import { type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import type { CallOptions } from './harness.ts';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
+withNewsroom();
+
 let article = 0;
 
 const reports: Record<string, object> = {};
@@ -13,14 +13,6 @@ const reports: Record<string, object> = {};
 const asked = () =>
   receiver.deliveries.filter(({ path }) => path.includes('/headline-tests/')).map(({ body }) => body.slug);
 
-beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
-});
 beforeEach(async () => {
   await receiver.open();
   for (const name of Object.keys(reports)) delete reports[name];

@@ -1,20 +1,12 @@
 /** Live coverage in a real WordPress: the state of a story, its entries over REST, who may read and write them, and what the site hears. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { CallOptions } from './harness.ts';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
 
-let newsroom: Newsroom;
-const receiver = new Receiver();
+withNewsroom();
+
 let story = 0;
 
-beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
-});
 beforeEach(async () => {
   story = await makeStory('free');
 });

@@ -1,21 +1,11 @@
 /** That the site learns of changes that no editor saves, and of those in the hour that comes twice. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
+withNewsroom();
 
-beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
-});
 beforeEach(() => receiver.clear());
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
-});
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const insert = (type: string, title: string): Promise<number> =>

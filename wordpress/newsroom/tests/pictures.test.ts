@@ -1,21 +1,11 @@
 /** That the site learns of pictures whose files were deleted or replaced. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
+withNewsroom();
 
-beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
-});
 beforeEach(() => receiver.clear());
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
-});
 
 interface Upload {
   readonly id: number;

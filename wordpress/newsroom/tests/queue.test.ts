@@ -1,20 +1,9 @@
 /** The table of deliveries: what is merged, kept, taken, and written again. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import { describe, expect, it } from 'vitest';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
-
-beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
-});
+withNewsroom();
 
 describe('the queue', () => {
   const merge = (older: string, newer: string, previous: string | null = null) =>

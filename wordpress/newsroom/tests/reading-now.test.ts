@@ -1,23 +1,18 @@
 /** "Reading now": what WordPress asks the site, what it shows of the answer, and what it says when there is none. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver, sign } from './receiver.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CallOptions } from './harness.ts';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
+import { sign } from './receiver.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
+withNewsroom();
+
 let story = 0;
 let draft = 0;
 
 beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
   [story, draft] = await newsroom.php(
     `$make = function ( $title, $status ) { return wp_insert_post( wp_slash( array( 'post_type' => 'articles', 'post_title' => $title, 'post_name' => 'read-' . wp_rand(), 'post_status' => $status ) ) ); }; return array( $make( 'Read <b>&</b> "seen" <script>alert(1)</script>', 'publish' ), $make( 'Unseen', 'draft' ) );`,
   );
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
 });
 
 const at = Date.UTC(2026, 10, 25, 9, 30, 15);

@@ -1,18 +1,16 @@
 /** The sound of an article and its series: over REST, in the classic editor's box, in revisions, on the wire, and that paid audio stays closed. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
-import { type Answer, body, type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import { type Answer, body, type CallOptions } from './harness.ts';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
+withNewsroom();
+
 let article = 0;
 let audio = 0;
 let series = 0;
 
 beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
   // An upload, as the media library makes one: eight seconds of silence.
   audio = await newsroom.php(`
     require_once ABSPATH . 'wp-admin/includes/image.php'; require_once ABSPATH . 'wp-admin/includes/file.php'; require_once ABSPATH . 'wp-admin/includes/media.php';
@@ -22,10 +20,6 @@ beforeAll(async () => {
     file_put_contents( $file, $wav );
     return media_handle_sideload( array( 'name' => 'Talk.wav', 'tmp_name' => $file ), 0 );`);
   expect(audio).toBeGreaterThan(0);
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
 });
 beforeEach(async () => {
   [article, series] = await newsroom.php(

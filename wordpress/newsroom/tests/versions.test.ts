@@ -1,22 +1,13 @@
 /** Versions of stories: every way of publishing makes one, no other save does, and editors compare and restore them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
-import { body, type CallOptions, type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import { body, type CallOptions } from './harness.ts';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
 
-const receiver = new Receiver();
-let newsroom: Newsroom;
-let article = 0;
+withNewsroom();
 
-beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
-});
+let article = 0;
 
 interface Version {
   id: number;

@@ -1,24 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { body, type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver, sign } from './receiver.ts';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { body } from './harness.ts';
+import { newsroom, receiver, withNewsroom } from './opened.ts';
+import { sign } from './receiver.ts';
 import { untilSent } from './until-sent.ts';
 
-const receiver = new Receiver();
+withNewsroom();
+
 const accept = receiver.reply;
-let newsroom: Newsroom;
 
 beforeAll(async () => {
-  await receiver.open();
-  newsroom = await startNewsroom(receiver.url);
   await newsroom.pretend({ retry: 1 });
 });
 afterEach(async () => {
   receiver.reply = accept;
   await receiver.open();
-});
-afterAll(async () => {
-  await newsroom?.stop();
-  await receiver.close();
 });
 
 /** Writes as an editor does and returns the document. */
