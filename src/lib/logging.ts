@@ -17,7 +17,7 @@ export const silent: Logger = { debug: nothing, info: nothing, warn: nothing, er
 const mostHosts = 500;
 
 /**
- * Makes a warning that is logged once for each message and host: pictures of one host that is not allowed (avatars, for instance) stand in bodies by
+ * Makes a warning that is logged once for each message and host: pictures of one host that is not allowed (avatars, for instance) are in bodies by
  * the dozen.
  */
 export function warnOncePerHost(log: Logger): (message: string, url: string, context: object) => void {

@@ -238,19 +238,19 @@ export function settleChange(
   account: StripeAccount,
   subscription: Subscription,
   invoice: Invoice,
-  how: { behaviour: PaymentBehavior; offSession: boolean; before: Before },
+  how: { behavior: PaymentBehavior; offSession: boolean; before: Before },
 ): void {
   finalize(account, invoice);
-  const { behaviour } = how;
+  const { behavior } = how;
   if (isByInvoice(subscription) && invoice.amount_due > 0) return;
-  if (invoice.amount_due > 0 && behaviour === 'default_incomplete') {
+  if (invoice.amount_due > 0 && behavior === 'default_incomplete') {
     subscription.status = 'past_due';
     return;
   }
   const outcome = collect(account, invoice, how);
   if (outcome === 'succeeded') return;
-  if (behaviour === 'error_if_incomplete') throw refusal(account, invoice, false);
-  if (behaviour === 'pending_if_incomplete') postpone(account, subscription, invoice, how.before);
+  if (behavior === 'error_if_incomplete') throw refusal(account, invoice, false);
+  if (behavior === 'pending_if_incomplete') postpone(account, subscription, invoice, how.before);
   else if (subscription.status === 'active' || subscription.status === 'trialing') subscription.status = 'past_due';
 }
 

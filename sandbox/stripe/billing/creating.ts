@@ -17,10 +17,10 @@ import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
 import { mustBeLocated } from './tax.ts';
 import { beginTrial, isFreeOffer, readOffer, refuseWithOffer } from './trial-offers.ts';
 
-const behaviours = ['allow_incomplete', 'default_incomplete', 'error_if_incomplete', 'pending_if_incomplete'] as const;
-export type PaymentBehavior = (typeof behaviours)[number];
+const behaviors = ['allow_incomplete', 'default_incomplete', 'error_if_incomplete', 'pending_if_incomplete'] as const;
+export type PaymentBehavior = (typeof behaviors)[number];
 export const readPaymentBehavior = (params: Params): PaymentBehavior =>
-  params.one('payment_behavior', behaviours) ?? 'allow_incomplete';
+  params.one('payment_behavior', behaviors) ?? 'allow_incomplete';
 
 export const recurring = (
   price: Price,
@@ -76,7 +76,7 @@ export function createSubscription(account: StripeAccount, params: Params): Subs
   const prices = readItems(account, params);
   if (prices.some(({ offer }) => offer !== null)) refuseWithOffer(params);
   mustPayIn(account, customer, params.text('currency') ?? prices[0]?.price.currency ?? 'usd');
-  const behaviour = readPaymentBehavior(params);
+  const behavior = readPaymentBehavior(params);
   const offSession = params.bool('off_session') ?? false;
   const granted = readDiscounts(account, params, customer);
   const methodId = params.text('default_payment_method');
@@ -123,9 +123,9 @@ export function createSubscription(account: StripeAccount, params: Params): Subs
     subscription.status = trial ? 'trialing' : 'active';
     return subscription;
   }
-  if (behaviour === 'default_incomplete') return subscription;
+  if (behavior === 'default_incomplete') return subscription;
   const outcome = collect(account, invoice, { offSession });
-  if (outcome !== 'succeeded' && behaviour === 'error_if_incomplete') throw refusal(account, invoice, false);
+  if (outcome !== 'succeeded' && behavior === 'error_if_incomplete') throw refusal(account, invoice, false);
   return subscription;
 }
 

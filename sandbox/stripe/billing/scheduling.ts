@@ -229,7 +229,7 @@ export function enter(
   }
   const invoice = change(account, subscription, { items, proration });
   if (invoice)
-    settleChange(account, subscription, invoice, { behaviour: 'allow_incomplete', offSession: true, before: old });
+    settleChange(account, subscription, invoice, { behavior: 'allow_incomplete', offSession: true, before: old });
 }
 
 /**

@@ -81,7 +81,7 @@ export function show(input, message) {
   input.setAttribute('aria-invalid', String(message !== ''));
 }
 
-/** A labelled field with room for its error. */
+/** A labeled field with room for its error. */
 export function field({ id, label, autocomplete, inputmode, options, placeholder, maxlength }) {
   const wrap = document.createElement('p');
   wrap.className = `field ${id}`;

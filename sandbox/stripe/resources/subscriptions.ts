@@ -72,7 +72,7 @@ function update(account: StripeAccount, params: Params, subscription: Subscripti
 
   const proration =
     params.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
-  const behaviour = readPaymentBehavior(params);
+  const behavior = readPaymentBehavior(params);
   const offSession = params.bool('off_session') ?? false;
   const trial = params.text('trial_end');
   const items = readChanges(account, params);
@@ -87,7 +87,7 @@ function update(account: StripeAccount, params: Params, subscription: Subscripti
   dropWaitingChange(account, subscription);
   const trialEnd = trial === 'now' ? ('now' as const) : trial ? Number(trial) : undefined;
   const invoice = change(account, subscription, { items, proration, prorationDate, restart, trialEnd });
-  if (invoice) settleChange(account, subscription, invoice, { behaviour, offSession, before: old });
+  if (invoice) settleChange(account, subscription, invoice, { behavior, offSession, before: old });
   return subscription;
 }
 

@@ -47,7 +47,7 @@ export function readCard(store: ContentStore, id: number): StoredCard | null {
   return stored;
 }
 
-/** Call it where a document's row is written or deleted. An author's name may stand on any card. */
+/** Call it where a document's row is written or deleted. An author's name may be on any card. */
 export function forgetCards(
   store: ContentStore,
   { type, id }: { readonly type: DocumentType; readonly id: number },

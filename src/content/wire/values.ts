@@ -152,7 +152,7 @@ export { isObject, reading };
 
 /**
  * WordPress stores slugs percent-encoded in lower case (`%d8%b3…`), and routers decode them. Both forms of a slug get the same key
- * here, the encoded form, because it may stand in a path and in a header.
+ * here, the encoded form, because it may be part of a path and of a header.
  */
 export function canonicalSlug(slug: string): string {
   let decoded = slug;

@@ -22,7 +22,7 @@ export interface ProfileProps {
   profile: Readonly<Record<string, string | number | boolean>>;
   email: string;
   trackingId: string;
-  /** Path of the page that the form stands on. */
+  /** Path of the page with the form. */
   returnTo: string;
   problem?: string | undefined;
   saved?: boolean;

@@ -1,4 +1,4 @@
-/** Stripe's frames in a form of ours: wallet buttons, card fields, and what stands in their place until Stripe.js has loaded. */
+/** Stripe's frames in a form of ours: wallet buttons, card fields, and placeholders until Stripe.js has loaded. */
 
 import { ExpressCheckoutElement, PaymentElement } from '@stripe/react-stripe-js';
 import type {

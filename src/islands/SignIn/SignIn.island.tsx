@@ -7,7 +7,7 @@ interface Props {
   providers: readonly Provider[];
   /** Path on this site to go to in the end. */
   returnTo: string;
-  /** Address that stands in the field. */
+  /** Address in the field at first. */
   email?: string | undefined;
   /** What was wrong, as a sentence. */
   problem?: string | undefined;

@@ -16,7 +16,7 @@ export interface CdnStats {
   readonly pending: number;
   readonly requests: number;
   readonly failedRequests: number;
-  /** What stands in the way, in words for the operator; `null` while all is well. */
+  /** The problem, in words for the operator; `null` while there is none. */
   readonly problem: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** The feed of corrections and clarifications. Their texts are never paid, and stand in it whole. */
+/** The feed of corrections and clarifications. Their texts are never paid, and are in it whole. */
 import { createHash } from 'node:crypto';
 import { publication } from '../../publication.ts';
 import type { CorrectedStory } from '../content/model.ts';

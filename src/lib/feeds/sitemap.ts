@@ -17,7 +17,7 @@ const schema = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 /** Pages that are the same for everyone and worth finding. */
 const staticPaths = cachedPages.filter(({ unlisted }) => !unlisted).map(({ path }) => path);
 
-/** The newest videos and games stand among the pages, and their archives in sitemaps of their own. */
+/** The newest videos and games are in the sitemap of pages, and their archives have sitemaps of their own. */
 const newestInPages = 1000;
 
 interface Part {

@@ -61,7 +61,7 @@ export function widthFor(sizes: string): number {
   return imageWidths.find((width) => width >= most && width <= maximal) ?? maximal;
 }
 
-/** Colours of what stands in place of a missing picture, one after the other (spec section 9). */
+/** Colors of the placeholders for missing pictures, one after the other (spec section 9). */
 const colors = ['white', 'gold', 'red'] as const;
 
 /** @param position position among the placeholders of a page, from 0 */

@@ -63,15 +63,15 @@ async function send(
   return { kind: 'refused', message };
 }
 
-/** Ids of the articles that tags of changed content name; an entry of a live story stands in the record of its story. */
+/** Ids of the articles that tags of changed content name; an entry of a live story is part of its story's record. */
 function changedArticles(content: ContentReader, tags: Iterable<string>): string[] {
   const ids = new Set<string>();
   const changed = [...tags];
-  // Without this tag, a section has other stories; with it, the section itself has changed, whose slug stands in their records.
+  // Without this tag, a section has other stories; with it, the section itself has changed, whose slug is in their records.
   const hasOtherSections = changed.includes(tag.navigation);
   for (const each of changed) {
     const [kind, id = ''] = each.split(':');
-    // The name of an author stands in all of the author's records.
+    // The name of an author is in all of the author's records.
     if (kind === 'byline') {
       for (const story of content.articles({ authorId: Number(id), limit: most }).items) ids.add(String(story.id));
     } else if (kind === 'section' && hasOtherSections) {

@@ -264,7 +264,7 @@ function respondIn(
   const notModified = [...always, ...moving];
   const noBody: KeptBody = { body: noBytes, whole: null };
   const response: EncodedResponse = { etag, body, whole: null, headers, notModified, noBody };
-  // The head of each status stands in memory once the fast path has sent it.
+  // The head of each status is in memory once the fast path has sent it.
   const head = headers.reduce((sum, text) => sum + text.length + 2, 0);
   cached.bytes += body.byteLength + 2 * head + texts + 8 * (headers.length + notModified.length) + 300;
   return response;

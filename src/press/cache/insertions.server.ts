@@ -95,7 +95,7 @@ export function createInsertions(options: InsertionsOptions): Insertions {
 export const isShownFor = ({ shown }: CachedPage, page: CachedPage): boolean =>
   Array.isArray(shown) ? shown.some((each) => each?.page === page) : shown?.page === page;
 
-/** What stands in the place of a page, each once. */
+/** The pages that are kept in the place of a page, each once. */
 const kept = ({ shown }: CachedPage): readonly ShownPage[] =>
   // The list has gaps where a group hasn't asked.
   Array.isArray(shown) ? [...new Set(shown.filter((each) => each !== undefined))] : shown ? [shown] : [];

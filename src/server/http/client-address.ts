@@ -1,11 +1,11 @@
 /**
- * The client's network address. Behind a proxy the connection is the proxy's, and the reader's address stands in
+ * The client's network address. Behind a proxy the connection is the proxy's, and the reader's address is in
  * `X-Forwarded-For`. Clients can send that header, too, so that only the entries of trusted proxies count.
  */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** Which proxies stand in front: a number of them, or their addresses and networks (`10.0.0.0/8`). */
+/** Which proxies are in front: a number of them, or their addresses and networks (`10.0.0.0/8`). */
 export type TrustedProxies = number | readonly string[];
 
 /** Creates the function that reads addresses. */

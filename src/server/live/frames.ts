@@ -16,7 +16,7 @@ export const eventText = (name: string, data: string): string =>
     .join('')}\n`;
 
 /**
- * Events with what a browser sends as `Last-Event-ID` from here on. The id stands in the last event, so that the page's script reads it there;
+ * Events with what a browser sends as `Last-Event-ID` from here on. The id is in the last event, so that the page's script reads it there;
  * without events it is a block of its own, of which only the browser takes note.
  */
 export const withId = (events: string, id: string): string => `${events.replace(/\n$/, '')}id: ${id}\n\n`;
