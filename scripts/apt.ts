@@ -1,10 +1,10 @@
-/** Installs a package of Debian and its kin, which only root may. */
+/** Installs a package with apt, on Debian and systems based on it; only root can. */
 import { existsSync } from 'node:fs';
 import { finish } from './setup/npm.mjs';
 import { root } from './setup/places.mjs';
 
 /**
- * @param names packages that each do; the first that there is, is installed
+ * @param names packages any of which is enough; the first one that exists is installed
  * @returns whether one was installed
  */
 export async function installWithApt(names: readonly string[]): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** From errors of the machine to a sentence that says what to do. */
+/** Turns errors of the operating system into sentences that say what to do. */
 
 /** An error whose message is meant for the user and is printed without a stack. */
 export class Stop extends Error {

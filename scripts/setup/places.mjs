@@ -1,4 +1,4 @@
-/** Where things are. */
+/** Paths of the repository and of what is downloaded into it. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 

@@ -1,4 +1,4 @@
-/** Ports: whether one is free, and which are. */
+/** Checks whether a port is free, and finds free ones. */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { Stop } from './explain.mjs';
