@@ -1,6 +1,12 @@
 /** Creates the content service: store, reader, sync, webhooks and previews. */
 import { warnOncePerHost } from '../lib/logging.ts';
-import { createLocalIngester, createThreadedIngester, IngestClosed, warmUpIngest } from './ingest/ingester.server.ts';
+import {
+  createLocalIngester,
+  createThreadedIngester,
+  IngestClosed,
+  type Ingester,
+  warmUpIngest,
+} from './ingest/ingester.server.ts';
 import { createPreview } from './preview.server.ts';
 import { createIndexWork, mergeSome, reindexSome } from './search/index.server.ts';
 import { searchArticles } from './search/search.server.ts';
@@ -12,13 +18,13 @@ import { backfillCursor, type ContentStore, isCopied, openContentStore } from '.
 import type { ContentEntry } from './store/entries.server.ts';
 import { indexNewEntries } from './store/live-search.server.ts';
 import { createReader } from './store/reader.server.ts';
-import { changeOf, createApplier, createReplay, logRevision, recordChange } from './sync/apply.server.ts';
+import { type Applier, changeOf, createApplier, createReplay, logRevision, recordChange } from './sync/apply.server.ts';
 import { createFrontClock } from './sync/front-clock.server.ts';
 import { createLookUp } from './sync/lookup.server.ts';
 import { createSync } from './sync/sync.server.ts';
 import { createReceiver } from './sync/webhook.server.ts';
 import { createWithdrawMissed } from './sync/withdraw-missed.server.ts';
-import { createClient } from './wire/client.server.ts';
+import { type Client, createClient } from './wire/client.server.ts';
 
 /** Opens the content store and creates the service; the service fetches nothing before `start` or `syncNow`. */
 export function openContent(options: ContentOptions): Content {
@@ -160,15 +166,7 @@ function connected(options: Connected, store: ContentStore): Content {
       for (const work of indexWork) work.soon();
       sync.start();
       frontClock.start();
-      // The thread needs half a second to load its libraries, and as long until V8 has optimized them: the editor of the first publish
-      // must not wait for that.
-      const warmUp = () => (options.threads === false ? ingester.lines(['']) : warmUpIngest(ingester));
-      const onFailure = (error: unknown): void => {
-        if (error instanceof IngestClosed) return;
-        log.warn({ error: String(error) }, 'content: the warm-up of ingest failed; the first publishes will be slow');
-      };
-      warming = setTimeout(() => void warmUp().catch(onFailure), warmUpAfter);
-      warming.unref();
+      warming = warmUpSoon(ingester, options);
     },
     async stop() {
       frontClock.stop();
@@ -183,26 +181,8 @@ function connected(options: Connected, store: ContentStore): Content {
     pollNow: () => sync.pollNow(),
     receive: receiver.receive,
     verify: receiver.verify,
-    shared: {
-      read: (key) => store.getMeta(`shared:${key}`),
-      write: async (key, value, tags) =>
-        void (await applier.write([{ kind: 'meta', key: `shared:${key}`, value, tags }])),
-    },
-    followed: {
-      revision: () => logRevision(store),
-      belongsTo(id) {
-        if (store.getMeta('log-id') === id) return;
-        if (store.getMeta('ready') !== null || logRevision(store) > 0) store.rebuild('it follows another content log');
-        store.setMeta('log-id', id);
-      },
-      fetchTime: client.nextTime,
-      apply(entries, revision, tags) {
-        // Another node may have fetched them: this node's next requests count as later, whatever the clocks say.
-        client.continueAfter(latestFetch(entries));
-        return applier.applyLog(entries, revision, tags);
-      },
-      ahead: () => entriesAhead(store).map(aheadName),
-    },
+    shared: sharedValues(store, applier),
+    followed: followedLog(store, client, applier),
     withdrawMissed: createWithdrawMissed({ store, client, applier, log }),
     refresh: (type, id) =>
       type === 'sections' ? sync.refresh.sections({ tries: 2 }) : sync.refresh.document(type, id, { tries: 2 }),
@@ -213,6 +193,42 @@ function connected(options: Connected, store: ContentStore): Content {
     lookUp: lookUp.find,
   };
 }
+
+/**
+ * Warms ingest up after the start. Its thread needs half a second to load its libraries, and as long until V8 has optimized them: the editor
+ * of the first publish must not wait for that.
+ */
+function warmUpSoon(ingester: Ingester, { threads, log }: Pick<ContentOptions, 'threads' | 'log'>): NodeJS.Timeout {
+  const warmUp = () => (threads === false ? ingester.lines(['']) : warmUpIngest(ingester));
+  const onFailure = (error: unknown): void => {
+    if (error instanceof IngestClosed) return;
+    log.warn({ error: String(error) }, 'content: the warm-up of ingest failed; the first publishes will be slow');
+  };
+  return setTimeout(() => void warmUp().catch(onFailure), warmUpAfter).unref();
+}
+
+/** Values that are no documents, such as the most read stories: in a cluster they go through the content log. */
+const sharedValues = (store: ContentStore, applier: Applier): Content['shared'] => ({
+  read: (key) => store.getMeta(`shared:${key}`),
+  write: async (key, value, tags) => void (await applier.write([{ kind: 'meta', key: `shared:${key}`, value, tags }])),
+});
+
+/** The content store as it follows a content log. */
+const followedLog = (store: ContentStore, client: Client, applier: Applier): Content['followed'] => ({
+  revision: () => logRevision(store),
+  belongsTo(id) {
+    if (store.getMeta('log-id') === id) return;
+    if (store.getMeta('ready') !== null || logRevision(store) > 0) store.rebuild('it follows another content log');
+    store.setMeta('log-id', id);
+  },
+  fetchTime: client.nextTime,
+  apply(entries, revision, tags) {
+    // Another node may have fetched them: this node's next requests count as later, whatever the clocks say.
+    client.continueAfter(latestFetch(entries));
+    return applier.applyLog(entries, revision, tags);
+  },
+  ahead: () => entriesAhead(store).map(aheadName),
+});
 
 /** The time of the newest fetch among entries of the content log; 0 if there is none. */
 const latestFetch = (entries: readonly ContentEntry[]): number =>

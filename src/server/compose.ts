@@ -163,16 +163,8 @@ export async function compose(
   const changes = createChangeFeed();
   const contentSide = await openContentSide(config, changes, clusterLog, log);
   const { content } = contentSide;
-  const emailVerification = createEmailVerification({
-    mailDomain: config.emailDnsCheck ? createMailDomainCheck() : null,
-    external: config.emailVerifier && createExternalCheck({ ...config.emailVerifier, log }),
-  });
-  const { assetsBucket } = config;
-  // Imported only where it is wanted.
-  const assetStore =
-    inCluster && assetsBucket
-      ? (await import('./cluster/bucket-assets.ts')).createBucketAssets({ settings: assetsBucket })
-      : undefined;
+  const emailVerification = openEmailVerification(config, log);
+  const assetStore = inCluster ? await openAssetStore(config) : undefined;
   const cluster =
     clusterLog &&
     openCluster(config, {
@@ -252,6 +244,19 @@ export async function compose(
   const { pictures } = contentSide;
   const running = { readers, cluster, mostRead, headlineTests, ticker, pictures, alerts };
   return compositionOf({ config, services, database, changes, publish, ...running });
+}
+
+const openEmailVerification = ({ emailDnsCheck, emailVerifier }: Config, log: Logger): EmailVerification =>
+  createEmailVerification({
+    mailDomain: emailDnsCheck ? createMailDomainCheck() : null,
+    external: emailVerifier && createExternalCheck({ ...emailVerifier, log }),
+  });
+
+/** The bucket of hashed files; its module is loaded only where there is one. */
+async function openAssetStore({ assetsBucket }: Config) {
+  if (!assetsBucket) return undefined;
+  const { createBucketAssets } = await import('./cluster/bucket-assets.ts');
+  return createBucketAssets({ settings: assetsBucket });
 }
 
 /** The lists of the most read in a cluster: in the content log, so that a page shows what all nodes show. */

@@ -162,28 +162,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       return assets;
     },
     catchUp: (ms) => node.catchUp(ms),
-    start() {
-      state.takingOver = repeat(
-        beatMs ?? takeOverEveryMs,
-        async () => {
-          await publishRest(state);
-          await takeOver(state);
-        },
-        (error) =>
-          log.warn({ problem: (error as Error).message }, "This node can't sync for the cluster yet; retrying"),
-      );
-      node.start();
-      const everyMs = 2 * (beatMs ?? takeOverEveryMs);
-      state.missed = watchForMissedWithdrawals({ node, content, log, everyMs });
-      state.maintenance.push(
-        state.takingOver,
-        repeat(
-          pruneEveryMs,
-          () => prune(state),
-          (error) => log.warn({ err: error }, 'Old pages of the cluster remain'),
-        ),
-      );
-    },
+    start: () => start(state),
     async stop() {
       for (const task of state.maintenance) await task.stop();
       await state.missed?.stop();
@@ -192,6 +171,30 @@ export function createCluster(options: ClusterOptions): Cluster {
     },
     stats: () => ({ ...node.stats(), ...state.counts, pages: sumOf([...state.shares.values()]) }),
   };
+}
+
+/** Starts the node and its repeated tasks. */
+function start(state: State): void {
+  const { node, content, log, beatMs = takeOverEveryMs } = state;
+  state.takingOver = repeat(
+    beatMs,
+    async () => {
+      await publishRest(state);
+      await takeOver(state);
+    },
+    (error) => log.warn({ problem: (error as Error).message }, "This node can't sync for the cluster yet; retrying"),
+  );
+  node.start();
+  const everyMs = 2 * beatMs;
+  state.missed = watchForMissedWithdrawals({ node, content, log, everyMs });
+  state.maintenance.push(
+    state.takingOver,
+    repeat(
+      pruneEveryMs,
+      () => prune(state),
+      (error) => log.warn({ err: error }, 'Old pages of the cluster remain'),
+    ),
+  );
 }
 
 /** Deletes the pages and the content of builds that no node runs any more; once for the cluster. */
