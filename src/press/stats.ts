@@ -63,7 +63,7 @@ export interface Stats {
   failed(failure: Failure): void;
 }
 
-const kept = 50;
+const mostRemembered = 50;
 
 export function createStats(): Stats {
   const publishes: Publish[] = [];
@@ -84,7 +84,7 @@ export function createStats(): Stats {
     failures,
     publish(begun) {
       publishes.unshift(begun);
-      if (publishes.length > kept) publishes.pop();
+      if (publishes.length > mostRemembered) publishes.pop();
       return {
         done(ended) {
           const at = publishes.indexOf(begun);
@@ -94,7 +94,7 @@ export function createStats(): Stats {
     },
     failed(failure) {
       failures.unshift(failure);
-      if (failures.length > kept) failures.pop();
+      if (failures.length > mostRemembered) failures.pop();
     },
   };
 }

@@ -284,8 +284,8 @@ async function preparePlayer(player: Element, context: BodyContext): Promise<voi
   if (sources.length === 1) made.setAttribute('src', first.url);
   else for (const source of sources) made.append(sourceElement(document, source));
   for (const track of player.querySelectorAll('track')) {
-    const kept = await trackElement(track, context);
-    if (kept) made.append(kept);
+    const element = await trackElement(track, context);
+    if (element) made.append(element);
   }
   player.replaceWith(made);
 }

@@ -322,7 +322,7 @@ function cutParagraph(body: HTMLElement, limit: number): string {
   const paragraph = body.ownerDocument.createElement('p');
   if (first.getAttribute('dir')) paragraph.setAttribute('dir', first.getAttribute('dir') ?? 'auto');
   // In scripts without spaces a paragraph may count as one word, so characters are limited, too.
-  const kept = words.slice(0, limit).join(' ');
-  paragraph.textContent = kept.length > 700 ? truncateAtWord(kept, 700) : `${kept}…`;
+  const opening = words.slice(0, limit).join(' ');
+  paragraph.textContent = opening.length > 700 ? truncateAtWord(opening, 700) : `${opening}…`;
   return paragraph.outerHTML;
 }

@@ -1,5 +1,5 @@
 /**
- * The cards of articles, kept in memory while what they say stays: a front shows some fifty of them, and to read each of them from SQLite
+ * The cards of articles, cachedCards in memory while what they say stays: a front shows some fifty of them, and to read each of them from SQLite
  * again took a fifth of a render.
  */
 import type { Card, DocumentType } from '../../lib/content/model.ts';
@@ -13,22 +13,22 @@ export interface StoredCard {
 }
 
 /** A card takes about a kilobyte. */
-const mostKept = 2000;
+const mostCards = 2000;
 
-interface KeptCards {
+interface CachedCards {
   /** `ContentStore.generation`: sections changed, or a transaction was undone. */
   readonly generation: number;
   readonly cards: Map<number, StoredCard>;
 }
 
-const kept = new WeakMap<ContentStore, KeptCards>();
+const cachedCards = new WeakMap<ContentStore, CachedCards>();
 
 function cardsOf(store: ContentStore): Map<number, StoredCard> {
   const { generation } = store;
-  const known = kept.get(store);
+  const known = cachedCards.get(store);
   if (known?.generation === generation) return known.cards;
   const cards = new Map<number, StoredCard>();
-  kept.set(store, { generation, cards });
+  cachedCards.set(store, { generation, cards });
   return cards;
 }
 
@@ -42,7 +42,7 @@ export function readCard(store: ContentStore, id: number): StoredCard | null {
   const row = store.prepare(byId).get(id) as Row | undefined;
   if (!row) return null;
   const stored: StoredCard = { card: Object.freeze(cardOf(store, row)), credited: creditedIn(row) };
-  if (cards.size >= mostKept) for (const oldest of cards.keys()) if (cards.delete(oldest)) break;
+  if (cards.size >= mostCards) for (const oldest of cards.keys()) if (cards.delete(oldest)) break;
   cards.set(id, stored);
   return stored;
 }
@@ -52,7 +52,7 @@ export function forgetCards(
   store: ContentStore,
   { type, id }: { readonly type: DocumentType; readonly id: number },
 ): void {
-  const cards = kept.get(store)?.cards;
+  const cards = cachedCards.get(store)?.cards;
   if (type === 'authors') cards?.clear();
   else cards?.delete(id);
 }

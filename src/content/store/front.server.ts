@@ -106,10 +106,10 @@ export function dueFronts(store: ContentStore, now: string): { entry: FrontTimeE
   for (const row of store.prepare(plans).all()) {
     const { key, plan, since } = storedPlan(store, row);
     const times = changeTimesOf(plan).filter((time) => time > since);
-    const come = times.findLast((time) => time <= now);
+    const reached = times.findLast((time) => time <= now);
     const upcoming = times.find((time) => time > now);
-    if (come !== undefined && shownAt(plan, come) !== shownAt(plan, since)) tags.push(tag.front(key));
-    if (come !== undefined && come > value) value = come;
+    if (reached !== undefined && shownAt(plan, reached) !== shownAt(plan, since)) tags.push(tag.front(key));
+    if (reached !== undefined && reached > value) value = reached;
     if (upcoming !== undefined && (next === null || upcoming < next)) next = upcoming;
   }
   return { entry: value !== '' ? { kind: 'meta', key: timeKey, value, tags } : null, next };

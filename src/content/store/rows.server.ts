@@ -86,8 +86,8 @@ export interface SectionTable {
 const tables = new WeakMap<ContentStore, { generation: number; table: SectionTable }>();
 
 export function sectionTable(store: ContentStore): SectionTable {
-  const kept = tables.get(store);
-  if (kept && kept.generation === store.generation) return kept.table;
+  const cached = tables.get(store);
+  if (cached && cached.generation === store.generation) return cached.table;
   const stored = storedSections(store);
   const inOrder = navigationSections(stored);
   const slugs = new Map(inOrder.map((section) => [section.slug, section]));

@@ -29,7 +29,7 @@ export default function Comments({ article, parent, longest }: Props) {
   const { mine, setMine, change } = useMine(article);
   const { beside, close } = useBeside();
   const [done, setDone] = useState('');
-  const said = useRef<HTMLParagraphElement>(null);
+  const result = useRef<HTMLParagraphElement>(null);
 
   function posted(comment: OwnComment) {
     change((comments) => merged([comment], comments));
@@ -44,7 +44,7 @@ export default function Comments({ article, parent, longest }: Props) {
   return (
     <div className={styles.root}>
       <Composer {...shared} parent={parent} label={parent === 0 ? yourComment : yourReply} />
-      <p className={styles.said} role="status" ref={said} tabIndex={-1}>
+      <p className={styles.said} role="status" ref={result} tabIndex={-1}>
         {done}
       </p>
       <OwnComments
@@ -57,7 +57,7 @@ export default function Comments({ article, parent, longest }: Props) {
           change((comments) => comments.filter((each) => each.id !== id));
           setDone(commentDone.removed);
           // The pressed button is gone, so the message gets the focus.
-          said.current?.focus();
+          result.current?.focus();
         }}
       />
       {beside?.act === 'reply' &&

@@ -90,8 +90,8 @@ export const checkCode = (email: string, code: string): Promise<Reply<MessageAns
  */
 export const codeKey = (): string | null => {
   // The server draws the first state of a screen, which doesn't depend on it.
-  const said = typeof document === 'undefined' ? undefined : document.documentElement.dataset.codes;
-  return said === undefined ? codeKeys[0] : said || null;
+  const codes = typeof document === 'undefined' ? undefined : document.documentElement.dataset.codes;
+  return codes === undefined ? codeKeys[0] : codes || null;
 };
 
 const credentials = ({ email, proof, attributes = {} }: SignIn): CredentialsBody =>

@@ -32,11 +32,11 @@ const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
  * @returns the excerpt, or `''` when it only repeats how the body begins
  */
 export function standfirstOf(excerpt: string, bodyHtml: string): string {
-  const said = letters(excerpt);
-  if (said === '') return excerpt;
+  const excerptLetters = letters(excerpt);
+  if (excerptLetters === '') return excerpt;
   const body = letters(bodyHtml.slice(0, opening).replace(/<[^>]*>|&[a-z0-9#]+;/giu, ' '));
-  if (said.length < comparedLetters) return body === said ? '' : excerpt;
-  return body.includes(said.slice(0, comparedLetters)) ? '' : excerpt;
+  if (excerptLetters.length < comparedLetters) return body === excerptLetters ? '' : excerpt;
+  return body.includes(excerptLetters.slice(0, comparedLetters)) ? '' : excerpt;
 }
 
 /** Language of a text that is not in the newspaper's: it needs its own `lang` for screen readers and `dir` for the lines. */

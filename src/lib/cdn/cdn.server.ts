@@ -150,22 +150,22 @@ function outcomeOf(result: PostResult, rules: AnswerRules): Outcome {
   if (!result.answered) return { kind: 'failed', message: `${vendor}: ${result.message}` };
   const { status, json } = result;
   const words = rules.words(json).slice(0, 300);
-  const said = `${vendor} answered ${status}${words ? ` (${words})` : ''}`;
-  const misconfigured = (advice: string): Outcome => ({ kind: 'misconfigured', message: `${said}: ${advice}` });
+  const reply = `${vendor} answered ${status}${words ? ` (${words})` : ''}`;
+  const misconfigured = (advice: string): Outcome => ({ kind: 'misconfigured', message: `${reply}: ${advice}` });
 
   if (status === 408 || status === 429 || status >= 500) {
-    return { kind: 'failed', message: said, retryAfterMs: result.retryAfterMs ?? rules.waitOf?.(result.headers) };
+    return { kind: 'failed', message: reply, retryAfterMs: result.retryAfterMs ?? rules.waitOf?.(result.headers) };
   }
   if (status >= 300 && status < 400) return misconfigured(rules.addressAdvice);
   const special = rules.specialAdvice?.(json);
   if (special) return misconfigured(special);
   if (status === 401 || status === 403) return misconfigured(rules.credentialAdvice);
   if (status === 404 || status === 405) return misconfigured(rules.targetAdvice);
-  if (status >= 400) return { kind: 'refused', message: said };
+  if (status >= 400) return { kind: 'refused', message: reply };
   if (json === undefined) {
-    return { kind: 'failed', message: `${said} with ${result.form} instead of JSON; ${rules.addressAdvice}` };
+    return { kind: 'failed', message: `${reply} with ${result.form} instead of JSON; ${rules.addressAdvice}` };
   }
-  return rules.taken(json) ? { kind: 'accepted' } : { kind: 'refused', message: `${said} without taking the purge` };
+  return rules.taken(json) ? { kind: 'accepted' } : { kind: 'refused', message: `${reply} without taking the purge` };
 }
 
 /** One member of a vendor's JSON answer, whatever that is. */

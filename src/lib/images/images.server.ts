@@ -186,11 +186,11 @@ async function pictureFor(
 ): Promise<Buffer> {
   const { cache, refusals, resizing } = state;
   const name = fileName(wish, wanted);
-  const kept = await cache.get(name);
+  const cached = await cache.get(name);
   const fetched = cache.written(originalName(wish.url));
-  if (kept || fetched > 0) {
+  if (cached || fetched > 0) {
     const is = await state.originals.check(wish.url, { fetched, made: cache.written(name) });
-    if (is === 'same' && kept) return kept;
+    if (is === 'same' && cached) return cached;
     if (is === 'gone') refusals.note(wish.url.href, new ImageError(404, 'The original of this picture was deleted.'));
     if (is !== 'same') await drop(state, wish.url);
   }
@@ -242,8 +242,8 @@ function once(
   const flying = flights.get(name);
   if (flying) return flying;
   const flight = (async () => {
-    const kept = await cache.get(name, maxAgeMs);
-    if (kept) return kept;
+    const cached = await cache.get(name, maxAgeMs);
+    if (cached) return cached;
     const bytes = await make();
     await cache.put(name, bytes).catch((error) => log.error({ err: error }, "A picture couldn't be stored on disk"));
     return bytes;
@@ -265,8 +265,8 @@ function queue(
   const known = flights.get(name) ?? queued.get(key);
   if (known) return known;
   const file = (async () => {
-    const kept = await cache.get(name, maxAgeMs);
-    return kept ?? (await fairQueue.run(client, () => once(state, name, maxAgeMs, make)));
+    const cached = await cache.get(name, maxAgeMs);
+    return cached ?? (await fairQueue.run(client, () => once(state, name, maxAgeMs, make)));
   })()
     .catch((error: unknown) => {
       throw error instanceof QueueFull ? new ImageError(503, 'Too many pictures are waiting.') : error;
@@ -284,8 +284,8 @@ async function fetchOriginal({ source, cache }: ImagesState, url: URL, name: str
     return await source.fetch(url.href, caller);
   } catch (error) {
     // An old original is better than none while its host is down.
-    const kept = error instanceof ImageError && error.status >= 500 ? await cache.get(name) : null;
-    if (kept) return kept;
+    const cached = error instanceof ImageError && error.status >= 500 ? await cache.get(name) : null;
+    if (cached) return cached;
     throw error;
   }
 }

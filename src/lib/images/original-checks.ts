@@ -44,8 +44,8 @@ export function createOriginalChecks({ changedAt, now }: OriginalChecksOptions):
   /** When originals were confirmed, by the digests of their addresses. */
   const confirmed = createBoundedMap<number>(mostRemembered);
   const asking = new Map<string, Promise<OriginalState>>();
-  /** When a host may be asked again. */
-  const away = new Map<string, number>();
+  /** Until when a host that didn't respond isn't asked. */
+  const unavailableUntil = new Map<string, number>();
   /** When all originals were forgotten. */
   let allForgotten = Number.NEGATIVE_INFINITY;
   /** Counts what was forgotten: an answer that was asked for before says nothing. */
@@ -56,7 +56,7 @@ export function createOriginalChecks({ changedAt, now }: OriginalChecksOptions):
     const answer = await changedAt(url);
     if (answer === 'gone') return 'gone';
     if (answer === null) {
-      away.set(url.host, now() + awayMs);
+      unavailableUntil.set(url.host, now() + awayMs);
       return 'same';
     }
     if (before === forgets) confirmed.set(digest(url.href), now());
@@ -68,7 +68,7 @@ export function createOriginalChecks({ changedAt, now }: OriginalChecksOptions):
     check(url, kept) {
       const known = Math.max(kept.fetched, confirmed.get(digest(url.href)) ?? 0);
       const isKnown = known > allForgotten && now() - known < confirmedMs;
-      if (isKnown || (away.get(url.host) ?? 0) > now()) return 'same';
+      if (isKnown || (unavailableUntil.get(url.host) ?? 0) > now()) return 'same';
       const running = asking.get(url.href) ?? ask(url, kept).finally(() => asking.delete(url.href));
       asking.set(url.href, running);
       return running;

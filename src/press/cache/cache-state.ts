@@ -210,8 +210,8 @@ export function createUnwrittenPages(budget: number): UnwrittenPages {
       }
     },
     retag(name, tags) {
-      const kept = pages.get(name);
-      if (kept) pages.set(name, { ...kept, page: { ...kept.page, page: { ...kept.page.page, tags } } });
+      const known = pages.get(name);
+      if (known) pages.set(name, { ...known, page: { ...known.page, page: { ...known.page.page, tags } } });
     },
     drop,
     [Symbol.iterator]: () => pages.entries(),

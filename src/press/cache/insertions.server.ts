@@ -96,14 +96,14 @@ export const isShownFor = ({ shown }: CachedPage, page: CachedPage): boolean =>
   Array.isArray(shown) ? shown.some((each) => each?.page === page) : shown?.page === page;
 
 /** The pages that are kept in the place of a page, each once. */
-const kept = ({ shown }: CachedPage): readonly ShownPage[] =>
+const formsOf = ({ shown }: CachedPage): readonly ShownPage[] =>
   // The list has gaps where a group hasn't asked.
   Array.isArray(shown) ? [...new Set(shown.filter((each) => each !== undefined))] : shown ? [shown] : [];
 
 function forget({ resize }: InsertionsOptions, page: CachedPage): void {
   if (page.shown === undefined) return;
   resize(page, () => {
-    for (const { page: own } of kept(page)) if (own && !(own instanceof Promise)) page.bytes -= own.bytes;
+    for (const { page: own } of formsOf(page)) if (own && !(own instanceof Promise)) page.bytes -= own.bytes;
     page.shown = undefined;
   });
 }
@@ -118,7 +118,7 @@ interface Wanted {
 function start(options: InsertionsOptions, page: CachedPage, wanted: Wanted): CachedPage | Promise<void> {
   const { insertion, choices, group } = wanted;
   // What is kept has another insertion.
-  if (kept(page).some(({ of }) => of !== insertion)) forget(options, page);
+  if (formsOf(page).some(({ of }) => of !== insertion)) forget(options, page);
   const stored = page.page;
   const isHtml = stored.headers['content-type']?.startsWith('text/html') === true;
   const insert = isHtml && insertion?.takes(stored) === true ? insertion : null;
@@ -128,7 +128,7 @@ function start(options: InsertionsOptions, page: CachedPage, wanted: Wanted): Ca
   if (body === undefined) return page;
   const chosen = choices?.choose(body, group) ?? null;
   const forms = chosen?.forms ?? '';
-  const same = choices && kept(page).find((each) => each.forms === forms);
+  const same = choices && formsOf(page).find((each) => each.forms === forms);
   if (same) {
     place(page, group, same);
     return same.page ?? page;
@@ -189,7 +189,7 @@ function keep(
 
 /** The same, for a page that was being compressed. Nothing is kept of one that was forgotten meanwhile. */
 function keepCompressed(options: InsertionsOptions, page: CachedPage, entry: ShownPage, own: CachedPage): void {
-  if (!kept(page).includes(entry)) return;
+  if (!formsOf(page).includes(entry)) return;
   options.resize(page, () => {
     page.bytes += own.bytes;
     entry.page = own;

@@ -95,12 +95,12 @@ export function createKeys(rules: KeyRules): KeyOf {
     const rule = rules.queries.find((one) => one.path.test(path));
     if (!rule) return '';
     const given = new URLSearchParams(query);
-    const kept: string[] = [];
+    const parts: string[] = [];
     for (const [name, form] of Object.entries(rule.allow)) {
       const value = given.get(name);
-      if (value !== null && form.test(value)) kept.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+      if (value !== null && form.test(value)) parts.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
     }
-    return kept.length > 0 ? `?${kept.join('&')}` : '';
+    return parts.length > 0 ? `?${parts.join('&')}` : '';
   }
 
   return (method, target) => {

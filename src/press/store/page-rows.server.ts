@@ -81,13 +81,13 @@ export function writePage(
     'SELECT id, version, kept, tags, as_of AS asOf FROM pages WHERE key = ? AND variant = ? AND ns = ?',
   ).get(page.key, page.variant, namespace);
   const version = Number(sql("UPDATE meta SET value = value + 1 WHERE name = 'version' RETURNING value").get()?.value);
-  const kept = Object.values(bodies).reduce((sum, bytes) => sum + bytes.byteLength, 0);
+  const size = Object.values(bodies).reduce((sum, bytes) => sum + bytes.byteLength, 0);
   if (old) deleteBodies(state, Number(old.version));
-  const row = writeRow(state, page, version, kept, namespace, old ? Number(old.id) : null);
+  const row = writeRow(state, page, version, size, namespace, old ? Number(old.id) : null);
   if (old) sql('DELETE FROM stale WHERE page = ? AND seq <= ?').run(row, began);
   sql('UPDATE namespaces SET pages = pages + ?, bytes = bytes + ? WHERE id = ?').run(
     old ? 0 : 1,
-    kept - Number(old?.kept ?? 0),
+    size - Number(old?.kept ?? 0),
     namespace,
   );
   for (const [encoding, bytes] of Object.entries(bodies) as [StoredEncoding, Buffer][]) {

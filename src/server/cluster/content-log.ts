@@ -76,7 +76,7 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
     revision: async () => (await head()).revision,
     async append(entries, epoch) {
       const latest = new Map(entries.map((entry) => [`${entry.kind} ${entry.id}`, entry]));
-      const kept = [...latest.values()];
+      const rows = [...latest.values()];
       // The row lock on content_log orders appends: a revision is visible only after all smaller ones.
       const answer = await sql<{ revision: number }>`
         with next as (
@@ -85,8 +85,8 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
         ), put as (
           insert into content_entries (version, kind, id, revision, payload)
           select ${version}::integer, kind, id, next.revision, payload from next, unnest(
-            ${kept.map(({ kind }) => kind)}::text[], ${kept.map(({ id }) => id)}::text[],
-            ${kept.map(({ payload }) => payload)}::text[]) as given (kind, id, payload)
+            ${rows.map(({ kind }) => kind)}::text[], ${rows.map(({ id }) => id)}::text[],
+            ${rows.map(({ payload }) => payload)}::text[]) as given (kind, id, payload)
           on conflict (version, kind, id) do update set revision = excluded.revision, payload = excluded.payload
         )
         select revision, pg_notify(${sql.raw(channel)}, json_build_object('revision', revision)::text) from next`.execute(

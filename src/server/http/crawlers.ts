@@ -109,15 +109,15 @@ async function read(crawlers: CrawlersState, source: string): Promise<string> {
 function listOf(crawlers: CrawlersState, name: CrawlerName): Promise<BlockList | null> {
   const source = crawlers.ranges[name];
   if (source === undefined) return Promise.resolve(null);
-  const kept = crawlers.lists.get(name);
-  if (kept && kept.until > crawlers.now()) return kept.list;
+  const known = crawlers.lists.get(name);
+  if (known && known.until > crawlers.now()) return known.list;
   const list = read(crawlers, source)
     .then(readRanges)
     .catch(async (error: unknown) => {
       crawlers.log.warn({ err: error, crawler: name }, "The address ranges of a crawler can't be read");
       const mine = crawlers.lists.get(name);
       if (mine) mine.until = crawlers.now() + remembered.failedList;
-      return (await kept?.list) ?? null;
+      return (await known?.list) ?? null;
     });
   crawlers.lists.set(name, { list, until: crawlers.now() + remembered.list });
   return list;

@@ -46,7 +46,7 @@ async function discoverGoogle(url: string): Promise<GoogleEndpoints> {
   const { issuer, token_endpoint: token, authorization_endpoint: authorization } = fields(reply.json);
   if (reply.status !== 200 || typeof token !== 'string' || typeof authorization !== 'string')
     throw new CheckFailure(
-      said(reply),
+      refusalOf(reply),
       `GOOGLE_ISSUER_URL must be an OpenID Connect issuer; leave it out for Google's`,
     );
   if (String(issuer).replace(/\/$/, '') !== url)
@@ -74,7 +74,10 @@ async function tryGoogleCode(
   const { error } = fields(reply.json);
   if (error === 'invalid_grant') return 'invalid_grant: client id and secret are right';
   if (error === 'redirect_uri_mismatch') throw new CheckFailure(error, registerAddress(redirectUri));
-  throw new CheckFailure(said(reply), 'copy GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET from the Google Cloud console');
+  throw new CheckFailure(
+    refusalOf(reply),
+    'copy GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET from the Google Cloud console',
+  );
 }
 
 async function tryReturnAddress(clientId: string, endpoint: string, redirectUri: string): Promise<string> {
@@ -126,7 +129,7 @@ export function facebookCheck(facebook: FacebookSettings | null, graphVersion: s
         const { access_token } = fields(reply.json);
         if (reply.status !== 200 || typeof access_token !== 'string') {
           const remedy = 'copy FACEBOOK_CLIENT_ID and FACEBOOK_CLIENT_SECRET from the basic settings of the app';
-          throw new CheckFailure(said(reply), remedy);
+          throw new CheckFailure(refusalOf(reply), remedy);
         }
         token = access_token;
         return 'an app access token';
@@ -140,14 +143,14 @@ export function facebookCheck(facebook: FacebookSettings | null, graphVersion: s
         const reply = await request(url, 'FACEBOOK_GRAPH_URL', { headers });
         if (reply.status === 200 && String(fields(reply.json).id) === clientId) return 'the app is there';
         const remedy = `see in the app dashboard that the app is live and uses Graph API ${graphVersion}`;
-        throw new CheckFailure(said(reply), remedy);
+        throw new CheckFailure(refusalOf(reply), remedy);
       },
     ],
   ]);
 }
 
 /** A provider's refusal in its own error code; the rest of the body isn't repeated, because it may contain a token. */
-function said({ status, json }: Reply): string {
+function refusalOf({ status, json }: Reply): string {
   const { error } = fields(json);
   const { type, code, message } = fields(error);
   const words =

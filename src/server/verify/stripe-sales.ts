@@ -171,8 +171,8 @@ async function changeCard(shop: Shop): Promise<string> {
   if (status !== 'succeeded' || typeof payment_method !== 'string')
     throw new CheckFailure(`setup intent ${status}`, remedies.log);
   taken(await shop.billing.usePaymentMethod(shop.session, payment_method));
-  const kept = taken(await shop.billing.card(shop.session));
-  if (kept === null) throw new CheckFailure('no card is kept', remedies.report);
+  const card = taken(await shop.billing.card(shop.session));
+  if (card === null) throw new CheckFailure('no card is kept', remedies.report);
   return 'set up and kept';
 }
 
