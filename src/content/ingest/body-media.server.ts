@@ -267,27 +267,27 @@ async function preparePlayer(player: Element, context: BodyContext): Promise<voi
     return;
   }
   const document = player.ownerDocument;
-  const made = document.createElement(player.localName);
-  made.setAttribute('controls', '');
+  const clean = document.createElement(player.localName);
+  clean.setAttribute('controls', '');
   const poster = isVideo ? await posterOf(player, context) : null;
   // A player loads nothing before the reader presses play, except a video without a poster, which would be a black box.
-  made.setAttribute('preload', isVideo && poster === null ? 'metadata' : 'none');
-  if (poster !== null) made.setAttribute('poster', poster);
+  clean.setAttribute('preload', isVideo && poster === null ? 'metadata' : 'none');
+  if (poster !== null) clean.setAttribute('poster', poster);
   for (const name of isVideo ? ['width', 'height'] : []) {
     const value = /^\d{1,5}$/u.exec(player.getAttribute(name) ?? '')?.[0];
-    if (value) made.setAttribute(name, value);
+    if (value) clean.setAttribute(name, value);
   }
-  if (player.hasAttribute('loop')) made.setAttribute('loop', '');
+  if (player.hasAttribute('loop')) clean.setAttribute('loop', '');
   const words = player.closest('figure')?.querySelector('figcaption')?.textContent ?? '';
   const name = cleanLine(player.getAttribute('aria-label') ?? '') || cleanLine(words);
-  made.setAttribute('aria-label', name || (isVideo ? 'Video' : 'Audio'));
-  if (sources.length === 1) made.setAttribute('src', first.url);
-  else for (const source of sources) made.append(sourceElement(document, source));
+  clean.setAttribute('aria-label', name || (isVideo ? 'Video' : 'Audio'));
+  if (sources.length === 1) clean.setAttribute('src', first.url);
+  else for (const source of sources) clean.append(sourceElement(document, source));
   for (const track of player.querySelectorAll('track')) {
     const element = await trackElement(track, context);
-    if (element) made.append(element);
+    if (element) clean.append(element);
   }
-  player.replaceWith(made);
+  player.replaceWith(clean);
 }
 
 function sourceElement(document: Document, { url, type }: PlayerSource): Element {
@@ -312,14 +312,14 @@ async function trackElement(track: Element, context: BodyContext): Promise<Eleme
   const url = allowedMedia(track.getAttribute('src'), context);
   const text = url === null ? null : await context.captions?.(url);
   if (!text) return null;
-  const made = track.ownerDocument.createElement('track');
+  const clean = track.ownerDocument.createElement('track');
   const kind = (track.getAttribute('kind') ?? '').toLowerCase();
-  made.setAttribute('kind', kinds.includes(kind) ? kind : 'subtitles');
-  made.setAttribute('src', `data:text/vtt;base64,${Buffer.from(text).toString('base64')}`);
+  clean.setAttribute('kind', kinds.includes(kind) ? kind : 'subtitles');
+  clean.setAttribute('src', `data:text/vtt;base64,${Buffer.from(text).toString('base64')}`);
   const language = /^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/iu.exec(track.getAttribute('srclang') ?? '')?.[0];
-  if (language) made.setAttribute('srclang', language);
+  if (language) clean.setAttribute('srclang', language);
   const label = cleanLine(track.getAttribute('label') ?? '');
-  made.setAttribute('label', label || language || 'Captions');
-  if (track.hasAttribute('default')) made.setAttribute('default', '');
-  return made;
+  clean.setAttribute('label', label || language || 'Captions');
+  if (track.hasAttribute('default')) clean.setAttribute('default', '');
+  return clean;
 }

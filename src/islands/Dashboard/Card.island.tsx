@@ -203,9 +203,9 @@ function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
   const $state = atom<CardState>({ step: 'form', error: null });
   const fail = (text: string, detail: string | null = null) => $state.set({ step: 'form', error: { text, detail } });
   /** A card that Stripe has saved and our server doesn't know yet; a retry uses it again. */
-  let kept: string | null = null;
+  let savedCard: string | null = null;
 
-  async function keep(saver: CardSaver): Promise<string | null> {
+  async function saveAtStripe(saver: CardSaver): Promise<string | null> {
     const checked = await saver.check();
     if (!checked.ok) {
       if (checked.shown) $state.set({ step: 'form', error: null });
@@ -217,9 +217,9 @@ function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
       fail(!secret.ok && secret.status === 0 ? messages.offline : messages.wrong);
       return null;
     }
-    const made = await saver.keep(secret.value.clientSecret);
-    if (made.ok) return made.value;
-    fail(messages.paymentFailed, made.message);
+    const saved = await saver.keep(secret.value.clientSecret);
+    if (saved.ok) return saved.value;
+    fail(messages.paymentFailed, saved.message);
     return null;
   }
 
@@ -227,14 +227,14 @@ function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
     // After a lost connection the same card is tried again.
     if (answer.status === 0) return fail(messages.offline);
     if (answer.status >= 500 || answer.status === 429) return fail(answer.message ?? messages.wrong);
-    kept = null;
+    savedCard = null;
     const { message = null } = refusalOf(answer);
     fail(messages.paymentFailed, message === messages.paymentFailed ? null : message);
   }
 
   /** Charges open invoices one by one: the bank may have to confirm each. */
   async function charge(card: string, saver: CardSaver): Promise<void> {
-    for (let asked = 0; asked < mostInvoices; asked++) {
+    for (let charges = 0; charges < mostInvoices; charges++) {
       $state.set({ step: 'saving', error: null });
       const used = await calls.chargePaymentMethod(card);
       if (!used.ok) return refused(used);
@@ -246,7 +246,7 @@ function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
       $state.set({ step: 'confirming', error: null });
       const proof = await saver.authenticate(secret);
       if (proof.ok) continue;
-      kept = null;
+      savedCard = null;
       return fail(messages.paymentFailed, proof.message);
     }
     fail(messages.wrong);
@@ -257,11 +257,11 @@ function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
     async save(saver) {
       if ($state.get().step === 'saving' || $state.get().step === 'confirming') return;
       $state.set({ step: 'saving', error: null });
-      kept ??= await keep(saver);
-      if (kept !== null) await charge(kept, saver);
+      savedCard ??= await saveAtStripe(saver);
+      if (savedCard !== null) await charge(savedCard, saver);
     },
     clear() {
-      kept = null;
+      savedCard = null;
       if ($state.get().step === 'form') $state.set({ step: 'form', error: null });
     },
   };

@@ -119,12 +119,12 @@ function start(context: Context): boolean {
 }
 
 async function buy(context: Context, purchase: Purchase, card: CardForm): Promise<void> {
-  const made = await card.paymentMethod();
-  if (!made.ok) return made.shown ? set(context, { busy: null }) : fail(context, made.message);
+  const method = await card.paymentMethod();
+  if (!method.ok) return method.shown ? set(context, { busy: null }) : fail(context, method.message);
   const { productId, planId, coupon, expected, currency, address } = purchase;
   const attempt = context.attempts.begin(JSON.stringify(['buy', planId, coupon, expected, currency]));
   const body: SubscribeBody = {
-    payment_method: made.value,
+    payment_method: method.value,
     product_id: productId,
     plan_id: planId,
     attempt,

@@ -94,15 +94,15 @@ export function createAccountStep({ calls, email, onTyped, onEntered }: Options)
       onTyped(email);
       const complaint = await complaintAbout(email, calls.verifyEmail);
       if (complaint !== null) return set({ busy: false, error: complaint });
-      const made = await calls.createAndEnter(email);
-      if (made.ok) {
+      const answer = await calls.createAndEnter(email);
+      if (answer.ok) {
         await onEntered();
         return set({ busy: false });
       }
-      if (made.status === 409) return set({ busy: false, error: messages.exists, exists: true });
+      if (answer.status === 409) return set({ busy: false, error: messages.exists, exists: true });
       set({
         busy: false,
-        error: wordsFor(made, made.status === 400 ? (made.message ?? messages.wrong) : messages.wrong),
+        error: wordsFor(answer, answer.status === 400 ? (answer.message ?? messages.wrong) : messages.wrong),
       });
     },
     signIn: () => set({ signingIn: true, error: null, exists: false }),

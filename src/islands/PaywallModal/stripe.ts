@@ -217,7 +217,7 @@ export const cardForm = (stripe: Stripe, elements: StripeElements, { email, addr
       const details: PaymentMethodCreateParams.BillingDetails = {};
       if (email) details.email = email;
       if (address) details.address = { country: address.country, postal_code: address.postal_code ?? '' };
-      const made = await stripe.createPaymentMethod({ elements, params: { billing_details: details } });
-      return made.error ? no(made.error) : { ok: true, value: made.paymentMethod.id };
+      const created = await stripe.createPaymentMethod({ elements, params: { billing_details: details } });
+      return created.error ? no(created.error) : { ok: true, value: created.paymentMethod.id };
     }),
 });

@@ -243,10 +243,10 @@ async function socialEnded(flow: FlowState, end: SocialEnd): Promise<void> {
   if (end.kind === 'failure') return fail(flow, 'form', end.message ?? messages.socialFailed);
   await run(flow, async (current) => {
     if (end.kind === 'login') return finish(flow);
-    const made = await flow.calls.register({ proof: { stateKey: end.stateKey } });
+    const answer = await flow.calls.register({ proof: { stateKey: end.stateKey } });
     if (!current()) return;
-    if (made.ok) return finish(flow);
-    if (made.status === 409 && end.identifier) return linkInstead(flow, end.identifier, current);
-    fail(flow, 'form', wordsFor(made, made.message ?? messages.socialFailed));
+    if (answer.ok) return finish(flow);
+    if (answer.status === 409 && end.identifier) return linkInstead(flow, end.identifier, current);
+    fail(flow, 'form', wordsFor(answer, answer.message ?? messages.socialFailed));
   });
 }

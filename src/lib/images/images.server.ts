@@ -381,8 +381,8 @@ function readParams(params: URLSearchParams, source: ImageSource): Wish {
   if (!imageWidths.includes(width)) {
     throw new ImageError(400, `The parameter "width" must be one of ${imageWidths.join(', ')}.`);
   }
-  const asked = params.has('quality') ? whole(params.get('quality')) : publication.images.quality;
-  if (!Number.isInteger(asked) || asked < 1 || asked > 100) {
+  const quality = params.has('quality') ? whole(params.get('quality')) : publication.images.quality;
+  if (!Number.isInteger(quality) || quality < 1 || quality > 100) {
     throw new ImageError(400, 'The parameter "quality" must be a whole number from 1 to 100.');
   }
   // One quality for each picture: every other one would be fetched, made and kept as well.

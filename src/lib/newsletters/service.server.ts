@@ -122,20 +122,24 @@ export function createNewsletters({
 
     peek: (token) => open(sealer, token)?.choice ?? null,
     async unsubscribe(token) {
-      const named = open(sealer, token);
-      if (!named) return null;
-      const { userId, choice } = named;
+      const choiceInToken = open(sealer, token);
+      if (!choiceInToken) return null;
+      const { userId, choice } = choiceInToken;
       await db.deleteFrom('mail_choices').where('user_id', '=', userId).where('choice', '=', choice).execute();
       return choice;
     },
     async resubscribe(token) {
-      const named = open(sealer, token);
-      if (!named) return null;
+      const choiceInToken = open(sealer, token);
+      if (!choiceInToken) return null;
       await database.transaction(async (tx) => {
-        const user = await tx.selectFrom('users').select('id').where('id', '=', named.userId).executeTakeFirst();
-        if (user) await put(tx, named.userId, knownChoices([named.choice]), now());
+        const user = await tx
+          .selectFrom('users')
+          .select('id')
+          .where('id', '=', choiceInToken.userId)
+          .executeTakeFirst();
+        if (user) await put(tx, choiceInToken.userId, knownChoices([choiceInToken.choice]), now());
       });
-      return named.choice;
+      return choiceInToken.choice;
     },
     async send(slug, compose, options) {
       const day = dayInZone(now());

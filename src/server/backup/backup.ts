@@ -29,9 +29,9 @@ export interface MadeBackup extends StoredBackup {
 
 /** Makes one verified backup and deletes outdated ones. @throws Error with a sentence for the operator */
 export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
-  const made = await backUp(options, null);
-  if (made === null) throw new Error('No backup was made.');
-  return made;
+  const backup = await backUp(options, null);
+  if (backup === null) throw new Error('No backup was made.');
+  return backup;
 }
 
 /** @param latest a backup whose files the new one must differ from @returns `null`: it doesn't */
@@ -71,8 +71,8 @@ export async function keepBackingUp(options: BackupOptions, interval: Interval):
     try {
       const change = await changeMark(options);
       if (change !== before) {
-        const made = await backUp(options, latestManifest(options.backupDir));
-        if (made) onMade(made, performance.now() - began);
+        const backup = await backUp(options, latestManifest(options.backupDir));
+        if (backup) onMade(backup, performance.now() - began);
         before = change;
       }
     } catch (error) {

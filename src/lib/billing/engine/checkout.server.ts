@@ -53,8 +53,8 @@ export async function subscribe(
   const customer = await customers.ensure(session);
   await customers.sendShipping(userId);
   if (tax && body.address) await customers.sendTaxAddress(customer, body.address);
-  const left = await purchases.open(userId);
-  const open = left && (await adopt(dependencies, left));
+  const unfinished = await purchases.open(userId);
+  const open = unfinished && (await adopt(dependencies, unfinished));
   await refuseSecond(dependencies, session.email, customer, price, open);
   let purchase = await resumable(dependencies, open, body, price);
   if (!purchase?.subscription) {

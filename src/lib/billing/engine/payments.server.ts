@@ -54,16 +54,16 @@ export async function setUpCard(
   paymentMethod: string,
 ): Promise<string | null> {
   const { setupIntents } = dependencies.stripe;
-  const made = await setupIntents.create({
+  const intent = await setupIntents.create({
     customer,
     usage: 'off_session',
     confirm: true,
     allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
     ...confirmation(dependencies, paymentMethod),
   });
-  if (made.status === 'succeeded') return idOf(made.payment_method);
+  if (intent.status === 'succeeded') return idOf(intent.payment_method);
   // The subscription has a setup of its own, which the reader is shown.
-  await setupIntents.cancel(made.id).catch(() => {});
+  await setupIntents.cancel(intent.id).catch(() => {});
   return null;
 }
 
@@ -200,9 +200,9 @@ export async function offerCardSetup(
     allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
   };
   // Two processes that ask at once get the same one.
-  const made = await withIdempotencyKey(`setup:${customer}:${note?.value ?? 'first'}`, (options) =>
+  const intent = await withIdempotencyKey(`setup:${customer}:${note?.value ?? 'first'}`, (options) =>
     stripe.setupIntents.create(params, options),
   );
-  await storeNote(db, key, made.id, now());
-  return made.client_secret === null ? refusal(503, messages.wrong) : ok({ clientSecret: made.client_secret });
+  await storeNote(db, key, intent.id, now());
+  return intent.client_secret === null ? refusal(503, messages.wrong) : ok({ clientSecret: intent.client_secret });
 }

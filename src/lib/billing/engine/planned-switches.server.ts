@@ -55,13 +55,13 @@ export async function restorePlannedSwitch(
 
 /** Schedules the other plan from the next bill on. @param key part of the idempotency keys */
 export async function planSwitch(stripe: Stripe, key: string, state: StripeState, price: PlannedPrice): Promise<void> {
-  const made =
+  const schedule =
     state.schedule !== null
       ? await stripe.subscriptionSchedules.retrieve(state.schedule)
       : await withIdempotencyKey(`plan:${key}`, (options) =>
           stripe.subscriptionSchedules.create({ from_subscription: state.id }, options),
         );
-  const present = made.phases.find(({ start_date: start }) => start === made.current_phase?.start_date);
+  const present = schedule.phases.find(({ start_date: start }) => start === schedule.current_phase?.start_date);
   const running = await stripe.subscriptions.retrieve(state.id, { expand: ['discounts'] });
   const params: Stripe.SubscriptionScheduleUpdateParams = {
     // A schedule decides alone how its subscription ends.
@@ -70,7 +70,7 @@ export async function planSwitch(stripe: Stripe, key: string, state: StripeState
     phases: phasesOf(state, present, price, running),
   };
   await withIdempotencyKey(`planned:${key}`, (options) =>
-    stripe.subscriptionSchedules.update(made.id, params, options),
+    stripe.subscriptionSchedules.update(schedule.id, params, options),
   );
 }
 

@@ -105,18 +105,18 @@ async function begin(
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return refuse(403, messages.deleted);
     if (known !== undefined && (await countPurchases(tx, userId)) !== known) return null;
-    const made = await tx
+    const purchase = await tx
       .insertInto('purchases')
       .values(row)
       .onConflict((conflict) => conflict.doNothing())
       .returningAll()
       .executeTakeFirst();
-    return made ?? null;
+    return purchase ?? null;
   });
 }
 
 async function usersOfDeletedAccounts(db: Queries, most: number): Promise<readonly string[]> {
-  const gone = (table: 'customers' | 'purchases') =>
+  const deletedUsersIn = (table: 'customers' | 'purchases') =>
     db
       .selectFrom(table)
       .select('user_id')
@@ -125,7 +125,7 @@ async function usersOfDeletedAccounts(db: Queries, most: number): Promise<readon
       .where('user_id', 'not in', (from) => from.selectFrom('users').select('users.id'))
       .limit(most)
       .execute();
-  const rows = [...(await gone('customers')), ...(await gone('purchases'))];
+  const rows = [...(await deletedUsersIn('customers')), ...(await deletedUsersIn('purchases'))];
   return [...new Set(rows.flatMap(({ user_id: id }) => id ?? []))];
 }
 

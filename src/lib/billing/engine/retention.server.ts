@@ -220,14 +220,14 @@ async function makeOffer(
   state: StripeState,
 ): Promise<RetentionOffer | null> {
   if (!stay) return null;
-  const made = await database.db
+  const earlierOffer = await database.db
     .selectFrom('cancellations')
     .select('id')
     .where('user_id', '=', userId)
     .where('offer', 'is not', null)
     .where('created', '>', now() - stay.everyDays * dayMs)
     .executeTakeFirst();
-  if (made) return null;
+  if (earlierOffer) return null;
   try {
     const coupon = await stripe.coupons.retrieve(stay.coupon, { expand: ['currency_options'] });
     const bills = invoicesReduced(state, coupon, now());

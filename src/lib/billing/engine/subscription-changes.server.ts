@@ -81,10 +81,10 @@ export async function changeCard(
 ): Promise<Billed<SavedCardAnswer>> {
   const { stripe, customers, subscriptions } = dependencies;
   const customer = await customers.ensure(session);
-  const given = await stripe.paymentMethods.retrieve(paymentMethod);
-  const owner = idOf(given.customer);
+  const method = await stripe.paymentMethods.retrieve(paymentMethod);
+  const owner = idOf(method.customer);
   if (owner !== null && owner !== customer) return refusal(402, messages.failed, { code: 'payment_method_invalid' });
-  const { id: card } = owner === null ? await stripe.paymentMethods.attach(paymentMethod, { customer }) : given;
+  const { id: card } = owner === null ? await stripe.paymentMethods.attach(paymentMethod, { customer }) : method;
   await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
   for (const { state: known } of await subscriptions.ofUser(session.userId)) {
     // A subscription that has ended takes no card.
@@ -131,8 +131,8 @@ async function payOpenInvoices(
     try {
       await stripe.invoices.pay(id, { payment_method: paymentMethod });
     } catch (error) {
-      const asked = await confirmByReader(dependencies, id, paymentMethod, error);
-      if (asked) return asked;
+      const intent = await confirmByReader(dependencies, id, paymentMethod, error);
+      if (intent) return intent;
     }
   }
   return null;

@@ -25,7 +25,8 @@ interface EventObject {
   } | null;
 }
 
-const named = (value: unknown, prefix: string): string | null => {
+/** The id of a Stripe object, or the id alone; `null` unless it has the prefix of its kind. */
+const idOfKind = (value: unknown, prefix: string): string | null => {
   const id = typeof value === 'string' ? value : (value as { id?: unknown } | null | undefined)?.id;
   return typeof id === 'string' && id.length < 256 && new RegExp(`^${prefix}_\\w+$`).test(id) ? id : null;
 };
@@ -37,21 +38,21 @@ const billedFields = ['address', 'balance', 'discount', 'shipping', 'tax', 'tax_
 export function jobOf(type: string, object: EventObject, before: object = {}): BillingJob | null {
   if (/^(?:product|price)\./.test(type)) return { kind: 'catalogue', subject: 'all' };
   if (type === 'customer.updated') {
-    const id = named(object.id, 'cus');
+    const id = idOfKind(object.id, 'cus');
     return id !== null && billedFields.some((field) => field in before) ? { kind: 'customer', subject: id } : null;
   }
   const subscription =
     object.object === 'subscription'
-      ? named(object.id, 'sub')
-      : (named(object.parent?.subscription_details?.subscription, 'sub') ?? named(object.subscription, 'sub'));
+      ? idOfKind(object.id, 'sub')
+      : (idOfKind(object.parent?.subscription_details?.subscription, 'sub') ?? idOfKind(object.subscription, 'sub'));
   if (subscription !== null)
     return { kind: type === 'invoice.upcoming' ? 'announced' : 'subscription', subject: subscription };
   // Payments, refunds and discounts of a customer name no subscription, disputes only the charge.
-  const customer = named(object.customer, 'cus');
+  const customer = idOfKind(object.customer, 'cus');
   const mattersToAll =
     /^(?:charge|customer\.discount|refund|payment_intent|setup_intent|invoice|subscription_schedule)\b/.test(type);
   if (!mattersToAll) return null;
-  const charge = named(object.charge, '(?:ch|py)');
+  const charge = idOfKind(object.charge, '(?:ch|py)');
   if (customer !== null) return { kind: 'customer', subject: customer };
   return charge === null ? null : { kind: 'charge', subject: charge };
 }
