@@ -252,3 +252,22 @@ it('serves every stored page while WordPress is dead, hangs or answers garbage, 
   await until(async () => (await paper.deliver({ id: 7 })).status === 200, paper.output, 60_000);
   for (const path of pages.slice(0, 4)) expect((await paper.ask(path)).text).toContain('Told while WordPress was away');
 });
+
+it('leads from addresses of the former site to those of today, with and without a slash at the end', async () => {
+  paper.edit(8, { old_slugs: ['/bridge-opens', '/2024/05/bridge-opens', '/author/bridge/opens'] });
+  await paper.deliver({ id: 8 });
+  const ways = [
+    ['/bridge-opens', '/article/story-8'],
+    ['/2024/05/bridge-opens', '/article/story-8'],
+    ['/author/bridge/opens', '/article/story-8'],
+    ['/feed', '/rss.xml'],
+    ['/feed/atom', '/atom.xml'],
+    ['/category/politics/feed', '/section/politics/rss.xml'],
+    ['/sitemap_index.xml', '/sitemap.xml'],
+  ] as const;
+  for (const [path, location] of ways)
+    for (const asked of [path, `${path}/`]) {
+      const { status, headers } = await paper.ask(asked);
+      expect.soft([asked, status, headers.location]).toEqual([asked, 301, location]);
+    }
+});

@@ -59,7 +59,8 @@ export function pressRender(
     const request = new Request(siteUrl + key, { headers: { accept: 'text/html,*/*' } });
     const rendered = isUnknown(key) ? null : await renderWhole(render, request, own, '127.0.0.1', true);
     const unknown = rendered === null || (rendered.status === 404 && rendered.body.byteLength === 0);
-    const location = unknown ? movedTo(key, own.content) : null;
+    // A page may say itself that there is nothing, such as the one of editors' texts, which has all addresses of one part.
+    const location = unknown || rendered.status === 404 ? movedTo(key, own.content) : null;
     if (location !== null) return redirectTo(location, own.content.tags);
     const { status, headers, body, tags } = unknown ? await missingPage() : rendered;
     const all = new Set(tags);
