@@ -77,9 +77,17 @@ export const documentTypes: ReadonlyMap<string, DocumentType> = new Map([
 /** Pages that are rendered in place of others. Their own addresses respond with 404. */
 const errorPages: readonly string[] = ['/404', '/500'];
 
-/** Whether a page is that of a story, section or other document that doesn't exist: then a 404 needs no render. */
+/** Files of one part that pages make, such as feeds. */
+const madeFile = /\.(?:xml|txt|json|webmanifest)$/;
+
+/**
+ * Whether an address has no page: of a story, section or other document that doesn't exist, or of one part, which is where robots look for
+ * holes, and not fixed. Then a 404 needs no render.
+ */
 export function isUnknownDocument(content: ContentReader, key: string): boolean {
   if (errorPages.includes(key)) return true;
+  const [single] = /^\/[^/?]+(?=\?|$)/.exec(key) ?? [];
+  if (single !== undefined) return !fixedPaths.includes(single) && !madeFile.test(single);
   // The page handles other spellings, because it knows which are equal.
   const [path] = /^\/[a-z]+\/[a-z0-9._~-]+(?=[/?]|$)/.exec(key) ?? [];
   return path !== undefined && document.test(path) && !existsIn(content, path);
