@@ -72,7 +72,7 @@ afterEach(async () => {
 it('is drawn on the server with the prices of the page and their time', () => {
   const html = renderToString(ticker([old('SPX', 6500)]));
   expect(html).toContain('6,500.00');
-  expect(html).toContain('As of 2:00 PM EST');
+  expect(html).toContain('As of 2:00 p.m. ET');
   expect(html).toContain('no price yet');
 });
 
@@ -90,27 +90,27 @@ it('says how old prices are where none come: no provider, no network, a broken s
   answer = answers([]);
   await open();
   expect(rows()[0]).toContain('6,500.00');
-  expect(drawn.host.textContent).toContain('As of 2:00 PM EST');
+  expect(drawn.host.textContent).toContain('As of 2:00 p.m. ET');
   answer = () => Promise.reject(new TypeError('Failed to fetch'));
   await later(76_000);
-  expect(drawn.host.textContent).toContain('As of 2:00 PM EST');
+  expect(drawn.host.textContent).toContain('As of 2:00 p.m. ET');
   answer = answers([item('SPX'), item('DJI')]);
   await later(76_000);
   expect(drawn.host.textContent).not.toContain('As of');
   answer = async () => new Response('<h1>Bad gateway</h1>', { status: 502 });
   await later(76_000);
   expect(rows()[0]).toContain('6,740.28');
-  expect(drawn.host.textContent).toContain('As of 3:41 PM EST');
+  expect(drawn.host.textContent).toContain('As of 3:41 p.m. ET');
 });
 
 it('says how old the one price is that did not come', async () => {
   answer = answers([item('SPX')]);
   await open();
   expect(rows()).toEqual([expect.stringContaining('6,740.28'), expect.stringContaining('47,000.00')]);
-  expect(drawn.host.textContent).toContain('As of 2:00 PM EST');
+  expect(drawn.host.textContent).toContain('As of 2:00 p.m. ET');
   answer = answers([item('SPX', { stale: true, asOf: '2026-11-20T18:30:00.000Z' })]);
   await later(76_000);
-  expect(drawn.host.textContent).toContain('As of 1:30 PM EST');
+  expect(drawn.host.textContent).toContain('As of 1:30 p.m. ET');
 });
 
 it('says no time where there has never been a price', async () => {

@@ -73,7 +73,7 @@ describe('rows of the ticker', () => {
     expect(staleSince([item({ stale: true }), item({ stale: true, asOf: old }), item({ asOf: '2000-01-01' })])).toBe(
       old,
     );
-    expect(asOfText(old)).toBe('As of 2:00 PM EST');
+    expect(asOfText(old)).toBe('As of 2:00 p.m. ET');
   });
 });
 

@@ -140,11 +140,11 @@ const hour = new Intl.DateTimeFormat('en-US', {
   timeZone: 'America/New_York',
   hour: 'numeric',
   minute: '2-digit',
-  timeZoneName: 'short',
 });
 
-/** Time of prices in New York: `As of 3:41 PM EST`. */
-export const asOfText = (instant: string): string => `As of ${hour.format(new Date(instant))}`;
+/** Time of prices in New York, as bylines write it: `As of 3:41 p.m. ET`. */
+export const asOfText = (instant: string): string =>
+  `As of ${hour.format(new Date(instant)).replace('AM', 'a.m.').replace('PM', 'p.m.')} ET`;
 
 /**
  * Styles that rotate the ticker until its island runs: each price is shown for `ms` milliseconds. The strip moves by `--step`
