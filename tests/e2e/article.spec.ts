@@ -75,7 +75,11 @@ test.describe('an article', () => {
 
   test('prints its text and none of the furniture', async ({ page }) => {
     await page.goto(discussed);
+    // On paper, "3 hours ago" is wrong an hour later.
+    const ago = page.locator('.credits time[data-ago]').first();
+    await expect(ago).toHaveText(/ago$/);
     await page.emulateMedia({ media: 'print' });
+    await expect(ago).toBeHidden();
     await expect(page.locator('.print-masthead')).toBeVisible();
     await expect(page.locator('.prose p').first()).toBeVisible();
     for (const furniture of ['.site-header .header-bar', '.site-footer', '.rail', '.more', '.comments']) {
