@@ -1,6 +1,6 @@
 /**
- * Dialogs, the subscribe bar and the account on a phone whose text has twice its usual size: nothing is cut off or scrolls sideways, no short
- * word is broken, and every dialog can be closed. The other pages: every-route.spec.ts.
+ * Dialogs, the subscribe bar, what stands around a story, and the account on a phone whose text has twice its usual size: nothing is cut off
+ * or scrolls sideways, no short word is broken, and every dialog can be closed. The other pages: every-route.spec.ts.
  */
 import type { Page } from '@playwright/test';
 import { dashboardTabs } from '../../src/lib/dashboard/model.ts';
@@ -80,6 +80,14 @@ test('the subscribe bar, which can be folded', async ({ page }) => {
     await bar.locator('summary').click();
     await expect(bar.getByRole('textbox')).toBeHidden();
   });
+});
+
+test('the text sizes, the writer and the comments of a story', async ({ page }) => {
+  await page.goto('/article/crack-closes-mississippi-bridge');
+  await check(page, '.author-box');
+  await check(page, '.comments-head');
+  await page.getByRole('button', { name: 'Text size' }).click();
+  await check(page, '.menu.sizes');
 });
 
 test('the account of a subscriber', async ({ page, shop }) => {
