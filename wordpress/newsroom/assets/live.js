@@ -336,23 +336,26 @@
 			isBusy.current = true;
 			enqueue( async () => {
 				const { id, byline, status } = now.current;
-				await apiFetch( {
-					path: id ? `${ path }/${ id }` : path,
-					method: 'POST',
-					data: {
-						...dataOf( now.current ),
-						status: publish ? 'publish' : 'pending',
-					},
-				} );
-				begin( emptyEntry( byline ) );
+				try {
+					await apiFetch( {
+						path: id ? `${ path }/${ id }` : path,
+						method: 'POST',
+						data: {
+							...dataOf( now.current ),
+							status: publish ? 'publish' : 'pending',
+						},
+					} );
+					begin( emptyEntry( byline ) );
+				} finally {
+					// The next entry may be sent while the list still loads.
+					isBusy.current = false;
+				}
 				say(
 					status === 'publish'
 						? __( 'Updated.', 'newsroom' )
 						: __( 'Published.', 'newsroom' )
 				);
 				await loadPosts();
-			} ).then( () => {
-				isBusy.current = false;
 			} );
 		};
 
@@ -399,7 +402,10 @@
 			if ( event.key === 'Enter' && ( event.ctrlKey || event.metaKey ) ) {
 				event.preventDefault();
 				event.stopPropagation();
-				send();
+				// Held down, it would go on to the next entry.
+				if ( ! event.repeat ) {
+					send();
+				}
 			}
 		};
 
