@@ -2,6 +2,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { cards, expectThanks, fillCard, join, openPaywall } from '../world/checkout.ts';
+import { intercept } from '../world/intercept.ts';
 import { openNewsroom, unique } from '../world/newsroom.ts';
 import { expect, newEmail, signIn, test } from '../world/readers.ts';
 
@@ -117,6 +118,34 @@ test('an editor writes on the live screen with the keyboard alone, and an open p
   await page.goto(paper.list);
   await expect(page.locator('.column-newsroom_live').getByRole('link', { name: /^Live/ }).first()).toBeVisible();
   await reader.close();
+});
+
+test('the next entry is published by a key that is pressed while the list still loads', async ({ page }) => {
+  const sum = unique();
+  const paper = await newsroom(page.context());
+  const list = /status=publish(?:,|%2C)draft/;
+  const loaded = page.waitForResponse(list);
+  await page.goto(paper.screen);
+  await loaded;
+  const form = page.getByRole('form', { name: 'New entry' });
+  await form.getByLabel('Headline (optional)').focus();
+  const rows = page.locator('.newsroom-live-list > li');
+  const pressed = Promise.withResolvers<void>();
+  await intercept(page, list, async (route) => {
+    await pressed.promise;
+    await route.continue();
+  });
+  const publish = async (title: string) => {
+    await page.keyboard.insertText(`${title} ${sum}`);
+    await page.keyboard.press('ControlOrMeta+Enter');
+  };
+  await publish('The first box');
+  await expect(form.getByText('Published.')).toBeVisible();
+  await publish('The second box');
+  pressed.resolve();
+  await expect(rows).toHaveCount(2);
+  await expect(rows.filter({ hasText: 'Draft' })).toHaveCount(0);
+  await expect.poll(() => textOf(page, paper.path), { timeout: 60_000 }).toContain(`The second box ${sum}`);
 });
 
 test('a reader in the middle of the updates sees “1 new update”, and nothing moves', async ({ page }) => {

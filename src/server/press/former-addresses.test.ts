@@ -63,7 +63,7 @@ it.each([
   ['/category/national/cities/feed', '/section/national/rss.xml'],
   ['/category/nation/feed/atom', '/section/national/atom.xml'],
   ['/author/ada/feed', '/author/ada/rss.xml'],
-  ['/author/nobody/feed', null],
+  ['/author/unknown/feed', null],
   ['/comments/feed', null],
   ['/2024/05/budget/feed', '/article/budget'],
   ['/wp-sitemap.xml', '/sitemap.xml'],
