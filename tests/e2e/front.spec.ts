@@ -119,6 +119,27 @@ test.describe('masthead', () => {
 });
 
 test.describe('menu', () => {
+  test('and search open in the fonts that the page has: another would lay the whole page out again', async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width: 390, height: 664 });
+    const fonts: string[] = [];
+    page.on('request', (request) => {
+      if (request.resourceType() === 'font') fonts.push(request.url());
+    });
+    await page.goto('/', { waitUntil: 'networkidle' });
+    expect(fonts).not.toEqual([]);
+    fonts.length = 0;
+    await menuButton(page).click();
+    await expect(menu(page)).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(menu(page)).toBeHidden();
+    await page.locator('.search-link').click();
+    await expect(page.getByRole('dialog').getByRole('searchbox')).toBeFocused();
+    await page.evaluate(() => document.fonts.ready);
+    expect(fonts).toEqual([]);
+  });
+
   test('opens, holds the focus, and closes on Escape and on the backdrop', async ({ page }) => {
     await page.goto('/latest');
     await menuButton(page).click();
