@@ -28,6 +28,8 @@ export const fixedPages: readonly FixedPage[] = [
   { path: '/community' },
   { path: '/contact', uncached: true, takesForm: true },
   { path: '/corrections' },
+  // Leads to the account's first tab.
+  { path: '/dashboard', uncached: true, closedToRobots: true },
   { path: '/events' },
   { path: '/follow', unlisted: true },
   { path: '/founder' },
