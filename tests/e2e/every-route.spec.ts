@@ -1,7 +1,8 @@
 /**
  * Visits every route of the site (spec section 2, and those that the site adds) with JavaScript on and off, at the width of a phone and then
- * of a desktop: an answer of the right status, no console error, no failed request, nothing wider than the screen or than a desktop's at a zoom
- * of 400%, nothing wider than a phone's or cut off with text of twice the size, one first heading, no id twice, no words in the color of their background, header and footer where the layout rules want them, and no
+ * of a desktop: an answer of the right status, no console error, no failed request, nothing wider than the screen or than a desktop's at a
+ * zoom of 400%; with text of twice the size nothing wider than a phone of 320 or 390 pixels, and on the latter nothing cut off; one first
+ * heading, no id twice, no words in the color of their background, header and footer where the layout rules want them, and no
  * violation that axe finds. Each page is loaded once.
  */
 import type { APIRequestContext, Page } from '@playwright/test';
@@ -204,6 +205,7 @@ for (const javaScriptEnabled of [true, false]) {
           seen.add(kind);
           await page.setViewportSize({ width: 320, height: 225 });
           await expectNothingWider(page, route);
+          await withLargeText(textSize, page, () => expectNothingWider(page, `${route} at 320 with large text`));
           await page.setViewportSize(widths[0]);
           await withLargeText(textSize, page, async () => {
             await expectNothingWider(page, `${route} with large text`);
