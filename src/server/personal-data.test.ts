@@ -1,11 +1,12 @@
 /** What is kept of a user: every table is declared, and what was put in before the address was proven goes. */
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got } from '../../tests/world/accounts.ts';
 import { billingBench, home, paid } from '../../tests/world/billing.ts';
 import { onBothEngines } from '../../tests/world/databases.ts';
 import { limiterOf } from '../../tests/world/limiter.ts';
 import { createAccess } from '../lib/access/access.server.ts';
+import type { Session } from '../lib/accounts/service.ts';
 import type { BillingDependencies } from '../lib/billing/engine/dependencies.ts';
 import { forgetCancellations } from '../lib/billing/engine/retention.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';
@@ -107,10 +108,10 @@ onBothEngines('personal data', (engines) => {
     expect([order.at(0), order.at(-1)]).toEqual(['billing', 'accounts']);
   });
 
-  /** A row of a user in each table that can have one. */
-  async function fill(database: Database, userId: string): Promise<void> {
+  /** A row of a user in each table that can have one. @param name and @param number are the user's own, in every row that can hold one */
+  async function fill(database: Database, userId: string, name = 'Eve', number = 7): Promise<void> {
     const { db } = database;
-    const one = { user_id: userId, article_id: 7, at: 1 };
+    const one = { user_id: userId, article_id: number, at: 1 };
     for (const table of ['saved_articles', 'reading_history', 'article_reads'] as const) {
       await db.insertInto(table).values(one).execute();
     }
@@ -118,29 +119,30 @@ onBothEngines('personal data', (engines) => {
       await db.insertInto(table).values({ user_id: userId, at: 1 }).execute();
     await db
       .insertInto('podcast_feeds')
-      .values({ id: 'f', user_id: userId, podcast_id: 9, token: 'h', created: 1 })
+      .values({ id: name, user_id: userId, podcast_id: number, token: name, created: 1 })
       .execute();
-    await db.insertInto('profiles').values({ user_id: userId, data: '{"first_name":"Eve"}', updated: 1 }).execute();
-    await db.insertInto('extended_profiles').values({ user_id: userId, app: 'a', data: '{}', updated: 1 }).execute();
-    await db.insertInto('mail_choices').values({ user_id: userId, choice: 'morning', since: 1 }).execute();
-    const gift = { id: 'g', token: 't', article_id: 7, created: 1, expires: 2, readers: 0, most: 5 };
+    const data = JSON.stringify({ first_name: name });
+    await db.insertInto('profiles').values({ user_id: userId, data, updated: 1 }).execute();
+    await db.insertInto('extended_profiles').values({ user_id: userId, app: name, data, updated: 1 }).execute();
+    await db.insertInto('mail_choices').values({ user_id: userId, choice: name, since: 1 }).execute();
+    const gift = { id: name, token: name, article_id: number, created: 1, expires: 2, readers: 0, most: 5 };
     await db
       .insertInto('gifts')
       .values({ ...gift, user_id: userId })
       .execute();
-    const words = { name: 'Eve', email: 'eve@example.com', phone: '', message: 'Mine alone.', held: null };
+    const words = { name, email: `${name}@example.net`, phone: '', message: `${name}’s alone.`, held: null };
     await db
       .insertInto('support_messages')
-      .values({ ...words, id: 'one', created: 1, user_id: userId })
+      .values({ ...words, id: name, created: 1, user_id: userId })
       .execute();
-    const comment = { id: 'c', draft: 'd', article_id: 7, parent_id: 0, name: 'Eve', content: 'Words', edited: null };
-    const sent = { state: 'waiting', wordpress_id: 31, claimed: 0, created: 1, checked: 1 } as const;
+    const comment = { id: name, draft: name, article_id: number, parent_id: 0, name, content: name, edited: null };
+    const sent = { state: 'waiting', wordpress_id: number, claimed: 0, created: 1, checked: 1 } as const;
     await db
       .insertInto('comment_posts')
       .values({ ...comment, ...sent, user_id: userId })
       .execute();
-    await db.insertInto('comment_reports').values({ user_id: userId, comment_id: 5, at: 1 }).execute();
-    const leaving = { id: 'l', subscription: 'sub_1', plan: 'reader-yearly', reason: null, words: 'Why', offer: null };
+    await db.insertInto('comment_reports').values({ user_id: userId, comment_id: number, at: 1 }).execute();
+    const leaving = { id: name, subscription: 'sub_1', plan: 'reader-yearly', reason: null, words: name, offer: null };
     await db
       .insertInto('cancellations')
       .values({ ...leaving, user_id: userId, outcome: 'open', created: 1, updated: 1 })
@@ -181,11 +183,11 @@ onBothEngines('personal data', (engines) => {
       if (!['sessions', 'identities'].includes(table)) expect(before[table], table).toBe(1);
     }
     expect(await database.db.selectFrom('support_messages').select('message').execute()).toEqual([
-      { message: 'Mine alone.' },
+      { message: 'Eve’s alone.' },
     ]);
     // WordPress is told to take the name away.
     expect(await database.db.selectFrom('jobs').select('id').where('queue', '=', 'comments').execute()).toEqual([
-      { id: 'comments:erase:31' },
+      { id: 'comments:erase:7' },
     ]);
   });
 
@@ -193,6 +195,64 @@ onBothEngines('personal data', (engines) => {
     const { before, after } = await proven((cookies) => caller('203.0.113.1', cookies));
     const { sessions: _, audit: __, ...others } = after;
     expect(before).toMatchObject(others);
+  });
+
+  describe('of two readers', () => {
+    // Not hexadecimal, and long, so that neither is found in an identifier by chance.
+    const readers = [
+      { name: 'Nora', number: 908_170_233 },
+      { name: 'Otto', number: 406_231_577 },
+    ] as const;
+
+    /** Two signed-in readers with a row in every table, and nothing in common. */
+    async function two() {
+      const database = await engines.open();
+      const personalData = listed(database, () => accounts.personalData);
+      const { accounts, join } = await bench(database, { personalData });
+      const sessions: Session[] = [];
+      for (const [index, { name, number }] of readers.entries()) {
+        const { session } = await join(`${name.toLowerCase()}@example.com`, elsewhere(index));
+        const { userId } = session;
+        await fill(database, userId, name, number);
+        const identity = { id: name, userId, providerId: 'google', accountId: name, createdAt: '', updatedAt: '' };
+        await database.db.insertInto('identities').values(identity).execute();
+        sessions.push(session);
+      }
+      const [nora, otto] = sessions as [Session, Session];
+      return { database, personalData, accounts, nora, otto };
+    }
+
+    it('is exported to each of them alone', async () => {
+      const { personalData, nora, otto } = await two();
+      for (const [own, other] of [
+        [nora, otto],
+        [otto, nora],
+      ] as const) {
+        const exported = JSON.stringify(await personalData.export(own)).toLowerCase();
+        for (const [index, { name, number }] of readers.entries()) {
+          const isOwn = own === [nora, otto][index];
+          for (const mark of [name.toLowerCase(), String(number)]) expect(exported.includes(mark), mark).toBe(isOwn);
+        }
+        expect(exported).not.toContain(other.trackingId.toLowerCase());
+      }
+    });
+
+    it('goes with the account of one, and the other keeps every row', async () => {
+      const { database, accounts, nora, otto } = await two();
+      const kept = await rowsOf(database, otto.userId);
+      await accounts.forget(nora, elsewhere(1));
+      expect(await rowsOf(database, otto.userId)).toEqual(kept);
+      // Cancellations go with what billing stores, which is not in this list.
+      const { cancellations: _, ...left } = await rowsOf(database, nora.userId);
+      expect(Object.entries(left).filter(([, rows]) => rows > 0)).toEqual([]);
+    });
+
+    it('goes when one of them proves the address, and the other keeps every row', async () => {
+      const { database, personalData, nora, otto } = await two();
+      const kept = await rowsOf(database, otto.userId);
+      await database.transaction((tx) => personalData.disown(tx, nora.userId));
+      expect(await rowsOf(database, otto.userId)).toEqual(kept);
+    });
   });
 
   it('of the shipping address goes, here and at Stripe, unless paid print goes there', async () => {
