@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AccessLevel } from '../content/model.ts';
-import { isRestrictedLevel, levelOf, type SectionRules } from './model.ts';
+import { isLevelRaised, isRestrictedLevel, levelOf, type SectionRules } from './model.ts';
 
 const rules: SectionRules = { columnists: 'subscriber', opinion: 'registered', community: 'free' };
 
@@ -25,3 +25,15 @@ test.each<[AccessLevel, boolean]>([
   ['registered', true],
   ['subscriber', true],
 ])('isRestrictedLevel %s', (level, expected) => expect(isRestrictedLevel(level)).toBe(expected));
+
+test.each<[AccessLevel, AccessLevel, boolean]>([
+  ['free', 'default', false],
+  ['default', 'free', false],
+  ['default', 'registered', true],
+  ['free', 'subscriber', true],
+  ['registered', 'subscriber', true],
+  ['registered', 'registered', false],
+  ['subscriber', 'subscriber', false],
+  ['subscriber', 'registered', false],
+  ['subscriber', 'default', false],
+])('isLevelRaised from %s to %s: %s', (before, after, expected) => expect(isLevelRaised(before, after)).toBe(expected));
