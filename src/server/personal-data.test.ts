@@ -216,6 +216,8 @@ onBothEngines('personal data', (engines) => {
         await fill(database, userId, name, number);
         const identity = { id: name, userId, providerId: 'google', accountId: name, createdAt: '', updatedAt: '' };
         await database.db.insertInto('identities').values(identity).execute();
+        const entry = { id: name, at: 1, event: 'sign-in', user_id: userId, subject: null, place: null, detail: name };
+        await database.db.insertInto('audit').values(entry).execute();
         sessions.push(session);
       }
       const [nora, otto] = sessions as [Session, Session];

@@ -78,6 +78,15 @@ onBothEngines('gifts', (engines) => {
     expect(await access.useGift(again, slugOf, null)).toBeNull();
   });
 
+  it('count for thirty days, also those that have ended by then', async () => {
+    const { access, session, pay, clock } = await open();
+    pay('sun-reader', 100 * day);
+    expect(await access.give(session, 7)).toMatchObject({ ok: true, left: 1 });
+    clock.pass(15 * day);
+    expect(await access.give(session, 8)).toMatchObject({ ok: true, left: 0 });
+    expect(await access.give(session, 9)).toMatchObject({ ok: false, why: 'used up' });
+  });
+
   it('open their own article and no other, and are used up one by one', async () => {
     const { access, session, pay } = await open();
     pay('sun-reader', day);

@@ -1,0 +1,137 @@
+/** What one reader does leaves the links, codes, sessions and accounts of all others as they were, on both engines. */
+import { describe, expect, it } from 'vitest';
+import { bench, browser, caller, elsewhere, got } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import { defaultLimits } from '../http/limits.ts';
+import { prune } from './personal-data.server.ts';
+
+const [ada, grace] = ['ada@example.com', 'grace@example.com'] as const;
+const mailed = (email: string) => ({ email, purpose: 'login', redirect: '/', caller: caller() }) as const;
+const nextCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+
+onBothEngines('of several readers', (engines) => {
+  describe('links and codes', () => {
+    it('of one are neither tried nor used up with those of another', async () => {
+      const { accounts, join, code, token } = await bench(await engines.open());
+      await join(ada);
+      await join(grace, elsewhere(1));
+      await accounts.sendLink(mailed(grace));
+      await accounts.sendCode(mailed(grace));
+      for (let guess = 0; guess < 5; guess++) {
+        await accounts.sendCode(mailed(ada));
+        const wrong = { email: ada, validators: { code: nextCode(code(ada)) }, caller: caller() };
+        expect(await accounts.login(wrong)).toMatchObject({ failure: { kind: 'invalid-code' } });
+      }
+      got(await accounts.login({ email: ada, validators: { code: code(ada) }, caller: caller() }));
+      await accounts.sendLink(mailed(ada));
+      got(await accounts.useLink(token(ada), caller()));
+      got(await accounts.login({ email: grace, validators: { code: code(grace) }, caller: elsewhere(1) }));
+      got(await accounts.useLink(token(grace), elsewhere(1)));
+    });
+
+    it('that are live count for their own address alone, where no more are mailed', async () => {
+      const limits = { ...defaultLimits, link: { email: { most: 1, seconds: 3600 } } };
+      const { accounts, clock } = await bench(await engines.open(), { limits });
+      for (const email of [ada, grace]) got(await accounts.create(email, caller(), '/', 'enter'));
+      got(await accounts.sendLink(mailed(ada)));
+      // Over the limit, and the link that was mailed is live.
+      expect(await accounts.sendLink(mailed(ada))).toEqual({ ok: true, value: null });
+      clock.pass(3000);
+      got(await accounts.sendCode(mailed(ada)));
+      got(await accounts.sendLink(mailed(grace)));
+      // Neither the expired link, nor the code, nor the other reader's link helps.
+      expect(await accounts.sendLink(mailed(ada))).toMatchObject({ failure: { kind: 'limited' } });
+    });
+  });
+
+  describe('sessions', () => {
+    /** A reader on two devices, and another reader. */
+    async function open() {
+      const made = await bench(await engines.open());
+      const { accounts, join, token } = made;
+      const phone = await join(ada);
+      await accounts.sendLink(mailed(ada));
+      const laptop = got(await accounts.useLink(token(ada), elsewhere(2)));
+      const other = await join(grace, elsewhere(1));
+      const isOpen = async ({ cookies }: typeof phone) => (await accounts.session(browser(cookies))).session !== null;
+      return { ...made, phone, laptop, other, isOpen };
+    }
+
+    it('end on this device alone', async () => {
+      const { accounts, phone, laptop, other, isOpen } = await open();
+      await accounts.logout(phone.session, 'THIS_DEVICE');
+      expect([await isOpen(phone), await isOpen(laptop), await isOpen(other)]).toEqual([false, true, true]);
+    });
+
+    it('are replaced in the browser that signs in again, and in no other', async () => {
+      const { accounts, token, phone, laptop, other, isOpen } = await open();
+      await accounts.sendLink(mailed(ada));
+      got(await accounts.useLink(token(ada), caller('203.0.113.1', browser(phone.cookies))));
+      expect([await isOpen(phone), await isOpen(laptop), await isOpen(other)]).toEqual([false, true, true]);
+    });
+
+    it('are extended by their own use alone', async () => {
+      const { accounts, clock, phone, laptop, other, isOpen } = await open();
+      clock.pass(20 * 86_400);
+      expect((await accounts.session(browser(phone.cookies))).session).not.toBeNull();
+      clock.pass(10 * 86_400);
+      expect([await isOpen(phone), await isOpen(laptop), await isOpen(other)]).toEqual([true, false, false]);
+    });
+  });
+
+  it('an address is proven by the browser of another account as by a stranger’s', async () => {
+    const { accounts, join, token } = await bench(await engines.open());
+    const { signedIn } = got(await accounts.create(ada, caller(), '/', 'enter'));
+    const stranger = browser(signedIn?.cookies ?? []);
+    const { cookies } = await join(grace, elsewhere(1));
+    got(await accounts.useLink(token(ada), caller('203.0.113.9', browser(cookies))));
+    expect((await accounts.session(stranger)).session).toBeNull();
+  });
+
+  it('links stay when another account is deleted', async () => {
+    const { accounts, join, token } = await bench(await engines.open());
+    const { session } = await join(ada);
+    await join(grace, elsewhere(1));
+    await accounts.sendLink(mailed(grace));
+    await accounts.forget(session, caller());
+    got(await accounts.useLink(token(grace), elsewhere(1)));
+  });
+
+  it('only accounts without a session, a connection and a payment are abandoned', async () => {
+    const { accounts, database, clock } = await bench(await engines.open());
+    const { personalData } = accounts;
+    const ids = new Map<string, string>();
+    for (const name of ['connected', 'paying', 'signed-in', 'abandoned']) {
+      const { signedIn } = got(await accounts.create(`${name}@example.com`, elsewhere(ids.size), '/', 'enter'));
+      const userId = signedIn?.session.userId ?? '';
+      ids.set(name, userId);
+      if (name !== 'signed-in') await database.db.deleteFrom('sessions').where('userId', '=', userId).execute();
+    }
+    const idOf = (name: string): string => ids.get(name) ?? '';
+    const at = new Date(clock.now).toISOString();
+    await database.db
+      .insertInto('identities')
+      .values({
+        id: 'i',
+        userId: idOf('connected'),
+        providerId: 'google',
+        accountId: 'c',
+        createdAt: at,
+        updatedAt: at,
+      })
+      .execute();
+    await database.db
+      .insertInto('customers')
+      .values({ user_id: idOf('paying'), customer: 'cus_1', shipping: null, shipping_sent: 0, updated: clock.now })
+      .execute();
+    // An account that was confirmed, or entered, after it had been found is not deleted.
+    for (const name of ['connected', 'paying', 'signed-in']) {
+      const user = { userId: idOf(name), email: `${name}@example.com`, emailVerified: false };
+      await personalData.erase(user, null);
+    }
+    clock.pass(2 * 86_400);
+    await prune({ database, personalData }, { auditDays: 90, unconfirmedDays: 1 }, clock.now);
+    const left = await database.db.selectFrom('users').select('email').orderBy('email').execute();
+    expect(left.map(({ email }) => email.split('@')[0])).toEqual(['connected', 'paying', 'signed-in']);
+  });
+});
