@@ -110,12 +110,17 @@ onBothEngines('access', (engines) => {
         activeProducts: [],
       });
       pay('sun-member', 30 * day);
-      expect(accessDetails(await read(1, true, 'subscriber'))).toMatchObject({
+      const unused = { usedInDecision: false, decrementedInDecision: false };
+      expect(accessDetails(await read(1, true, 'subscriber'))).toEqual({
+        authenticated: true,
         accessDecisions: { 'article-access': true },
-        entitlements: { 'sun-member': { usedInDecision: true }, registered: { usedInDecision: false } },
-        credits: { gifts: { totalCredits: 2, remainingCredits: 2 } },
+        entitlements: { 'sun-member': { ...unused, usedInDecision: true }, registered: unused },
+        credits: { gifts: { ...unused, totalCredits: 2, remainingCredits: 2 } },
         meters: {},
+        trialTrackingDetails: [],
+        trials: {},
         timeTrials: {},
+        testGroups: {},
         activeProducts: ['sun-member'],
       });
       clock.pass(30 * day);
@@ -130,8 +135,9 @@ onBothEngines('access', (engines) => {
       const began = clock.now;
       pay('sun-reader', 60 * day, true);
       clock.pass(12 * 3600);
-      const { timeTrials, activeProducts } = accessDetails(await read(1, true, 'subscriber'));
+      const { timeTrials, activeProducts, entitlements } = accessDetails(await read(1, true, 'subscriber'));
       expect(activeProducts).toEqual(['sun-reader']);
+      expect(entitlements).toMatchObject({ 'sun-reader': { usedInDecision: true } });
       expect(timeTrials).toEqual({
         promotion: {
           reportInDataLayer: false,
@@ -154,9 +160,9 @@ onBothEngines('access', (engines) => {
       const { read, clock, access, session } = await open({ trialHours: 24 });
       const began = clock.now;
       const view = await read(1, true, 'subscriber');
+      expect(accessDetails(view).meters).toEqual({});
       expect(accessDetails(view)).toMatchObject({
         accessDecisions: { 'article-access': true },
-        meters: {},
         timeTrials: { registration: { trialDuration: 24, timeRemainingInTrial: 24, activeInDecision: true } },
         activeProducts: [],
       });
@@ -166,10 +172,8 @@ onBothEngines('access', (engines) => {
         visitor: 'registered',
       });
       clock.pass(24 * 3600);
-      expect(accessDetails(await read(1, true, 'subscriber'))).toMatchObject({
-        accessDecisions: { 'article-access': false },
-        timeTrials: {},
-      });
+      const over = accessDetails(await read(1, true, 'subscriber'));
+      expect([over.accessDecisions, over.timeTrials]).toEqual([{ 'article-access': false }, {}]);
       expect(await access.grantFor(session.userId, began)).toMatchObject({ level: 'registered' });
     });
 
@@ -179,7 +183,8 @@ onBothEngines('access', (engines) => {
       const session = signedIn?.session ?? null;
       const question = { session, path: '/a', article: article(1, 'subscriber'), cookies: null, count: true };
       const view = await access.view(question);
-      expect(accessDetails(view)).toMatchObject({ accessDecisions: { 'article-access': false }, timeTrials: {} });
+      const { accessDecisions, timeTrials } = accessDetails(view);
+      expect([accessDecisions, timeTrials]).toEqual([{ 'article-access': false }, {}]);
     });
   });
 

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { grantOf, registeredGrant, runningProducts } from './entitlements.ts';
+import { accessDetails, type View } from './answers.ts';
+import {
+  anonymous,
+  type Entitlements,
+  entitlementsOf,
+  grantOf,
+  registeredGrant,
+  runningProducts,
+} from './entitlements.ts';
 
 const now = Date.UTC(2026, 10, 21);
 const hour = 3_600_000;
@@ -36,4 +44,92 @@ describe('grantOf', () => {
 test('runningProducts names each once, the highest first', () => {
   const given = [paid('sun-reader', now + 1), paid('sun-founder', now + 1), paid('sun-reader', now + 2)];
   expect(runningProducts(given, now)).toEqual(['founder', 'reader']);
+});
+
+describe('entitlementsOf', () => {
+  const day = 24 * hour;
+  const terms = { trialHours: 0, promotionDays: 60 };
+  const trial = (product: string, until: number) => ({ product, until, trialing: true });
+
+  test.each([
+    ['one in its introductory period', [trial('sun-reader', now + day)], now + day],
+    [
+      'several in it, by the one that ends last',
+      [trial('sun-reader', now + 2), trial('sun-member', now + day)],
+      now + day,
+    ],
+    ['none', [], null],
+    ['one that is paid in full', [paid('sun-reader', now + day)], null],
+    ['one in it and one paid in full', [trial('sun-reader', now + day), paid('sun-member', now + 1)], null],
+    [
+      'one in it and one that was paid in full and has ended',
+      [trial('sun-reader', now + day), paid('sun-member', now)],
+      now + day,
+    ],
+    ['one in it and what is no product', [trial('sun-reader', now + day), paid('sun-shop', now + day)], now + day],
+    ['one whose introductory period has ended', [trial('sun-reader', now)], null],
+  ])('the promotion of %s', (_name, given, endsAt) => {
+    const promotion = endsAt === null ? null : { startedAt: endsAt - 60 * day, endsAt };
+    expect(entitlementsOf(given, null, terms, now).promotion).toEqual(promotion);
+  });
+
+  test('the promotion has no start where the catalog does not say how long it is', () => {
+    const { promotion } = entitlementsOf(
+      [trial('sun-reader', now + day)],
+      null,
+      { ...terms, promotionDays: null },
+      now,
+    );
+    expect(promotion).toEqual({ startedAt: null, endsAt: now + day });
+  });
+});
+
+describe('the details of a decision', () => {
+  const view = (entitlements: Entitlements, more: Partial<View> = {}): View => ({
+    entitlements,
+    path: '/article/a',
+    subject: 'default',
+    gift: false,
+    meter: { state: 'left', total: 3, remaining: 2, counted: false },
+    gifts: null,
+    now,
+    ...more,
+  });
+  const of = (...products: readonly string[]) =>
+    entitlementsOf(
+      products.map((product) => paid(product, now + hour)),
+      null,
+      { trialHours: 0, promotionDays: null },
+      now,
+    );
+
+  test('say of several products that the highest opened the article', () => {
+    expect(accessDetails(view(of('sun-reader', 'sun-founder'))).entitlements).toMatchObject({
+      'sun-founder': { usedInDecision: true },
+      'sun-reader': { usedInDecision: false },
+      registered: { usedInDecision: false },
+    });
+  });
+
+  test('say of a free article that no product opened it', () => {
+    const { entitlements } = accessDetails(view(of('sun-reader'), { subject: 'free' }));
+    expect(entitlements).toMatchObject({ 'sun-reader': { usedInDecision: false } });
+  });
+
+  test('say that an account opened an article for registered readers, and did not use the meter', () => {
+    const { entitlements, meters } = accessDetails(view(of(), { subject: 'registered' }));
+    expect(entitlements).toMatchObject({ registered: { usedInDecision: true } });
+    expect(meters).toMatchObject({ articles: { usedInDecision: false } });
+  });
+
+  test('say that a metered article used the meter, unless a gift opened it', () => {
+    const used = (gift: boolean) => accessDetails(view(of(), { gift })).meters;
+    expect(used(false)).toMatchObject({ articles: { usedInDecision: true } });
+    expect(used(true)).toMatchObject({ articles: { usedInDecision: false } });
+  });
+
+  test('name no account of a reader who has none, and decide nothing about a page that is no article', () => {
+    const { entitlements, accessDecisions } = accessDetails(view(anonymous, { subject: 'none' }));
+    expect([entitlements, accessDecisions]).toEqual([{}, {}]);
+  });
 });
