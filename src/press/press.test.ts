@@ -285,6 +285,27 @@ describe('a change', () => {
     expect(await read(bench, '/a')).toBe('/a public t=999');
   });
 
+  it('during each of its renders shows readers the latest of them after a few', async () => {
+    const content = { edition: 0 };
+    const shown: string[] = [];
+    const bench = start(async () => {
+      const text = `edition ${content.edition}`;
+      const before = bench.press.peek('/a', 'public');
+      shown.push(before ? textOf(bench.press, before).trim() : 'nothing');
+      if (content.edition > 0 && content.edition < 7) {
+        content.edition++;
+        void bench.press.invalidate(['t']);
+      }
+      return { ...html(text.padEnd(2000)), tags: ['t'] };
+    });
+    await bench.press.get('/a', 'public');
+    shown.length = 0;
+    content.edition = 1;
+    await bench.press.invalidate(['t']);
+    expect(shown).toEqual([...Array(4).fill('edition 0'), 'edition 4', 'edition 5', 'edition 6']);
+    expect((await read(bench, '/a')).trim()).toBe('edition 7');
+  });
+
   it('never lets the older render of a missing page be stored', async () => {
     const world = paper({ '/a': ['t'] });
     const bench = start(world.render);
@@ -385,6 +406,31 @@ describe('withdrawal', () => {
     expect((await withdrawal).refreshed).toMatchObject([{ key: '/1', variant: 'public' }]);
     expect(bench.press.peek('/1', 'public')?.page.status).toBe(410);
     expect(bench.press.peek('/also-1', 'public')?.page.status).toBe(410);
+  });
+
+  it('of a story that comes and goes while a list is rendered again and again is on no page', async () => {
+    let published = false;
+    let renders = 0;
+    const bench = start(async () => {
+      const text = published ? 'list with the story' : 'list';
+      const tags = published ? ['list', 'card:9'] : ['list'];
+      expect(shownAt('/list')).not.toContain('story');
+      renders++;
+      if (renders > 1 && renders < 6) void bench.press.invalidate(['list']);
+      if (renders === 6) {
+        published = false;
+        void bench.press.invalidate(['list'], { withdrawn: ['card:9'] });
+      } else if (renders === 5) published = true;
+      return { ...html(text.padEnd(2000)), tags };
+    });
+    const shownAt = (key: string): string => {
+      const page = bench.press.peek(key, 'public');
+      return page ? textOf(bench.press, page) : '';
+    };
+    await bench.press.get('/list', 'public');
+    expect(await bench.press.invalidate(['list'])).toMatchObject({ failed: 0 });
+    expect(renders).toBe(7);
+    expect(shownAt('/list').trim()).toBe('list');
   });
 
   it('takes the full variant, too', async () => {

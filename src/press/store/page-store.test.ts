@@ -330,6 +330,24 @@ describe('a full disk', () => {
     store.close();
   });
 
+  it('loses no tag that a page got meanwhile', async () => {
+    const { disk, wrap } = fillable();
+    const store = openStore({ file, build: 'one', log: silent, wrap });
+    let [text, tags] = ['the same', ['one']];
+    const render = async () => ({ ...html(text.repeat(300)), tags });
+    const opened = openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log: silent });
+    await opened.get('/a', 'public');
+    disk.full = true;
+    tags = ['one', 'two'];
+    expect(await opened.invalidate(['one'])).toMatchObject({ unchanged: 1 });
+    disk.full = false;
+    text = 'another';
+    await opened.invalidate(['two']);
+    expect((await readText(opened, '/a')).startsWith('another')).toBe(true);
+    await opened.close();
+    store.close();
+  });
+
   it('is reported to be over, too, when what waited was rendered again and stored meanwhile', async () => {
     const { disk, wrap } = fillable();
     const { log, lines } = keepLog();
