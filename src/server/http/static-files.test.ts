@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bestEncoding, etagMatches } from './static-files.ts';
+import { bestEncoding, earlierFiles, etagMatches } from './static-files.ts';
 
 it('chooses the best encoding that a browser takes', () => {
   expect(bestEncoding('gzip, deflate, br, zstd')).toBe('br');
@@ -19,4 +19,21 @@ it('reads the longest header in no time, whatever is in it', () => {
     return performance.now() - began;
   });
   expect(Math.min(...times)).toBeLessThan(20);
+});
+
+it('sends the compressed file of an earlier build to browsers that take it, and says so', async () => {
+  const files: Record<string, string> = { 'a.1.css': 'plain', 'a.1.css.br': 'small', 'b.2.js': 'never compressed' };
+  const answer = earlierFiles({
+    find: async (path) => (Object.hasOwn(files, path) ? Buffer.from(files[path] ?? '') : undefined),
+  });
+  const ask = async (path: string, encoding?: string) => {
+    const found = await answer(`/_assets/${path}`, encoding === undefined ? {} : { 'accept-encoding': encoding });
+    const { vary, 'content-encoding': coding, 'content-length': length } = found?.headers ?? {};
+    return found && [String(found.body), coding, length, vary];
+  };
+  expect(await ask('a.1.css', 'gzip, br')).toEqual(['small', 'br', '5', 'Accept-Encoding']);
+  expect(await ask('a.1.css', 'gzip')).toEqual(['plain', undefined, '5', 'Accept-Encoding']);
+  expect(await ask('a.1.css')).toEqual(['plain', undefined, '5', 'Accept-Encoding']);
+  expect(await ask('b.2.js', 'br')).toEqual(['never compressed', undefined, '16', 'Accept-Encoding']);
+  expect([await ask('a.1.css.br', 'br'), await ask('c.3.js', 'br')]).toEqual([null, null]);
 });

@@ -1,7 +1,10 @@
-import { expect, it } from 'vitest';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { tempDir } from '../../press/testing.ts';
 import { parseConfig } from '../config/config.ts';
 import { describeFeatures } from '../features.ts';
-import { pagesName } from './open-press.ts';
+import { forgetOtherSites, pagesName } from './open-press.ts';
 
 const stripe = {
   STRIPE_SECRET_KEY: 'sk_test_1',
@@ -38,4 +41,20 @@ it('stores pages under another name when the settings that stand in them are oth
 it('stores them under the same name whatever stands in no page', () => {
   expect(name({ ...mail, PORT: '1', PRESS_MEMORY_MB: '8', LOG_LEVEL: 'debug' })).toBe(name(mail));
   expect(name({ OPERATOR_TOKEN: token, VITALS_SHARE: '0' })).toBe(name({}));
+});
+
+it('forgets the pages of another SITE_URL, and nothing else that is in the folder', () => {
+  const folder = tempDir();
+  onTestFinished(folder.remove);
+  const config = parseConfig({ DATA_DIR: folder.dir, SITE_URL: 'https://sun.example' });
+  forgetOtherSites(config);
+  const pages = join(folder.dir, 'pages');
+  expect(readdirSync(pages)).toEqual([]);
+  const kept = ['pages-a3b04132.sqlite', 'pages-a3b04132.sqlite-wal', 'earlier', 'notes.txt', 'pages-x.sqlite'];
+  for (const name of [...kept, 'pages-0123abcd.sqlite', 'pages-0123abcd.sqlite-wal', 'pages-0123abcd.sqlite-shm']) {
+    if (name === 'earlier') mkdirSync(join(pages, name));
+    else writeFileSync(join(pages, name), '');
+  }
+  forgetOtherSites(config);
+  expect(readdirSync(pages).sort()).toEqual(kept.sort());
 });
