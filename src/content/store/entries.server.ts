@@ -19,6 +19,8 @@ export type ContentEntry =
   | { readonly kind: 'comment-withdrawal'; readonly id: number; readonly fetched?: Fetched }
   /** A document that failed validation; `tried` in epoch milliseconds. */
   | { readonly kind: 'rejection'; readonly rejection: Rejection; readonly url: string; readonly tried: number }
+  /** What was rejected can be read now, or is gone. */
+  | { readonly kind: 'rejection-end'; readonly type: string; readonly id: number }
   | { readonly kind: 'sections'; readonly sections: readonly IngestedSection[]; readonly fetched?: Fetched }
   | {
       readonly kind: 'menus';
@@ -53,6 +55,8 @@ export function entryName(entry: ContentEntry): { readonly kind: string; readonl
       return { kind: 'comment', id: String(entry.id) };
     case 'rejection':
       return { kind: 'rejection', id: `${entry.rejection.type}/${entry.rejection.id}` };
+    case 'rejection-end':
+      return { kind: 'rejection', id: `${entry.type}/${entry.id}` };
     case 'sections':
     case 'menus':
       return { kind: entry.kind, id: '' };
@@ -86,15 +90,19 @@ export function applyEntries(store: ContentStore, entries: readonly ContentEntry
         forgetTopStories(store, entry.id, tags);
         break;
       case 'comment':
-        store.prepare("DELETE FROM rejected WHERE type = 'comments' AND id = ?").run(entry.comment.id);
+        endRejection(store, 'comments', entry.comment.id);
         changed(storeComment(store, entry.comment));
         break;
       case 'comment-withdrawal':
+        endRejection(store, 'comments', entry.id);
         changed(withdrawComment(store, entry.id));
         break;
       case 'rejection':
         writeRejection(store, entry);
         rejected++;
+        break;
+      case 'rejection-end':
+        endRejection(store, entry.type, entry.id);
         break;
       case 'sections': {
         changed(storeSections(store, entry.sections));
@@ -135,8 +143,12 @@ function applyDocument(
   }
   for (const tag of storeTopStories(store, document.topStories)) tags.add(tag);
   store.setMeta('top-stories-page', JSON.stringify([document.id, document.modified]));
-  store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(document.type, document.id);
+  endRejection(store, document.type, document.id);
   return null;
+}
+
+function endRejection(store: ContentStore, type: string, id: number): void {
+  store.prepare('DELETE FROM rejected WHERE type = ? AND id = ?').run(type, id);
 }
 
 function writeRejection(store: ContentStore, { rejection, url, tried }: ContentEntry & { kind: 'rejection' }): void {

@@ -218,7 +218,10 @@ async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean>
   const received = summaries.map(({ id }) => id);
   return endPage(poll, type, received, Math.max(0, ...idsOf(page.items)), page.ended, (above, upTo) => {
     const stored = poll.store
-      .prepare('SELECT id FROM documents WHERE id > ? AND id <= ? AND type = ? AND partial = 0 ORDER BY id')
+      .prepare(
+        `SELECT id FROM documents WHERE id > ?1 AND id <= ?2 AND type = ?3 AND partial = 0
+        UNION SELECT id FROM rejected WHERE id > ?1 AND id <= ?2 AND type = ?3 ORDER BY id`,
+      )
       .all(above, upTo, type)
       .map((row) => Number(row.id));
     const topStories = type === 'pages' ? topStoriesPage(poll.store) : null;
@@ -251,7 +254,8 @@ async function walkComments(poll: PollContext): Promise<boolean> {
   const page = await fetchPage(poll, list, walkPosition(poll, 'comments'), pageSize, { signal: poll.signal });
   await poll.applier.comments(page.items, page.answer.fetched);
   const received = idsOf(page.items);
-  const sql = 'SELECT id FROM comments WHERE id > ? AND id <= ? ORDER BY id';
+  const sql = `SELECT id FROM comments WHERE id > ?1 AND id <= ?2
+    UNION SELECT id FROM rejected WHERE id > ?1 AND id <= ?2 AND type = 'comments' ORDER BY id`;
   return endPage(poll, 'comments', received, Math.max(0, ...received), page.ended, (above, upTo) =>
     poll.store
       .prepare(sql)

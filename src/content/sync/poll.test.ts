@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type FakeWordPress,
   fakeWordPress,
+  restError,
   wireComment,
   wirePost,
   wireSection,
@@ -46,10 +47,11 @@ function polling(): {
   comments: () => number[];
   sections: () => number[];
   ingested: () => number;
+  rejected: () => string[];
 } {
   const store = openContentStore({ file: ':memory:', origin: null, log: silent });
   const now = (): number => Date.now();
-  const client = createClient({ url: wordpress.url, fetch: wordpress.fetch, now });
+  const client = createClient({ url: wordpress.url, fetch: wordpress.fetch, now, backOffMs: 1 });
   const ingester = createLocalIngester({
     wordpress: wordpress.url,
     site: 'https://sun.example',
@@ -76,6 +78,10 @@ function polling(): {
     comments: () => ids('SELECT id FROM comments ORDER BY id'),
     sections: () => storedSections(store).map(({ id }) => id),
     ingested: () => applier.counts.stored,
+    rejected: () => {
+      const rows = store.prepare('SELECT type, id FROM rejected ORDER BY id, type').all();
+      return rows.map(({ type, id }) => `${type}/${id}`);
+    },
   };
 }
 
@@ -96,6 +102,88 @@ it('asks WordPress for one page of each list, however many documents there are',
     'date',
     'modified',
   ]);
+});
+
+describe('what WordPress cannot deliver', () => {
+  const isAsked = ({ url }: Request, id: number): boolean => {
+    const { pathname, searchParams } = new URL(url);
+    return pathname.endsWith(`/articles/${id}`) || (searchParams.get('include') ?? '').split(',').includes(String(id));
+  };
+
+  it('is one story, which is set aside, and the others of its page come', async () => {
+    for (let id = 1; id <= 3; id++) save(id, 'One');
+    const { poll, titles, rejected } = polling();
+    await poll.run();
+    pass(60);
+    for (let id = 1; id <= 3; id++) save(id, 'Two');
+    wordpress.intercept = (request) => (isAsked(request, 2) ? restError(500, 'broken') : null);
+    pass(60);
+    await poll.run();
+    expect(titles()).toEqual({ 1: 'Two', 2: 'One', 3: 'Two' });
+    expect(rejected()).toEqual(['articles/2']);
+    wordpress.requests.length = 0;
+    pass(60);
+    await poll.run();
+    expect(wordpress.requests.filter((path) => /articles\/2\b|include=/.test(path))).toEqual([]);
+    wordpress.intercept = null;
+    save(2, 'Three');
+    pass(60);
+    await poll.run();
+    expect([titles()[2], rejected()]).toEqual(['Three', []]);
+  });
+
+  it('is everything while it is down, and then no story is set aside', async () => {
+    for (let id = 1; id <= 3; id++) save(id, 'One');
+    const { poll, titles, rejected } = polling();
+    await poll.run();
+    pass(60);
+    for (let id = 1; id <= 3; id++) save(id, 'Two');
+    wordpress.intercept = ({ url }) =>
+      /\/v2\/[a-z-]+\?(?!.*\binclude=)/.test(url) ? null : restError(500, 'it is down');
+    await expect(poll.walk(1, new Set())).rejects.toThrow(/articles\/1\b.* 500/);
+    expect([titles(), rejected()]).toEqual([{ 1: 'One', 2: 'One', 3: 'One' }, []]);
+    wordpress.intercept = null;
+    await poll.run();
+    expect(titles()).toEqual({ 1: 'Two', 2: 'Two', 3: 'Two' });
+  });
+
+  it('is a section in a form that cannot be read, which stays as it was until it can', async () => {
+    wordpress.put('categories', { id: 4, ...wireSection(4, 'money', 2) });
+    const { poll, sections, rejected } = polling();
+    await poll.run();
+    for (const id of [4, 6]) {
+      wordpress.put('categories', { ...wireSection(id, `section-${id}`, 4), id, name: { rendered: 'Money' } });
+    }
+    wordpress.put('categories', { id: 5, ...wireSection(5, 'sports', 3) });
+    await poll.run();
+    expect([sections(), rejected()]).toEqual([
+      [3, 4, 5],
+      ['categories/4', 'categories/6'],
+    ]);
+    wordpress.put('categories', { id: 4, ...wireSection(4, 'money', 2) });
+    await poll.run();
+    expect([sections(), rejected()]).toEqual([[3, 4, 5], ['categories/6']]);
+    wordpress.remove('categories', 6);
+    await poll.run();
+    expect([sections(), rejected()]).toEqual([[3, 4, 5], []]);
+  });
+
+  it('is a menu, an alert or a comment in such a form, and what is read later is rejected no more', async () => {
+    save(1, 'One');
+    const { poll, rejected, comments } = polling();
+    wordpress.menus = [{ location: 7 }];
+    wordpress.alert = { text: 7 };
+    for (const id of [8, 9]) wordpress.put('comments', { ...wireComment({ id, post: 1 }), id, content: 7 });
+    await poll.run();
+    expect([rejected(), comments()]).toEqual([['alerts/0', 'menus/0', 'comments/8', 'comments/9'], []]);
+    wordpress.menus = [];
+    wordpress.alert = null;
+    wordpress.put('comments', { id: 8, ...wireComment({ id: 8, post: 1 }) });
+    wordpress.put('comments', { id: 9, ...wireComment({ id: 9, post: 1, status: 'spam' }) });
+    await poll.run();
+    await poll.walk(1, new Set());
+    expect([rejected(), comments()]).toEqual([[], [8]]);
+  });
 });
 
 describe('a poll finds an edit', () => {

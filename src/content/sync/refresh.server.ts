@@ -9,6 +9,7 @@ import type { IngestedSection } from '../ingest/document.ts';
 import type { Ingester } from '../ingest/ingester.server.ts';
 import { alertEntry } from '../store/alert.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
+import type { ContentEntry } from '../store/entries.server.ts';
 import { configuredSection, storedSections } from '../store/navigation.server.ts';
 import type { Fetched } from '../store/write.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
@@ -162,9 +163,21 @@ async function documents(state: RefreshState, type: DocumentType, ids: readonly 
 
 async function sections(state: RefreshState, options: GetOptions | undefined): Promise<Applied> {
   const { raws, fetched } = await fetchCategories(state, { signal: state.signal, ...options });
-  const sections = await sectionsOf(raws, state);
-  return state.applier.write([{ kind: 'sections', sections, fetched }]);
+  const { sections, rejected } = await sectionsOf(raws, state);
+  return state.applier.write([
+    { kind: 'sections', sections, fetched },
+    ...rejectionEnds(state, 'categories', rejected),
+  ]);
 }
+
+/** Ends the rejections of what can be read now. @param rejected ids of what can't be read */
+const rejectionEnds = ({ store }: SyncContext, type: string, rejected: readonly number[] = []): ContentEntry[] =>
+  store
+    .prepare('SELECT id FROM rejected WHERE type = ?')
+    .all(type)
+    .map(({ id }) => Number(id))
+    .filter((id) => !rejected.includes(id))
+    .map((id) => ({ kind: 'rejection-end', type, id }));
 
 /** All category terms as received. @returns `fetched` of the first of the requests @throws SyncProblem */
 export async function fetchCategories(
@@ -215,7 +228,10 @@ async function menus(state: RefreshState, options: GetOptions | undefined): Prom
     });
     menus.set(location, shown);
   }
-  return state.applier.write([{ kind: 'menus', menus: [...menus], fetched: answer.fetched }]);
+  return state.applier.write([
+    { kind: 'menus', menus: [...menus], fetched: answer.fetched },
+    ...rejectionEnds(state, 'menus'),
+  ]);
 }
 
 async function alert(state: RefreshState, options: GetOptions | undefined): Promise<Applied> {
@@ -230,7 +246,7 @@ async function alert(state: RefreshState, options: GetOptions | undefined): Prom
     return nothingApplied;
   }
   const entry = alertEntry(state.store, parsed.data.alert && (await shownAlert(state, parsed.data.alert)));
-  return state.applier.write(entry ? [entry] : []);
+  return state.applier.write([...(entry ? [entry] : []), ...rejectionEnds(state, 'alerts')]);
 }
 
 /** @returns `null` for an alert without words */
@@ -248,14 +264,16 @@ async function shownAlert(
 async function sectionsOf(
   raws: readonly unknown[],
   { applier, ingester, store }: SyncContext,
-): Promise<IngestedSection[]> {
+): Promise<{ readonly sections: readonly IngestedSection[]; readonly rejected: readonly number[] }> {
   const stored = new Map(storedSections(store).map((section) => [section.id, section]));
   const sections: IngestedSection[] = [];
+  const rejected: number[] = [];
   for (const raw of raws) {
     const parsed = wire.category.safeParse(raw);
     if (!parsed.success) {
       const rejection = rejectionOf('categories', raw, parsed.error);
       await applier.reject(rejection);
+      rejected.push(rejection.id);
       const before = stored.get(rejection.id);
       if (before) sections.push(before);
       continue;
@@ -280,5 +298,5 @@ async function sectionsOf(
       ...(newsroom?.former_slugs?.length && { former: newsroom.former_slugs }),
     });
   }
-  return sections;
+  return { sections, rejected };
 }
