@@ -299,11 +299,12 @@ export function openingOf(body: HTMLElement, words: number): string {
     if (used + length > limit) break;
     used += length;
     chosen.push(block);
-    if (!/^H/u.test(block.nodeName)) paragraphs++;
+    // An anchor alone is no paragraph that anyone reads.
+    if (length > 0 && !/^H/u.test(block.nodeName)) paragraphs++;
     if (paragraphs === most.paragraphs) break;
   }
   while (/^H/u.test(chosen.at(-1)?.nodeName ?? '')) chosen.pop();
-  if (chosen.length > 0) return chosen.map(withoutPlayers).join('\n');
+  if (paragraphs > 0) return chosen.map(withoutPlayers).join('\n');
   return cutParagraph(body, limit);
 }
 

@@ -372,6 +372,27 @@ describe('the opening', () => {
     expect(countWords(text(openingHtml.replaceAll('</p>', '</p> ')))).toBe(70);
   });
 
+  it('is three paragraphs at most, and a heading is none', async () => {
+    const rendered = `${paragraph(5)}<h2>One two</h2>${paragraph(6)}${paragraph(7)}${paragraph(8)}${paragraph(300)}`;
+    const { openingHtml } = await take({ content: { rendered } });
+    expect(countWords(text(openingHtml.replaceAll('</', ' </')))).toBe(5 + 2 + 6 + 7);
+  });
+
+  it('may be a hundred words to the word, and ends with no heading', async () => {
+    const { openingHtml } = await take({ content: { rendered: `${paragraph(100)}<h2></h2>${paragraph(300)}` } });
+    expect(countWords(text(openingHtml))).toBe(100);
+    const headed = await take({ content: { rendered: `${paragraph(20)}<h2>One</h2>${paragraph(300)}` } });
+    expect(countWords(text(headed.openingHtml))).toBe(20);
+  });
+
+  it.each(['<p><a id="top"></a></p>', '<p id="top"></p>', '<h2>One</h2><p id="top"></p>'])(
+    'has words of the story where it begins with %s',
+    async (start) => {
+      const { openingHtml } = await take({ content: { rendered: start + paragraph(300) } });
+      expect(countWords(text(openingHtml))).toBe(100);
+    },
+  );
+
   it('is never more than a hundred words or a third of the body', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 8 }), async (lengths) => {
