@@ -211,6 +211,17 @@ describe('sitemaps, by sitemaps.org', () => {
       ['pages', 'articles-1', 'articles-2', 'articles-3'].map((name) => `${site}/sitemaps/${name}.xml`),
     );
   });
+  test('each names its part of the articles, and there is none after the last', () => {
+    const archive = reader(Array.from({ length: 10_000 }, (_, at) => card(at)));
+    const named = ['articles-1', 'articles-2'].map((name) =>
+      parse(sitemap(archive, site, name) as string).urlset.url.map((entry: { loc: string }) => entry.loc),
+    );
+    expect(named.map((locations) => [locations.length, locations[0], locations.at(-1)])).toEqual([
+      [5000, `${site}/article/story-0`, `${site}/article/story-4999`],
+      [5000, `${site}/article/story-5000`, `${site}/article/story-9999`],
+    ]);
+    expect(sitemap(archive, site, 'articles-3')).toBeNull();
+  });
   test('addresses are absolute and dates are W3C dates', () => {
     const { urlset } = parse(sitemap(reader(), site, 'articles-1') as string);
     for (const entry of urlset.url) {

@@ -89,6 +89,21 @@ describe('redirects', () => {
     expect(get('/deleted')).toMatchObject({ kind: 'reject', status: 410 });
   });
 
+  it('of a folder give way to those of a folder in it and of a single page, in whatever order they stand', () => {
+    const redirects: RedirectRule[] = [
+      { from: '/old/*', to: '/new/*', status: 301 },
+      { from: '/old/sports/*', to: '/section/sports', status: 301 },
+      { from: '/old/sports/final', to: '/article/final', status: 301 },
+    ];
+    for (const list of [redirects, redirects.toReversed()]) {
+      const locate = (target: string) => createKeys({ ...rules, redirects: list })('GET', target);
+      expect(locate('/old/politics/x')).toMatchObject({ location: '/new/politics/x' });
+      expect(locate('/old/sports/x')).toMatchObject({ location: '/section/sports' });
+      expect(locate('/old/sports/final')).toMatchObject({ location: '/article/final' });
+      expect(locate('/older/sports')).toMatchObject({ kind: 'page', key: '/older/sports' });
+    }
+  });
+
   it('that lead nowhere stop the start', () => {
     const list =
       (...redirects: RedirectRule[]) =>
@@ -97,6 +112,12 @@ describe('redirects', () => {
     expect(list({ from: '/a', to: '/b', status: 301 }, { from: '/b', to: '/a', status: 301 })).toThrow(
       'back to itself',
     );
+    const chain = Array.from(
+      { length: 25 },
+      (_, at): RedirectRule => ({ from: `/${at}`, to: `/${at + 1}`, status: 301 }),
+    );
+    expect(list(...chain)).toThrow('/0 leads on and on');
+    expect(list(...chain.slice(0, 20))).not.toThrow();
     expect(list({ from: '/a', to: '//evil.example', status: 301 })).toThrow('neither a path nor an address');
     expect(list({ from: 'a', to: '/b', status: 301 })).toThrow('is no path');
   });

@@ -178,7 +178,6 @@ function segmentsOf(raw: string): { path: string; slash: boolean; moved: boolean
     }
   }
   const path = `/${segments.join('/')}`;
-  if (path.length > 3 * longestPath) return 414;
   return { path, slash: text.endsWith('/'), moved };
 }
 
