@@ -14,11 +14,12 @@ const withThousandths = 'BHD JOD KWD OMR TND';
  * How many decimals Stripe counts in a currency: 2 for dollars, 0 for yen. `Intl` knows what people write, which is less for some, such
  * as forints, and differs between browsers.
  *
- * @param currency upper case
+ * @param currency ISO 4217 code, in either case
  */
-function decimalsOf(currency: string): number {
-  if (withoutDecimals.includes(currency)) return 0;
-  return withThousandths.includes(currency) ? 3 : 2;
+export function decimalsOf(currency: string): number {
+  const code = currency.toUpperCase();
+  if (withoutDecimals.includes(code)) return 0;
+  return withThousandths.includes(code) ? 3 : 2;
 }
 
 const formats = new Map<string, Intl.NumberFormat>();
@@ -54,7 +55,7 @@ export function formatMoney(
 
 /** "$120", and "$0.60" where there are cents. */
 export const formatSum = (minor: number, currency: string): string =>
-  formatMoney(minor, { currency, cents: minor % 10 ** decimalsOf(currency.toUpperCase()) !== 0 });
+  formatMoney(minor, { currency, cents: minor % 10 ** decimalsOf(currency) !== 0 });
 
 /** "$12.99 ($12.00 + $0.99 tax)", and "$12.00" without tax, for receipts and invoices. */
 export function formatReceipt(total: number, tax: TaxPart | null | undefined, currency: string): string {

@@ -28,8 +28,10 @@ said.setAttribute('role', 'alert');
 const pay = document.createElement('button');
 const cancel = document.createElement('button');
 
-const money = (amount) =>
-  new Intl.NumberFormat('en-US', { style: 'currency', currency: options.currency ?? 'usd' }).format(amount / 100);
+const money = (amount) => {
+  const format = new Intl.NumberFormat('en-US', { style: 'currency', currency: options.currency ?? 'usd' });
+  return format.format(amount / 10 ** format.resolvedOptions().maximumFractionDigits);
+};
 
 function line(text, amount, className = '') {
   const item = document.createElement('p');

@@ -69,14 +69,25 @@ export function stripeAccountCheck({ stripe, missing, siteUrl, scriptUrl, plans 
   ];
 }
 
+const { standard } = publication.billing.currencies;
+
 async function catalog(stripe: Stripe, plans: readonly string[]): Promise<string> {
   const found = new Set<string>();
+  const elsewhere = new Set<string>();
   const sold = stripe.prices.list({ active: true, limit: 100, expand: ['data.product'] });
-  for await (const { metadata, product } of sold) {
+  for await (const { currency, metadata, product } of sold) {
     const isSold = typeof product !== 'string' && !product.deleted && product.metadata.zephr_product_id;
-    if (isSold && metadata.zephrPlanId) found.add(metadata.zephrPlanId);
+    if (!isSold || !metadata.zephrPlanId) continue;
+    found.add(metadata.zephrPlanId);
+    if (currency !== standard) elsewhere.add(`${metadata.zephrPlanId} in ${currency}`);
   }
   const lacking = plans.filter((plan) => !found.has(plan));
+  if (elsewhere.size > 0) {
+    throw new CheckFailure(
+      `${[...elsewhere].join(', ')}, and the standard currency is ${standard}`,
+      'make these prices in the standard currency, or change billing.currencies.standard in src/publication.ts',
+    );
+  }
   if (lacking.length === 0) return `${found.size} plans, among them all that the pages name`;
   throw new CheckFailure(
     `${found.size} plans; ${lacking.join(', ')} not among them`,

@@ -6,6 +6,7 @@
 import type Stripe from 'stripe';
 import type { Price, Subscription } from '../../lib/billing/schema.ts';
 import type { Billed } from '../../lib/billing/service.ts';
+import { decimalsOf } from '../../lib/money.ts';
 import { type Check, CheckFailure, checkOf } from './checks.ts';
 import { openShop, type Shop, type ShopOptions } from './stripe-account.ts';
 
@@ -81,7 +82,11 @@ export function stripeSalesChecks(options: ShopOptions | null, missing: string |
   ];
 }
 
-const money = (amount: number, currency: string): string => `${(amount / 100).toFixed(2)} ${currency.toUpperCase()}`;
+/** "12.00 USD", "1200 JPY". */
+export const sumWithCode = (amount: number, currency: string): string => {
+  const decimals = decimalsOf(currency);
+  return `${(amount / 10 ** decimals).toFixed(decimals)} ${currency.toUpperCase()}`;
+};
 
 /** Ordinary plans that are billed monthly, lowest tier first. */
 function monthly(shop: Shop): Price[] {
@@ -125,7 +130,7 @@ async function buyPlan(shop: Shop, plan: Price | undefined, card: string): Promi
   );
   if (grant_id === null) throw new CheckFailure(`payment intent ${paymentIntentStatus}`, remedies.log);
   await expectAccess(shop, true);
-  return `${money(quote.dueToday, quote.currency)} paid, access granted`;
+  return `${sumWithCode(quote.dueToday, quote.currency)} paid, access granted`;
 }
 
 const remedies = {
@@ -157,7 +162,7 @@ async function renew(shop: Shop): Promise<string> {
     throw new CheckFailure(`the last invoice is ${last?.status} (${last?.billing_reason})`, remedies.log);
   }
   await expectAccess(shop, true);
-  return `${money(last.amount_paid, last.currency)} paid, access goes on`;
+  return `${sumWithCode(last.amount_paid, last.currency)} paid, access goes on`;
 }
 
 /** The card page's requests: a setup intent, confirmed with the new card, which then becomes the default. */
@@ -207,7 +212,7 @@ async function refund(shop: Shop): Promise<string> {
   if (status !== 'succeeded' && status !== 'pending') throw new CheckFailure(`refund ${status}`, remedies.log);
   await shop.refresh();
   await expectAccess(shop, false);
-  return `${money(amount, currency)} given back, access ended`;
+  return `${sumWithCode(amount, currency)} given back, access ended`;
 }
 
 async function decline(shop: Shop): Promise<string> {
@@ -244,7 +249,13 @@ async function leaveThreeDSecure(shop: Shop): Promise<string> {
   return 'requires_action; abandoned, nothing is active and no access';
 }
 
+/** A newspaper may sell one tier only. */
+const oneTier = (shop: Shop): boolean =>
+  new Set(monthly(shop).map(({ product }) => product.metadata.zephr_product_id)).size < 2;
+const noUpgrade = 'one tier is sold by the month: nothing to try';
+
 async function upgrade(shop: Shop): Promise<string> {
+  if (oneTier(shop)) return noUpgrade;
   const price = need(monthly(shop).at(-1), 'second monthly plan');
   const quote = taken(await shop.billing.quote(shop.session, { planId: price.zephrPlanId }));
   if (quote.kind !== 'upgrade') throw new CheckFailure(`the quote calls it ${quote.kind}`, 'sell two tiers monthly');
@@ -259,7 +270,7 @@ async function upgrade(shop: Shop): Promise<string> {
   if (last?.amount_paid !== quote.dueToday) {
     throw new CheckFailure(`${last?.amount_paid} was charged, ${quote.dueToday} was quoted`, remedies.report);
   }
-  return `${money(quote.dueToday, quote.currency)} charged, as quoted`;
+  return `${sumWithCode(quote.dueToday, quote.currency)} charged, as quoted`;
 }
 
 const noPromotion = 'no promotion is sold: nothing to try';
@@ -305,13 +316,14 @@ async function endPromotion(shop: Shop): Promise<string> {
   if (item.price.id !== price.promotion.next)
     throw new CheckFailure(`the item's price is ${item.price.id}`, remedies.report);
   await expectAccess(shop, true);
-  return `${money(last.amount_paid, last.currency)} paid, access goes on`;
+  return `${sumWithCode(last.amount_paid, last.currency)} paid, access goes on`;
 }
 
 async function upgradePromotion(shop: Shop): Promise<string> {
   const { promotion } = promotionOf(shop) ?? {};
   if (!promotion) return noPromotion;
   await shop.pass(Math.floor(promotion.days / 2));
+  if (oneTier(shop)) return noUpgrade;
   const charged = await upgrade(shop);
   if ((await itemOf(shop)).current_trial !== null) throw new CheckFailure('the offer goes on', remedies.report);
   return `${charged}; the offer has ended`;
@@ -320,6 +332,7 @@ async function upgradePromotion(shop: Shop): Promise<string> {
 async function passPromotion(shop: Shop): Promise<string> {
   const { promotion } = promotionOf(shop) ?? {};
   if (!promotion) return noPromotion;
+  if (oneTier(shop)) return noUpgrade;
   const before = (await charges(shop)).length;
   // Less than a month after the upgrade, whatever the length of the offer.
   await shop.pass(Math.min(27, Math.ceil(promotion.days / 2)));
@@ -328,19 +341,26 @@ async function passPromotion(shop: Shop): Promise<string> {
   return 'nothing charged, access goes on';
 }
 
-const planSwitch: Work = (shop) => planFor(shop, need(monthly(shop)[0], 'monthly plan'));
-const planYearly: Work = (shop) => planFor(shop, need(plansOf(shop, 'year')[0], 'yearly plan'));
+const planSwitch: Work = async (shop) =>
+  oneTier(shop) ? noUpgrade : planFor(shop, need(monthly(shop)[0], 'monthly plan'));
+const noYear = 'no yearly plan is sold: nothing to try';
+const planYearly: Work = async (shop) => {
+  const [year] = plansOf(shop, 'year');
+  return year ? planFor(shop, year) : noYear;
+};
 
 async function planFor(shop: Shop, price: Price): Promise<string> {
   const { effective } = taken(await shop.billing.switchPlan(shop.session, { planId: price.zephrPlanId }));
   if (effective !== 'renewal') throw new CheckFailure('the switch took effect at once', remedies.report);
   const { next } = await subscription(shop);
   if (next?.planId !== price.zephrPlanId) throw new CheckFailure('no switch is planned', remedies.report);
-  return `planned: ${price.product.name}, ${money(price.unit_amount, price.currency)}`;
+  return `planned: ${price.product.name}, ${sumWithCode(price.unit_amount, price.currency)}`;
 }
 
 async function renewSwitched(shop: Shop): Promise<string> {
   const before = await subscription(shop);
+  if (!before.next && (oneTier(shop) || plansOf(shop, 'year').length === 0))
+    return 'no switch is planned: nothing to try';
   const planned = shop.prices().find(({ zephrPlanId }) => zephrPlanId === before.next?.planId);
   await shop.pass(32);
   const { planId, status } = await subscription(shop);
@@ -354,7 +374,7 @@ async function renewSwitched(shop: Shop): Promise<string> {
       remedies.report,
     );
   }
-  return `${money(last.amount_paid, last.currency)} paid for ${price.product.name}`;
+  return `${sumWithCode(last.amount_paid, last.currency)} paid for ${price.product.name}`;
 }
 
 async function dispute(shop: Shop): Promise<string> {

@@ -9,7 +9,7 @@ import { silent } from '../../lib/logging.ts';
 import { offerOf } from '../../lib/plans/model.ts';
 import { type Check, type Line, runChecks } from './checks.ts';
 import { neededEvents, stripeAccountCheck } from './stripe-account.ts';
-import { stripeSalesChecks } from './stripe-sales.ts';
+import { stripeSalesChecks, sumWithCode } from './stripe-sales.ts';
 
 const siteUrl = 'https://www.example.com';
 let running: RunningStripe;
@@ -91,6 +91,34 @@ describe('the account', () => {
     expect(failures(lines)[0]).toMatchObject({ asks: 'GET /v1/prices: the plans that pages name' });
     expect(failures(lines)[0]?.result).toContain('reader-weekly not among them');
   });
+});
+
+describe('a newspaper with other plans', () => {
+  it('may sell one tier by the month alone', async () => {
+    const others = [...running.state.account.store.all('price')].filter(
+      ({ active, lookup_key }) => active && lookup_key !== 'reader-monthly',
+    );
+    for (const price of others) price.active = false;
+    const lines = await runChecks(checks().sales);
+    for (const price of others) price.active = true;
+    expect(failures(lines)).toEqual([]);
+    expect(lines.map(({ result }) => result)).toContain('one tier is sold by the month: nothing to try');
+  });
+
+  it('is told of prices that aren’t in its standard currency', async () => {
+    const price = [...running.state.account.store.all('price')].find((each) => each.lookup_key === 'reader-yearly');
+    if (!price) throw new Error('the stand-in has no such price');
+    price.currency = 'nzd';
+    const [failed] = failures(await runChecks(checks().account));
+    price.currency = 'usd';
+    expect(failed?.result).toBe('reader-yearly in nzd, and the standard currency is usd');
+  });
+
+  it.each([
+    [1200, 'usd', '12.00 USD'],
+    [1200, 'jpy', '1200 JPY'],
+    [12_345, 'kwd', '12.345 KWD'],
+  ])('reads %i of %s as %s', (amount, currency, text) => expect(sumWithCode(amount, currency)).toBe(text));
 });
 
 describe('what Stripe answers of the domain and the script', () => {
