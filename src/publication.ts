@@ -42,10 +42,15 @@ const section = (
 export const publication = {
   name: 'The Sun',
   motto: 'It Shines for All',
-  /** BCP 47 language of the paper, used in markup, feeds and sitemaps. */
+  /**
+   * BCP 47 language of the paper, used in markup, feeds and sitemaps. Dates and amounts follow it, such as `en-NZ`; the site's own words are
+   * English.
+   */
   language: 'en-US',
   /** The zone in which every date is shown (spec section 9). */
   timeZone: 'America/New_York',
+  /** What stands behind times of day: the zone as readers call it, in summer and winter. */
+  timeZoneLabel: 'ET',
   description: 'The Sun is a daily newspaper of politics, business, culture and opinion. It shines for all.',
   /** First publication year, printed in the footer. */
   founded: 1833,
@@ -106,6 +111,11 @@ export const publication = {
   },
 
   support: {
+    /** Full hours of the day, from 0 to 24, between which support answers on weekdays, in the zone above. */
+    opens: 9,
+    closes: 17,
+    /** Weekdays without support: `us` for the federal holidays of the United States, or a list such as `['2027-02-08', '2027-12-25']`. */
+    holidays: 'us' as 'us' | readonly string[],
     /** Days that what readers wrote to the support inbox is kept; that mailbox goes by its own rules. */
     keepDays: 180,
   },

@@ -6,8 +6,9 @@ import { publication } from '../publication.ts';
 import { createBoundedMap } from './bounded-map.ts';
 
 const timeZone = publication.timeZone;
-const full = new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'full' });
-const long = new Intl.DateTimeFormat('en-US', { timeZone, dateStyle: 'long' });
+const language = publication.language;
+const full = new Intl.DateTimeFormat(language, { timeZone, dateStyle: 'full' });
+const long = new Intl.DateTimeFormat(language, { timeZone, dateStyle: 'long' });
 const clock = new Intl.DateTimeFormat('en-US', { timeZone, hour: 'numeric', minute: '2-digit' });
 const digits = new Intl.DateTimeFormat('en-US', {
   timeZone,
@@ -55,7 +56,7 @@ export const dateAndTime = (instant: string | number): string =>
   remembered(`${instant} time`, () => {
     const part = partsOf(clock, instant);
     const half = part('dayPeriod') === 'AM' ? 'a.m.' : 'p.m.';
-    return `${longDate(instant)}, ${part('hour')}:${part('minute')} ${half} ET`;
+    return `${longDate(instant)}, ${part('hour')}:${part('minute')} ${half} ${publication.timeZoneLabel}`;
   });
 
 /** ISO 8601 with the paper's own offset, e.g. `2026-11-21T09:05:00-05:00`; what JSON-LD and feeds carry. */

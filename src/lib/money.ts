@@ -1,4 +1,5 @@
 /** Money as the site prints it (spec section 9). */
+import { publication } from '../publication.ts';
 
 /** Tax within a sum, on top of the price or included in it, as `Tax` of billing/schema.ts. */
 export interface TaxPart {
@@ -25,7 +26,7 @@ export function decimalsOf(currency: string): number {
 const formats = new Map<string, Intl.NumberFormat>();
 
 /**
- * "$120", or "$0.01" when cents are asked for: minor units as major ones, en-US, no decimals unless `cents`, then all that the currency has.
+ * "$120", or "$0.01" when cents are asked for: minor units as major ones, in the paper's language, no decimals unless `cents`, then all that the currency has.
  *
  * @param minor amount in minor units, e.g. 12000 for $120
  * @param currency ISO 4217 code, in either case as payment providers send it
@@ -42,7 +43,7 @@ export function formatMoney(
   const key = `${currency} ${digits}`;
   let format = formats.get(key);
   if (!format) {
-    format = new Intl.NumberFormat('en-US', {
+    format = new Intl.NumberFormat(publication.language, {
       style: 'currency',
       currency,
       minimumFractionDigits: digits,

@@ -37,6 +37,12 @@ function promotionIn(promotion: Promotion, own: string, currency: string): Promo
 const sumsOf = ({ unit_amount: full, promotion }: Price): readonly number[] =>
   promotion ? [full, promotion.amount, promotion.amount / promotion.days] : [full];
 
+/** "$120", "US$0.60", "CHF 120". */
+const sumPattern = /(?:[A-Z]{0,3}\p{Sc}|[A-Z]{3}\s)\d[\d,]*(?:\.\d+)?/gu;
+
+/** `Intl` sets a space in an amount that doesn't break, where people type another. */
+const plainSpaces = (text: string): string => text.replace(/\s/gu, ' ');
+
 /** The publisher's text on a promotion in another currency; `null` if it names a sum that isn't the price's. */
 function termsIn(own: Price, other: Price): string | null {
   const sums = sumsOf(other);
@@ -44,12 +50,13 @@ function termsIn(own: Price, other: Price): string | null {
     sumsOf(own).flatMap((sum, at) => {
       const text = formatSum(sums[at] ?? 0, other.currency);
       return [formatSum(sum, own.currency), formatMoney(sum, { currency: own.currency, cents: true })].map(
-        (each) => [each, text] as const,
+        (each) => [plainSpaces(each), text] as const,
       );
     }),
   );
   let unknown = false;
-  const text = own.pennySubheading?.replace(/\p{Sc}\d[\d,]*(?:\.\d+)?/gu, (sum) => {
+  const text = own.pennySubheading?.replace(sumPattern, (written) => {
+    const sum = plainSpaces(written);
     unknown ||= !known.has(sum);
     return known.get(sum) ?? sum;
   });

@@ -1,4 +1,5 @@
 /** Bylines: who made a story, as names with links and as one line of text. */
+import { publication } from '../../publication.ts';
 import type { AuthorRef, Byline } from '../content/model.ts';
 
 /** A name in a byline. */
@@ -81,7 +82,7 @@ function sortName(name: string): string {
 
 /** People in the order of their last names. */
 export function byLastName<Person extends { readonly name: string }>(people: readonly Person[]): Person[] {
-  const { compare } = new Intl.Collator('en-US', { sensitivity: 'base', numeric: true });
+  const { compare } = new Intl.Collator(publication.language, { sensitivity: 'base', numeric: true });
   return people
     .map((person) => ({ person, key: sortName(person.name) }))
     .toSorted((a, b) => compare(a.key, b.key))

@@ -1,6 +1,7 @@
 /** Default texts of the newspaper's own pages, until editors write them in WordPress, and the messages of a failed preview. */
 import { publication } from '../../publication.ts';
 import type { StaticPage } from '../content/model.ts';
+import { supportHoursWords } from '../support/schema.ts';
 
 export interface BuiltinPage {
   readonly title: string;
@@ -75,7 +76,7 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
     title: 'Cancel your subscription',
     excerpt: 'You can cancel at any time. You keep your access until the end of the period you paid for.',
     bodyHtml: paragraphs(
-      `Write to ${mail(contact.email)} or call ${contact.phone} on weekdays between 9 a.m. and 5 p.m. Eastern Time, and tell us the email address of your account.`,
+      `Write to ${mail(contact.email)} or call ${contact.phone} (${supportHoursWords}), and tell us the email address of your account.`,
     ),
   },
   newsletter: {

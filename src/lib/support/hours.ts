@@ -1,4 +1,5 @@
-/** Support hours: weekdays 9 a.m. to 5 p.m. in New York (spec section 9), without holidays. Browsers load it. */
+/** Support hours: weekdays between the hours of the publication (spec section 9), without holidays. Browsers load it. */
+import { publication } from '../../publication.ts';
 import { supportHoursMessages } from './schema.ts';
 
 export interface Hours {
@@ -8,13 +9,14 @@ export interface Hours {
   readonly words: string;
 }
 
-const opens = 9;
-const closes = 17;
+const opens = publication.support.opens;
+const closes = publication.support.closes;
+const holidays = publication.support.holidays;
 const dayMs = 24 * 60 * 60 * 1000;
 const names = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 const clock = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'America/New_York',
+  timeZone: publication.timeZone,
   year: 'numeric',
   month: 'numeric',
   day: 'numeric',
@@ -22,8 +24,8 @@ const clock = new Intl.DateTimeFormat('en-US', {
   hourCycle: 'h23',
 });
 
-/** Day and hour in New York. */
-function inNewYork(instant: number): { readonly day: number; readonly hour: number } {
+/** Day and hour in the paper's zone. */
+function inZone(instant: number): { readonly day: number; readonly hour: number } {
   const part = Object.fromEntries(clock.formatToParts(instant).map(({ type, value }) => [type, Number(value)]));
   // The calendar day as midnight UTC, so that days are counted without a time zone.
   return { day: Date.UTC(part.year ?? 0, (part.month ?? 1) - 1, part.day), hour: part.hour ?? 0 };
@@ -36,8 +38,11 @@ function nth(year: number, month: number, weekday: number, count: number): numbe
   return Date.UTC(year, month, 1 + ((weekday - first + 7) % 7) + 7 * (count - 1));
 }
 
+const isHoliday = (day: number): boolean =>
+  holidays === 'us' ? isFederalHoliday(day) : holidays.includes(new Date(day).toISOString().slice(0, 10));
+
 /** Holidays of the United States; one on a weekend is observed on the nearest weekday. */
-function isHoliday(day: number): boolean {
+function isFederalHoliday(day: number): boolean {
   const year = new Date(day).getUTCFullYear();
   const observed = (month: number, date: number, of = year): number => {
     const at = Date.UTC(of, month, date);
@@ -65,7 +70,7 @@ const works = (day: number): boolean => {
 
 /** @param now epoch milliseconds */
 export function supportHours(now: number): Hours {
-  const { day, hour } = inNewYork(now);
+  const { day, hour } = inZone(now);
   if (works(day) && hour >= opens && hour < closes) {
     return { open: true, words: supportHoursMessages.open };
   }

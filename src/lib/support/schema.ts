@@ -1,4 +1,5 @@
 /** The support form (spec sections 3, 5 and 8): its fields, checks, messages and table. The page, the island and the route use these. */
+import { publication } from '../../publication.ts';
 import type { Fields, Values } from '../http/form-fields.ts';
 import { isAddress } from '../mail/model.ts';
 
@@ -43,21 +44,31 @@ export const supportFields: Fields<SupportField> = {
   message: { label: 'Message', kind: 'lines', longest: 5000, missing: 'Please tell us how we can help.' },
 };
 
+/** "9 a.m.", "noon". @param hour of the day, from 0 to 24 */
+const hourName = (hour: number): string =>
+  hour === 12 ? 'noon' : hour % 24 === 0 ? 'midnight' : `${hour % 12 || 12} ${hour < 12 ? 'a.m.' : 'p.m.'}`;
+
+const [opens, closes] = [hourName(publication.support.opens), hourName(publication.support.closes)];
+const zone = publication.timeZoneLabel;
+
+/** "weekdays 9 a.m. to 5 p.m. ET". */
+export const supportHoursWords = `weekdays ${opens} to ${closes} ${zone}`;
+
 /** About the whole form. `failed` is the specification's (section 8). */
 export const supportMessages = {
   failed: 'There was an error submitting your message. Please try again.',
   label: 'Premium Support',
   heading: 'How can we help?',
-  hours: 'Online weekdays 9 a.m. to 5 p.m. ET',
+  hours: `Online ${supportHoursWords}`,
   sent: 'Thank you. We’ve received your message, and a person will answer it.',
 } as const;
 
 /** Whether support is available. */
 export const supportHoursMessages = {
-  open: 'We’re online now, until 5 p.m. ET.',
-  opensToday: 'We’re offline until 9 a.m. ET today.',
+  open: `We’re online now, until ${closes} ${zone}.`,
+  opensToday: `We’re offline until ${opens} ${zone} today.`,
   /** @param when `tomorrow` or `Monday` */
-  opens: (when: string): string => `We’re offline until ${when} at 9 a.m. ET.`,
+  opens: (when: string): string => `We’re offline until ${when} at ${opens} ${zone}.`,
 } as const;
 
 /** Made by `src/server/migrations/mail.ts`. */

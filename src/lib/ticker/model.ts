@@ -1,5 +1,7 @@
 /** The market ticker: how it writes prices, the same on the server and in the browser, and its service as pages see it. */
 
+import { publication } from '../../publication.ts';
+
 /** What `GET /api/v1/stocks/quote` responds with: an array, in the order of the publication. Empty where there is no ticker. */
 export interface TickerItem {
   /** Spec section 3, "Market ticker item". */
@@ -137,14 +139,14 @@ export const staleSince = (items: readonly TickerItem[]): string | null =>
   );
 
 const hour = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'America/New_York',
+  timeZone: publication.timeZone,
   hour: 'numeric',
   minute: '2-digit',
 });
 
-/** Time of prices in New York, as bylines write it: `As of 3:41 p.m. ET`. */
+/** Time of prices in the paper's zone, as bylines write it: `As of 3:41 p.m. ET`. */
 export const asOfText = (instant: string): string =>
-  `As of ${hour.format(new Date(instant)).replace('AM', 'a.m.').replace('PM', 'p.m.')} ET`;
+  `As of ${hour.format(new Date(instant)).replace('AM', 'a.m.').replace('PM', 'p.m.')} ${publication.timeZoneLabel}`;
 
 /**
  * Styles that rotate the ticker until its island runs: each price is shown for `ms` milliseconds. The strip moves by `--step`

@@ -1,5 +1,6 @@
 /** Background tasks of billing: abandoned purchases, renewal notices, the nightly comparison with Stripe, old rows, wallets. */
 import Stripe from 'stripe';
+import { hourInZone } from '../../day-in-zone.ts';
 import type { Billing } from '../service.ts';
 import { isLive } from '../subscription-model.ts';
 import { pruneRefusedCards } from './card-attempts.server.ts';
@@ -196,13 +197,13 @@ async function claimComparison({ database: { db }, now }: BillingDependencies): 
   const at = now();
   // A new site has nothing to compare.
   if (await addNote(db, 'compared', '', at)) return false;
-  const hours = new Date(at).getUTCHours();
+  const local = hourInZone(at);
   const { numUpdatedRows } = await db
     .updateTable('billing_notes')
     .set({ at })
     .where('key', '=', 'compared')
-    // Between two and six at night in New York; at any hour after more than a day without a comparison.
-    .where('at', '<', at - (hours >= 7 && hours < 11 ? 12 * hour : 30 * hour))
+    // Between two and six at night in the paper's zone; at any hour after more than a day without a comparison.
+    .where('at', '<', at - (local >= 2 && local < 6 ? 12 * hour : 30 * hour))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
