@@ -39,6 +39,38 @@ const section = (
   ...more,
 });
 
+/** The kinds of tier that the site knows. */
+export type TierKind = 'reader' | 'member' | 'founder';
+
+/** What pages and mail say about a tier. */
+export interface TierTexts {
+  /** One sentence on who it is for. */
+  readonly promise: string;
+  readonly benefits: readonly string[];
+  /** What its subscribers can do now, in the mail that welcomes them. */
+  readonly welcome: string;
+}
+
+/** A price that is shown while nothing is on sale. */
+export interface ListedPlan {
+  /** `zephrPlanId` of its price at Stripe. */
+  readonly id: string;
+  readonly kind: TierKind;
+  readonly interval: 'month' | 'year';
+  readonly amount: number;
+  readonly print?: boolean;
+}
+
+export interface Newsletter {
+  readonly slug: string;
+  readonly name: string;
+  /** When it is sent. */
+  readonly rhythm: string;
+  readonly description: string;
+  /** Whether the form starts with it checked. */
+  readonly first: boolean;
+}
+
 export const publication = {
   name: 'The Sun',
   motto: 'It Shines for All',
@@ -89,10 +121,11 @@ export const publication = {
   } as Readonly<Record<string, import('./lib/fronts/front-page.ts').FrontLayout>>,
 
   links: {
-    shop: 'https://shop.example.com',
+    /** `null`: there is none. */
+    shop: 'https://shop.example.com' as string | null,
     founderJoin: 'https://join.example.com/founder',
-    advertise: 'https://advertise.example.com',
-    jobs: 'https://jobs.example.com',
+    advertise: 'https://advertise.example.com' as string | null,
+    jobs: 'https://jobs.example.com' as string | null,
     social: [
       { name: 'X', href: 'https://x.com/thesun' },
       { name: 'Facebook', href: 'https://www.facebook.com/thesun' },
@@ -100,6 +133,85 @@ export const publication = {
       { name: 'YouTube', href: 'https://www.youtube.com/@thesun' },
     ],
   },
+
+  /** Parts of the site that a paper may do without: their links, pages and house ads are then left out. */
+  parts: { games: true, watch: true, events: true } as Readonly<Record<'games' | 'watch' | 'events', boolean>>,
+
+  /** What is sold; prices come from Stripe. There are three kinds of tier, from the lowest: `reader`, `member` and `founder`. */
+  plans: {
+    /** The kinds on sale. What is set for others below is shown nowhere. A founder without prices is sold by arrangement. */
+    sold: ['reader', 'member', 'founder'] as readonly TierKind[],
+    /** Their names in the account calls and in Stripe's metadata `zephr_product_id`. Readers keep what they bought only while it stays. */
+    ids: { reader: 'sun-reader', member: 'sun-member', founder: 'sun-founder' },
+    names: { reader: 'Sun Reader', member: 'Sun Member', founder: 'Sun Founder' },
+    /** The kind that is sold with the weekly print edition, which higher ones include; `null`: there is no print edition. */
+    printWith: 'member' as TierKind | null,
+    texts: {
+      reader: {
+        promise: 'Every story, every day, on every screen.',
+        benefits: ['Every story in every section, without a limit', 'The whole archive', 'Pages without advertising'],
+        welcome: 'You can now read every story, on all of your devices.',
+      },
+      member: {
+        promise: 'For those who want a seat in the room, and the paper on the table.',
+        benefits: [
+          'Everything in Sun Reader',
+          'Members’ calls with the editors',
+          'Invitations to events in New York',
+          'The weekly print edition by mail, if you like',
+        ],
+        welcome: 'You can now read every story, come to our events and join conversations with our editors.',
+      },
+      founder: {
+        promise: 'For the few who stand behind the paper.',
+        benefits: [
+          'Everything in Sun Member, print included',
+          'The founders’ dinner each autumn',
+          'Your name on the founders’ page',
+          'A line to the editor',
+        ],
+        welcome: 'You can now read every story. Founders make this newspaper possible, and we’re grateful.',
+      },
+    } as Readonly<Record<TierKind, TierTexts>>,
+    /** Benefits side by side; `from` is the lowest kind with it, `null`: every reader has it. */
+    comparison: [
+      { what: 'Free stories, the newsletters and the crossword', from: null },
+      { what: 'Every story in every section, without a limit', from: 'reader' },
+      { what: 'Pages without advertising', from: 'reader' },
+      { what: 'Members’ calls with the editors', from: 'member' },
+      { what: 'Invitations to events in New York', from: 'member' },
+      { what: 'The founders’ dinner, and a line to the editor', from: 'founder' },
+    ] as readonly { readonly what: string; readonly from: TierKind | null }[],
+    /** Prices while nothing is on sale, in minor units of the standard currency; `npm run verify` asks for a price at Stripe for each id. */
+    listed: [
+      { id: 'reader-monthly', kind: 'reader', interval: 'month', amount: 1200 },
+      { id: 'reader-yearly', kind: 'reader', interval: 'year', amount: 12_000 },
+      { id: 'member-monthly', kind: 'member', interval: 'month', amount: 2000 },
+      { id: 'member-yearly', kind: 'member', interval: 'year', amount: 20_000 },
+      { id: 'member-print-yearly', kind: 'member', interval: 'year', amount: 28_000, print: true },
+    ] as readonly ListedPlan[],
+    /** Heading of the paywall for readers who don't pay yet. */
+    join: 'Join the Sun',
+    free: 'You have free stories, the newsletters and the crossword. Subscribers read every story.',
+  },
+
+  /** The newsletters of a day, by the names that `npm run newsletter` takes. When they are sent is the operator's (docs/operations.md). */
+  newsletters: [
+    {
+      slug: 'morning',
+      name: 'Morning Sun',
+      rhythm: 'Before seven, Monday to Saturday',
+      description: 'The overnight news, in order of importance.',
+      first: true,
+    },
+    {
+      slug: 'evening',
+      name: 'Evening Sun',
+      rhythm: 'At half past five, on weekdays',
+      description: 'The best story we published that day, and the best from elsewhere.',
+      first: false,
+    },
+  ] as readonly Newsletter[],
 
   contact: {
     email: 'support@thesun.example',
@@ -271,6 +383,11 @@ export const publication = {
   ads: {
     header: ['home-1'],
     none: ['member', 'founder'],
+    /** The words for joining in the paper's own ads. */
+    join: {
+      title: 'Read The Sun for a penny a day.',
+      text: 'Every story, every column, every crossword. Cancel at any time.',
+    },
     /** Records of ads.txt, `google.com, pub-0000000000000000, DIRECT, f08c47fec0942fa0`; with none, the file says that no one may sell. */
     sellers: [] as readonly string[],
   },

@@ -3,11 +3,20 @@ import { expect, it, vi } from 'vitest';
 
 vi.mock('./publication.ts', () => import('../tests/fixtures/second-publication.ts'));
 
+const { publication } = await import('./publication.ts');
 const { dateAndTime, isoInZone, longDate, mastheadDay } = await import('./lib/dates.ts');
 const { dayInZone, hourInZone } = await import('./lib/day-in-zone.ts');
 const { formatMoney, formatSum } = await import('./lib/money.ts');
 const { currencies, currencyOf, priceIn } = await import('./lib/billing/currency.ts');
 const { price } = await import('./lib/plans/testing.ts');
+const { comparison, lowestTier, offerOf, tiers } = await import('./lib/plans/model.ts');
+const { mayUpgrade, membershipLabel } = await import('./lib/plans/membership.ts');
+const { isOfferedPrint, seenBy } = await import('./lib/accounts/products.ts');
+const { billingMail } = await import('./lib/mail/messages/billing.ts');
+const { extraItems } = await import('./lib/layout-rules.ts');
+const { fixedPages } = await import('./lib/http/fixed-pages.ts');
+const { dashboardTabs } = await import('./lib/dashboard/model.ts');
+const { houseAdFor, offeredAd } = await import('./components/ads/slots.ts');
 const { supportHours } = await import('./lib/support/hours.ts');
 const { supportMessages } = await import('./lib/support/schema.ts');
 const { asOfText } = await import('./lib/ticker/model.ts');
@@ -63,4 +72,47 @@ it('support has its hours and holidays', () => {
   // A holiday of the United States.
   expect(words('2026-11-25T19:30:00Z')).toBe('We’re online now, until noon NZT.');
   expect(builtinPage('cancel').bodyHtml).toContain('weekdays 8 a.m. to noon NZT');
+});
+
+it('one tier is the lowest and the highest, in its own currency', () => {
+  expect(tiers.map(({ id, name }) => `${id} ${name}`)).toEqual(['courier-digital Courier Reader']);
+  expect(lowestTier).toBe('courier-digital');
+  const { open, plans } = offerOf([]);
+  expect([open, ...plans.map(({ id, tier, amount, currency }) => [id, tier, amount, currency])]).toEqual([
+    false,
+    ['digital-monthly', 'courier-digital', 1990, 'nzd'],
+  ]);
+  expect(comparison.map(({ from }) => from)).toEqual([null, 'courier-digital', 'courier-digital']);
+  const sold = price('digital-monthly', 'courier-digital', { currency: 'nzd' });
+  const retired = price('plus-monthly', 'courier-plus', { currency: 'nzd' });
+  expect(offerOf([sold, retired]).plans.map(({ id }) => id)).toEqual(['digital-monthly']);
+});
+
+it('nobody of the highest tier is asked to upgrade, and none is offered a print edition that isn’t there', () => {
+  expect(seenBy.upgradable).toBe('subscriber');
+  const held = [{ product: 'courier-digital', print: false }];
+  expect([mayUpgrade(held), mayUpgrade([{ product: 'other', print: false }])]).toEqual([false, true]);
+  expect(membershipLabel(held)).toBe('Courier Reader');
+  expect(isOfferedPrint('reader')).toBe(false);
+});
+
+it('what the paper does without has no page, link, tab or ad', () => {
+  expect(extraItems.map(({ href }) => href)).toEqual(['/media']);
+  const paths = fixedPages.map(({ path }) => path);
+  for (const path of ['/events', '/founder', '/games', '/membership', '/print']) expect(paths).not.toContain(path);
+  for (const path of ['/pricing', '/media', '/newsletter']) expect(paths).toContain(path);
+  expect(dashboardTabs.map(({ slug }) => slug)).not.toContain('shipping');
+  expect([offeredAd('print'), offeredAd('crossword'), offeredAd('join')]).toEqual(['newsletter', 'newsletter', 'join']);
+  for (const slot of ['home-1', 'home-2', 'home-3', 'home-4']) {
+    for (const shape of ['billboard', 'box'] as const) expect(houseAdFor(slot, shape)).toBe('newsletter');
+  }
+});
+
+it('mail of a tier has its name', () => {
+  const paper = { ...publication, siteUrl: 'https://courier.example', contact: publication.contact.email };
+  const mail = billingMail(
+    { kind: 'welcome-tier', to: 'ada@example.com', product: 'courier-digital', plan: 'Monthly', print: false } as never,
+    paper,
+  );
+  expect(mail.subject).toBe('Welcome to The Lakeland Courier: you’re a Courier Reader');
 });

@@ -68,10 +68,10 @@ export const sectionItems = (sections: readonly Section[]): NavigationItem[] =>
 
 /** Entries beside the sections: Shop (external), Events, Watch, Games. */
 export const extraItems: readonly NavigationItem[] = [
-  { name: 'Shop', href: publication.links.shop, external: true },
-  { name: 'Events', href: '/events' },
-  { name: 'Watch', href: '/media' },
-  { name: 'Games', href: '/games' },
+  ...(publication.links.shop ? [{ name: 'Shop', href: publication.links.shop, external: true }] : []),
+  ...(publication.parts.events ? [{ name: 'Events', href: '/events' }] : []),
+  ...(publication.parts.watch ? [{ name: 'Watch', href: '/media' }] : []),
+  ...(publication.parts.games ? [{ name: 'Games', href: '/games' }] : []),
 ];
 
 /** `aria-current` of a link on the page at `path`: the page itself, or a part of the paper that holds it. */

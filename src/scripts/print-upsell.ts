@@ -2,6 +2,7 @@
  * Offers the print edition to Sun Readers (spec section 2, "Print-edition upsell modal"): on the home page and articles, two seconds
  * after the page opened, once a day, and only if no campaign is running. `session-page.ts` loads this for them.
  */
+import { isOfferedPrint } from '../lib/accounts/products.ts';
 import { kindOf, normalizePath } from '../lib/layout-rules.ts';
 import { publication } from '../publication.ts';
 import { $printPromoLastSeen } from '../stores/persisted.ts';
@@ -20,7 +21,7 @@ export const isDue = (lastSeen: number, now: number): boolean => lastSeen > now 
 /** Whether the offer may be shown now. */
 const mayShow = (): boolean =>
   isDue($printPromoLastSeen.get(), Date.now()) &&
-  $session.get().activeProduct === 'reader' &&
+  isOfferedPrint($session.get().activeProduct) &&
   document.querySelector('[data-campaign]') === null &&
   !isBusy();
 

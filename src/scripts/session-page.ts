@@ -3,6 +3,7 @@
  * session shows that its reader has access. They may have paid in another tab or on another device, or the access cookie had expired.
  */
 
+import { isOfferedPrint } from '../lib/accounts/products.ts';
 import type { Session } from '../lib/accounts/session.ts';
 import { recognizeFromAddress, repairOnce } from '../lib/accounts/session-client.ts';
 import { forgetRepair } from '../lib/accounts/storage.ts';
@@ -58,7 +59,7 @@ $session.subscribe((session) => {
     setTimeout(() => void askCorrections().catch(() => {}), 3000);
   } else if (session.status === 'anonymous') forgetRepair();
   // No other reader fetches it; a module runs once.
-  if (session.activeProduct === 'reader') import('./print-upsell.ts').catch(() => {});
+  if (isOfferedPrint(session.activeProduct)) import('./print-upsell.ts').catch(() => {});
   const wall = document.querySelector<HTMLElement>('.paywall[data-level]');
   // After a payment on this page the paywall opens the article itself.
   if (

@@ -1,6 +1,6 @@
 /** Who sees which ad slot, and which house ad an empty one shows. */
 import { seenBy } from '../../lib/accounts/products.ts';
-import type { Publication } from '../../publication.ts';
+import { type Publication, publication } from '../../publication.ts';
 
 /** The house ads (HouseAd.astro). */
 export type HouseAdName = 'join' | 'newsletter' | 'print' | 'crossword';
@@ -34,9 +34,18 @@ const fillers: Readonly<Record<'ribbon' | 'billboard' | 'box', readonly HouseAdN
   box: ['crossword', 'newsletter', 'print'],
 };
 
+/** Whether the paper has what a house ad is for. */
+function isOffered(ad: HouseAdName): boolean {
+  if (ad === 'crossword') return publication.parts.games;
+  return ad !== 'print' || publication.plans.printWith !== null;
+}
+
+/** A house ad, or the newsletter's where the paper doesn't have what it is for. */
+export const offeredAd = (ad: HouseAdName): HouseAdName => (isOffered(ad) ? ad : 'newsletter');
+
 /** The house ad in a slot without an advertisement; neighboring slots differ. */
 export function houseAdFor(slot: string, shape: 'ribbon' | 'billboard' | 'box'): HouseAdName {
   const number = Number(/\d+$/.exec(slot)?.[0] ?? 0);
-  const choices = fillers[shape];
+  const choices = fillers[shape].filter(isOffered);
   return choices[number % choices.length] ?? 'newsletter';
 }

@@ -8,6 +8,7 @@ import { visitorKinds } from '../../lib/accounts/products.ts';
 import { forgetReader } from '../../lib/article/leaving.ts';
 import { common } from '../../lib/http/messages.ts';
 import { createTypeAhead } from '../../lib/type-ahead.ts';
+import { publication } from '../../publication.ts';
 import { signOut } from '../../stores/session.ts';
 import { setDashMenu } from '../../stores/ui.ts';
 import { useRequest } from '../shared/request.ts';
@@ -22,9 +23,9 @@ const messages = {
   membership: {
     registered: 'Free Account',
     subscriber: '',
-    reader: 'Sun Reader',
-    member: 'Sun Member',
-    founder: 'Sun Founder',
+    reader: publication.plans.names.reader,
+    member: publication.plans.names.member,
+    founder: publication.plans.names.founder,
   },
 } as const;
 

@@ -5,12 +5,10 @@ import { refusalOf } from '../../lib/billing/client.ts';
 import { priceIn } from '../../lib/billing/currency.ts';
 import type { Price, QuoteAnswer, TaxAddress } from '../../lib/billing/schema.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
+import { lowestTier } from '../../lib/plans/model.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
 import { wordsFor } from '../shared/messages.ts';
 import type { Purchase } from './payment.ts';
-
-/** The tier that a paywall sells. */
-const tier = 'sun-reader';
 
 const isOrdinary = (price: Price) => price.promotion === null && price.pennyHeading === null && !price.print;
 
@@ -22,7 +20,7 @@ export const ordinaryPrices = (prices: readonly Price[], payload: PaywallPayload
   isNamed(payload) ? [] : offered(prices);
 
 const offered = (prices: readonly Price[]): readonly Price[] => {
-  const mine = prices.filter((price) => price.product.metadata.zephr_product_id === tier && isOrdinary(price));
+  const mine = prices.filter((price) => price.product.metadata.zephr_product_id === lowestTier && isOrdinary(price));
   return mine.toSorted((one, other) => other.unit_amount - one.unit_amount);
 };
 

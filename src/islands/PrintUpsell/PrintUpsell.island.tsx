@@ -18,7 +18,7 @@ export function PrintUpsell() {
   return (
     <Dialog
       heading="Ink on paper, once a week."
-      standfirst={`The print edition of ${publication.name}, folded and delivered to your door. It comes with a Sun Member subscription.`}
+      standfirst={`The print edition of ${publication.name}, folded and delivered to your door. It comes with a ${publication.plans.names[publication.plans.printWith ?? 'member']} subscription.`}
       onClose={closeUpgradeModal}
     >
       <p className={styles.terms}>

@@ -3,7 +3,7 @@
  * the same answer.
  */
 
-import { productSlugs } from '../accounts/products.ts';
+import { highestProduct, isOfferedPrint, productSlugs } from '../accounts/products.ts';
 import type { AccessDetails, DecisionEngineAnswer, FeatureDecisionsAnswer } from '../accounts/schema.ts';
 import { decide, type Rule, type Subject } from './decide.ts';
 import type { Entitlements, Trial } from './entitlements.ts';
@@ -49,9 +49,9 @@ const isPaying = ({ entitlements }: View): boolean => entitlements.products.leng
  * - `paywall`: `NONE`; `REGISTER` or `SUBSCRIBE`, what the end of the public part asks for; `SOFT_REGISTER` or
  *   `SOFT_SUBSCRIBE`, what is asked for over a text that is public.
  * - `meter`: how many articles are left, or `UNLIMITED`.
- * - `print-upsell`: `YES` for readers of the lowest tier on the home page and on articles (spec section 2).
+ * - `print-upsell`: `YES` for readers of the lowest tier, where a higher one has the print edition, on the home page and on articles (spec section 2).
  * - `ads`: `NO` for paying readers (spec section 2, "Header").
- * - `join`: `JOIN`, `UPGRADE` for paying readers, `NONE` for founders (spec section 6).
+ * - `join`: `JOIN`, `UPGRADE` for paying readers, `NONE` for the highest tier, a founder's (spec section 6).
  * - `gift`: `YES` where the reader may give this article away.
  */
 const features: Readonly<Record<string, (view: View, rule: Rule) => string>> = {
@@ -59,9 +59,9 @@ const features: Readonly<Record<string, (view: View, rule: Rule) => string>> = {
   paywall: (_, { outcome }) => `${outcome.paywall === 'soft' ? 'SOFT_' : ''}${asks[outcome.ask]}`,
   meter: (view) => (isPaying(view) || view.entitlements.timed ? 'UNLIMITED' : String(view.meter.remaining)),
   'print-upsell': ({ entitlements, path }) =>
-    yesNo(entitlements.products[0] === 'reader' && (path === '/' || path.includes('/article'))),
+    yesNo(isOfferedPrint(entitlements.products[0]) && (path === '/' || path.includes('/article'))),
   ads: (view) => yesNo(!isPaying(view)),
-  join: (view) => (view.entitlements.products[0] === 'founder' ? 'NONE' : isPaying(view) ? 'UPGRADE' : 'JOIN'),
+  join: (view) => (view.entitlements.products[0] === highestProduct ? 'NONE' : isPaying(view) ? 'UPGRADE' : 'JOIN'),
   gift: (view) =>
     yesNo(isPaying(view) && (view.gifts?.left ?? 0) > 0 && !['none', 'free', 'default'].includes(view.subject)),
 };

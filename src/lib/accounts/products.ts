@@ -1,16 +1,25 @@
-/** The paid products: the one list of tiers and their order. It imports nothing, because every page loads it. */
+/** The paid products: the one list of tiers and their order. Every page loads it; the build writes the publication's ids into it. */
+import { publication } from '../../publication.ts';
 
 /** The highest tier last (spec section 4). */
 export const products = ['reader', 'member', 'founder'] as const;
 export type Product = (typeof products)[number];
 
 /** Names of the products in the account calls and in Stripe's metadata. */
-export const productSlugs = {
-  reader: 'sun-reader',
-  member: 'sun-member',
-  founder: 'sun-founder',
-} as const satisfies Record<Product, string>;
+export const productSlugs = publication.plans.ids satisfies Record<Product, string>;
 export type TierId = (typeof productSlugs)[Product];
+
+/** The products on sale, the highest last. */
+export const soldProducts: readonly Product[] = /* @__PURE__ */ products.filter((product) =>
+  publication.plans.sold.includes(product),
+);
+
+/** The highest product on sale, above which there is nothing to upgrade to. */
+export const highestProduct: Product = soldProducts.at(-1) ?? 'founder';
+
+/** Whether a reader of a product is offered the print edition, which comes with a higher one. */
+export const isOfferedPrint = (product: Product | null | undefined): boolean =>
+  product === 'reader' && publication.plans.printWith !== null && publication.plans.printWith !== 'reader';
 
 /** Kinds of readers who pay, the highest last; `subscriber`: for something that is no tier. */
 export const payingKinds = ['subscriber', ...products] as const;
@@ -26,7 +35,11 @@ export const productOf = (slug: string): Product | undefined =>
 /** Rank of a product by its name on the wire, from 0 for the lowest tier; -1 for unknown names. */
 export const tierRank = (slug: string): number => products.findIndex((product) => productSlugs[product] === slug);
 
-const except = (kind: Product): string => payingKinds.filter((each) => each !== kind).join(' ');
+/** Readers who pay for less than the highest product. */
+const belowHighest = (): string =>
+  payingKinds
+    .filter((kind) => kind === 'subscriber' || products.indexOf(kind) < products.indexOf(highestProduct))
+    .join(' ');
 
 /** Groups of readers, as values of `data-for` (src/styles/base.css; spec section 6). */
 export const seenBy = {
@@ -36,7 +49,7 @@ export const seenBy = {
   signedIn: /* @__PURE__ */ visitorKinds.join(' '),
   /** Join Today. */
   joinable: 'anonymous registered',
-  /** Upgrade: readers who pay and are no founders. */
-  upgradable: /* @__PURE__ */ except('founder'),
+  /** Upgrade: readers who pay for less than the highest tier, a founder's. */
+  upgradable: /* @__PURE__ */ belowHighest(),
   paying: /* @__PURE__ */ payingKinds.join(' '),
 } as const;

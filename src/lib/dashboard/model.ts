@@ -1,12 +1,14 @@
 /** The tabs of the account pages, what a panel of a page waits for, and the warning before an account is deleted. */
+import { publication } from '../../publication.ts';
 import { deletionWarnings } from '../accounts/messages.ts';
 import type { Subscription } from '../billing/schema.ts';
 import { isLive } from '../billing/subscription-model.ts';
 import { withTimeLimit } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import { priceName } from '../plans/model.ts';
+
 /** The tabs of the account (spec section 2, "Account dashboard"). */
-export const dashboardTabs = [
+const allTabs = [
   { slug: 'account', name: 'Subscriptions', heading: 'Your Subscriptions' },
   { slug: 'profile', name: 'Profile', heading: 'Profile Information' },
   { slug: 'shipping', name: 'Shipping', heading: 'Shipping Information' },
@@ -15,6 +17,9 @@ export const dashboardTabs = [
   { slug: 'privacy', name: 'Sign-in and data', heading: 'Sign-in and data' },
   { slug: 'contact', name: 'Contact', heading: 'Contact' },
 ] as const;
+
+/** Without a print edition nothing is shipped. */
+export const dashboardTabs = allTabs.filter(({ slug }) => slug !== 'shipping' || publication.plans.printWith !== null);
 
 /** The tab of an address, `null` when there is none. */
 export const dashboardTab = (slug: string | undefined): (typeof dashboardTabs)[number] | null =>

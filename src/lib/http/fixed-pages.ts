@@ -3,6 +3,7 @@
  * `src/pages/[page].astro`. The page cache, `npm run press`, the table of methods, the sitemap, robots.txt and the tests that visit every
  * page read this list; a test compares it with the files.
  */
+import { publication } from '../../publication.ts';
 
 export interface FixedPage {
   /** The address has capital letters; other spellings are redirected to it. */
@@ -19,7 +20,19 @@ export interface FixedPage {
   readonly unlisted?: true;
 }
 
-export const fixedPages: readonly FixedPage[] = [
+const { parts, plans } = publication;
+
+/** Pages of what a paper may do without, and whether this one has it. */
+const optional: Readonly<Record<string, boolean>> = {
+  '/events': parts.events,
+  '/founder': plans.sold.includes('founder'),
+  '/games': parts.games,
+  '/media': parts.watch,
+  '/membership': plans.sold.includes('member'),
+  '/print': plans.printWith !== null,
+};
+
+const allPages: readonly FixedPage[] = [
   { path: '/' },
   { path: '/about' },
   { path: '/accessibility' },
@@ -55,6 +68,8 @@ export const fixedPages: readonly FixedPage[] = [
   { path: '/subscribe', uncached: true, closedToRobots: true },
   { path: '/thankyou', unlisted: true },
 ];
+
+export const fixedPages: readonly FixedPage[] = allPages.filter(({ path }) => optional[path] !== false);
 
 /** Pages that the cache stores: the same for every reader. */
 export const cachedPages: readonly FixedPage[] = fixedPages.filter(({ uncached }) => !uncached);

@@ -1,36 +1,12 @@
 /** The newsletters, the choices of a reader, and the stories of an issue. */
+import { type Newsletter, publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
 import { shortByline } from '../bylines/model.ts';
 import type { Card } from '../content/model.ts';
 import { mastheadDay } from '../dates.ts';
 import type { NewsletterIssue, NewsletterStory } from '../mail/model.ts';
 
-export interface Newsletter {
-  readonly slug: string;
-  readonly name: string;
-  /** When it is sent. */
-  readonly rhythm: string;
-  readonly description: string;
-  /** Whether the form starts with it checked. */
-  readonly first: boolean;
-}
-
-export const newsletters: readonly Newsletter[] = [
-  {
-    slug: 'morning',
-    name: 'Morning Sun',
-    rhythm: 'Before seven, Monday to Saturday',
-    description: 'The overnight news, in order of importance.',
-    first: true,
-  },
-  {
-    slug: 'evening',
-    name: 'Evening Sun',
-    rhythm: 'At half past five, on weekdays',
-    description: 'The best story we published that day, and the best from elsewhere.',
-    first: false,
-  },
-];
+export const newsletters: readonly Newsletter[] = publication.newsletters;
 
 /** Slug of a newsletter, `breaking` or `offers`. */
 export type Choice = string;

@@ -1,9 +1,10 @@
 /** A reader's membership and subscription in words (spec section 4). */
 
+import { highestProduct, productSlugs, tierRank } from '../accounts/products.ts';
 import type { Subscription } from '../billing/schema.ts';
 import { isLive, isOverdue, mayRenew } from '../billing/subscription-model.ts';
 import { formatSum, formatTaxed } from '../money.ts';
-import { findTier, tiers } from './model.ts';
+import { findTier, printTier, tiers } from './model.ts';
 
 /** What is open to a reader now. */
 export interface Held {
@@ -15,12 +16,13 @@ export interface Held {
 export function membershipLabel(held: readonly Held[]): string {
   const highest = tiers.findLast(({ id }) => held.some(({ product }) => product === id));
   if (!highest) return held.length > 0 ? '' : 'Free Account';
-  const digital = highest.id === 'sun-member' && !held.some(({ product, print }) => product === highest.id && print);
+  const digital = highest.id === printTier && !held.some(({ product, print }) => product === highest.id && print);
   return digital ? `${highest.name} (Digital Only)` : highest.name;
 }
 
-/** Everyone but founders is offered an upgrade. */
-export const mayUpgrade = (held: readonly Held[]): boolean => !held.some(({ product }) => product === 'sun-founder');
+/** Everyone below the highest tier is offered an upgrade. */
+export const mayUpgrade = (held: readonly Held[]): boolean =>
+  !held.some(({ product }) => tierRank(product) >= tierRank(productSlugs[highestProduct]));
 
 const nameOf = ({ productId, planName, print }: Pick<Subscription, 'productId' | 'planName' | 'print'>): string => {
   const name = findTier(productId)?.name;

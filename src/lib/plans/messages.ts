@@ -3,6 +3,7 @@
  * for word.
  */
 
+import { publication } from '../../publication.ts';
 import { common } from '../http/messages.ts';
 
 export const paywall = {
@@ -24,7 +25,7 @@ export const paywall = {
   changesLater: (day: string, plan: string) => `You keep your current plan until ${day}. Then it changes to ${plan}.`,
   changesNow: (plan: string) =>
     `${plan} starts right away. We credit the time you’ve already paid for and charge the rest to your card on file.`,
-  join: 'Join the Sun',
+  join: publication.plans.join,
   upgrade: 'Upgrade',
   changePlan: 'Change your subscription',
   changeAtRenewal: 'Change at renewal',
@@ -107,7 +108,7 @@ export const subscription = {
   /** Spec section 8. */
   failed: 'Failed to fetch subscriptions',
   resumed: 'Done. Your subscription continues.',
-  free: 'You have free stories, the newsletters and the crossword. Subscribers read every story.',
+  free: publication.plans.free,
   switched: 'Your plan has been changed.',
   stayed: 'Thank you for staying. Your next bill is smaller.',
   notSold: 'Subscriptions aren’t on sale here yet. Your free account opens everything on this site.',

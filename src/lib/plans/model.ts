@@ -3,11 +3,13 @@
  * without one the list prices here are shown, and nothing can be bought.
  */
 
+import { publication } from '../../publication.ts';
 import {
-  type Product,
+  highestProduct,
   productSlugs,
   products,
   seenBy,
+  soldProducts,
   type TierId,
   tierRank,
   type VisitorKind,
@@ -59,69 +61,46 @@ export interface Offer {
   readonly abroad?: Readonly<Record<string, Offer>>;
 }
 
-const texts: Readonly<Record<Product, Omit<Tier, 'id'>>> = {
-  reader: {
-    name: 'Sun Reader',
-    promise: 'Every story, every day, on every screen.',
-    benefits: ['Every story in every section, without a limit', 'The whole archive', 'Pages without advertising'],
-  },
-  member: {
-    name: 'Sun Member',
-    promise: 'For those who want a seat in the room, and the paper on the table.',
-    benefits: [
-      'Everything in Sun Reader',
-      'Members’ calls with the editors',
-      'Invitations to events in New York',
-      'The weekly print edition by mail, if you like',
-    ],
-  },
-  founder: {
-    name: 'Sun Founder',
-    promise: 'For the few who stand behind the paper.',
-    benefits: [
-      'Everything in Sun Member, print included',
-      'The founders’ dinner each autumn',
-      'Your name on the founders’ page',
-      'A line to the editor',
-    ],
-  },
-};
-
 /** From the lowest to the highest. */
-export const tiers: readonly Tier[] = products.map((product) => ({ id: productSlugs[product], ...texts[product] }));
+export const tiers: readonly Tier[] = soldProducts.map((product) => ({
+  id: productSlugs[product],
+  name: publication.plans.names[product],
+  promise: publication.plans.texts[product].promise,
+  benefits: publication.plans.texts[product].benefits,
+}));
+
+/** The lowest tier on sale, which a paywall sells. */
+export const lowestTier: TierId = productSlugs[soldProducts[0] ?? 'reader'];
+
+/** The tier that is sold with the print edition; `null` if there is no print edition. */
+export const printTier: TierId | null =
+  publication.plans.printWith === null ? null : productSlugs[publication.plans.printWith];
+
+/** Whether a tier includes the print edition without a price of its own: those above the one that is sold with it. */
+export const bringsPrint = (of: TierId): boolean => printTier !== null && tierRank(of) > tierRank(printTier);
 
 /** The tier with a name on the wire; `undefined` for unknown names. */
 export const findTier = (slug: string): Tier | undefined => tiers.find(({ id }) => id === slug);
 
-/** Benefits side by side; `from` is the lowest tier with it, `null`: every reader has it. */
-export const comparison: readonly { readonly what: string; readonly from: TierId | null }[] = [
-  { what: 'Free stories, the newsletters and the crossword', from: null },
-  { what: 'Every story in every section, without a limit', from: 'sun-reader' },
-  { what: 'Pages without advertising', from: 'sun-reader' },
-  { what: 'Members’ calls with the editors', from: 'sun-member' },
-  { what: 'Invitations to events in New York', from: 'sun-member' },
-  { what: 'The founders’ dinner, and a line to the editor', from: 'sun-founder' },
-];
-
-const printed = (id: string, tier: TierId, interval: 'month' | 'year', amount: number, print = false): Plan => ({
-  id,
-  tier,
-  interval,
-  count: 1,
-  amount,
-  currency: 'usd',
-  print,
-  promotion: null,
-});
+/** Benefits side by side; `from` is the lowest tier with it, `null`: every reader has it. Those of tiers that aren't sold are left out. */
+export const comparison: readonly { readonly what: string; readonly from: TierId | null }[] =
+  publication.plans.comparison
+    .filter(({ from }) => from === null || products.indexOf(from) <= products.indexOf(highestProduct))
+    .map(({ what, from }) => ({ what, from: from && productSlugs[from] }));
 
 /** List prices (spec section 9), shown without a catalog. */
-const printedPlans: readonly Plan[] = [
-  printed('reader-monthly', 'sun-reader', 'month', 1200),
-  printed('reader-yearly', 'sun-reader', 'year', 12_000),
-  printed('member-monthly', 'sun-member', 'month', 2000),
-  printed('member-yearly', 'sun-member', 'year', 20_000),
-  printed('member-print-yearly', 'sun-member', 'year', 28_000, true),
-];
+const printedPlans: readonly Plan[] = publication.plans.listed
+  .filter(({ kind }) => soldProducts.includes(kind))
+  .map(({ id, kind, interval, amount, print = false }) => ({
+    id,
+    tier: productSlugs[kind],
+    interval,
+    count: 1,
+    amount,
+    currency: publication.billing.currencies.standard,
+    print,
+    promotion: null,
+  }));
 
 /**
  * The plans on sale, from the catalog. Prices of products that are not a tier are left out.

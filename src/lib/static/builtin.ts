@@ -10,6 +10,7 @@ export interface BuiltinPage {
 }
 
 const { name, motto, contact } = publication;
+const ways = [null, null, 'Two', 'Three'][publication.plans.sold.length];
 const mail = (address: string): string => `<a href="mailto:${address}">${address}</a>`;
 const paragraphs = (...texts: readonly string[]): string => texts.map((text) => `<p>${text}</p>`).join('');
 
@@ -89,7 +90,7 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
   thankyou: { title: 'Thank you', excerpt: `${name} lives by its readers. Welcome among them.`, bodyHtml: '' },
   pricing: {
     title: 'Choose your subscription',
-    excerpt: `Three ways to subscribe to ${name}. Cancel at any time.`,
+    excerpt: `${ways ? `${ways} ways to subscribe` : 'Subscribe'} to ${name}. Cancel at any time.`,
     bodyHtml: '',
   },
   membership: {

@@ -1,5 +1,6 @@
 /** Mail about a subscription: welcome, receipt, renewal, failed payment, cancellation. */
-import type { TierId } from '../../accounts/products.ts';
+import { publication } from '../../../publication.ts';
+import { productOf } from '../../accounts/products.ts';
 import { formatMoney, formatReceipt as taxed } from '../../money.ts';
 import { findTier } from '../../plans/model.ts';
 import type { BillingMessage, Message, Publisher } from '../model.ts';
@@ -113,17 +114,11 @@ function cancelled({ plan, until, over = false }: Of<'cancelled'>, paper: Publis
   };
 }
 
-/** What each tier includes. */
-const included: Readonly<Record<TierId, string>> = {
-  'sun-reader': 'You can now read every story, on all of your devices.',
-  'sun-member': 'You can now read every story, come to our events and join conversations with our editors.',
-  'sun-founder': 'You can now read every story. Founders make this newspaper possible, and we’re grateful.',
-};
-
 function welcome({ product, plan, print }: Of<'welcome-tier'>, paper: Publisher): MailContent {
   const tier = findTier(product);
   const name = tier?.name ?? plan;
-  const brings = tier ? included[tier.id] : 'You can now read every story.';
+  const kind = productOf(product);
+  const brings = kind ? publication.plans.texts[kind].welcome : 'You can now read every story.';
   return {
     subject: `Welcome to ${paper.name}: you’re a ${name}`,
     preview: brings,
