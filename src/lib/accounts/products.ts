@@ -6,8 +6,9 @@ export const products = ['reader', 'member', 'founder'] as const;
 export type Product = (typeof products)[number];
 
 /** Names of the products in the account calls and in Stripe's metadata. */
-export const productSlugs = publication.plans.ids satisfies Record<Product, string>;
-export type TierId = (typeof productSlugs)[Product];
+export const productSlugs: Readonly<Record<Product, string>> = publication.plans.ids;
+/** One of them. */
+export type TierId = string;
 
 /** The products on sale, the highest last. */
 export const soldProducts: readonly Product[] = /* @__PURE__ */ products.filter((product) =>
