@@ -1,7 +1,7 @@
 /** A user's own comments: their state, and editing and deleting them while there is time. */
 import type { Caller, Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
-import { asMarkup } from './model.ts';
+import { asMarkup, type CommentPostsTable } from './model.ts';
 import { checkedWords, nameOf } from './posting.server.ts';
 import type { MineAnswer, OwnComment } from './schema.ts';
 import {
@@ -14,7 +14,6 @@ import {
   ownOf,
   stateOf,
 } from './service.ts';
-import type { CommentPostsTable } from './tables.ts';
 
 const day = 24 * 60 * 60 * 1000;
 /** Shortest time between two requests for the state of a comment that the page doesn't show. */

@@ -7,7 +7,7 @@ import type { Caller, Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
 import { createJobQueue } from '../jobs/queue.server.ts';
 import { impersonates } from './impersonation.ts';
-import { asMarkup, cleanComment, cleanName, lengthOf, nameProblem } from './model.ts';
+import { asMarkup, type CommentPostsTable, cleanComment, cleanName, lengthOf, nameProblem } from './model.ts';
 import type { Moderation, ModerationAnswer } from './moderation.server.ts';
 import { commentInvalid, commentRefused, type OwnComment, tooLong } from './schema.ts';
 import {
@@ -21,7 +21,6 @@ import {
   ownOf,
   stateOf,
 } from './service.ts';
-import type { CommentPostsTable } from './tables.ts';
 import type { CommentJob } from './tasks.server.ts';
 
 /** Longer than the time limit of a request to WordPress: after that, no request is sending the draft. */

@@ -4,9 +4,9 @@ import type { RestrictedLevel } from '../content/model.ts';
 import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
 import type { Logger } from '../logging.ts';
+import type { CommentPostsTable } from './model.ts';
 import type { Moderation, ModerationAnswer, ModerationStatus } from './moderation.server.ts';
 import { commentRefused, type MineAnswer, type OwnComment } from './schema.ts';
-import type { CommentPostsTable } from './tables.ts';
 
 export type CommentFailure =
   /** The text or the name is invalid; `field` says which. */
