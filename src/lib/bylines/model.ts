@@ -1,6 +1,7 @@
 /** Bylines: who made a story, as names with links and as one line of text. */
 import { publication } from '../../publication.ts';
-import type { AuthorRef, Byline } from '../content/model.ts';
+import type { Author, AuthorRef, Byline, Card } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 
 /** A name in a byline. */
 export interface Credit {
@@ -88,3 +89,18 @@ export function byLastName<Person extends { readonly name: string }>(people: rea
     .toSorted((a, b) => compare(a.key, b.key))
     .map(({ person }) => person);
 }
+
+// The staff page: every author, by last name, with the section of the newest story.
+
+export interface Writer {
+  readonly author: Author;
+  /** Of the newest story that is theirs or that they helped with; `null` without one. */
+  readonly section: Card['section'];
+}
+
+/** Tags: those of all authors, of each author's list, and of each newest story. */
+export const staff = (content: ContentReader): Writer[] =>
+  byLastName(content.authors()).map((author) => ({
+    author,
+    section: content.articles({ authorId: author.id, limit: 1 }).items[0]?.section ?? null,
+  }));

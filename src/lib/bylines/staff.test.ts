@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { fixtureReader } from '../../../tests/fixtures/content.ts';
-import { staff } from './staff.ts';
+import { staff } from './model.ts';
 
 it('the staff page has every author by last name, with the section of the newest story, and the tags of each', () => {
   const reader = fixtureReader();
