@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { LiveCoverage, LiveEntry, LiveStory } from '../../lib/content/model.ts';
 import type { ContentReader, LiveList } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
-import { entriesText } from '../../lib/live/text.ts';
+import { entriesText } from '../../lib/live/model.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
 import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';

@@ -4,7 +4,7 @@ import { bylineText } from '../bylines/model.ts';
 import type { Article, Picture } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { imageUrl } from '../images/url.ts';
-import { entriesText } from '../live/text.ts';
+import { entriesText } from '../live/model.ts';
 import { cutToBytes, plainText } from '../text.ts';
 
 /** A type and not an interface: the vendor's type of a record takes any property. */
