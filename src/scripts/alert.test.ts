@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { closedKey } from '../lib/alerts/schema.ts';
+import { closedKey } from '../lib/alerts/model.ts';
 import { renewAlert, showAlert } from './alert.ts';
 
 const banner = (id: string, { text = 'The bridge is open', until = Date.now() + 60_000 } = {}): string =>

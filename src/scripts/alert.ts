@@ -4,7 +4,7 @@
  * while a page loads (`lib/alerts/model.ts`). What is being read stays where it is.
  */
 
-import { alertFragment, alertWords, closedKey } from '../lib/alerts/schema.ts';
+import { alertFragment, alertWords, closedKey } from '../lib/alerts/model.ts';
 import { readStored, writeStored } from '../lib/browser-storage.ts';
 
 /** Looks whether the alert is another one; nearly always the browser's copy of the fragment is still right. */

@@ -1,7 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { type Alert, alertScript, isRunning } from './model.ts';
-import { closedKey } from './schema.ts';
+import { type Alert, alertScript, closedKey, isRunning } from './model.ts';
 
 const alert: Alert = {
   id: 'a',

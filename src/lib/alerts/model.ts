@@ -2,7 +2,20 @@
  * An alert: one line of breaking news that an editor puts on every page for some hours. Not the front page's mark "breaking"
  * (`FeaturedStory.breaking`), which only labels the leading story.
  */
-import { closedKey } from './schema.ts';
+
+// What the server shares with the script of every page. The script loads this file, so nothing of the server is imported here.
+
+/** The banner as a part of a page; empty while there is no alert. */
+export const alertFragment = '/fragments/alert';
+
+/** The key under which a browser remembers the alert that its reader has closed. */
+export const closedKey = 'alert-closed';
+
+/** What screen readers say of a banner that comes or goes while a page is open. */
+export const alertWords = {
+  news: (text: string): string => `Breaking news: ${text}`,
+  withdrawn: 'The breaking news has been withdrawn.',
+} as const;
 
 export interface Alert {
   /** UUID, made by WordPress for each press of the button. */

@@ -46,7 +46,7 @@ const longestStandfirst = 1200;
 /** Address of a picture in results: that of the picture service, because an original may hold its location. */
 export const pictureOf = (image: Pick<Picture, 'url'> | null): string | null => image && imageUrl(image.url, 384);
 
-/** @param entries text of a live story's entries (`lib/live/text.ts`), the most important first; they get at least half of the room */
+/** @param entries text of a live story's entries (`lib/live/model.ts`), the most important first; they get at least half of the room */
 export function recordOf(article: Article, entries = ''): SearchRecord {
   const record = (text: string): SearchRecord => ({
     objectID: String(article.id),

@@ -2,7 +2,7 @@
  * Keeps the banner on the pages in step with the alert of the content store: rendered once as a fragment (`/fragments/alert`), then put into
  * stored pages by the press of each process. An alert that is over goes at its time.
  */
-import { alertFragment } from '../../lib/alerts/schema.ts';
+import { alertFragment } from '../../lib/alerts/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
