@@ -15,8 +15,8 @@ import { messages } from '../messages.ts';
 import { billingData, forgetReader } from '../personal-data.server.ts';
 import type { CouponAnswer, Price, QuoteAnswer, QuoteAsk, Shipping } from '../schema.ts';
 import type { Billed, Billing } from '../service.ts';
-import type { BillingRules } from '../subscription-model.ts';
 import {
+  type BillingRules,
   entitlementOf,
   isRunning,
   mainSubscription,
@@ -29,8 +29,7 @@ import { countRefusedCards, limitSubject, withinCardLimit, withinLimit } from '.
 import { createCatalog } from './catalog.server.ts';
 import { confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
 import { amountOff, tryCoupon } from './coupons.server.ts';
-import { createCustomers } from './customers.server.ts';
-import { withCustomerAtStripe } from './deleted-customers.server.ts';
+import { createCustomers, withCustomerAtStripe } from './customers.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { createInvoices } from './invoices.server.ts';
 import { createWorker, type WorkerStats } from './jobs.server.ts';

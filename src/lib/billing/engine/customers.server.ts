@@ -1,5 +1,4 @@
 /** Readers as Stripe's customers, and their shipping addresses. */
-
 import { createHash } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
@@ -7,9 +6,9 @@ import type { AccountsTransaction, Database, Queries } from '../../database.ts';
 import { createKeyedMutex } from '../../jobs/tasks.ts';
 import { messages } from '../messages.ts';
 import type { Shipping, TaxAddress } from '../schema.ts';
-import type { BillingJobs } from './dependencies.ts';
+import type { BillingDependencies, BillingJobs } from './dependencies.ts';
 import { addNote, deleteNote, findNote } from './notes.server.ts';
-import { ifMissing, refuse, withIdempotencyKey } from './stripe.server.ts';
+import { ifMissing, isMissing, refuse, withIdempotencyKey } from './stripe.server.ts';
 
 export type Customers = ReturnType<typeof createCustomers>;
 
@@ -244,3 +243,39 @@ const stripeShipping = ({ name, address, phone }: Shipping): Stripe.CustomerUpda
 });
 
 export const setupKey = (customer: string): string => `setup:${customer}`;
+
+// Customers whom the publisher has deleted in Stripe's dashboard, or who are unknown to another account of Stripe's: their readers get a new
+// one with the next purchase.
+
+/** Runs a call, and runs it again with a new customer if Stripe doesn't know the reader's any more. */
+export async function withCustomerAtStripe<T>(
+  dependencies: BillingDependencies,
+  session: Session,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isMissing(error) || !(await dropDeleted(dependencies, session))) throw error;
+    return work();
+  }
+}
+
+/** @returns whether the reader's customer was deleted at Stripe; the site has forgotten it then */
+async function dropDeleted(
+  { stripe, database, customers, promotions, subscriptions, log }: BillingDependencies,
+  { userId, email }: Session,
+): Promise<boolean> {
+  const customer = await customers.find(userId);
+  if (customer === null) return false;
+  const found = await stripe.customers.retrieve(customer).catch(ifMissing(null));
+  if (found && !found.deleted) return false;
+  const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
+  await database.transaction(async (tx) => {
+    // The new customer's subscriptions won't tell which promotions the reader has had.
+    await promotions.keep(tx, email, states);
+    await customers.drop(tx, userId, customer);
+  });
+  log.warn({ customer }, 'A customer was deleted at Stripe; the reader gets a new one with the next purchase');
+  return true;
+}
