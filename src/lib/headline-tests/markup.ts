@@ -4,7 +4,7 @@
  *
  *     <!--[0123456789abcdef-->Own form<!--0123456789abcdef ["Second form","Third form"]-->
  *
- * The press serves the page with one form and no comment (`server/press/headline-choices.ts`). Where something else serves it, readers see the
+ * The press serves the page with one form and no comment (`server/press/insertions.ts`). Where something else serves it, readers see the
  * story's own form.
  */
 import type { Card, HeadlineTest } from '../content/model.ts';

@@ -8,7 +8,7 @@ import { repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Insertion } from '../../press/cache/insertions.server.ts';
 import type { Press } from '../../press/press.server.ts';
-import { alertInsertion } from './alert-insertion.ts';
+import { alertInsertion } from './insertions.ts';
 
 export interface AlertBannerOptions {
   readonly press: Pick<Press, 'get' | 'encoded' | 'insert'>;

@@ -25,7 +25,7 @@ import type { SecurityHeaders } from '../http/security-headers.ts';
 import type { SharedDictionary } from '../http/shared-dictionary.ts';
 import { routeOf } from '../tracing/routes.ts';
 import { formerAddress } from './former-addresses.ts';
-import { headlineChoices } from './headline-choices.ts';
+import { headlineChoices } from './insertions.ts';
 import { isOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 import { pageHeaders, pressRender } from './render-page.ts';
 

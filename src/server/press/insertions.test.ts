@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { StoredPage } from '../../press/store/stored-page.ts';
-import { alertInsertion } from './alert-insertion.ts';
+import { alertInsertion } from './insertions.ts';
 
 const insertion = alertInsertion('<section>news</section>');
 const into = (html: string): string | undefined => insertion.into(Buffer.from(html))?.toString();
