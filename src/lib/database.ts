@@ -16,7 +16,7 @@ import type { JobsTables } from './jobs/tables.ts';
 import type { PopularityTables } from './most-read/model.ts';
 import type { NewsletterTables } from './newsletters/model.ts';
 import type { SavedStoriesTables } from './saved/model.ts';
-import type { PrivateFeedTables } from './sound/service.ts';
+import type { PrivateFeedTables } from './sound/private-feeds.ts';
 import type { SupportTables } from './support/schema.ts';
 
 /** Browsers that are signed in with the operators' token; a row that is gone is signed out in every process. */

@@ -18,7 +18,7 @@ import { createNewsletters, type Newsletters } from '../lib/newsletters/service.
 import type { SavedStories } from '../lib/saved/model.ts';
 import { createSavedStories } from '../lib/saved/saved.server.ts';
 import { createPrivateFeeds } from '../lib/sound/private-feeds.server.ts';
-import type { PrivateFeeds } from '../lib/sound/service.ts';
+import type { PrivateFeeds } from '../lib/sound/private-feeds.ts';
 import { createSupport, type Support } from '../lib/support/service.server.ts';
 import { createAccessCookie, createPassCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';

@@ -4,7 +4,7 @@
  */
 import type { APIRoute } from 'astro';
 import { plainText } from '../../../../lib/http/form.server.ts';
-import { openPrivateFeed } from '../../../../lib/sound/private-feed.server.ts';
+import { openPrivateFeed } from '../../../../lib/sound/private-feeds.server.ts';
 
 export const GET: APIRoute = async (context) => {
   const answer = await openPrivateFeed(context, context.params.slug ?? '', context.params.token ?? '');
