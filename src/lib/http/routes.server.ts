@@ -5,6 +5,7 @@
 import type { APIContext, APIRoute } from 'astro';
 import type { z } from 'zod';
 import type { Accounts, Caller, Session } from '../accounts/service.ts';
+import { parseJson } from '../text.ts';
 import { type Answer, refuse, signInFirst, unavailable } from './answer.ts';
 import { readJson } from './form.server.ts';
 import { comesFromHere } from './origin.ts';
@@ -144,3 +145,48 @@ export const callerOf = ({
   ...(locals.client ?? { address: clientAddress, userAgent: headers.get('user-agent') }),
   cookies: headers.get('cookie'),
 });
+
+/** Bytes of a question. */
+const longestQuestion = 4096;
+
+interface NewsroomAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** What the plugin asks about. */
+interface Question {
+  readonly type: unknown;
+  readonly id: unknown;
+  readonly slug: unknown;
+}
+
+/**
+ * A route for questions of the newsroom's plugin, which signs them as it signs webhooks (docs/content-api.md). They may be repeated.
+ *
+ * @param answer called once signature, age and length are found right; a failure, such as a database that isn't available, is logged and 503
+ */
+export function newsroomRoute(
+  answer: (question: Question, services: App.Locals['services']) => Promise<NewsroomAnswer>,
+): APIRoute {
+  return async ({ request, locals, url }) => {
+    const { content, features, log } = locals.services;
+    if (!features.webhooks.on)
+      return newsroomJson(503, { ok: false, error: `Webhooks are off: ${features.webhooks.why}` });
+    const rawBody = new Uint8Array(await request.arrayBuffer());
+    if (rawBody.byteLength > longestQuestion)
+      return newsroomJson(413, { ok: false, error: 'The body is longer than 4 kB.' });
+    const refused = content.verify({ headers: Object.fromEntries(request.headers), rawBody });
+    if (refused) return newsroomJson(refused.status, refused.body);
+    const { type, id, slug } = Object(parseJson(new TextDecoder().decode(rawBody))) as Question;
+    try {
+      const { status, body } = await answer({ type, id, slug }, locals.services);
+      return newsroomJson(status, body);
+    } catch (error) {
+      log.error({ err: error, url: url.pathname }, 'A query of the newsroom plugin failed');
+      return newsroomJson(503, { ok: false, error: 'The site couldn’t answer. Its log says why.' });
+    }
+  };
+}
+
+const newsroomJson = (status: number, body: object): Response => jsonResponse({ status, body });

@@ -53,7 +53,7 @@ export const methodRules: readonly MethodRule[] = [
   { path: /^\/-\/csp-reports$/, methods: ['OPTIONS', 'POST'] },
   // What browsers measure.
   { path: /^\/-\/vitals$/, methods: ['POST'] },
-  // The plugin's webhooks, and its questions: newsroom-route.server.ts.
+  // The plugin's webhooks, and its questions: `newsroomRoute`.
   { path: /^\/api\/v1\/(?:revalidate|(?:alerts|headline-tests)\/report|articles\/popular\/now)$/, methods: ['POST'] },
   { path: callPaths, methods: callMethods },
 ];

@@ -2,7 +2,7 @@
  * How an alert was sent, for the editor (docs/content-api.md, "Alerts"). The plugin signs the question as it signs a webhook; the alert's id is
  * its `slug`.
  */
-import { newsroomRoute } from '../../../../lib/http/newsroom-route.server.ts';
+import { newsroomRoute } from '../../../../lib/http/routes.server.ts';
 
 export const POST = newsroomRoute(async ({ type, slug }, { alerts }) => {
   if (type !== 'alerts' || typeof slug !== 'string')

@@ -3,7 +3,7 @@
  * as it signs a webhook; `id` is the story and `slug` the test.
  */
 import { testIdForm } from '../../../../lib/headline-tests/model.ts';
-import { newsroomRoute } from '../../../../lib/http/newsroom-route.server.ts';
+import { newsroomRoute } from '../../../../lib/http/routes.server.ts';
 
 export const POST = newsroomRoute(async ({ type, id, slug }, { headlineTests }) => {
   const named = typeof slug === 'string' && testIdForm.test(slug) && Number.isSafeInteger(id);

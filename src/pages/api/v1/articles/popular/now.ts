@@ -1,5 +1,5 @@
 /** What is read now, for the newsroom (docs/content-api.md, "Reading now"). The plugin signs the question as it signs a webhook. */
-import { newsroomRoute } from '../../../../../lib/http/newsroom-route.server.ts';
+import { newsroomRoute } from '../../../../../lib/http/routes.server.ts';
 
 export const POST = newsroomRoute(async ({ type }, { mostRead }) => {
   if (type !== 'site') return { status: 422, body: { ok: false, error: 'The question isn’t about the site.' } };
