@@ -6,7 +6,7 @@ import { publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
 import { setCookie } from '../http/cookies.server.ts';
-import { isFetchedAhead } from '../http/fetched-ahead.ts';
+import { isFetchedAhead } from '../http/origin.ts';
 import { ruleFor, type View } from './answers.ts';
 import type { Subject } from './decide.ts';
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../tests/world/runs.ts';
-import { comesFromHere, returnPath } from './origin.ts';
+import { comesFromHere, isFetchedAhead, returnPath } from './origin.ts';
 
 const site = 'https://paper.example';
 const here = (headers: Record<string, string>) => comesFromHere(new Headers(headers), site);
@@ -106,4 +106,12 @@ describe('the way back', () => {
       { numRuns: runs(500, 20_000) },
     );
   });
+});
+
+const from = (purpose?: string) => ({ headers: new Headers(purpose === undefined ? {} : { 'sec-purpose': purpose }) });
+
+it('knows requests of pages that may never be opened by their purpose', () => {
+  for (const purpose of ['prefetch', 'prefetch;prerender', 'prefetch;anonymous-client-ip'])
+    expect(isFetchedAhead(from(purpose)), purpose).toBe(true);
+  for (const purpose of [undefined, '', 'navigate']) expect(isFetchedAhead(from(purpose)), purpose).toBe(false);
 });

@@ -19,6 +19,13 @@ export function comesFromHere(headers: Headers, siteUrl: string): boolean {
   return fetchSite === 'same-origin' || !headers.has('cookie');
 }
 
+/**
+ * Whether the browser fetches something for a page that its reader may never open: a prefetched or prerendered one (`Sec-Purpose`, which no
+ * script can set; docs/decisions/0036). Such a request counts nothing.
+ */
+export const isFetchedAhead = ({ headers }: { readonly headers: Headers }): boolean =>
+  headers.get('sec-purpose')?.startsWith('prefetch') === true;
+
 // Where a reader returns after signing in: a path of this site.
 
 /** Paths that no reader returns to: calls, and the sign-in pages themselves. Some pages below /account are exceptions. */

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { refuse } from '../../../../../../lib/http/answer.ts';
-import { isFetchedAhead } from '../../../../../../lib/http/fetched-ahead.ts';
+import { isFetchedAhead } from '../../../../../../lib/http/origin.ts';
 import { allowOnly, jsonRoute } from '../../../../../../lib/http/routes.server.ts';
 import { idOf } from '../../../../../../lib/most-read/model.ts';
 
