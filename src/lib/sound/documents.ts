@@ -21,7 +21,11 @@ interface EpisodeFile {
   readonly text: string;
 }
 
-/** A file of an episode by its name, `chapters.json`, `transcript.txt` or `transcript.vtt`; `null` when the episode has none of that name. */
+/** Whether a file of an episode may have this name. */
+export const isEpisodeFile = (name: string): boolean =>
+  ['chapters.json', 'transcript.txt', 'transcript.vtt'].includes(name);
+
+/** A file of an episode by its name, see {@link isEpisodeFile}; `null` when the episode has none of that name. */
 export function episodeFile(
   episode: Episode,
   podcast: Pick<Podcast, 'title'> | null,
