@@ -5,8 +5,7 @@ import { createReader } from '../../content/store/reader.server.ts';
 import { storeDocument } from '../../content/store/write.server.ts';
 import type { AccessLevel, Article, LiveCoverage } from '../content/model.ts';
 import { silent } from '../logging.ts';
-import { liveBlogPosting } from '../seo/live.ts';
-import { jsonLdText } from '../seo/meta.ts';
+import { jsonLdText, liveBlogPosting } from '../seo/structured-data.ts';
 import { liveView, pageOfEntry, storyOfEntry } from './model.ts';
 
 const site = 'https://sun.example';

@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Article, Video } from '../content/model.ts';
+import { documentTitle, pageDescription, socialTags } from './meta.ts';
 import {
   articleTrail,
   breadcrumbs,
-  documentTitle,
   jsonLdText,
   newsArticle,
   newsMediaOrganization,
-  pageDescription,
-  socialTags,
   videoObject,
-} from './meta.ts';
+} from './structured-data.ts';
 
 const site = 'https://paper.example';
 const section = {
