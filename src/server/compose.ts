@@ -255,7 +255,7 @@ const openEmailVerification = ({ emailDnsCheck, emailVerifier }: Config, log: Lo
 /** The bucket of hashed files; its module is loaded only where there is one. */
 async function openAssetStore({ assetsBucket }: Config) {
   if (!assetsBucket) return undefined;
-  const { createBucketAssets } = await import('./cluster/bucket-assets.ts');
+  const { createBucketAssets } = await import('./cluster/bucket.ts');
   return createBucketAssets({ settings: assetsBucket });
 }
 

@@ -16,8 +16,7 @@ import { applyMs, type ClusterLog, tagEntry } from './cluster-log.ts';
 import { type LogBatch, tagKind } from './content-log.ts';
 import { type MissedWithdrawals, wantedContent, watchForMissedWithdrawals } from './missed-withdrawals.ts';
 import { type ClusterNode, createClusterNode, type NodeOptions, type NodeStats } from './node.ts';
-import { createPostgresAssets } from './postgres-assets.ts';
-import { type AssetStore, createSharedAssets, type SharedAssets } from './shared-assets.ts';
+import { type AssetStore, createPostgresAssets, createSharedAssets, type SharedAssets } from './shared-assets.ts';
 import { createSharedPages, type SharedPages, type SharedPagesStats } from './shared-pages.ts';
 
 export interface ClusterOptions

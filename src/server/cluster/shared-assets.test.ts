@@ -2,8 +2,7 @@ import { expect, it } from 'vitest';
 import { buildFolders } from '../../../tests/world/build-folders.ts';
 import { prepare } from '../../../tests/world/databases.ts';
 import { silent } from '../../lib/logging.ts';
-import { createPostgresAssets } from './postgres-assets.ts';
-import { createSharedAssets } from './shared-assets.ts';
+import { createPostgresAssets, createSharedAssets } from './shared-assets.ts';
 
 const engines = prepare('postgres');
 const build = buildFolders();

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Bucket, startBucket } from '../../../sandbox/bucket/bucket.ts';
 import { buildFolders } from '../../../tests/world/build-folders.ts';
 import { silent } from '../../lib/logging.ts';
-import { createBucketAssets } from './bucket-assets.ts';
+import { createBucketAssets } from './bucket.ts';
 import { createSharedAssets } from './shared-assets.ts';
 
 const day = 24 * 60 * 60 * 1000;
