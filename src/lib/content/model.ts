@@ -40,6 +40,9 @@ export interface Section {
   readonly color: 'default' | 'red';
 }
 
+/** A section's color as an attribute. The usual one has no rules in the styles, and stood in the front page two dozen times. */
+export const colorMark = (color: Section['color']): 'red' | undefined => (color === 'default' ? undefined : color);
+
 export interface AuthorRef {
   readonly id: number;
   readonly name: string;
