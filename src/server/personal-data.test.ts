@@ -278,6 +278,8 @@ onBothEngines('personal data', (engines) => {
         product_id: print?.product.metadata.zephr_product_id,
       });
       expect(here).toEqual(home);
+      // Another reader’s print edition keeps no address of this one.
+      expect(await shippingAfter('alan', {})).toEqual([null, null]);
       // Where paid print goes is changed by the owner of the e-mail address alone.
       const user = await database.db
         .selectFrom('users')

@@ -68,6 +68,44 @@ onBothEngines('a reader who leaves', (engines) => {
     expect(await statuses()).toEqual(['canceled']);
   });
 
+  it('leaves what others have bought, and are buying, as it is', async () => {
+    const session = await begin();
+    const others = [await site.readers.join('grace@example.com'), await site.readers.join('alan@example.com')];
+    const [grace, alan] = others as [Session, Session];
+    for (const reader of [session, grace]) {
+      paid(await site.billing.subscribe(reader, monthly));
+      const leaving = { id: reader.userId, user_id: reader.userId, subscription: 'sub_1', plan: 'reader-monthly' };
+      await site.database.db
+        .insertInto('cancellations')
+        .values({ ...leaving, reason: null, words: reader.email, offer: null, outcome: 'open', created: 1, updated: 1 })
+        .execute();
+    }
+    paid(await site.billing.saveShipping(grace, home));
+    const asked = { ...monthly, payment_method: 'pm_card_threeDSecure2Required' };
+    const { clientSecret } = paid(await site.billing.subscribe(alan, asked));
+    await site.deliver();
+    const kept = () =>
+      Promise.all(
+        others.map(async (reader) => [
+          await site.billing.personalData.export(reader),
+          await site.billing.entitlements(reader.userId),
+        ]),
+      );
+    const before = await kept();
+    expect(before).toMatchObject([
+      [{ billing: { subscriptions: [{}], invoices: [{}], purchases: [{ state: 'done' }], shipping: home } }, [{}]],
+      [{ billing: { purchases: [{ state: 'open' }] } }, []],
+    ]);
+    await leave(session);
+    await site.billing.drain();
+    await site.deliver();
+    expect(await kept()).toEqual(before);
+    agree(clientSecret);
+    await site.deliver();
+    expect((await statuses()).toSorted()).toEqual(['active', 'active', 'canceled']);
+    expect(await site.billing.entitlements(alan.userId)).toHaveLength(1);
+  });
+
   it('is not brought back by a call that was under way', async () => {
     const session = await begin();
     await leave(session);
