@@ -257,7 +257,7 @@ onBothEngines('personal data', (engines) => {
     });
   });
 
-  it('of the shipping address goes, here and at Stripe, unless paid print goes there', async () => {
+  it('of the shipping address and of cancellations goes, unless paid print goes to the address', async () => {
     const { billing, accounts, database, dashboard, deliver, stop } = await billingBench(await engines.open());
     try {
       const shippingAfter = async (name: string, buy: object) => {
@@ -266,8 +266,14 @@ onBothEngines('personal data', (engines) => {
         if (!session) throw new Error('Not signed in');
         paid(await billing.saveShipping(session, home));
         paid(await billing.subscribe(session, { ...yearly, ...buy }));
+        const leaving = { id: name, user_id: session.userId, subscription: 'sub_1', plan: yearly.plan_id };
+        await database.db
+          .insertInto('cancellations')
+          .values({ ...leaving, reason: null, words: name, offer: null, outcome: 'open', created: 1, updated: 1 })
+          .execute();
         await database.transaction((tx) => billing.personalData.disown(tx, session.userId));
         await deliver();
+        expect((await rowsOf(database, session.userId)).cancellations).toBe(0);
         const customer = await dashboard.customers.retrieve((await billing.customerOf(session)) ?? '');
         return [await billing.shipping(session), 'shipping' in customer ? (customer.shipping ?? null) : null] as const;
       };
