@@ -140,9 +140,23 @@ describe('what a subscription opens', () => {
     ['refunded: its paid time is gone', { paid: [] }, 10, null],
     ['refunded, and cancelled', { ...ended, endedAt: at(5), paid: [] }, 10, null],
     ['the renewal refunded: no grace', { periodEnd: at(60), invoices: [{ ...renewal, refunded: true }] }, 31, null],
+    [
+      'a renewal before the paid time refunded: grace',
+      { periodEnd: at(60), invoices: [{ ...renewal, refunded: true, created: at(29) }] },
+      31,
+      33,
+    ],
+    [
+      'a bill that is no renewal refunded: grace',
+      { periodEnd: at(60), invoices: [{ ...renewal, refunded: true, reason: 'subscription_update' }] },
+      31,
+      33,
+    ],
     ['the renewal not paid: grace', { periodEnd: at(60), invoices: [{ ...renewal, status: 'open', paid: 0 }] }, 31, 33],
     ['the newest bill refunded, the one before still good', { paid: [paidFor(30)], periodEnd: at(60) }, 20, 30],
     ['several bills', { paid: [paidFor(60), paidFor(30)] }, 40, 60],
+    ['several bills that are good at once', { paid: [paidFor(30), paidFor(60)] }, 10, 60],
+    ['several bills that are good at once, the last one first', { paid: [paidFor(60), paidFor(30)] }, 10, 60],
   ];
   test.each(table)('%s', (_, change, asked, until) => {
     const open = entitlementOf(state(change), at(asked), 3);
