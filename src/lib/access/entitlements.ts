@@ -51,7 +51,7 @@ export function entitlementsOf(
   now: number,
 ): Entitlements {
   const products = runningProducts(paid, now);
-  const running = paid.filter(({ product, until }) => until > now && runningProducts([{ product, until }], now)[0]);
+  const running = paid.filter((one) => runningProducts([one], now).length > 0);
   const endsAt = Math.max(...running.map(({ until }) => until));
   const promotion =
     running.length > 0 && running.every(({ trialing }) => trialing)
