@@ -168,6 +168,29 @@ describe('a webhook', () => {
     expect(taken).toBe(2);
   });
 
+  it('that another node found recent may be late, and is taken once all the same', async () => {
+    const timestamp = String(Math.floor(now / 1000));
+    const body = JSON.stringify(hook());
+    const handOver = (isRecent: boolean) =>
+      content.receive(
+        {
+          headers: {
+            'x-newsroom-timestamp': timestamp,
+            'x-newsroom-delivery': 'handed-over',
+            'x-newsroom-signature': `sha256=${hmac(`${timestamp}.handed-over.${body}`)}`,
+          },
+          rawBody: Buffer.from(body),
+        },
+        undefined,
+        isRecent,
+      );
+    now += 400_000;
+    expect((await handOver(false)).status).toBe(412);
+    expect((await handOver(true)).status).toBe(200);
+    now += 899_000;
+    expect((await handOver(true)).status).toBe(409);
+  });
+
   it('cannot be replayed under another id', async () => {
     const timestamp = String(Math.floor(now / 1000));
     const body = JSON.stringify(hook());

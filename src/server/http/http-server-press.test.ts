@@ -209,6 +209,68 @@ it('sends a full page that is for fewer readers than the public one says to none
   expect([await ask('registered'), await ask('subscriber')]).toEqual(['public for subscriber', 'full for subscriber']);
 });
 
+it('sends the full page to a search engine that is known by its address, and lets no cache keep it', async () => {
+  let isKnown = true;
+  const asked: string[] = [];
+  render = async (_request, locals) => {
+    locals.markAccess?.('subscriber');
+    return answerWith(`<p>${locals.variant}</p>`, { headers: { 'content-type': 'text/html' } });
+  };
+  await open({
+    crawlers: {
+      claims: (agent) => (agent?.includes('Googlebot') ? 'google' : null),
+      async verify(name, address) {
+        asked.push(`${name} ${address}`);
+        return isKnown;
+      },
+    },
+  });
+  const ask = async (agent: string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${base}/about`, { headers: { 'user-agent': agent, ...headers } });
+    const [caching, etag] = ['cache-control', 'etag'].map((name) => answer.headers.get(name));
+    return { status: answer.status, text: await answer.text(), caching, etag };
+  };
+  const whole = { status: 200, text: '<p>full</p>', caching: 'private, no-store', etag: null };
+  const crawler = 'Mozilla/5.0 (compatible; Googlebot/2.1)';
+  for (let time = 0; time < 2; time++) expect(await ask(crawler)).toEqual(whole);
+  expect(await ask(crawler, { 'if-none-match': '*' })).toEqual(whole);
+  expect(new Set(asked)).toEqual(new Set(['google 127.0.0.1']));
+  const reader = await ask('Firefox');
+  expect(reader).toMatchObject({ status: 200, text: '<p>public</p>', etag: expect.stringMatching(/^"/) });
+  expect(reader.caching).not.toContain('no-store');
+  asked.length = 0;
+  isKnown = false;
+  expect(await ask(crawler)).toMatchObject({ text: '<p>public</p>', caching: reader.caching, etag: reader.etag });
+  expect(asked).toEqual(['google 127.0.0.1']);
+});
+
+it('opens a page for a session with access, and sends the new cookie where no shared cache keeps it', async () => {
+  render = async (_request, locals) => {
+    locals.markAccess?.('subscriber');
+    return answerWith(`<p>${locals.variant}</p>`, { headers: { 'content-type': 'text/html' } });
+  };
+  const renewals: string[] = [];
+  await open({
+    renewAccess: (cookie) => {
+      if (!cookie?.includes('blaize_session=')) return null;
+      renewals.push(cookie);
+      const level = cookie.includes('blaize_session=paid') ? 'subscriber' : null;
+      return Promise.resolve({ level, cookies: level ? ['access=new; Path=/'] : [] });
+    },
+  });
+  const ask = async (path: string, cookie: string) => {
+    const answer = await fetch(`${base}${path}`, { headers: { cookie } });
+    const caching = answer.headers.get('cache-control')?.split(',', 1)[0];
+    return [await answer.text(), answer.headers.get('set-cookie'), caching];
+  };
+  for (let time = 0; time < 2; time++) {
+    expect(await ask('/about', '')).toEqual(['<p>public</p>', null, 'public']);
+    expect(await ask('/about', 'blaize_session=paid')).toEqual(['<p>full</p>', 'access=new; Path=/', 'private']);
+    expect(await ask('/about', 'blaize_session=free')).toEqual(['<p>public</p>', null, 'public']);
+  }
+  expect(renewals).toHaveLength(4);
+});
+
 it('answers 503 when too many wait, and without an edition also for what is stored', async () => {
   const pages = { peek: () => undefined, peekFull: () => undefined, get: () => Promise.reject(new PressBusy('full')) };
   await open();
