@@ -178,10 +178,19 @@ describe('access rules', () => {
     });
     it('that WordPress made are cut when another rule makes the story paid', () => {
       expect(excerpt({ excerpt: made })).toBe(made);
+      expect(reader().articles({}).items[0]?.excerpt).toBe(made);
       rules.politics = 'subscriber';
       updateRestrictedSections(store);
+      expect(reader().articles({}).items[0]?.excerpt).toBe(opening);
       expect([reader().article('bridge')?.excerpt, found()]).toEqual([opening, 0]);
       expect(reader().search('bridge').items[0]?.snippet).not.toContain('heliotrope');
+    });
+    it('that WordPress made are known by how they begin, whatever a theme adds to them', () => {
+      const caption = 'The ferry, in a photograph of 1931.';
+      const bodyHtml = `<p>${caption}</p><p>${opening}</p><p>${rest}</p>`;
+      const story = { access: 'subscriber', bodyHtml } as const;
+      expect(excerpt({ ...story, excerpt: `${opening} ${rest} Continue reading A bridge` })).toBe(opening);
+      expect(excerpt({ ...story, excerpt: `${caption} ${opening} ${rest}` })).toBe(opening);
     });
     it('of public articles stay', () => expect(excerpt({ excerpt: made })).toBe(made));
     it('that end earlier stay', () => {

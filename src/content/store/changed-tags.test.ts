@@ -86,6 +86,12 @@ describe('tagsOfDocument', () => {
       changed({ bodyHash: 'y', sound: '{"podcast":9,"mark":"a"}' }),
       ['article:1', 'search'],
     ],
+    [
+      'another date of an episode',
+      { ...article, sound: '{"podcast":9,"mark":"a"}' },
+      changed({ date: '2026-11-19T12:00:00Z', sound: '{"podcast":9,"mark":"a"}' }),
+      ['article:1', 'author:5', 'card:1', 'episodes:9', 'latest', 'section:s3'],
+    ],
     ['a new series', null, { ...article, type: 'podcasts' }, ['podcast:1', 'podcasts', 'slug:podcasts:a']],
     [
       'another text of a series',
@@ -130,6 +136,12 @@ describe('tagsOfDocument', () => {
       ['article:1', 'author:5', 'card:1', 'latest', 'section:s3'],
     ],
     ['an edited video', { ...article, type: 'video' }, { ...changed({ bodyHash: 'y' }), type: 'video' }, ['video:1']],
+    [
+      'a video in another section',
+      { ...article, type: 'video' },
+      { ...changed({ terms: [4] }), type: 'video' },
+      ['video:1', 'videos'],
+    ],
     ['a new video', null, { ...article, type: 'video' }, ['slug:video:a', 'video:1', 'videos']],
     ['a new crossword', null, { ...article, type: 'crosswords' }, ['crossword:1', 'crosswords', 'slug:crosswords:a']],
     ['an edited page', { ...article, type: 'pages' }, { ...changed({ bodyHash: 'y' }), type: 'pages' }, ['page:a']],

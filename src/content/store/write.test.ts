@@ -51,6 +51,24 @@ describe('an author’s new name', () => {
   });
 });
 
+it('a story that editors turn into a film is a story no more', () => {
+  storeSections(store, [section(1)]);
+  const story = fixtureDocument({ type: 'articles', id: 1, slug: 'a', title: 'Heliotrope', terms: [1] });
+  storeDocument(store, story, at(10));
+  expect(createReader(store).search('heliotrope').total).toBe(1);
+  const film = fixtureDocument({ type: 'video', id: 1, slug: 'a', title: 'Heliotrope', terms: [1] });
+  const { tags } = storeDocument(store, film, at(20));
+  expect([...tags]).toEqual(
+    expect.arrayContaining(['article:1', 'card:1', 'latest', 'section:s1', 'slug:articles:a', 'video:1', 'videos']),
+  );
+  const reader = createReader(store);
+  expect([reader.article('a'), reader.articles({}).total, reader.search('heliotrope').total]).toEqual([null, 0, 0]);
+  expect([reader.videos({}).items.map(({ id }) => id), reader.resolveSlug('articles', 'a').kind]).toEqual([
+    [1],
+    'gone',
+  ]);
+});
+
 describe('the order of answers', () => {
   it('takes the one asked for later, even when it is an older version (a restored revision)', () => {
     storeDocument(store, version('2026-11-20T12:00:00Z'), at(10));
