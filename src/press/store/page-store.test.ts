@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { silent } from '../../lib/logging.ts';
 import { openPress } from '../press.server.ts';
-import { html, keepLog, pageOf, press, readText, tempDir } from '../testing.ts';
+import { html, keepLog, pageOf, press, readText, tempDir, textOf } from '../testing.ts';
 import { openStore, type PageStore } from './page-store.server.ts';
 import { type StoreFile, StoreUnavailable } from './sqlite-file.server.ts';
 
@@ -402,6 +402,53 @@ describe('a full disk', () => {
     await vi.waitFor(() => expect(opened.durable).toBe(true));
     expect((await opened.get('/gone', 'public')).page.status).toBe(410);
     expect((await readText(opened, '/a')).startsWith('/a edition 2')).toBe(true);
+    await opened.close();
+    store.close();
+  });
+
+  it.each([
+    ['in memory alone, while rows can neither be read nor written', 'away', 'memory'],
+    ['in memory and in the store, while rows can be read', 'full', 'memory'],
+    ['in the store alone, while rows can be read', 'full', 'store'],
+    ['nowhere but in memory, when the store has just begun to take changes again', 'was full', 'unwritten'],
+  ])('leaves out no page of a change that is %s', async (_what, trouble, where) => {
+    const disk = { full: false, away: false };
+    const guarded =
+      <Run extends StoreFile['use']>(run: Run, isRefused: () => boolean) =>
+      <T>(work: () => T): T => {
+        if (isRefused()) throw new StoreUnavailable('disk I/O error');
+        return run(work);
+      };
+    const wrap = (inner: StoreFile): StoreFile => ({
+      ...inner,
+      use: guarded(inner.use, () => disk.away),
+      write: guarded(inner.write, () => disk.away || disk.full),
+    });
+    let edition = 1;
+    const render = async (key: string) =>
+      key === '/gone' && edition > 1
+        ? { ...html('gone'), status: 410, tags: ['x', 'gone'] }
+        : { ...html(`${key} edition ${edition} `.repeat(100)), tags: ['x', key.slice(1)] };
+    const store = openStore({ file, build: 'one', log: silent, wrap });
+    const openIt = () => openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log: silent });
+    let opened = openIt();
+    disk.full = where === 'unwritten';
+    for (const key of ['/a', '/gone']) await readText(opened, key);
+    if (where === 'store') {
+      await opened.close();
+      opened = openIt();
+    }
+    disk.full = trouble === 'full';
+    disk.away = trouble === 'away';
+    edition = 2;
+    const change = opened.invalidate(['x'], { withdrawn: ['gone'] });
+    expect(opened.peek('/gone', 'public')).toBeUndefined();
+    const { refreshed } = await change;
+    expect(refreshed.map(({ key }) => key).sort()).toEqual(['/a', '/gone']);
+    const page = opened.peek('/a', 'public');
+    expect(page && textOf(opened, page)).toMatch(/^\/a edition 2/);
+    expect(opened.peek('/gone', 'public')?.page.status).toBe(410);
+    [disk.full, disk.away] = [false, false];
     await opened.close();
     store.close();
   });
