@@ -99,9 +99,10 @@ export interface PageCache {
 
 export function createPageCache(options: PageCacheOptions): PageCache {
   const { store, lru, changes, headersOf, log, now, everything } = options;
+  const access = createStoreAccess(log, now);
   const state: CacheState = {
     store,
-    access: createStoreAccess(log, now),
+    access,
     lru,
     changes,
     headersOf,
@@ -112,7 +113,8 @@ export function createPageCache(options: PageCacheOptions): PageCache {
     unrecorded: [],
     reads: new Map(),
     blind: false,
-    foreignWrites: 0,
+    // Before the first page is read, so that no write of another process can come between.
+    foreignWrites: access.attempt(() => store.foreignWrites())?.value ?? 0,
     onReplaced: options.onReplaced ?? (() => {}),
     wasStored: true,
   };

@@ -175,6 +175,42 @@ describe('the store', () => {
   });
 });
 
+it('what another process has changed is served within moments, and what it has withdrawn is not', async () => {
+  const content = { edition: 1 };
+  const replaced: (readonly string[] | 'all')[] = [];
+  const opened = [1, 2].map(() => {
+    const store = openStore({ file, build: 'one', log: silent });
+    const render = async (key: string) => ({
+      ...html(`${key} edition ${content.edition} `.repeat(100)),
+      tags: key === '/gone' ? ['gone'] : ['x'],
+      ...(key === '/gone' && content.edition > 1 && { status: 410 }),
+    });
+    const onReplaced = (names: readonly string[] | 'all') => void replaced.push(names);
+    const onDemand = (key: string) => key.includes('?');
+    return {
+      store,
+      press: openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log: silent, onDemand, onReplaced }),
+    };
+  });
+  const [own, other] = opened.map(({ press }) => press);
+  if (!own || !other) throw new Error('Two presses were opened.');
+  for (const key of ['/a', '/?page=2', '/gone']) await readText(own, key);
+  content.edition = 2;
+  replaced.length = 0;
+  await other.invalidate(['x'], { withdrawn: ['gone'] });
+  const shown = (key: string): string => {
+    const page = own.peek(key, 'public');
+    return page ? `${page.page.status} ${textOf(own, page).slice(0, 20)}` : 'nothing';
+  };
+  await vi.waitFor(() => expect(shown('/a')).toContain('edition 2'));
+  expect([shown('/?page=2'), shown('/gone').slice(0, 3)]).toEqual(['nothing', '410']);
+  expect(replaced).toContain('all');
+  for (const { store, press } of opened) {
+    await press.close();
+    store.close();
+  }
+});
+
 describe('damage', () => {
   it('of a row drops the row', async () => {
     const store = open();
