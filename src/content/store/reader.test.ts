@@ -174,6 +174,25 @@ describe('a reader over an edition', () => {
     expect(reader.comments(1009, {}).items[0]?.replies.total).toBe(2);
   });
 
+  it('shows a comment that moves to another story there alone, and says that both pages change', () => {
+    store = fixtureStore(1);
+    const comment = (id: number, post: number, parent = 0) =>
+      storeComment(store, { id, post, parent, author: 'A', contentHtml: '<p>x</p>', date: '2026-11-21T09:00:00Z' });
+    comment(21, 1009);
+    comment(22, 1009, 21);
+    const total = (post: number): number => createReader(store).comments(post, {}).total;
+    const [here, there] = [total(1009), total(1010)];
+    expect([...comment(21, 1009)]).toEqual([]);
+    expect([...comment(21, 1010)].sort()).toEqual(['comments:1009', 'comments:1010']);
+    comment(22, 1010, 21);
+    expect([total(1009), total(1010)]).toEqual([here - 1, there + 1]);
+    expect(
+      createReader(store)
+        .comments(1010, { parent: 21 })
+        .items.map(({ id }) => id),
+    ).toEqual([22]);
+  });
+
   it('keeps a thread of thousands of answers to answers together, and ends in a cycle', () => {
     store = fixtureStore(1);
     const comment = (id: number, parent: number) =>

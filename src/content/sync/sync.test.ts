@@ -312,6 +312,8 @@ describe('following WordPress without webhooks', () => {
           { title: 'A &amp; B', url: `${wordpress.url}/about/` },
           { title: 'x', url: 'javascript:x' },
           { title: 'A draft', url: `${wordpress.url}/?page_id=7` },
+          { title: 'A place of no page', url: '#top' },
+          { title: ' <b></b> ', url: `${wordpress.url}/masthead/` },
         ],
       },
     ];

@@ -1,8 +1,10 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Cdn } from '../../lib/cdn/cdn.server.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
 import type { Invalidated } from '../../press/press.server.ts';
-import { createPublishing, type PublishingOptions } from './publishing.ts';
+import { tempDir } from '../../press/testing.ts';
+import { createPublishing, markPurges, type PublishingOptions } from './publishing.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const articles: Record<string, { slug: string; date: string; access: string }> = {
@@ -125,4 +127,28 @@ it('answers a change of the alert when its banner is on the pages, and then purg
   ]);
   void publishing.changed({ tags: new Set(['card:1']), withdrawn: [] });
   expect(updateAlert).toHaveBeenCalledOnce();
+});
+
+it('has the CDN forget every page at a start that follows a crash, or a stop with purges that were not sent', async () => {
+  const folder = tempDir();
+  onTestFinished(folder.remove);
+  const start = (unsent: number, provider: string | null = 'fastly') => {
+    const purged: string[][] = [];
+    const cdn = {
+      purge: (tags: Iterable<string>) => void purged.push([...tags]),
+      stats: () => ({ provider }),
+      close: async () => unsent,
+    } as unknown as Cdn;
+    return { stop: markPurges(cdn, folder.dir), purged };
+  };
+  const first = start(0);
+  expect(first.purged).toEqual([]);
+  const afterCrash = start(0);
+  expect(afterCrash.purged).toEqual([['site']]);
+  await afterCrash.stop();
+  const afterStop = start(3);
+  expect(afterStop.purged).toEqual([]);
+  await afterStop.stop();
+  expect(start(0, null).purged).toEqual([]);
+  expect(start(0).purged).toEqual([['site']]);
 });
