@@ -188,7 +188,7 @@ async function processDelivery(options: WebhookOptions, delivery: string, hook: 
   try {
     const { refreshed } = await refreshNamed(options, hook);
     // Recorded after it succeeded: a delivery that failed may come again.
-    store.prepare('INSERT OR IGNORE INTO deliveries VALUES (?, ?)').run(delivery, now());
+    store.prepare('INSERT OR REPLACE INTO deliveries VALUES (?, ?)').run(delivery, now());
     const ms = Math.round(performance.now() - began);
     log.info({ event, type, id, ms }, 'content: webhook processed');
     return { status: 200, body: { ok: true, refreshed, ms } };

@@ -189,6 +189,9 @@ describe('a webhook', () => {
     expect((await handOver(true)).status).toBe(200);
     now += 899_000;
     expect((await handOver(true)).status).toBe(409);
+    // What is sent again after that time is processed once more, and is remembered again.
+    now += 1000;
+    expect([(await handOver(true)).status, (await handOver(true)).status]).toEqual([200, 409]);
   });
 
   it('cannot be replayed under another id', async () => {
