@@ -359,6 +359,12 @@ describe('a body', () => {
   });
 });
 
+it('what transforms must not have made is removed by the second pass of the sanitizer', () => {
+  const made =
+    '<p name="a" style="color:red" onclick="b()" class="c">d<script>e</script><iframe src="https://f.example"></iframe></p>';
+  expect(sanitizer.finish(made, true)).toBe('<p class="c">d</p>');
+});
+
 describe('the opening', () => {
   const paragraph = (words: number): string =>
     `<p>${Array.from({ length: words }, (_, index) => `word${index}`).join(' ')}</p>`;
