@@ -5,9 +5,13 @@ import { islandsInAFile } from './scripts/islands-in-a-file.ts';
 import { pageStyles } from './scripts/page-styles.ts';
 import { rememberDigests } from './scripts/remember-digests.ts';
 import { interactionDirective, reactIslands, storyWorker } from './src/client/integrations.ts';
+import { publication } from './src/publication.ts';
+import { checkPublication } from './src/publication-check.ts';
 import { currencyStyles } from './src/styles/currency.ts';
 import { fontFallbacks } from './src/styles/font-fallbacks.ts';
 import { paperFonts } from './src/styles/fonts.ts';
+
+checkPublication(publication);
 
 /** React in one file: each of its five cost a head of its own, and every island needs them all. */
 const reactFile = {

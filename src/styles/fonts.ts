@@ -196,6 +196,9 @@ function faces(): Face[] {
   ];
 }
 
+/** How long the name is, by which the nameplate and the header's logo get narrower than their usual size. */
+export const nameplateLetters = (name: string): string => `--nameplate-letters:${[...name].length};`;
+
 /** The families by custom property; what follows the site's own is in font-fallbacks.ts. */
 const families = {
   '--font-nameplate': 'Nameplate,nameplate-times,nameplate-noto,Georgia,serif',
@@ -230,7 +233,7 @@ export function paperFonts(directory: string): Plugin {
       }
     }
     const properties = Object.entries(families).map(([property, value]) => `${property}:${value};`);
-    return `${rules.join('\n')}\n:root{${properties.join('')}}`;
+    return `${rules.join('\n')}\n:root{${properties.join('')}${nameplateLetters(publication.name)}}`;
   };
   return {
     name: 'broadsheet:fonts',

@@ -1,0 +1,131 @@
+/** Checks src/publication.ts before a build, so that a slip is named there and not found by a reader. */
+import type { Publication } from './publication.ts';
+
+type Unknown = Readonly<Record<string, unknown>>;
+
+/** What is wrong with a publication, each with its field. */
+export function publicationProblems(paper: Publication): readonly string[] {
+  const { sections, plans, billing, support } = paper;
+  const slugs: readonly string[] = sections.map(({ slug }) => slug);
+  const kinds = ['reader', 'member', 'founder'];
+  const { standard, byCountry } = billing.currencies;
+  const levels: Unknown = paper.access.sections;
+  return [
+    problem(
+      isKnown(() => new Intl.DateTimeFormat('en', { timeZone: paper.timeZone })),
+      'timeZone',
+      paper.timeZone,
+      'no time zone such as Europe/Berlin',
+    ),
+    problem(
+      isKnown(() => new Intl.Locale(paper.language)),
+      'language',
+      paper.language,
+      'no BCP 47 language such as en-NZ',
+    ),
+    problem(paper.timeZoneLabel.trim() !== '', 'timeZoneLabel', paper.timeZoneLabel, 'empty'),
+    ...repeated('sections: the slug', slugs),
+    ...repeated(
+      'sections: the id',
+      sections.map(({ id }) => id),
+    ),
+    ...slugs.map((slug) =>
+      problem(/^[a-z0-9-]+$/.test(slug), 'sections: the slug', slug, 'not of small letters, digits and dashes'),
+    ),
+    ...paper.opinionSections.map((slug) => problem(slugs.includes(slug), 'opinionSections', slug, 'no section')),
+    ...Object.keys(paper.homeLayouts).map((slug) => problem(slugs.includes(slug), 'homeLayouts', slug, 'no section')),
+    ...Object.entries(levels).map(([slug, level]) =>
+      problem(
+        ['free', 'registered', 'subscriber'].includes(String(level)),
+        `access.sections.${slug}`,
+        level,
+        'no level',
+      ),
+    ),
+    problem(plans.sold.length > 0, 'plans.sold', '', 'empty'),
+    ...repeated('plans.ids', Object.values(plans.ids)),
+    problem(
+      plans.printWith === null || plans.sold.includes(plans.printWith),
+      'plans.printWith',
+      plans.printWith,
+      'not among plans.sold',
+    ),
+    ...plans.listed.flatMap(({ id, kind, amount }) => [
+      problem(kinds.includes(kind), `plans.listed: the kind of ${id}`, kind, 'unknown'),
+      problem(
+        Number.isInteger(amount) && amount > 0,
+        `plans.listed: the amount of ${id}`,
+        amount,
+        'no whole number of minor units',
+      ),
+    ]),
+    ...repeated(
+      'plans.listed',
+      plans.listed.map(({ id }) => id),
+    ),
+    ...[standard, ...Object.values(byCountry)].map((code) =>
+      problem(currencies.has(code), 'billing.currencies', code, 'no currency in small letters such as nzd'),
+    ),
+    ...Object.keys(byCountry).map((country) =>
+      problem(/^[A-Z]{2}$/.test(country), 'billing.currencies.byCountry', country, 'no country of two capital letters'),
+    ),
+    ...repeated(
+      'newsletters',
+      paper.newsletters.map(({ slug }) => slug),
+    ),
+    ...paper.newsletters.map(({ slug }) =>
+      problem(!['breaking', 'offers'].includes(slug), 'newsletters', slug, 'taken by a choice of the site'),
+    ),
+    problem(
+      0 <= support.opens && support.opens < support.closes && support.closes <= 24,
+      'support.opens, support.closes',
+      `${support.opens}, ${support.closes}`,
+      'no hours of a day, one after the other',
+    ),
+    ...holidaysOf(support.holidays).map((day) =>
+      problem(/^\d{4}-\d\d-\d\d$/.test(day), 'support.holidays', day, 'no day such as 2027-12-25'),
+    ),
+    ...addressesOf(paper),
+  ].filter((text) => text !== null);
+}
+
+/** @throws Error with every problem, one a line */
+export function checkPublication(paper: Publication): void {
+  const problems = publicationProblems(paper);
+  if (problems.length > 0)
+    throw new Error(`src/publication.ts can’t be used:\n${problems.map((text) => `  ${text}`).join('\n')}`);
+}
+
+const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
+
+const problem = (right: boolean, field: string, value: unknown, what: string): string | null =>
+  right ? null : `${field}: ${JSON.stringify(value)} is ${what}`;
+
+const repeated = (field: string, values: readonly unknown[]): readonly string[] =>
+  [...new Set(values.filter((value, at) => values.indexOf(value) !== at))].map(
+    (value) => `${field}: ${JSON.stringify(value)} is there twice`,
+  );
+
+const holidaysOf = (holidays: 'us' | readonly string[]): readonly string[] => (holidays === 'us' ? [] : holidays);
+
+function isKnown(make: () => unknown): boolean {
+  try {
+    make();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function addressesOf({ links, contact }: Publication): readonly (string | null)[] {
+  const { social, ...single } = links;
+  const pages = [...Object.entries(single), ...social.map(({ name, href }) => [`social, ${name}`, href] as const)];
+  return [
+    ...pages.map(([name, href]) =>
+      problem(href === null || URL.canParse(href), `links.${name}`, href, 'no address of a page'),
+    ),
+    ...[contact.email, contact.tips, contact.corrections, contact.security].map((address) =>
+      problem(/^[^@\s]+@[^@\s]+$/.test(address), 'contact', address, 'no email address'),
+    ),
+  ];
+}
