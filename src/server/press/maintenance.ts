@@ -1,6 +1,6 @@
 /**
- * The press's background tasks: the warm-up of the important pages as soon as there is an edition, the new date in the masthead at New
- * York's midnight, and the removal of earlier builds' pages.
+ * The press's background tasks: the warm-up of the important pages as soon as there is an edition, the new date in the masthead at
+ * midnight in the paper's zone, and the removal of earlier builds' pages.
  */
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { dayInZone } from '../../lib/day-in-zone.ts';
