@@ -197,7 +197,7 @@ function faces(): Face[] {
 }
 
 /** How long the name is, by which the nameplate and the header's logo get narrower than their usual size. */
-export const nameplateLetters = (name: string): string => `--nameplate-letters:${[...name].length};`;
+const nameplateLetters = (name: string): string => `--nameplate-letters:${[...name].length};`;
 
 /** The families by custom property; what follows the site's own is in font-fallbacks.ts. */
 const families = {
