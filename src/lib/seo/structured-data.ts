@@ -215,7 +215,7 @@ function audioObject(article: Article): JsonLd | null {
 }
 
 /** What the sound of a story adds to the story's own data. */
-export function soundOfArticle(article: Article): { readonly audio?: JsonLd } {
+function soundOfArticle(article: Article): { readonly audio?: JsonLd } {
   const audio = audioObject(article);
   return audio && !article.podcast ? { audio } : {};
 }
