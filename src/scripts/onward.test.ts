@@ -49,6 +49,16 @@ describe('lists that lead on', () => {
     expect(titles('author')).toEqual(['one', 'two']);
   });
 
+  it('are taken away with the link to all, where the story is the only one of its section', async () => {
+    answers = { '/fragments/section': '<article><h3 class="headline"><a href="/article/here">here</a></h3></article>' };
+    vi.spyOn(Element.prototype, 'getBoundingClientRect').mockReturnValue({ top: innerHeight + 1 } as DOMRect);
+    await open(
+      '<section id="section"><div data-fragment="/fragments/section" data-limit="6"><p class="all"><a href="/section/x">See all stories</a></p></div></section>',
+    );
+    await vi.waitFor(() => expect(document.querySelector('#section')).toBeNull());
+    vi.restoreAllMocks();
+  });
+
   it('leave their room as it is where they cannot be fetched', async () => {
     answers = {};
     await open(list('author'));

@@ -35,7 +35,8 @@ function fill(place: HTMLElement, page: Document): void {
     return link && !here.includes(link.pathname);
   });
   if (items.length > 0) place.replaceChildren(...items.slice(0, lengthOf(place)));
-  else if (place.children.length === 0) vacate(place.closest('section') as HTMLElement);
+  // A link to all of them is no story.
+  else if (!place.querySelector(headlines)) vacate(place.closest('section') as HTMLElement);
   dispatchEvent(new Event('broadsheet:stories'));
 }
 
