@@ -88,6 +88,31 @@ onBothEngines('of several readers', (engines) => {
     expect((await accounts.session(stranger)).session).toBeNull();
   });
 
+  it('an address that is proven proves no other', async () => {
+    const { accounts, database, token } = await bench(await engines.open());
+    for (const email of [ada, grace]) got(await accounts.create(email, caller(), '/', 'enter'));
+    got(await accounts.useLink(token(ada), caller()));
+    const users = await database.db.selectFrom('users').select(['email', 'emailVerified']).orderBy('email').execute();
+    expect(users).toEqual([
+      { email: ada, emailVerified: 1 },
+      { email: grace, emailVerified: 0 },
+    ]);
+  });
+
+  it('profiles are each reader’s own, and each app’s', async () => {
+    const { accounts, join } = await bench(await engines.open());
+    const sessions = [(await join(ada)).session, (await join(grace, elsewhere(1))).session];
+    for (const session of sessions) {
+      got(await accounts.saveProfile(session, { first_name: session.email }, 'merge'));
+      for (const app of ['games', 'print']) got(await accounts.saveExtendedProfile(session, app, [session.email, app]));
+    }
+    for (const session of sessions) {
+      expect(await accounts.profile(session)).toEqual({ first_name: session.email });
+      for (const app of ['games', 'print'])
+        expect(await accounts.extendedProfile(session, app)).toEqual([session.email, app]);
+    }
+  });
+
   it('links stay when another account is deleted', async () => {
     const { accounts, join, token } = await bench(await engines.open());
     const { session } = await join(ada);

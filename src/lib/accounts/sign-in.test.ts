@@ -65,6 +65,20 @@ onBothEngines('signing in', (engines) => {
     });
   });
 
+  it('opens the account that has the provider’s number at that provider', async () => {
+    const { accounts, by } = await open();
+    const proofs: readonly SocialProof[] = [
+      { ...google, subject: 'one', email: 'ada@example.com' },
+      { ...google, subject: 'two', email: 'grace@example.com' },
+      { ...google, subject: 'one', email: 'alan@example.com', provider: 'facebook' },
+    ];
+    for (const proof of proofs) got(await accounts.register(await by(proof)));
+    for (const { email: own, ...proof } of proofs) {
+      const entered = got(await accounts.login(await by({ ...proof, email: '', verified: false })));
+      expect(entered.session.email).toBe(own);
+    }
+  });
+
   it('takes the names that the provider gives, unless a profile can’t hold them', async () => {
     const { accounts, by, mail } = await open();
     const named = { ...google, lastName: 'Whitlock' };
