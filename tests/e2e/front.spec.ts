@@ -106,6 +106,23 @@ test.describe('header', () => {
 });
 
 test.describe('masthead', () => {
+  test('has the nameplate in the middle, between a box at either side', async ({ page }) => {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto('/');
+    const boxes = await page.locator('.masthead .top > *').evaluateAll((parts) =>
+      parts.map((part) => {
+        const { left, right, top, bottom } = part.getBoundingClientRect();
+        return { x: (left + right) / 2, y: (top + bottom) / 2 };
+      }),
+    );
+    const [start, plate, end] = boxes;
+    expect(boxes).toHaveLength(3);
+    expect(plate?.x).toBeCloseTo(640, -1);
+    expect((start?.x ?? 0) + (end?.x ?? 0)).toBeCloseTo(1280, -1);
+    expect(start?.x).toBeLessThan(250);
+    for (const ear of [start, end]) expect(Math.abs((ear?.y ?? 0) - (plate?.y ?? 0))).toBeLessThan(8);
+  });
+
   test('shows the day it is in New York, also on a page that was stored long ago', async ({ page }) => {
     // One minute past New York's midnight, when it is still the day before in most of America.
     await page.clock.install({ time: new Date('2031-07-05T04:01:00Z') });
