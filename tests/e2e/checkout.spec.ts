@@ -155,6 +155,7 @@ test.describe('a coupon', () => {
     await expect(apply).toBeDisabled();
     await applyCoupon(page, 'SUNSHINE20');
     await expect(step(page, 'payment').getByText('SUNSHINE20 takes 20% off')).toBeVisible();
+    await expect(step(page, 'payment').getByRole('button', { name: 'Remove' })).toBeFocused();
     await expect(payButton(page)).toHaveText('Join the Sun$96');
     await step(page, 'payment').getByRole('button', { name: 'Remove' }).click();
     await expect(payButton(page)).toHaveText('Join the Sun$120');

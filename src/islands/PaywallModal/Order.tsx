@@ -91,7 +91,9 @@ export function Coupon({ state, pressed, currency, locked, onApply, onRemove }: 
   const field = useRef<HTMLInputElement>(null);
   const remove = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (pressed.current) (field.current ?? remove.current)?.focus();
+    // A reader who has gone on to another field, such as the card's, keeps the focus there.
+    const isLost = document.activeElement === null || document.activeElement.matches('body, dialog');
+    if (pressed.current && isLost) (field.current ?? remove.current)?.focus();
     pressed.current = false;
   }, [pressed]);
   const [code, setCode] = useState(state.code);

@@ -573,6 +573,21 @@ describe('the coupon', () => {
     await settle(() => expect(document.activeElement).toBe(field(/^Coupon/)));
   });
 
+  it('leaves the focus where the reader has gone meanwhile, such as in the card’s fields', async () => {
+    await toPayment();
+    const elsewhere = document.createElement('input');
+    sheet().append(elsewhere);
+    const coupon = standard()['/api/v1/checkout/get-coupon'] as () => Response;
+    answers['/api/v1/checkout/get-coupon'] = () => {
+      elsewhere.focus();
+      return coupon();
+    };
+    await type(field(/^Coupon/), 'sunshine20');
+    await click(button('Apply'));
+    await settle(() => expect(text(sheet())).toContain('SUNSHINE20 takes 20% off'));
+    expect(document.activeElement).toBe(elsewhere);
+  });
+
   it('that takes everything off keeps a card all the same', async () => {
     await toPayment();
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(0));
