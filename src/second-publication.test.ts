@@ -88,7 +88,7 @@ it('one tier is the lowest and the highest, in its own currency', () => {
   expect(offerOf([sold, retired]).plans.map(({ id }) => id)).toEqual(['digital-monthly']);
 });
 
-it('nobody of the highest tier is asked to upgrade, and none is offered a print edition that isn’t there', () => {
+it('readers of the highest tier are not asked to upgrade, and none is offered a print edition that isn’t there', () => {
   expect(seenBy.upgradable).toBe('subscriber');
   const held = [{ product: 'courier-digital', print: false }];
   expect([mayUpgrade(held), mayUpgrade([{ product: 'other', print: false }])]).toEqual([false, true]);
