@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type BoundedMap, createBoundedMap } from '../bounded-map.ts';
 import type { Card } from '../content/model.ts';
-import type { ContentReader } from '../content/reader.ts';
+import type { ArticleFilter, ContentReader } from '../content/reader.ts';
 import { tag } from '../content/tags.ts';
 import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
@@ -290,19 +290,29 @@ async function renewLists(state: State): Promise<void> {
   if (age >= 0 && age < rules.refreshMinutes * 60_000) return;
   const content = options.reader();
   if (!content.edition().ready) return;
+  const shown = new Map(onPages.lists);
   const lists = new Map<string, readonly number[]>();
   for (const name of ['', ...content.sections().map(({ slug }) => slug)]) {
-    lists.set(name, topIds(state, { limit: rules.list, section: name || undefined }));
+    const query = { limit: rules.list, section: name || undefined };
+    // Where there was no list, pages show the newest articles: a first list that holds the same renders none of them again.
+    if (!shown.has(name)) shown.set(name, newestIds(state, query));
+    lists.set(name, topIds(state, query));
     // A request in between must not wait for all lists.
     await nextTurn();
   }
-  const changed = changedLists(onPages.lists, lists);
+  const changed = changedLists(shown, lists);
   const made = { made: now(), lists };
   if (shared) return share(state, shared, textOf(made), changed.map(tag.popular));
   state.onPages = made;
   writeLists(file, made, log);
   if (changed.length > 0) onChange(new Set(changed.map(tag.popular)));
 }
+
+const newestIds = ({ options }: State, query: ArticleFilter): number[] =>
+  options
+    .reader()
+    .articles(query)
+    .items.map(({ id }) => id);
 
 /** Gives the lists to all nodes. Not awaited: that takes until their pages are fresh, and readings wait to be written. */
 function share(state: State, shared: SharedLists, text: string, tags: readonly string[]): void {
