@@ -326,6 +326,27 @@ test('the history restores a front, and a scheduled one comes at its time', asyn
   expect(first).not.toBe('');
 });
 
+test('what is changed while the site is slow is saved at once, and the news of the site follows', async ({ page }) => {
+  await openScreen(page);
+  const isAsked = (url: string | URL) => decodeURIComponent(String(url)).includes('/newsroom/v1/delivery/');
+  let isSlow = true;
+  await page.route(isAsked, (route) =>
+    isSlow
+      ? route.fulfill({ json: { delivery: 'd', state: 'pending', message: 'Sending to the site…' } })
+      : route.fallback(),
+  );
+  const asked = page.waitForRequest((request) => isAsked(request.url()));
+  await press(page, 'Publish');
+  await asked;
+  await titleOf(page, 0).focus();
+  await page.keyboard.press('Alt+End');
+  await saved(page);
+  isSlow = false;
+  await expect(page.locator('.newsroom-front-message')).toHaveText(/^Live on the site in [\d,]+ ms\.$/, {
+    timeout: 60_000,
+  });
+});
+
 test('the demo edition has a section with a package', async ({ page }) => {
   await page.goto('/section/justice');
   await expect(page.locator('.section-page .columns .lead .headline')).toContainText('Court Reporters');

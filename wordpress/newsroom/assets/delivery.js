@@ -11,7 +11,7 @@
 	}
 	let turn = 0;
 
-	/** Asks until a delivery that is not the last known one has ended, or half a minute is over. */
+	/** Asks until a delivery that is not the last known one has ended, or ten minutes are over. */
 	async function follow( wait ) {
 		const mine = ++turn;
 		for ( let tries = 0; tries < wait && mine === turn; tries++ ) {
@@ -31,7 +31,7 @@
 				line.dataset.last = answer.delivery;
 				return answer;
 			}
-			await new Promise( ( resolve ) => setTimeout( resolve, Math.min( 3000, 250 * ( tries + 1 ) ) ) );
+			await new Promise( ( resolve ) => setTimeout( resolve, Math.min( 10000, 250 * ( tries + 1 ) ) ) );
 		}
 		return null;
 	}
@@ -49,7 +49,7 @@
 			( editor.isSavingPost() && ! editor.isAutosavingPost() ) ||
 			( data.select( 'core/edit-post' ) && data.select( 'core/edit-post' ).isSavingMetaBoxes() );
 		if ( saving && ! now ) {
-			follow( 12 ).then( ( answer ) => {
+			follow( 80 ).then( ( answer ) => {
 				if ( answer ) {
 					data.dispatch( 'core/notices' ).createNotice( answer.state === 'done' ? 'success' : 'error', answer.message, {
 						id: 'newsroom-delivery',

@@ -20,11 +20,14 @@
 	const { ask, control, failed, History, newSlot, Notes, Search, Slot } = parts;
 	const { inPlaces, isPackage, ordered, placeWords, stepOf, stepped, withKind } = order;
 
-	/** Milliseconds after the last change until it is saved; changes that can be undone; requests for what became of a publication. */
+	/** Milliseconds after the last change until it is saved; changes that can be undone. */
 	const saveAfter = 800;
 	const mostUndone = 100;
-	const mostChecks = 20;
-	const checkEvery = 700;
+	/** Requests for what became of a publication, in ten minutes: the first ones soon after each other, milliseconds. */
+	const mostChecks = 140;
+	const soonChecks = 20;
+	const checkSoon = 700;
+	const checkLater = 5000;
 
 	function Front() {
 		const [ page, setPage ] = useState( first );
@@ -42,6 +45,7 @@
 		const now = useRef( { page, slots, version: 0, saved: '[]', conflict: false } );
 		const queue = useRef( Promise.resolve() );
 		const focus = useRef( null );
+		const followed = useRef( 0 );
 		now.current.slots = slots;
 
 		const say = ( words ) => {
@@ -50,8 +54,8 @@
 			wp.a11y.speak( words );
 		};
 
-		/** Takes over what WordPress has. @param whole also the slots */
-		const take = ( answer, whole ) => {
+		/** Takes over what WordPress has. @param whole also the slots @param isRestored the first one gets the focus: the button is gone */
+		const take = ( answer, whole, isRestored = false ) => {
 			setState( ( before ) =>
 				before && ! whole
 					? {
@@ -67,6 +71,9 @@
 			now.current.saved = JSON.stringify( own );
 			if ( whole ) {
 				now.current.slots = own;
+				if ( isRestored && own.length > 0 ) {
+					focus.current = { id: own[ 0 ].id, name: 'title' };
+				}
 				setSlots( own );
 			}
 		};
@@ -229,15 +236,26 @@
 			}
 		};
 
-		/** Waits until the site has it, and says so. */
+		/** Says when the site has it. Not one of the queue: what the editor changes meanwhile is saved at once. */
 		const follow = async ( post ) => {
+			const mine = ++followed.current;
+			const onPage = now.current.page;
+			let said = '';
 			for ( let check = 0; check < mostChecks; check++ ) {
 				const { state: at, message: words } = await apiFetch( { path: `/newsroom/v1/delivery/${ post }` } );
-				if ( [ 'done', 'failed' ].includes( at ) || check === mostChecks - 1 ) {
-					say( words );
+				if ( mine !== followed.current || onPage !== now.current.page ) {
 					return;
 				}
-				await new Promise( ( resolve ) => setTimeout( resolve, checkEvery ) );
+				const isOver = [ 'done', 'failed' ].includes( at );
+				if ( words !== said && ( isOver || check >= soonChecks ) ) {
+					said = words;
+					setMessage( words );
+					wp.a11y.speak( words );
+				}
+				if ( isOver ) {
+					return;
+				}
+				await new Promise( ( resolve ) => setTimeout( resolve, check < soonChecks ? checkSoon : checkLater ) );
 			}
 		};
 
@@ -249,11 +267,13 @@
 				}
 				const before = now.current.slots;
 				const answer = await ask( now.current.page, path, method, { version: now.current.version, ...data } );
+				const isRestored = path.startsWith( '/history' );
 				// What was changed during the request stays on the screen, except where a front is restored.
-				take( answer, path.startsWith( '/history' ) || now.current.slots === before );
+				take( answer, isRestored || now.current.slots === before, isRestored );
 				say( words );
 				if ( words === publishedWords || words === restoredWords ) {
-					await follow( answer.post );
+					// Without a response the words stay as they are: the front is published all the same.
+					follow( answer.post ).catch( () => {} );
 				}
 			} );
 
@@ -267,13 +287,7 @@
 				'POST',
 				{ publish },
 				publish ? restoredWords : __( 'Restored as a draft.', 'newsroom' )
-			).then( () => {
-				// The button is gone.
-				const title = list.current && list.current.querySelector( '[data-control="title"]' );
-				if ( title ) {
-					title.focus();
-				}
-			} );
+			);
 		};
 
 		/** One window shows the draft as any reader would see it, on a phone and on a desktop. */

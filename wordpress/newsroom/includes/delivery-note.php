@@ -99,6 +99,9 @@ function newsroom_delivery_message( $row, $post = null ) {
 		/* translators: %s: reason. */
 		return sprintf( __( 'Saved in WordPress. The site doesn’t have the change yet; it is retried. %s', 'newsroom' ), $row->error );
 	}
+	if ( 'pending' === $row->state && get_transient( 'newsroom_site_down' ) ) {
+		return __( 'Saved in WordPress. The site didn’t respond a moment ago; WordPress tries again in a moment.', 'newsroom' );
+	}
 	return __( 'Sending to the site…', 'newsroom' );
 }
 
