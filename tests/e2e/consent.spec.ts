@@ -1,6 +1,7 @@
 /** The question about third parties: asked where there are some, answered in earnest, and taken back at any time. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
+import { cutWords, textSizeOf, withLargeText } from '../world/large-text.ts';
 import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { banner, chose, expect, test } from '../world/third-parties.ts';
 
@@ -132,4 +133,22 @@ test.describe('without JavaScript', () => {
     await expect(page.getByRole('checkbox', { name: 'Advertising' })).toBeChecked();
     expect((await choiceOf(page))?.value).toBe('1.advertising');
   });
+});
+
+test('with large text on a phone the question can be read, and both answers are in reach', async ({ page }) => {
+  for (const size of [
+    { width: 390, height: 664 },
+    { width: 320, height: 568 },
+  ]) {
+    await page.setViewportSize(size);
+    await page.goto('/about');
+    await expect(banner(page)).toBeVisible();
+    await withLargeText(await textSizeOf(page), page, async () => {
+      expect(await cutWords(page)).toEqual([]);
+      for (const name of ['Accept all', 'Reject all'])
+        await expect(banner(page).getByRole('button', { name })).toBeInViewport({ ratio: 1 });
+      const box = await banner(page).boundingBox();
+      expect(box?.y, 'top of the question').toBeGreaterThanOrEqual(0);
+    });
+  }
 });
