@@ -183,7 +183,7 @@ async function passOn(
     answer = await request(url, {
       method: incoming.method === 'HEAD' ? 'HEAD' : 'GET',
       dispatcher: connections(),
-      headers: { accept: 'audio/*', ...pick(incoming.headers, rangeHeaders) },
+      headers: { accept: 'audio/*', ...askedFor(incoming) },
       signal: hangUp.signal,
     });
   } catch (error) {
@@ -213,6 +213,12 @@ async function passOn(
   outgoing.setTimeout(idleMs, () => outgoing.destroy());
   // A reader who leaves ends the connection: that is no error.
   await pipeline(answer.body, outgoing).catch(() => {});
+}
+
+/** Headers for what the browser asks for. For several parts at once it gets the whole file: no player asks for them, and they aren't audio. */
+function askedFor({ headers }: IncomingMessage): Record<string, string> {
+  const { range, ...others } = pick(headers, rangeHeaders);
+  return range === undefined || range.includes(',') ? others : { ...others, range };
 }
 
 function pick(
