@@ -34,6 +34,7 @@ const commands = {
   'bench:accounts': '../bench/accounts.ts',
   'bench:adopt': '../bench/adopt.ts',
   'bench:backup': '../bench/backup.ts',
+  'bench:cache': '../bench/cache.ts',
   'bench:checkout': '../bench/checkout.ts',
   'bench:cluster': '../bench/cluster.ts',
   'bench:content': '../bench/content.ts',

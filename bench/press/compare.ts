@@ -1,5 +1,10 @@
 /** Contenders that take turns, so that what else the machine does falls on all of them alike. */
-import { load, type Measured, type Target } from './contenders.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { load, type Measured, pinned, stopAll, type Target, usual, withWrk } from './contenders.ts';
+
+const limitMs = 10 * 60_000;
 
 export const rounds = 5;
 export const seconds = 2;
@@ -12,6 +17,38 @@ export interface Runner {
   readonly paths: string;
   readonly connections: number;
   readonly results: Measured[];
+}
+
+/** Prints whether a bound holds. */
+export type Bound = (what: string, holds: boolean, figure: string) => void;
+
+/**
+ * Runs a bench in a folder of its own, and stops every contender at its end.
+ *
+ * @returns exit code: 1 when a bound is missed
+ */
+export async function compare(bench: (folder: string, bound: Bound) => Promise<void>): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'press-bench-'));
+  let failed = false;
+  const timer = setTimeout(() => {
+    console.log('The bench takes too long and stops.');
+    stopAll();
+    process.exit(1);
+  }, limitMs);
+  try {
+    console.log(
+      `${withWrk ? 'wrk' : 'own load generator (wrk is not installed)'}, ${usual} connections, ${pinned ? 'server and load pinned to a core each' : 'not pinned'}; medians of ${rounds} rounds\n`,
+    );
+    await bench(folder, (what, holds, figure) => {
+      if (!holds) failed = true;
+      console.log(`${holds ? 'pass' : 'FAIL'}  ${what}: ${figure}`);
+    });
+  } finally {
+    clearTimeout(timer);
+    stopAll();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return failed ? 1 : 0;
 }
 
 /** Runs all contenders, one after another. */
