@@ -117,7 +117,7 @@ describe('the lease', () => {
   it('is taken from a node that stops between getting the lock and becoming the holder', async () => {
     const { log, session } = await shop();
     // Every node asks for it.
-    await log.id();
+    await log.head();
     const [first, second] = [await session(), await session()];
     let stops = (_: unknown): void => {};
     const stopping = new Promise((resolve) => {

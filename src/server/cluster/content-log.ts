@@ -21,6 +21,11 @@ export interface LogBatch {
   readonly entries: readonly (LogEntry & { readonly revision: number })[];
 }
 
+export interface LogHead {
+  readonly id: string;
+  readonly revision: number;
+}
+
 /** Another node has become the writer. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
@@ -34,8 +39,16 @@ export interface ContentLogOptions {
 }
 
 export interface ContentLog {
-  /** Identifies this log; a node whose content store follows another one starts from nothing. */
-  id(): Promise<string>;
+  /** Its id and the number of the latest append. A node whose content store follows a log with another id starts from nothing. */
+  head(): Promise<LogHead>;
+  /**
+   * Gives the log another id, unless another node has done it. For a log that ends before a revision which a node has read: PostgreSQL was
+   * restored from a backup, and the log gives these revisions a second time.
+   *
+   * @param id the one that the log has had
+   * @returns the new one
+   */
+  beginAnew(id: string): Promise<string>;
   /** Number of the latest append. */
   revision(): Promise<number>;
   /**
@@ -61,18 +74,19 @@ const keptMs = 3 * 24 * 60 * 60 * 1000;
 export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
   const created = sql`insert into content_log (version, id, revision, epoch, renewed)
     values (${version}, ${randomUUID()}, 0, 0, ${sql.raw(databaseNow)}) on conflict do nothing`;
-  const head = async (): Promise<{ id: string; revision: number }> => {
-    const query = sql<{
-      id: string;
-      revision: number;
-    }>`select id, revision from content_log where version = ${version}`;
+  const head = async (): Promise<LogHead> => {
+    const query = sql<LogHead>`select id, revision from content_log where version = ${version}`;
     const [row] = (await query.execute(db)).rows;
     if (row) return row;
     await created.execute(db);
     return head();
   };
   return {
-    id: async () => (await head()).id,
+    head,
+    async beginAnew(id) {
+      await sql`update content_log set id = ${randomUUID()} where version = ${version} and id = ${id}`.execute(db);
+      return (await head()).id;
+    },
     revision: async () => (await head()).revision,
     async append(entries, epoch) {
       const latest = new Map(entries.map((entry) => [`${entry.kind} ${entry.id}`, entry]));

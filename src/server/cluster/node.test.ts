@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { prepare } from '../../../tests/world/databases.ts';
 import { silent } from '../../lib/logging.ts';
 import { databaseNow } from './channel.ts';
+import { openContentLog } from './content-log.ts';
 import { createClusterNode } from './node.ts';
 
 const engines = prepare('postgres');
@@ -26,7 +27,7 @@ it('does not hear by a read from before its report, when nothing waited for it m
     goneMs,
     beatMs: 3_600_000,
     contentLog: {
-      id: async () => 'log',
+      head: async () => ({ id: 'log', revision: 0 }),
       async read() {
         reads++;
         if (!isOpen) await gates[0]?.promise;
@@ -72,7 +73,10 @@ it('leaves no report behind when it stops while one is under way', async () => {
     version: 1,
     log: silent,
     beatMs: 3_600_000,
-    contentLog: { id: async () => 'log', read: async () => ({ revision: 0, entries: [] }) } as never,
+    contentLog: {
+      head: async () => ({ id: 'log', revision: 0 }),
+      read: async () => ({ revision: 0, entries: [] }),
+    } as never,
     follower: { revision: () => 0, belongsTo() {}, apply: async () => {} },
     workersUpdated() {
       reporting.resolve();
@@ -88,4 +92,48 @@ it('leaves no report behind when it stops while one is under way', async () => {
   await stopping;
   await sql`select pg_sleep(0.2)`.execute(db);
   expect((await sql`select id from cluster_nodes`.execute(db)).rows).toEqual([]);
+});
+
+it('copies the content again when PostgreSQL was restored to an earlier moment', async () => {
+  const { db } = await engines.open(await engines.migratedPlace());
+  const contentLog = openContentLog({ db, version: 1 });
+  const append = (id: number) => contentLog.append([{ kind: 'document', id: String(id), payload: '{}' }], null);
+  let store = { log: '', revision: 0, ids: [] as string[] };
+  const node = createClusterNode({
+    id: randomUUID(),
+    lease: { epoch: null } as never,
+    db,
+    listenUrl: '',
+    version: 1,
+    log: silent,
+    beatMs: 3_600_000,
+    contentLog,
+    follower: {
+      revision: () => store.revision,
+      belongsTo(log) {
+        if (store.log !== log) store = { log, revision: 0, ids: [] };
+      },
+      async apply({ revision, entries }) {
+        store = { ...store, revision, ids: [...store.ids, ...entries.map(({ id }) => id)] };
+      },
+    },
+  });
+  try {
+    for (const id of [1, 2, 3]) await append(id);
+    await node.catchUp(5000);
+    expect(store).toMatchObject({ revision: 3, ids: ['1', '2', '3'] });
+    // As it was after the first append.
+    await sql`delete from content_entries where revision > 1`.execute(db);
+    await sql`update content_log set revision = 1`.execute(db);
+    await append(4);
+    await node.catchUp(5000);
+    expect(store).toMatchObject({ revision: 2, ids: ['1', '4'] });
+    // Only once: the other nodes, which have read as far, find the new id.
+    const { log } = store;
+    await append(5);
+    await node.catchUp(5000);
+    expect(store).toMatchObject({ log, revision: 3, ids: ['1', '4', '5'] });
+  } finally {
+    await node.stop();
+  }
 });

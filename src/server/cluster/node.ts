@@ -247,7 +247,15 @@ async function readLog(state: State): Promise<void> {
   try {
     while (state.followAgain && !state.stopping.signal.aborted) {
       state.followAgain = false;
-      follower.belongsTo(await contentLog.id());
+      const { id, revision } = await contentLog.head();
+      follower.belongsTo(id);
+      if (revision < follower.revision()) {
+        log.warn(
+          {},
+          'The content log ends before what this node has read: PostgreSQL was restored. All nodes copy the content again',
+        );
+        follower.belongsTo(await contentLog.beginAnew(id));
+      }
       for (;;) {
         const began = performance.now();
         const batch = await contentLog.read(follower.revision());
