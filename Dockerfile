@@ -10,7 +10,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
 # Files of a checkout with a strict umask are for their owner only, and the site runs as another user.
-RUN chmod -R a+rX package.json package-lock.json astro.config.mjs tsconfig.json public scripts src
+RUN chmod -R a+rX package.json package-lock.json astro.config.mjs tsconfig.json public scripts src wordpress
 RUN npm run build
 
 FROM node:24-slim AS packages
@@ -31,6 +31,8 @@ COPY --from=build /app/public ./public
 COPY --from=build /app/scripts ./scripts
 COPY --from=build /app/src ./src
 COPY --from=build /app/dist ./dist
+# "verify" compares the plugin's version with this one.
+COPY --from=build /app/wordpress/newsroom/newsroom.php ./wordpress/newsroom/newsroom.php
 # DATA_DIR is a folder in the volume, because the volume's own may belong to root and hold lost+found.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4321 DATA_DIR=/data/site
 # The image's user "node", as a number, so that Kubernetes can see that it isn't root.

@@ -102,6 +102,8 @@ describe('the image', () => {
       // The operators' commands find that there is nothing to install and to build.
       const command = await run(['node', 'scripts/run.mjs', 'newsletter']);
       expect(command).toEqual({ code: 1, text: expect.stringContaining('Say which letter') });
+      const verified = await run(['node', 'scripts/run.mjs', 'verify', '--only', 'wordpress']);
+      expect(verified).toEqual({ code: 0, text: expect.stringContaining('0 failed, 4 not asked') });
 
       expect(readdirSync(join(running.data, 'site'))).toEqual(expect.arrayContaining(['content.sqlite', 'pages']));
       if (running.isolated) {
