@@ -284,6 +284,18 @@ describe('what is refused', () => {
     expect(answer.headers['content-type']).toMatch(/^text\/plain/);
   });
 
+  test.each([
+    ['http://example.com/x.png', 'debug', 'Pictures from example.com are not served here.'],
+    ['/broken.jpg', 'warn', 'The host of the original responded with 500.'],
+  ])('the log has the reason: %s', async (file, level, reason) => {
+    const lines: unknown[] = [];
+    const at = (name: string) => (context: object) => void lines.push([name, context]);
+    await images.close();
+    images = await open({ log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } });
+    await ask(file);
+    expect(lines).toEqual([[level, expect.objectContaining({ reason })]]);
+  });
+
   test('a public name with a private address', async () => {
     await images.close();
     images = await open({

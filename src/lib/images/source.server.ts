@@ -326,12 +326,15 @@ export function createRefusals(now: () => number): Refusals {
 /** Seconds after which to try again, where nothing else is said. */
 const retryAfter = 10;
 
-/** The response to a refused request: only whether to try again. The reason goes to the log. */
+/** The response to a refused request: only whether to try again. The reason goes to the log; that of a 404, which anyone can cause, at the level `debug`. */
 export function refusalAnswer(error: unknown, log: Logger) {
   const known = error instanceof ImageError ? error : null;
   if (!known) log.error({ err: error }, 'A picture request failed');
-  else if (known.status >= 500)
-    log.warn({ status: known.status, reason: known.message, cause: String(known.cause ?? '') }, 'No picture');
+  else {
+    const details = { status: known.status, reason: known.message, cause: String(known.cause ?? '') };
+    if (known.status >= 500) log.warn(details, 'No picture');
+    else log.debug(details, 'No picture');
+  }
   const status = known === null ? 500 : known.status >= 500 ? 503 : known.status === 400 ? 400 : 404;
   const sentences: Record<number, string> = {
     400: known?.message ?? '',
