@@ -41,11 +41,23 @@ const metricsIn = (query: string): string[] =>
     .match(/\b[a-z][a-z_]+\b(?! *\()/g)
     ?.filter((word) => !['and', 'unless'].includes(word)) ?? [];
 
+/** The names in a row of the table in docs/operations.md, some of them shortened (`…_total`) or of several metrics (`process_*`). */
+const patternsOf = (names: string): RegExp[] =>
+  [...names.matchAll(/`(…?)([a-z0-9_*]+)/g)].map(([, more, name = '']) => {
+    const pattern = name.replaceAll('*', '\\w+');
+    return new RegExp(more ? `${pattern}$` : `^${pattern}$`);
+  });
+const monitoring = /^## Monitoring$(.*?)^## /ms.exec(readFileSync(join(root, 'docs/operations.md'), 'utf8'))?.[1] ?? '';
+const rows = [...monitoring.matchAll(/^\| (`(?:broadsheet|nodejs|process)_.*?) \| .* \| (.*?) ?\|$/gm)];
+
 let known: ReadonlySet<string>;
+/** Without the series of a histogram. */
+let metrics: readonly string[];
 beforeAll(async () => {
-  const metrics = createMetrics(allMetricSources, silent);
-  metrics.measured({ page: 'home', device: 'phone', values: { lcp: 1, inp: 0.1, cls: 0, ttfb: 0.1 } });
-  const text = await metrics.text();
+  const site = createMetrics(allMetricSources, silent);
+  site.measured({ page: 'home', device: 'phone', values: { lcp: 1, inp: 0.1, cls: 0, ttfb: 0.1 } });
+  const text = await site.text();
+  metrics = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
   known = new Set([...ofPrometheus, ...[...text.matchAll(/^([a-z_]+)[ {]/gm)].map(([, name = '']) => name)]);
 });
 
@@ -70,20 +82,18 @@ it('every alert waits, has a severity, and says in one sentence what to do', () 
 });
 
 it('every metric that operators act on has an alert', () => {
-  const monitoring =
-    /^## Monitoring$(.*?)^## /ms.exec(readFileSync(join(root, 'docs/operations.md'), 'utf8'))?.[1] ?? '';
-  const rows = [...monitoring.matchAll(/^\| (`[a-z].*?) \| .* \| (.*?) ?\|$/gm)];
   const acted = rows.filter(([, , when]) => when).map(([, names = '']) => names);
   expect(acted.length).toBeGreaterThan(20);
   const watched = rules.flatMap(({ expr }) => metricsIn(expr)).map((name) => name.replace(/_bucket$/, ''));
-  const isWatched = (names: string): boolean => {
-    const patterns = [...names.matchAll(/`(…?)([a-z_*]+)/g)].map(([, more, name = '']) => {
-      const pattern = name.replaceAll('*', '\\w+');
-      return new RegExp(more ? `${pattern}$` : `^${pattern}$`);
-    });
-    return watched.some((name) => patterns.some((pattern) => pattern.test(name)));
-  };
+  const isWatched = (names: string): boolean =>
+    watched.some((name) => patternsOf(names).some((pattern) => pattern.test(name)));
   expect(acted.filter((names) => !isWatched(names))).toEqual([]);
+});
+
+it('the table of the guide has every metric, and no other', () => {
+  const patterns = rows.flatMap(([, names = '']) => patternsOf(names));
+  expect(metrics.filter((name) => !patterns.some((pattern) => pattern.test(name)))).toEqual([]);
+  expect(patterns.filter((pattern) => !metrics.some((name) => pattern.test(name)))).toEqual([]);
 });
 
 it('the panels have a title and a place of their own', () => {
