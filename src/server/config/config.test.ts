@@ -503,11 +503,11 @@ describe('settings', () => {
     const shown = Object.fromEntries(
       [
         ...readFileSync('.env.example', 'utf8').matchAll(
-          /^#(HOST|PORT|DATA_DIR|BACKUP_DAYS|LOG_LEVEL|SYNC_POLL_SECONDS|IMAGE_CACHE_MB|PRESS_MEMORY_MB)=(.*)$/gm,
+          /^#(HOST|PORT|DATA_DIR|WORKERS|\w+_(?:DAYS|POOL|PROXIES|LEVEL|SECONDS|MB|CONNECTIONS|CHECK|TAX|PURGE|DICTIONARY|TESTS|VERIFIER))=(.*)$/gm,
         ),
       ].map((match) => [match[1], match[2]]),
     );
-    expect(Object.keys(shown)).toHaveLength(8);
+    expect(Object.keys(shown)).toHaveLength(19);
     expect(parseConfig(shown)).toEqual(parseConfig({}));
   });
 });
