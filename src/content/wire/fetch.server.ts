@@ -27,7 +27,7 @@ export class SyncProblem extends Error {
 }
 
 const notInstalled = (client: Client): string =>
-  `${client.url} answers, but has no newsroom plugin: install and activate wordpress/newsroom there (docs/editors.md)`;
+  `${client.url} answers, but has no newsroom plugin: install and activate wordpress/newsroom there (docs/services/wordpress.md)`;
 
 /** Describes a failed request for the operator. */
 export function problemOf(client: Client, failure: Failure): SyncProblem {
@@ -191,7 +191,8 @@ export function problemOfFailure(failure: Failure, signsIn: boolean): WordPressP
     };
   }
   if (code === 'rest_no_route') {
-    const words = 'WordPress has no newsroom plugin: install and activate wordpress/newsroom there (docs/editors.md)';
+    const words =
+      'WordPress has no newsroom plugin: install and activate wordpress/newsroom there (docs/services/wordpress.md)';
     return { code: 'no-plugin', message: words };
   }
   return null;

@@ -113,7 +113,7 @@ function plugin(reply: Reply, siteUrl: string, pluginVersion: string): string {
   if (credentials !== true) {
     throw new CheckFailure(
       'the plugin does not see the site account',
-      'WordPress ignored the application password: see docs/operations.md, "WordPress", for servers that drop the Authorization header, Wordfence, and plain http',
+      'WordPress ignored the application password: see docs/services/wordpress.md for servers that drop the Authorization header, Wordfence, and plain http',
     );
   }
   return `version ${version}, calls ${String(site)}`;
