@@ -140,6 +140,14 @@ it('docs/operations.md names every page that is never cached, for readers and fo
     expect(pathsOf('uncached').filter((path) => !list.includes(`\`${path}\``))).toEqual([]);
 });
 
+it('docs/operations.md quotes lines that are in the log', () => {
+  const quoted = [...read('docs/operations.md').matchAll(/(?:"([^"]+)" in the log|the log line "([^"]+)")/g)];
+  expect(quoted.length).toBeGreaterThan(3);
+  const code = globSync('src/**/*.server.ts', { cwd: root }).concat(globSync('src/press/cache/*.ts', { cwd: root }));
+  const texts = code.map(read).join('\n');
+  expect(quoted.map(([, line, other]) => line ?? other ?? '').filter((line) => !texts.includes(line))).toEqual([]);
+});
+
 it('docs/editors.md names every page whose text is written in WordPress', () => {
   const [, list = ''] = /^- \*\*Pages\*\* with these slugs (.*?)\. /ms.exec(read('docs/editors.md')) ?? [];
   const slugs = [...list.matchAll(/`([\w-]+)`/g)].map(([, slug = '']) => slug);
