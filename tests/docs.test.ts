@@ -166,6 +166,12 @@ it('the pages about the plugin have its version and its filters', () => {
   expect(named.toSorted()).toEqual([...filters].toSorted());
 });
 
+it('README.md names every command', () => {
+  const text = read('README.md');
+  const named = new Set([...text.matchAll(/`npm (?:run )?([a-z][a-z:-]+)[` ]/g)].map(([, name = '']) => name));
+  expect(Object.keys(scripts).filter((name) => !named.has(name))).toEqual([]);
+});
+
 it('docs/architecture.md names every feature and every island', () => {
   const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
   const folders = globSync('src/{lib,islands}/*/', { cwd: root }).map((path) => basename(path));
