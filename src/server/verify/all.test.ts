@@ -2,9 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { apiVersion } from '../../lib/billing/engine/api-version.ts';
 import { silent } from '../../lib/logging.ts';
 import { parseConfig } from '../config/config.ts';
 import { allChecks } from './all.ts';
+import { neededEvents } from './stripe-account.ts';
 
 const docs = join(import.meta.dirname, '../../../docs');
 
@@ -27,4 +29,14 @@ it('every service has a page that says how it is verified, and the index names e
   const [table = ''] = section.split('\n## ');
   const listed = [...table.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, name = '']) => name);
   expect(listed.toSorted()).toEqual([...services].toSorted());
+});
+
+it("the guide names the version and every event of Stripe's webhooks that is checked", () => {
+  const guide = readFileSync(join(docs, 'operations.md'), 'utf8');
+  const [, text = ''] = /^2\. A webhook endpoint (.*?)^3\. /ms.exec(guide) ?? [];
+  expect(text).toContain(` ${apiVersion},`);
+  const named = [...text.matchAll(/`([a-z_]+\.[a-z_.]*\*?)`/g)].map(([, name = '']) => name);
+  const isNamed = (event: string): boolean =>
+    named.some((name) => (name.endsWith('*') ? event.startsWith(name.slice(0, -1)) : event === name));
+  expect(neededEvents.filter((event) => !isNamed(event))).toEqual([]);
 });
