@@ -247,9 +247,11 @@ async function readLog(state: State): Promise<void> {
   try {
     while (state.followAgain && !state.stopping.signal.aborted) {
       state.followAgain = false;
+      // Read before the log's end, which is never behind it.
+      const read = follower.revision();
       const { id, revision } = await contentLog.head();
       follower.belongsTo(id);
-      if (revision < follower.revision()) {
+      if (revision < Math.min(read, follower.revision())) {
         log.warn(
           {},
           'The content log ends before what this node has read: PostgreSQL was restored. All nodes copy the content again',
