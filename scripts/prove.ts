@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { ensureSandbox } from '../sandbox/setup.mjs';
 import { ensureBuilt } from './build.ts';
+import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
 import { startChild } from './setup/processes.mjs';
 import { duration, step } from './setup/steps.mjs';
@@ -40,13 +41,17 @@ const proofs: Record<string, Proof> = {
 
 /** @param args the proofs to run, as words of their names; none: all of them */
 export async function run(args: readonly string[]): Promise<number> {
+  const names = Object.keys(proofs);
+  const unknown = args.filter((word) => !names.some((name) => name.includes(word)));
+  if (unknown.length > 0)
+    throw new Stop(`There is no proof ${unknown.join(', ')}; there are:\n  ${names.join('\n  ')}`);
   await step('Setting up the sandbox for the proofs', () => ensureSandbox({ root, onProgress() {} }));
   await ensureBuilt();
   const wanted = Object.entries(proofs).filter(
     ([name]) => args.length === 0 || args.some((word) => name.includes(word)),
   );
   const results: string[] = [];
-  let failed = wanted.length === 0;
+  let failed = false;
   for (const [name, { project, files }] of wanted) {
     console.log(`\n── ${name}`);
     const began = Date.now();
