@@ -287,14 +287,16 @@ export const promotionCodes: Route[] = [
     const coupon = account.store.find('coupon', couponId);
     if (!coupon) throw noSuch('coupon', couponId, 'promotion[coupon]', 400);
     const code = params.text('code') ?? token(8).toUpperCase();
+    const customer = params.text('customer') ?? null;
+    // A code is unique for each customer: customers may have codes of their own that read the same.
     const taken = [...account.store.all('promotion_code')].some(
       (one) =>
         one.code.toLowerCase() === code.toLowerCase() &&
+        (one.customer === null || customer === null || one.customer === customer) &&
         promotionActive(one, account.store.find('coupon', one.promotion.coupon), account.now()),
     );
     if (taken) throw invalid(`An active promotion code with \`code: ${code}\` already exists.`, 'code');
     const restrictions = params.object('restrictions');
-    const customer = params.text('customer');
     return addPromotionCode(account, {
       active: params.bool('active') ?? true,
       code,

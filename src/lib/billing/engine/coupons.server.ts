@@ -11,7 +11,7 @@ import type { Price } from '../schema.ts';
 import { limitSubject } from './card-attempts.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
-import { Refused, refuse } from './stripe.server.ts';
+import { ifMissing, Refused, refuse } from './stripe.server.ts';
 
 type Dependencies = Pick<BillingDependencies, 'stripe' | 'limiter' | 'rules' | 'now'>;
 
@@ -76,7 +76,7 @@ async function findCoupon(
   return { coupon, discount: { promotion_code: promotion.id } };
 }
 
-/** A code may exist several times: for this customer, for others, or for all. */
+/** A code may exist many times: once for each of many customers, or for all. */
 async function fetchPromotionCode(
   stripe: Stripe,
   code: string,
@@ -87,10 +87,15 @@ async function fetchPromotionCode(
     'data.promotion.coupon.currency_options',
     'data.restrictions.currency_options',
   ];
-  const { data } = await stripe.promotionCodes.list({ code, limit: 10, expand });
+  const list = async (params: Stripe.PromotionCodeListParams): Promise<readonly Stripe.PromotionCode[]> =>
+    (await stripe.promotionCodes.list({ code, expand, ...params })).data;
+  const [owns, data] = await Promise.all([
+    // Asked for by itself, because it may be older than a page of other customers' codes.
+    customer === null ? [] : list({ customer, active: true, limit: 1 }).catch(ifMissing([])),
+    list({ limit: 10 }),
+  ]);
   const active = data.filter((one) => one.active);
-  const own = active.find((one) => customer !== null && idOf(one.customer) === customer);
-  return own ?? active.find((one) => one.customer === null) ?? active[0] ?? data[0] ?? null;
+  return owns[0] ?? active.find((one) => one.customer === null) ?? active[0] ?? data[0] ?? null;
 }
 
 async function isNew(stripe: Stripe, customer: string | null): Promise<boolean> {

@@ -1,0 +1,195 @@
+/** Two of a kind side by side: readers, subscriptions, codes, addresses, decisions, and answers of Stripe. What is of one stays with it. */
+import { randomUUID } from 'node:crypto';
+import { afterEach, expect, it } from 'vitest';
+import { type BillingBench, billingBench, day, home, paid, rules } from '../../../../tests/world/billing.ts';
+import { prepare } from '../../../../tests/world/databases.ts';
+import type { Session } from '../../accounts/service.ts';
+
+const engines = prepare('sqlite');
+let site: BillingBench;
+afterEach(() => site?.stop());
+
+const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+const stay = { coupon: 'stay', everyDays: 365 };
+
+async function open(): Promise<Session> {
+  site = await billingBench(await engines.open(), { rules: { ...rules, stay } });
+  return site.readers.join('ada@example.com');
+}
+async function subscribed(): Promise<{ session: Session; id: string }> {
+  const session = await open();
+  const { subscriptionId: id } = paid(await site.billing.subscribe(session, monthly));
+  await site.deliver();
+  return { session, id };
+}
+const sums = async () =>
+  (await site.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was).map(({ amount }) => amount);
+
+it.each([
+  ['another shop', {}],
+  ['another account', { user: randomUUID() }],
+])('a customer of %s with the same address of mail stays apart', async (_, metadata) => {
+  const session = await open();
+  const other = await site.dashboard.customers.create({ email: session.email, metadata });
+  paid(await site.billing.subscribe(session, monthly));
+  expect(await site.billing.customerOf(session)).not.toBe(other.id);
+  const theirs = await site.dashboard.subscriptions.list({ customer: other.id, status: 'all' });
+  expect(theirs.data).toEqual([]);
+});
+
+it('a decision for one plan is no answer to a call for another', async () => {
+  const session = await open();
+  const attempt = randomUUID();
+  const { subscriptionId } = paid(await site.billing.subscribe(session, { ...monthly, attempt }));
+  const other = await site.billing.subscribe(session, { ...monthly, plan_id: 'reader-yearly', attempt });
+  expect(other).toMatchObject({ ok: false, status: 409, error: { code: 'subscribed' } });
+  paid(await site.billing.switchPlan(session, { planId: 'member-monthly', attempt: randomUUID() }));
+  const again = { planId: 'member-monthly', attempt };
+  expect(paid(await site.billing.switchPlan(session, again))).toMatchObject({ subscriptionId, effective: 'now' });
+});
+
+it('a second click without an id is the same purchase for ten minutes, and later one too many', async () => {
+  const { session, id } = await subscribed();
+  await site.pass(9 * 60);
+  expect(paid(await site.billing.subscribe(session, monthly)).subscriptionId).toBe(id);
+  await site.pass(2 * 60);
+  const late = await site.billing.subscribe(session, monthly);
+  expect(late).toMatchObject({ ok: false, status: 409, error: { code: 'subscribed' } });
+  expect(await sums()).toEqual([1200]);
+});
+
+it('two upgrades on one day are two', async () => {
+  const { session } = await subscribed();
+  expect(paid(await site.billing.switchPlan(session, { planId: 'member-monthly' })).effective).toBe('now');
+  expect(paid(await site.billing.switchPlan(session, { planId: 'member-yearly' })).effective).toBe('now');
+  expect(await site.billing.subscription(session)).toMatchObject({ planId: 'member-yearly' });
+  expect(await sums()).toHaveLength(3);
+});
+
+it('a plan that is planned, taken back and planned again comes with the renewal', async () => {
+  const session = await open();
+  paid(await site.billing.subscribe(session, { ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' }));
+  for (let times = 0; times < 2; times++) {
+    expect(paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).effective).toBe('renewal');
+    expect(await site.billing.subscription(session)).toMatchObject({ next: { planId: 'reader-monthly' } });
+    if (times === 0) paid(await site.billing.resume(session));
+  }
+  await site.pass(32 * day);
+  await site.deliver();
+  expect(await sums()).toEqual([1200, 2000]);
+});
+
+it('a card that was refused is asked again when its reader tries it again', async () => {
+  const session = await open();
+  const customer = await site.dashboard.customers.create({ email: session.email, metadata: { user: session.userId } });
+  const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer: customer.id });
+  for (let tries = 1; tries <= 2; tries++) {
+    const refused = await site.billing.subscribe(session, { ...monthly, payment_method: bad.id });
+    expect(refused).toMatchObject({ ok: false, status: 402 });
+    expect((await site.dashboard.charges.list()).data).toHaveLength(tries);
+  }
+});
+
+it('an offer for one subscription is not taken with another of the same price and period', async () => {
+  const { session, id } = await subscribed();
+  const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(id);
+  const params = { customer: String(customer), default_payment_method: String(card) };
+  await site.dashboard.subscriptions.create({ ...params, items: [{ price: 'price_reader_monthly' }] });
+  await site.deliver();
+  paid(await site.billing.beginCancellation(session, { reason: null, words: null }));
+  const offered = (await site.billing.subscription(session))?.id ?? '';
+  expect(await site.billing.retentionOffer(session)).toMatchObject({ from: 1200, to: 600 });
+  await site.dashboard.subscriptions.cancel(offered);
+  await site.deliver();
+  expect(await site.billing.subscription(session)).toMatchObject({ status: 'active', price: 1200 });
+  expect((await site.billing.subscription(session))?.id).not.toBe(offered);
+  expect(await site.billing.retentionOffer(session)).toBeNull();
+  expect(await site.billing.stay(session)).toMatchObject({ ok: false, status: 409, error: { code: 'no_offer' } });
+});
+
+it('a code that many readers have is each one’s own, with what it takes off', async () => {
+  const ada = await open();
+  const eve = await site.readers.join('eve@example.com');
+  const { coupons, customers, promotionCodes } = site.dashboard;
+  for (const percent_off of [20, 50]) await coupons.create({ id: `off-${percent_off}`, percent_off, duration: 'once' });
+  const give = (customer: string, percent: number) =>
+    promotionCodes.create({ code: 'SPRING', customer, promotion: { type: 'coupon', coupon: `off-${percent}` } });
+  for (const [reader, percent] of [
+    [ada, 50],
+    [eve, 20],
+  ] as const) {
+    paid(await site.billing.setupIntent(reader));
+    await give((await site.billing.customerOf(reader)) ?? '', percent);
+  }
+  // More than a page of later ones.
+  for (let one = 0; one < 12; one++) await give((await customers.create({})).id, 20);
+  const check = (session: Session) =>
+    site.billing.coupon('SPRING', 'reader-monthly', { session, address: '203.0.113.9' });
+  expect(paid(await check(ada))).toMatchObject({ percent_off: 50 });
+  expect(paid(await check(eve))).toMatchObject({ percent_off: 20 });
+  for (const one of [ada, eve]) paid(await site.billing.subscribe(one, { ...monthly, discount_code: 'SPRING' }));
+  expect(await sums()).toEqual([960, 600]);
+});
+
+it('an address that is saved while an earlier one is on its way to Stripe is sent as well', async () => {
+  const session = await open();
+  paid(await site.billing.setupIntent(session));
+  const later = { ...home, address: { ...home.address, line1: '1 Liberty Street' } };
+  const { customers } = site.dashboard;
+  const update = customers.update.bind(customers);
+  customers.update = async (...asked: Parameters<typeof update>) => {
+    const answer = await update(...asked);
+    site.stripe.faults.add({ method: 'POST', path: '/v1/customers/', status: 503, times: 1 });
+    paid(await site.billing.saveShipping(session, later));
+    return answer;
+  };
+  const slow = await site.another({ stripe: site.dashboard });
+  paid(await slow.saveShipping(session, home));
+  paid(await site.billing.subscribe(session, monthly));
+  const kept = await site.dashboard.customers.retrieve((await site.billing.customerOf(session)) ?? '');
+  expect(kept).toMatchObject({ shipping: { address: { line1: '1 Liberty Street' } } });
+});
+
+/** A process whose next answer about a subscription, or next request for one, waits. */
+async function slowly(session: Session, what: 'request' | 'answer') {
+  const { subscriptions } = site.dashboard;
+  const retrieve = subscriptions.retrieve.bind(subscriptions);
+  const waits = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const held = async () => {
+    waits.resolve();
+    await gate.promise;
+  };
+  subscriptions.retrieve = (async (...asked: Parameters<typeof retrieve>) => {
+    subscriptions.retrieve = retrieve;
+    if (what === 'request') await held();
+    const answer = await retrieve(...asked);
+    if (what === 'answer') await held();
+    return answer;
+  }) as typeof retrieve;
+  const other = await site.another({ stripe: site.dashboard });
+  const repaired = other.repair(session);
+  await waits.promise;
+  return async () => {
+    gate.resolve();
+    await repaired;
+  };
+}
+
+it('an answer of Stripe’s that arrives late replaces no later one', async () => {
+  const { session } = await subscribed();
+  const goOn = await slowly(session, 'answer');
+  paid(await site.billing.cancel(session));
+  await goOn();
+  expect(await site.billing.subscription(session)).toMatchObject({ cancelAtPeriodEnd: true });
+});
+
+it('a late answer that may be the newer one is asked for again', async () => {
+  const { session, id } = await subscribed();
+  const goOn = await slowly(session, 'request');
+  await site.billing.repair(session);
+  await site.dashboard.subscriptions.update(id, { cancel_at_period_end: true });
+  await goOn();
+  await site.billing.drain();
+  expect(await site.billing.subscription(session)).toMatchObject({ cancelAtPeriodEnd: true });
+});
