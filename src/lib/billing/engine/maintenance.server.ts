@@ -9,7 +9,7 @@ import type { BillingDependencies } from './dependencies.ts';
 import { digest } from './fetch-subscription.server.ts';
 import type { BackgroundTask } from './jobs.server.ts';
 import { addNote } from './notes.server.ts';
-import { abandonAndRestore } from './plan-switches.server.ts';
+import { abandonAndRestore, pruneCancelledBefore } from './plan-switches.server.ts';
 import { prunePromotions } from './purchases.server.ts';
 import { pruneDisputes } from './subscriptions.server.ts';
 import { findWalletProblem } from './wallets.server.ts';
@@ -142,6 +142,7 @@ async function prune({ database: { db }, now }: BillingDependencies): Promise<vo
     .execute();
   await prunePromotions(db, now());
   await pruneDisputes(db, now());
+  await pruneCancelledBefore(db, now() - eventsKeptMs);
   await pruneRefusedCards(db, now() - eventsKeptMs);
 }
 

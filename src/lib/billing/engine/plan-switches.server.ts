@@ -3,6 +3,7 @@
  * pending update). A downgrade begins with the next bill (a schedule), except during a Trial Offer, which a schedule can't contain.
  */
 import type { Session } from '../../accounts/service.ts';
+import type { Queries } from '../../database.ts';
 import { knownIn } from '../currency.ts';
 import { messages } from '../messages.ts';
 import type { Price, QuoteAnswer, SwitchAnswer, SwitchAsk } from '../schema.ts';
@@ -19,6 +20,7 @@ import {
 import { resume, voidSwitch } from './cancel.server.ts';
 import { abandonPurchase } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
+import { addNote, deleteNote, findNote, pruneNotes } from './notes.server.ts';
 import { fetchAttempt, finish } from './payments.server.ts';
 import {
   clearPlannedSwitch,
@@ -116,11 +118,47 @@ export async function abandonOpenSwitch(dependencies: BillingDependencies, userI
   return (await abandonPurchase(dependencies, open)) === 'given up';
 }
 
-/** Abandons an open purchase that its reader doesn't continue. What an upgrade would have replaced is planned again. */
+/**
+ * Abandons an open purchase that its reader doesn't continue. What an upgrade would have replaced is planned again, and a cancellation that
+ * a downgrade has taken back counts again.
+ */
 export async function abandonAndRestore(dependencies: BillingDependencies, purchase: Purchase): Promise<void> {
   const outcome = await abandonPurchase(dependencies, purchase);
-  if (outcome === 'given up' && purchase.kind === 'switch' && purchase.subscription !== null)
-    await restoreReplaced(dependencies, purchase.subscription);
+  if (outcome !== 'given up' || purchase.kind !== 'switch' || purchase.subscription === null) return;
+  await cancelAgain(dependencies, purchase.id, purchase.subscription);
+  await restoreReplaced(dependencies, purchase.subscription);
+}
+
+/** Key of the note that a subscription was canceled when its downgrade began. @param purchase id of the downgrade */
+const cancelledBeforeKey = (purchase: string): string => `canceled before:${purchase}`;
+
+/** Deletes these notes of purchases that ended long ago. @param before epoch milliseconds */
+export const pruneCancelledBefore = (db: Queries, before: number): Promise<void> =>
+  pruneNotes(db, cancelledBeforeKey(''), before);
+
+/** Cancels a subscription again whose cancellation a failed downgrade has taken back. @throws StripeError */
+async function cancelAgain(
+  { stripe, database: { db }, subscriptions }: BillingDependencies,
+  purchase: string,
+  id: string,
+): Promise<void> {
+  const key = cancelledBeforeKey(purchase);
+  if (!(await findNote(db, key))) return;
+  const state = (await subscriptions.reconcile(id))?.state;
+  // With a planned change the downgrade has succeeded after all.
+  if (state && isInGoodStanding(state) && !isEnding(state) && state.next === null) {
+    // Stripe can't cancel what has a schedule.
+    await releaseSchedule(stripe, state);
+    await stripe.subscriptions.update(id, { cancel_at_period_end: true });
+    await subscriptions.reconcile(id);
+  }
+  await deleteNote(db, key);
+}
+
+/** Forgets the cancellation that an open downgrade has taken back: its reader has resumed the subscription. */
+export async function forgetCancelledBefore(dependencies: BillingDependencies, userId: string): Promise<void> {
+  const open = await dependencies.purchases.open(userId);
+  if (open) await deleteNote(dependencies.database.db, cancelledBeforeKey(open.id));
 }
 
 /** Plans the change again that an upgrade would have replaced, after the upgrade has failed. @param id of the subscription */
@@ -224,19 +262,27 @@ async function downgrade(
   price: Price,
   body: SwitchAsk,
 ): Promise<Billed<SwitchAnswer>> {
-  const { stripe, database, purchases, subscriptions } = dependencies;
+  const { stripe, database, purchases, subscriptions, log, now } = dependencies;
+  const { db } = database;
+  const open = await purchases.open(session.userId);
+  const wasCancelled = isEnding(state) || (open !== null && (await findNote(db, cancelledBeforeKey(open.id))) !== null);
   const purchase = await beginSwitch(dependencies, session, state, price, body);
+  // Noted first: a downgrade that fails leaves the subscription canceled.
+  if (wasCancelled) await addNote(db, cancelledBeforeKey(purchase.id), '', now());
   // Choosing a smaller plan takes a cancellation back.
   await resume(stripe, state);
   try {
     await planSwitch(stripe, purchase.id, state, plannedPrice(price));
     await clearPlannedSwitch(stripe, state);
   } catch (error) {
-    if (isEnding(state)) await stripe.subscriptions.update(state.id, { cancel_at_period_end: true }).catch(() => {});
+    // While Stripe is down, the background task cancels it when it abandons the purchase.
+    await cancelAgain(dependencies, purchase.id, state.id).catch((cause: unknown) =>
+      log.warn({ err: cause, subscription: state.id }, 'A cancellation could not be restored yet'),
+    );
     throw error;
   }
   const stored = await subscriptions.reconcile(state.id);
   if (!stored) return refusal(404, messages.unknownSubscription);
-  await purchases.end(database.db, purchase.id, stored.state.next?.plan === purchase.plan ? 'done' : 'given up');
+  await purchases.end(db, purchase.id, stored.state.next?.plan === purchase.plan ? 'done' : 'given up');
   return ok(answerOf(stored, 'renewal'));
 }

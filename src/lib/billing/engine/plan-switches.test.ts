@@ -1,6 +1,6 @@
 /** Retention, and changing to another plan, in either order: what was decided last counts. On both databases. */
-import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type BillingBench, billingBench, day, home, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
@@ -224,5 +224,94 @@ onBothEngines('switching back and forth', (engines) => {
     // Too late to take it back: it says so, and nothing begins.
     expect(await site.billing.resume(session)).toMatchObject({ ok: false, status: 404 });
     expect((await site.dashboard.charges.list()).data).toHaveLength(1);
+  });
+
+  describe('stays canceled who chooses a smaller plan that Stripe can’t plan', () => {
+    const canceled = async (): Promise<{ session: Session; id: string }> => {
+      const bought = await subscribed(member);
+      paid(await site.billing.cancel(bought.session));
+      return bought;
+    };
+    const schedules = '/v1/subscription_schedules';
+    const ends = async (id: string) => (await site.dashboard.subscriptions.retrieve(id)).cancel_at_period_end;
+
+    it.each([
+      ['the schedule can’t be made', { path: schedules, when: 'before' }],
+      ['its phases can’t be set', { path: `${schedules}/`, when: 'before' }],
+    ] as const)('where %s', async (_, fault) => {
+      const { session, id } = await canceled();
+      site.stripe.faults.add({ method: 'POST', status: 503, ...fault });
+      expect(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).toMatchObject({ status: 503 });
+      expect(await ends(id)).toBe(true);
+      expect(await now(session)).toMatchObject({ cancelAtPeriodEnd: true });
+      paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+      expect(await now(session)).toMatchObject({ cancelAtPeriodEnd: false, next: { planId: 'reader-monthly' } });
+      await site.pass(3600);
+      await site.billing.recover();
+      expect(await now(session)).toMatchObject({ cancelAtPeriodEnd: false, next: { planId: 'reader-monthly' } });
+    });
+
+    /** Stripe is down from the moment in which the change is to be planned. */
+    async function outage(): Promise<{ session: Session; id: string }> {
+      const bought = await canceled();
+      const { subscriptionSchedules } = site.dashboard;
+      const create = subscriptionSchedules.create.bind(subscriptionSchedules);
+      subscriptionSchedules.create = (...asked) => {
+        site.stripe.faults.add({ status: 503, times: 1000 });
+        return create(...asked);
+      };
+      const process = await site.another({ stripe: site.dashboard });
+      expect(await process.switchPlan(bought.session, { planId: 'reader-monthly' })).toMatchObject({ status: 503 });
+      subscriptionSchedules.create = create;
+      site.stripe.faults.clear();
+      expect(await ends(bought.id)).toBe(false);
+      return bought;
+    }
+
+    it('also where Stripe is down for a while, unless the reader resumes', async () => {
+      const { id } = await outage();
+      await site.pass(3600);
+      await site.billing.recover();
+      expect(await ends(id)).toBe(true);
+      await site.stop();
+      const { session, id: other } = await outage();
+      paid(await site.billing.resume(session));
+      await site.pass(3600);
+      await site.billing.recover();
+      expect(await ends(other)).toBe(false);
+    });
+
+    it('also where the second try fails', async () => {
+      const { session, id } = await outage();
+      site.stripe.faults.add({ method: 'POST', path: schedules, status: 503 });
+      expect(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).toMatchObject({ status: 503 });
+      expect(await ends(id)).toBe(true);
+    });
+
+    it('but not where only the answer was lost', async () => {
+      const { session, id } = await canceled();
+      site.stripe.faults.add({ method: 'POST', path: `${schedules}/`, status: 503, when: 'after' });
+      expect(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).toMatchObject({ status: 503 });
+      expect(await ends(id)).toBe(false);
+      expect(await now(session)).toMatchObject({ next: { planId: 'reader-monthly' } });
+    });
+  });
+
+  it('sends Stripe the address for print that it lacks', async () => {
+    const { session } = await subscribed(member);
+    site.stripe.faults.add({ method: 'POST', path: '/v1/customers/', status: 503 });
+    paid(await site.billing.saveShipping(session, home));
+    paid(await site.billing.switchPlan(session, { planId: 'member-print-yearly' }));
+    const customer = await site.dashboard.customers.retrieve((await site.billing.customerOf(session)) ?? '');
+    expect(customer).toMatchObject({ shipping: { name: home.name } });
+  });
+
+  it('is quoted by the new period after a renewal that no event has told', async () => {
+    const { session } = await subscribed(member);
+    await site.pass(32 * day);
+    site.events.splice(0);
+    const { kind, renewalDate } = paid(await site.billing.quote(session, { planId: 'reader-monthly' }));
+    expect(kind).toBe('downgrade');
+    expect(renewalDate).toBeGreaterThan(site.accounts.clock.now);
   });
 });

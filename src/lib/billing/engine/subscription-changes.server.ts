@@ -9,7 +9,7 @@ import { cancelNow, keepNewestBill, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { paymentIntentOf } from './payments.server.ts';
-import { abandonOpenSwitch } from './plan-switches.server.ts';
+import { abandonOpenSwitch, forgetCancelledBefore } from './plan-switches.server.ts';
 import {
   notePlannedSwitch,
   releaseSchedule,
@@ -52,6 +52,7 @@ export async function resumeSubscription(
 ): Promise<Billed<Subscription>> {
   const { stripe, subscriptions } = dependencies;
   const { state } = await subscriptions.reconcileRunning(userId);
+  await forgetCancelledBefore(dependencies, userId);
   const planned = state.next === null ? state.planned : null;
   if (!planned) await releaseSchedule(stripe, state);
   await resume(stripe, state);
