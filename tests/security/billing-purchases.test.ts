@@ -202,6 +202,19 @@ describe('what is another’s', () => {
     expect(await bench.billing.entitlements(eve.session.userId)).toEqual([]);
   });
 
+  it('is not canceled by a reader who has a subscription of one’s own, nor is that', async () => {
+    const [ada, eve] = [await reader(), await reader()];
+    const hers = paid(await bench.billing.subscribe(ada.session, yearly)).subscriptionId;
+    const own = paid(await bench.billing.subscribe(eve.session, yearly)).subscriptionId;
+    const path = 'blaize/payment/stripe/subscriptions/[id].ts';
+    const cancel = (id: string) => ask(path, { method: 'DELETE', cookies: eve.cookies, id });
+    expect((await cancel(hers)).status).toBe(404);
+    for (const one of [ada, eve])
+      expect(await bench.billing.subscription(one.session)).toMatchObject({ cancelAtPeriodEnd: false });
+    expect([(await cancel(own)).status, (await cancel(own)).status]).toEqual([200, 409]);
+    expect(await bench.billing.subscription(ada.session)).toMatchObject({ cancelAtPeriodEnd: false });
+  });
+
   it('is not confirmed by a reader who has only begun to buy', async () => {
     const [ada, eve] = [await reader(), await reader()];
     const asks = { ...yearly, payment_method: 'pm_card_threeDSecure2Required' };

@@ -156,6 +156,37 @@ onBothEngines('buying a subscription', (engines) => {
     expect((await dashboard.charges.list()).data.map(({ amount }) => amount)).toEqual([13_000]);
   });
 
+  it('waits three quarters of an hour for a reader whose bank asks, and not longer', async () => {
+    const { billing, readers, stripe, pass, dashboard } = await open();
+    const card = { ...yearly, payment_method: 'pm_card_threeDSecure2Required' };
+    const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
+    const [hers, other] = [paid(await billing.subscribe(ada, card)), paid(await billing.subscribe(eve, card))];
+    await pass(44 * 60);
+    await billing.recover();
+    stripe.finishChallenge(hers.clientSecret?.split('_secret_')[0] ?? '', true);
+    expect(paid(await billing.confirm(ada, hers.subscriptionId)).grant_id).not.toBeNull();
+    await pass(2 * 60);
+    await billing.recover();
+    expect(await dashboard.subscriptions.retrieve(other.subscriptionId)).not.toMatchObject({ status: 'incomplete' });
+    expect(await billing.confirm(eve, other.subscriptionId)).toMatchObject({ ok: false });
+    expect(await billing.entitlements(eve.userId)).toEqual([]);
+  });
+
+  it('lets only a confirmed address of mail change where paid print goes', async () => {
+    const { billing, readers } = await open();
+    const session = { ...(await readers.join('ada@example.com')), emailVerified: false };
+    const elsewhere = { ...home, name: 'Eve' };
+    paid(await billing.saveShipping(session, elsewhere));
+    paid(await billing.saveShipping(session, home));
+    const print = { ...yearly, product_id: 'sun-member', plan_id: 'member-print-yearly' };
+    paid(await billing.subscribe(session, print));
+    const refused = { ok: false, status: 403, error: { code: 'unconfirmed' } };
+    expect(await billing.saveShipping(session, elsewhere)).toMatchObject(refused);
+    expect(await billing.shipping(session)).toEqual(home);
+    paid(await billing.saveShipping({ ...session, emailVerified: true }, elsewhere));
+    expect(await billing.shipping(session)).toEqual(elsewhere);
+  });
+
   it('sells one subscription for two clicks and two tabs at once', async () => {
     const { billing, readers, dashboard } = await open();
     const session = await readers.join('ada@example.com');

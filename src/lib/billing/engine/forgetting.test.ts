@@ -134,4 +134,23 @@ onBothEngines('a reader who leaves', (engines) => {
     expect((await statuses()).toSorted()).toEqual(['active', 'canceled']);
     expect(await site.billing.entitlements(session.userId)).toHaveLength(1);
   });
+
+  it('only from an address keeps the one that is saved before Stripe forgets the earlier one', async () => {
+    const session = await begin();
+    paid(await site.billing.setupIntent(session));
+    paid(await site.billing.saveShipping(session, { ...home, name: 'Eve' }));
+    const customer = (await site.billing.customerOf(session)) ?? '';
+    const shipping = async () => {
+      const one = await site.dashboard.customers.retrieve(customer);
+      return 'shipping' in one ? (one.shipping?.name ?? null) : null;
+    };
+    const disown = () => site.database.transaction((tx) => site.billing.personalData.disown(tx, session.userId));
+    await disown();
+    paid(await site.billing.saveShipping(session, home));
+    await site.billing.drain();
+    expect(await shipping()).toBe(home.name);
+    await disown();
+    await site.billing.drain();
+    expect([await shipping(), await site.billing.shipping(session)]).toEqual([null, null]);
+  });
 });

@@ -48,6 +48,93 @@ it('a decision for one plan is no answer to a call for another', async () => {
   expect(paid(await site.billing.switchPlan(session, again))).toMatchObject({ subscriptionId, effective: 'now' });
 });
 
+it('a switch to one plan is no answer to a call for another', async () => {
+  const { session } = await subscribed();
+  const attempt = randomUUID();
+  paid(await site.billing.switchPlan(session, { planId: 'member-monthly', attempt }));
+  paid(await site.billing.switchPlan(session, { planId: 'member-yearly', attempt }));
+  expect(await site.billing.subscription(session)).toMatchObject({ planId: 'member-yearly' });
+});
+
+it('a quote in one currency is none in another', async () => {
+  await open();
+  const quote = async (currency?: string) =>
+    paid(await site.billing.quote(null, { planId: 'reader-yearly', currency }));
+  const own = await quote();
+  const pounds = await quote('gbp');
+  expect([own.currency, pounds.currency]).toEqual(['usd', 'gbp']);
+  expect(pounds.dueToday).not.toBe(own.dueToday);
+  expect([await quote('gbp'), await quote()]).toEqual([pounds, own]);
+});
+
+it.each([
+  ['another coupon', 'SUNSHINE20', 960],
+  ['none', undefined, 1200],
+])('a purchase that was begun with a coupon is another one with %s', async (_, discount_code, sum) => {
+  const session = await open();
+  const asks = { ...monthly, payment_method: 'pm_card_authenticationRequired' };
+  const begun = paid(await site.billing.subscribe(session, { ...asks, discount_code: 'TENOFF' }));
+  expect(begun.paymentIntentStatus).toBe('requires_action');
+  paid(await site.billing.subscribe(session, { ...monthly, discount_code }));
+  expect(await sums()).toEqual([sum]);
+  expect((await site.dashboard.subscriptions.list({ status: 'active' })).data).toHaveLength(1);
+});
+
+it('a card that the bank asks about gives way to another', async () => {
+  const session = await open();
+  const asks = { ...monthly, payment_method: 'pm_card_authenticationRequired' };
+  const begun = paid(await site.billing.subscribe(session, asks));
+  expect(begun.paymentIntentStatus).toBe('requires_action');
+  const { subscriptionId, paymentIntentStatus } = paid(await site.billing.subscribe(session, monthly));
+  expect([subscriptionId, paymentIntentStatus]).toEqual([begun.subscriptionId, 'succeeded']);
+  expect(await sums()).toEqual([1200]);
+});
+
+it('a purchase that another process has just begun is left to it for a minute', async () => {
+  const session = await open();
+  const at = site.accounts.clock.now;
+  const begun = {
+    id: randomUUID(),
+    user_id: session.userId,
+    kind: 'subscribe',
+    plan: 'reader-yearly',
+    price: 'price_reader_yearly',
+    attempt: null,
+    state: 'open',
+    round: 1,
+    coupon: null,
+    payment_method: 'pm_card_visa',
+    subscription: null,
+    before: null,
+    created: at,
+    updated: at,
+  } as const;
+  await site.database.db.insertInto('purchases').values(begun).execute();
+  const busy = { ok: false, status: 409, error: { retryAfter: 5 } };
+  expect(await site.billing.subscribe(session, monthly)).toMatchObject(busy);
+  await site.pass(61);
+  paid(await site.billing.subscribe(session, monthly));
+  expect(await sums()).toEqual([1200]);
+});
+
+it('a subscription to something else does not keep its reader from the newspaper', async () => {
+  const session = await open();
+  paid(await site.billing.setupIntent(session));
+  const customer = (await site.billing.customerOf(session)) ?? '';
+  const card = await site.dashboard.paymentMethods.attach('pm_card_visa', { customer });
+  const { id: product } = await site.dashboard.products.create({ name: 'Wine of the month' });
+  const wine = { product, currency: 'usd', unit_amount: 900, recurring: { interval: 'month' } } as const;
+  const { id: price } = await site.dashboard.prices.create(wine);
+  const items = [{ price }];
+  const other = await site.dashboard.subscriptions.create({ customer, items, default_payment_method: card.id });
+  await site.deliver();
+  const { subscriptionId } = paid(await site.billing.subscribe(session, monthly));
+  await site.deliver();
+  paid(await site.billing.cancel(session));
+  expect(await site.billing.subscription(session)).toMatchObject({ id: subscriptionId, cancelAtPeriodEnd: true });
+  expect(await site.dashboard.subscriptions.retrieve(other.id)).toMatchObject({ cancel_at_period_end: false });
+});
+
 it('a second click without an id is the same purchase for ten minutes, and later one too many', async () => {
   const { session, id } = await subscribed();
   await site.pass(9 * 60);

@@ -188,6 +188,21 @@ onBothEnginesAlone('webhooks', (engines) => {
     }
   });
 
+  it('say nothing to readers of what was long ago', async () => {
+    await subscribed();
+    const eve = await site.readers.join('eve@example.com');
+    const { subscriptionId } = paid(await site.billing.subscribe(eve, monthly));
+    await site.dashboard.subscriptions.cancel(subscriptionId);
+    const { db } = site.database;
+    for (const table of ['purchases', 'subscriptions', 'billing_notices'] as const)
+      await db.deleteFrom(table).execute();
+    site.mail.splice(0);
+    await site.pass(4 * day);
+    await site.deliver();
+    expect(await states()).toHaveLength(2);
+    expect(site.mail).toEqual([]);
+  });
+
   it('bring new prices to the pages', async () => {
     let calls = 0;
     site = await billingBench(await engines.open(), { onPrices: () => void calls++ });
