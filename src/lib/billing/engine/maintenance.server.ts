@@ -8,7 +8,7 @@ import { adopt, isOurs } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { digest } from './fetch-subscription.server.ts';
 import type { BackgroundTask } from './jobs.server.ts';
-import { addNote } from './notes.server.ts';
+import { addNote, findNote } from './notes.server.ts';
 import { abandonAndRestore, pruneCancelledBefore } from './plan-switches.server.ts';
 import { prunePromotions } from './purchases.server.ts';
 import { pruneDisputes } from './subscriptions.server.ts';
@@ -68,7 +68,7 @@ export function createMaintenance(
       {
         name: 'comparison',
         everyMs: hour / 2,
-        run: async () => void ((await claimComparison(dependencies)) && (await compare())),
+        run: () => compareAtNight(dependencies, compare),
       },
       { name: 'old rows', everyMs: day, run: () => prune(dependencies) },
       {
@@ -193,18 +193,42 @@ async function compareAll(dependencies: BillingDependencies): ReturnType<Billing
   return { checked, drifted };
 }
 
-/** Whether this process is the one that compares tonight. */
-async function claimComparison({ database: { db }, now }: BillingDependencies): Promise<boolean> {
+const comparedKey = 'compared';
+
+/** Compares once a night, in one of the processes; again half an hour after a comparison that failed. */
+async function compareAtNight(dependencies: BillingDependencies, compare: () => Promise<unknown>): Promise<void> {
+  const claim = await claimComparison(dependencies);
+  if (claim === null) return;
+  try {
+    await compare();
+  } catch (error) {
+    await moveComparison(dependencies, claim.at, claim.before);
+    throw error;
+  }
+}
+
+/** @returns when it is claimed, and when the last comparison was; `null`: it isn't time, or another process compares */
+async function claimComparison(
+  dependencies: BillingDependencies,
+): Promise<{ readonly at: number; readonly before: number } | null> {
+  const { database, now } = dependencies;
   const at = now();
   // A new site has nothing to compare.
-  if (await addNote(db, 'compared', '', at)) return false;
+  if (await addNote(database.db, comparedKey, '', at)) return null;
+  const before = (await findNote(database.db, comparedKey))?.at ?? at;
   const local = hourInZone(at);
+  // Between two and six at night in the paper's zone; at any hour after more than a day without a comparison.
+  if (before >= at - (local >= 2 && local < 6 ? 12 * hour : 30 * hour)) return null;
+  return (await moveComparison(dependencies, before, at)) ? { at, before } : null;
+}
+
+/** Changes the time of the last comparison. @returns `false` when another process has changed it */
+async function moveComparison({ database: { db } }: BillingDependencies, from: number, to: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('billing_notes')
-    .set({ at })
-    .where('key', '=', 'compared')
-    // Between two and six at night in the paper's zone; at any hour after more than a day without a comparison.
-    .where('at', '<', at - (local >= 2 && local < 6 ? 12 * hour : 30 * hour))
+    .set({ at: to })
+    .where('key', '=', comparedKey)
+    .where('at', '=', from)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

@@ -1,4 +1,4 @@
-/** Two processes with background tasks on one PostgreSQL: the nightly comparison with Stripe is done by one of them. */
+/** The nightly comparison with Stripe: when it is made, and that one of two processes with one PostgreSQL makes it. */
 import Stripe from 'stripe';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type BillingBench, billingBench, day } from '../../../../tests/world/billing.ts';
@@ -50,4 +50,39 @@ it('compares all subscriptions once a night, however many processes there are', 
     await Promise.all(both.map((billing) => billing.stop()));
     expect(lists.toSorted()).toEqual(Array(night).fill('/v1/events').concat(Array(night).fill('/v1/subscriptions')));
   }
+});
+
+it('compares by night in the newspaper’s zone, and again soon where Stripe has failed', async () => {
+  bench = await billingBench(await engines.open());
+  const { db } = bench.database;
+  const compared = async () =>
+    Number((await db.selectFrom('billing_notes').select('at').where('key', '=', 'compared').execute())[0]?.at ?? 0);
+  const events = async () => (await db.selectFrom('stripe_events').select('id').execute()).length;
+  /** Runs the background tasks once, in a process that has just begun. @returns its comparison; `null`: it made none */
+  const runTasks = async () => {
+    // Is deleted by a task that follows the comparison.
+    await db.insertInto('stripe_events').values({ id: 'evt_old', type: 'invoice.paid', received: 0 }).execute();
+    const billing = await bench.another();
+    billing.start();
+    await vi.waitFor(async () => expect(await events()).toBe(0));
+    await billing.stop();
+    return billing.stats().drift;
+  };
+  // From noon to 3 o'clock at night, by Greenwich and by New York.
+  const noon = 12 * 3600 - ((bench.accounts.clock.now / 1000) % 86_400) + 86_400;
+  await bench.pass(noon);
+  await runTasks();
+  const first = await compared();
+  expect(first).toBeGreaterThan(0);
+  await bench.pass(15 * 3600);
+  expect(await runTasks()).toBeNull();
+  expect(await compared()).toBe(first);
+  await bench.pass(5 * 3600);
+  bench.stripe.faults.add({ method: 'GET', path: '/v1/events', status: 503 });
+  expect(await runTasks()).toBeNull();
+  await bench.pass(1800);
+  expect(await runTasks()).toBe(0);
+  expect(await compared()).toBe(bench.accounts.clock.now);
+  await bench.pass(1800);
+  expect(await runTasks()).toBeNull();
 });
