@@ -5,11 +5,11 @@ import {
   type BillingRules,
   entitlementOf,
   isEnding,
-  isInGoodStanding,
   isOverdue,
   isPaused,
   isRunning,
   paidUntil,
+  renewsAt,
   type StripeState,
 } from './subscription-model.ts';
 
@@ -123,13 +123,10 @@ function cancelled(state: StripeState, now: number, until: number | null): Notic
 }
 
 function renewal(state: StripeState, now: number, withinMs: number): Notice[] {
-  const renewing = isInGoodStanding(state) && !isEnding(state) && !isPaused(state);
   // A notice is sent once, so it waits for Stripe's amount.
   if (state.amountPending) return [];
-  // Short intervals, such as a week, aren't announced.
   const left = state.periodEnd - now;
-  if (!renewing || state.nextAmount === 0 || left <= 0 || left > withinMs) return [];
-  if (state.periodEnd - state.periodStart < 14 * day) return [];
+  if (renewsAt(state) === null || left <= 0 || left > withinMs) return [];
   const { product, name, currency } = state.next ?? state.price;
   return [
     {

@@ -310,6 +310,14 @@ describe('a switch', () => {
   ] as const)('from %o to %o is %s', (from, to, kind) => expect(switchKind(from, to)).toBe(kind));
 });
 
+it.each<[string, Partial<StripeState>, number | null]>([
+  ['once a month', {}, at(30)],
+  ['once a week, which is not announced', { periodEnd: at(7) }, null],
+  ['without a bill', { nextAmount: 0 }, null],
+  ['never, for it is canceled', { cancelAtPeriodEnd: true }, null],
+  ['never, for its last bill is not paid', { status: 'past_due' }, null],
+])('renews %s', (_, change, when) => expect(renewsAt(state(change))).toBe(when));
+
 it.each([
   ['incomplete', { unpaid: true }],
   ['incomplete_expired', { unpaid: true, over: true }],

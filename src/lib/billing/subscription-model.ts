@@ -325,9 +325,13 @@ export function digestOf(state: StripeState): string {
   ]);
 }
 
-/** When it renews; `null`: it doesn't. */
+/** Whether its next bill is announced: not one of nothing, nor of a short interval such as a week. */
+const isAnnounced = ({ nextAmount, periodStart, periodEnd }: StripeState): boolean =>
+  nextAmount !== 0 && periodEnd - periodStart >= 14 * day;
+
+/** When it renews; `null`: it doesn't, or that isn't announced. */
 export const renewsAt = (state: StripeState): number | null =>
-  isInGoodStanding(state) && !isEnding(state) && !isPaused(state) ? state.periodEnd : null;
+  isInGoodStanding(state) && !isEnding(state) && !isPaused(state) && isAnnounced(state) ? state.periodEnd : null;
 
 /** Whether the newest payment was lost in a dispute: then the reader isn't charged again. */
 export function isLost({ invoices, disputes = [] }: Pick<StripeState, 'invoices' | 'disputes'>): boolean {

@@ -58,7 +58,7 @@ export interface SubscriptionsTable {
   state: string | null;
   /** Shows a difference from Stripe's state, see `digestOf`. */
   digest: string | null;
-  /** When it renews; `null`: it doesn't. */
+  /** When it renews; `null`: it doesn't, or that isn't announced. */
   renews: number | null;
   /** Number of the last request, and of the last answer that was stored. */
   asked: number;
