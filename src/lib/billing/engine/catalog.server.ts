@@ -24,6 +24,8 @@ export type Catalog = ReturnType<typeof createCatalog>;
 
 /** Not the name of releases without Trial Offers: such a process, still running, would sell this promotion for nothing. */
 const noteKey = 'catalogue with trial offers';
+/** Milliseconds until a price that isn't on sale is looked up again: the publisher may have changed its metadata. */
+const lookUpAgainMs = 60 * 60_000;
 
 export function createCatalog({ stripe, database, onPrices, log, now }: CatalogOptions) {
   const { db } = database;
@@ -31,6 +33,9 @@ export function createCatalog({ stripe, database, onPrices, log, now }: CatalogO
   let shown = '[]';
   let fetchedAt: number | null = null;
   const known = new Map<string, KnownPrice | null>();
+  const lookedUpAt = new Map<string, number>();
+  const isSold = (id: string): boolean =>
+    prices.some(({ id: own, promotion }) => own === id || promotion?.offer === id);
 
   function take(value: string, at: number): void {
     fetchedAt = at;
@@ -52,9 +57,13 @@ export function createCatalog({ stripe, database, onPrices, log, now }: CatalogO
     known: (id: string): KnownPrice | null => known.get(id) ?? null,
     /** When it was fetched last, by any process; epoch milliseconds, `null`: never. */
     fetchedAt: () => fetchedAt,
-    /** Looks up prices that have left the catalog. */
+    /** Looks up prices that have left the catalog, or were never in it. */
     async learn(ids: readonly string[]): Promise<void> {
-      for (const id of ids) if (!known.has(id)) known.set(id, await fetchKnown(stripe, id).catch(ifMissing(null)));
+      for (const id of ids) {
+        if (isSold(id) || (lookedUpAt.get(id) ?? Number.NEGATIVE_INFINITY) > now() - lookUpAgainMs) continue;
+        known.set(id, await fetchKnown(stripe, id).catch(ifMissing(known.get(id) ?? null)));
+        lookedUpAt.set(id, now());
+      }
     },
     /** Loads the stored catalog, which another process may have fetched. */
     async load(): Promise<void> {

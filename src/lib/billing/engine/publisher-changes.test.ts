@@ -151,4 +151,38 @@ onBothEngines('a subscription', (engines) => {
     expect(await charged()).toEqual([]);
     expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
   });
+
+  it('to an archived price opens what that price is for, once the publisher has said so in its metadata', async () => {
+    site = await billingBench(await engines.open());
+    const { dashboard } = site;
+    const session = await site.readers.join('ada@example.com');
+    paid(await site.billing.setupIntent(session));
+    const customer = (await site.billing.customerOf(session)) ?? '';
+    const card = await dashboard.paymentMethods.attach('pm_card_visa', { customer });
+    const old = {
+      product: 'prod_reader',
+      currency: 'usd',
+      unit_amount: 700,
+      recurring: { interval: 'month' },
+    } as const;
+    const { id: price } = await dashboard.prices.create(old);
+    await dashboard.subscriptions.create({ customer, items: [{ price }], default_payment_method: card.id });
+    await dashboard.prices.update(price, { active: false });
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toBeNull();
+    await dashboard.prices.update(price, { metadata: { zephrPlanId: 'reader-early' } });
+    await site.deliver();
+    await site.pass(3601);
+    await site.billing.repair(session);
+    expect(await site.billing.subscription(session)).toMatchObject({
+      planId: 'reader-early',
+      print: false,
+      price: 700,
+    });
+    await dashboard.prices.update(price, { metadata: { print: 'true' } });
+    await site.pass(3601);
+    await site.billing.repair(session);
+    expect(await site.billing.subscription(session)).toMatchObject({ planId: 'reader-early', print: true });
+    expect(await site.billing.entitlements(session.userId)).toMatchObject([{ product: 'sun-reader', print: true }]);
+  });
 });
