@@ -103,6 +103,18 @@ it('quotes a switch as Stripe previews it, with discounts as far as they last', 
   });
 });
 
+it('quotes a smaller plan with the discount for one bill that its first bill will have', async () => {
+  const { session, id } = await subscribed({ product_id: 'sun-member', plan_id: 'member-monthly' });
+  await site.dashboard.coupons.create({ id: 'next', percent_off: 50, duration: 'once' });
+  await site.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'next' }] });
+  const quote = paid(await site.billing.quote(session, { planId: 'reader-monthly' }));
+  expect(quote).toMatchObject({ kind: 'downgrade', dueToday: 0, dueAfterRenewal: 600 });
+  paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+  await site.pass(32 * day);
+  await site.deliver();
+  expect((await site.dashboard.charges.list()).data[0]?.amount).toBe(600);
+});
+
 it('offers a reader who cancels what Stripe previews, and nothing beside a discount', async () => {
   const { session, id, customer } = await subscribed();
   await site.dashboard.customers.update(customer, { balance: -100 });

@@ -118,6 +118,17 @@ onBothEngines('coupons', (engines) => {
     paid(await billing.subscribe(ada, { ...yearly, discount_code: 'NEW', expected: 6000 }));
   });
 
+  it('for larger sums are refused where only the sums after the first are as large', async () => {
+    const { billing, readers } = await open();
+    await limited({ restrictions: { minimum_amount: 100, minimum_amount_currency: 'usd' } });
+    expect(paid(await billing.coupon('HALF', 'reader-yearly', visitor))).toMatchObject({ percent_off: 50 });
+    const refused = { ok: false, status: 400, error: { message: couponMessages.otherPlan } };
+    expect(await billing.coupon('HALF', 'reader-penny', visitor)).toMatchObject(refused);
+    const session = await readers.join('ada@example.com');
+    const penny = { ...yearly, plan_id: 'reader-penny', discount_code: 'HALF' };
+    expect(await billing.subscribe(session, penny)).toMatchObject(refused);
+  });
+
   it('with a limit are had as often as it says, by many at once', async () => {
     const { billing, readers } = await open();
     await limited({ max_redemptions: 2 });

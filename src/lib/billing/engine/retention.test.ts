@@ -55,7 +55,11 @@ onBothEngines('leaving', (engines) => {
     expect(await billing.stay(session)).toMatchObject({ ok: false, status: 409 });
     paid(await billing.beginCancellation(session, { reason: null, words: null }));
     expect(await billing.retentionOffer(session)).toBeNull();
-    await site.pass(364 * day);
+    await site.pass(362 * day);
+    await site.deliver();
+    paid(await billing.beginCancellation(session, { reason: null, words: null }));
+    expect(await billing.retentionOffer(session)).toBeNull();
+    await site.pass(2 * day);
     await site.deliver();
     paid(await billing.beginCancellation(session, { reason: null, words: null }));
     expect(await billing.retentionOffer(session)).not.toBeNull();

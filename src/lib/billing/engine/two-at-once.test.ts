@@ -80,6 +80,18 @@ it.each([
   expect((await site.dashboard.subscriptions.list({ status: 'active' })).data).toHaveLength(1);
 });
 
+it('a purchase that was begun in pounds is not quoted in dollars', async () => {
+  const session = await open();
+  const asks = { ...monthly, payment_method: 'pm_card_authenticationRequired', discount_code: 'SUNSHINE20' };
+  paid(await site.billing.subscribe(session, { ...asks, currency: 'gbp' }));
+  const quote = async (currency: string) =>
+    paid(await site.billing.quote(session, { planId: 'reader-monthly', couponCode: 'SUNSHINE20', currency }));
+  const pounds = await quote('gbp');
+  expect(await quote('usd')).toMatchObject({ currency: 'usd', dueToday: 960, dueAfterRenewal: 1200 });
+  expect(pounds.currency).toBe('gbp');
+  expect(pounds.dueToday).not.toBe(960);
+});
+
 it('a card that the bank asks about gives way to another', async () => {
   const session = await open();
   const asks = { ...monthly, payment_method: 'pm_card_authenticationRequired' };
