@@ -142,6 +142,10 @@ function newsroom_meta_in_rest( $key, $kind ) {
  * @return bool
  */
 function newsroom_may_edit_meta( $allowed, $key, $post_id, $user_id ) {
+	// Only REST checks that the user may edit the story that an entry joins (includes/live.php).
+	if ( 'newsroom_story' === $key && ! ( defined( 'REST_REQUEST' ) && REST_REQUEST ) ) {
+		return false;
+	}
 	return user_can( $user_id, 'edit_post', $post_id );
 }
 

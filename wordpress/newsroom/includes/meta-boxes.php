@@ -179,7 +179,7 @@ function newsroom_save_boxes( $id, $post ) {
 		'newsroom_contributors' => 'newsroom_byline_shown',
 	);
 	foreach ( $keys[ $post->post_type ] as $key ) {
-		if ( ! isset( $_POST[ isset( $boxes[ $key ] ) ? $boxes[ $key ] : $key ] ) ) {
+		if ( ! isset( $_POST[ isset( $boxes[ $key ] ) ? $boxes[ $key ] : $key ] ) || ! current_user_can( 'edit_post_meta', $id, $key ) ) {
 			continue;
 		}
 		$definition = newsroom_meta_definitions()[ $key ];

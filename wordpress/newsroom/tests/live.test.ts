@@ -127,6 +127,35 @@ describe('an entry', () => {
     }
   });
 
+  it('joins a story by REST alone, which checks who may edit the story', async () => {
+    await newsroom.php(
+      `return wp_insert_user( array( 'user_login' => 'columnist', 'user_pass' => 'columnist', 'role' => 'author' ) );`,
+    );
+    const text = (value: string) => `<value><string>${value}</string></value>`;
+    const struct = (members: Record<string, string>) =>
+      `<value><struct>${Object.entries(members)
+        .map(([name, value]) => `<member><name>${name}</name>${value}</member>`)
+        .join('')}</struct></value>`;
+    const field = struct({ key: text('newsroom_story'), value: text(String(story)) });
+    const entry = struct({
+      post_type: text('live-entry'),
+      post_status: text('publish'),
+      post_title: text('Uninvited'),
+      post_content: text('Words'),
+      custom_fields: `<value><array><data>${field}</data></array></value>`,
+    });
+    const params = [text('1'), text('columnist'), text('columnist'), entry].map((each) => `<param>${each}</param>`);
+    const { text: answer } = await newsroom.get('/xmlrpc.php', {
+      method: 'POST',
+      headers: { 'content-type': 'text/xml' },
+      body: `<methodCall><methodName>wp.newPost</methodName><params>${params.join('')}</params></methodCall>`,
+    });
+    const [, id] = /<string>(\d+)<\/string>/.exec(answer) ?? [];
+    expect(Number(id), answer).toBeGreaterThan(0);
+    expect((await newsroom.rest(`/wp/v2/live-entries?story=${story}`, { as: 'site' })).json).toEqual([]);
+    expect((await newsroom.rest(`/wp/v2/live-entries/${id}`, { as: 'site' })).json.entry.story).toBe(0);
+  });
+
   it('belongs to the list of its story, newest first', async () => {
     const [one, two] = [
       await write({ date_gmt: '2026-11-01T10:00:00' }),
