@@ -17,6 +17,8 @@ add_filter( 'content_pagination', 'newsroom_cut_pages', PHP_INT_MAX, 2 );
 add_filter( 'the_content', 'newsroom_cut_content', PHP_INT_MIN );
 // And the post of the page itself, for themes and plugins that print $post->post_content (descriptions, JSON-LD).
 add_filter( 'the_posts', 'newsroom_cut_main_query', PHP_INT_MAX, 2 );
+// What blocks print of the fields of a story, such as its footnotes: a body may show stories that a query finds.
+add_filter( 'get_post_metadata', 'newsroom_cut_printed_meta', 10, 3 );
 add_filter( 'rest_prepare_articles', 'newsroom_cut_rest', PHP_INT_MAX, 2 );
 add_filter( 'rest_prepare_live-entry', 'newsroom_cut_rest_entry', PHP_INT_MAX, 2 );
 add_filter( 'rest_request_before_callbacks', 'newsroom_refuse_protected', 10, 3 );
@@ -146,14 +148,39 @@ function newsroom_cut_rest( $response, $post ) {
 	if ( $response instanceof WP_REST_Response && newsroom_is_cut_for_asker( $post ) ) {
 		$data = $response->get_data();
 		if ( isset( $data['meta'] ) && is_array( $data['meta'] ) ) {
-			$data['meta'] = newsroom_cut_episode_meta( $data['meta'] );
-			if ( isset( $data['meta']['footnotes'] ) ) {
-				$data['meta']['footnotes'] = '';
+			foreach ( newsroom_paid_meta_keys() as $key ) {
+				if ( isset( $data['meta'][ $key ] ) ) {
+					$data['meta'][ $key ] = is_int( $data['meta'][ $key ] ) ? 0 : '';
+				}
 			}
 			$response->set_data( $data );
 		}
 	}
 	return $response;
+}
+
+/**
+ * Keys of the meta that belong to the body of a story: its footnotes and its sound, except which series it is in.
+ *
+ * @return string[]
+ */
+function newsroom_paid_meta_keys() {
+	return array_merge( array( 'footnotes' ), array_diff( newsroom_episode_keys(), array( 'newsroom_series' ) ) );
+}
+
+/**
+ * Gives a body no field that belongs to the cut body of another story.
+ *
+ * @param mixed  $value Value so far, null to read it.
+ * @param int    $id    Post.
+ * @param string $key   Key.
+ * @return mixed
+ */
+function newsroom_cut_printed_meta( $value, $id, $key ) {
+	if ( null !== $value || ! doing_filter( 'the_content' ) || ! in_array( $key, newsroom_paid_meta_keys(), true ) || ! newsroom_is_cut( get_post( $id ) ) ) {
+		return $value;
+	}
+	return array( '' );
 }
 
 /**

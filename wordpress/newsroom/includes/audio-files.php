@@ -16,6 +16,7 @@ add_filter( 'wp_handle_sideload_prefilter', 'newsroom_unguessable_audio' );
 add_filter( 'wp_insert_attachment_data', 'newsroom_plain_audio_title' );
 add_filter( 'rest_prepare_attachment', 'newsroom_hide_audio_address', PHP_INT_MAX, 2 );
 add_action( 'template_redirect', 'newsroom_hide_audio_page', 1 );
+add_filter( 'pre_do_shortcode_tag', 'newsroom_cut_playlist', 10, 3 );
 add_filter( 'rss_enclosure', 'newsroom_hide_enclosure' );
 add_filter( 'atom_enclosure', 'newsroom_hide_enclosure' );
 
@@ -125,4 +126,40 @@ function newsroom_hide_audio_page() {
  */
 function newsroom_hide_enclosure( $enclosure ) {
 	return newsroom_is_cut( get_post() ) ? '' : $enclosure;
+}
+
+/**
+ * Plays no recording of a cut story in another one: a playlist names files by their ids, which anyone who writes can guess.
+ *
+ * @param string|false $output     Output that replaces the shortcode's, false to run it.
+ * @param string       $tag        Shortcode.
+ * @param array|string $attributes Its attributes, '' without any.
+ * @return string|false
+ */
+function newsroom_cut_playlist( $output, $tag, $attributes ) {
+	if ( false !== $output || 'playlist' !== $tag || ! is_array( $attributes ) ) {
+		return $output;
+	}
+	$files   = wp_parse_id_list( implode( ',', array_intersect_key( $attributes, array_flip( array( 'ids', 'include' ) ) ) ) );
+	$stories = array_map( 'wp_get_post_parent_id', $files );
+	if ( isset( $attributes['id'] ) ) {
+		$stories[] = (int) $attributes['id'];
+	}
+	if ( $files ) {
+		$with    = array(
+			'post_type'   => 'articles',
+			'post_status' => 'any',
+			'fields'      => 'ids',
+			'numberposts' => -1,
+			'meta_query'  => array( // phpcs:ignore WordPress.DB.SlowDBQuery -- playlists are rare.
+				array(
+					'key'     => 'newsroom_audio',
+					'value'   => $files,
+					'compare' => 'IN',
+				),
+			),
+		);
+		$stories = array_merge( $stories, get_posts( $with ) );
+	}
+	return array_filter( array_map( 'get_post', array_filter( $stories ) ), 'newsroom_is_cut' ) ? '' : $output;
 }

@@ -17,6 +17,10 @@ define( 'NEWSROOM_LONGEST_TRANSCRIPT', 300000 );
 add_action( 'enqueue_block_editor_assets', 'newsroom_episode_panel' );
 add_action( 'add_meta_boxes_articles', 'newsroom_episode_box_added' );
 add_action( 'rest_api_init', 'newsroom_register_sound' );
+foreach ( array( 'add', 'update' ) as $newsroom_verb ) {
+	add_filter( "{$newsroom_verb}_post_metadata", 'newsroom_keep_autosaved_audio', 10, 4 );
+}
+unset( $newsroom_verb );
 
 /**
  * Meta keys of an episode. Undo, autosaves and revisions have all of them.
@@ -110,18 +114,17 @@ function newsroom_level_of( $post ) {
 }
 
 /**
- * Takes the fields of a cut story's sound out of `meta` in REST.
+ * Keeps a file that a user may not choose out of an autosave: WordPress checks no right to the meta of autosaves.
  *
- * @param array $meta Meta as REST shows it.
- * @return array
+ * @param bool|null $check Whether another filter has decided, null to write.
+ * @param int       $id    Autosave, or any other post.
+ * @param string    $key   Key.
+ * @param mixed     $value Value.
+ * @return bool|null
  */
-function newsroom_cut_episode_meta( $meta ) {
-	foreach ( newsroom_episode_keys() as $key ) {
-		if ( isset( $meta[ $key ] ) && 'newsroom_series' !== $key ) {
-			$meta[ $key ] = is_int( $meta[ $key ] ) ? 0 : '';
-		}
-	}
-	return $meta;
+function newsroom_keep_autosaved_audio( $check, $id, $key, $value ) {
+	$story = 'newsroom_audio' === $key && is_user_logged_in() && ! current_user_can( 'upload_files' ) ? wp_is_post_revision( $id ) : false;
+	return $story && (int) get_post_meta( $story, $key, true ) !== (int) $value ? false : $check;
 }
 
 /**
@@ -261,7 +264,9 @@ function newsroom_episode_box( $post ) {
 		$audio[ $chosen ] = newsroom_plain( get_the_title( $chosen ) );
 	}
 	printf( '<p class="description">%s</p>', esc_html( $words['help'] ) );
-	newsroom_episode_select( 'newsroom_audio', __( 'Audio file', 'newsroom' ), $chosen, $audio );
+	if ( current_user_can( 'edit_post_meta', $post->ID, 'newsroom_audio' ) ) {
+		newsroom_episode_select( 'newsroom_audio', __( 'Audio file', 'newsroom' ), $chosen, $audio );
+	}
 	newsroom_episode_select( 'newsroom_series', __( 'Series', 'newsroom' ), (int) $value( 'newsroom_series' ), array( 0 => __( '— No series —', 'newsroom' ) ) + newsroom_series_choices() );
 	printf(
 		'<p><label>%1$s <input type="text" class="widefat" name="newsroom_episode_title" value="%2$s"></label></p><p class="description">%3$s</p>',

@@ -146,6 +146,10 @@ function newsroom_may_edit_meta( $allowed, $key, $post_id, $user_id ) {
 	if ( 'newsroom_story' === $key && ! ( defined( 'REST_REQUEST' ) && REST_REQUEST ) ) {
 		return false;
 	}
+	// Choosing a file tells its address, which is for those who see the media library.
+	if ( 'newsroom_audio' === $key && ! user_can( $user_id, 'upload_files' ) ) {
+		return false;
+	}
 	return user_can( $user_id, 'edit_post', $post_id );
 }
 

@@ -222,6 +222,35 @@ describe('to those who may read', () => {
     expect(notes).toContain(CANARY);
   });
 
+  it('a story that prints the fields of others has nothing of a cut body', async () => {
+    const printed = ['newsroom_transcript', 'newsroom_chapters'].map(
+      (key) =>
+        `<!-- wp:paragraph {"metadata":{"bindings":{"content":{"source":"core/post-meta","args":{"key":"${key}"}}}}} --><p>x</p><!-- /wp:paragraph -->`,
+    );
+    const each = `<!-- wp:post-title /--><!-- wp:footnotes /-->${printed.join('')}`;
+    const content = `<!-- wp:query {"query":{"perPage":100,"postType":"articles","inherit":false}} --><div class="wp-block-query"><!-- wp:post-template -->${each}<!-- /wp:post-template --></div><!-- /wp:query -->`;
+    await newsroom.php(
+      `update_post_meta( $input[0], 'newsroom_transcript', $input[1] ); return update_post_meta( $input[0], 'newsroom_chapters', '0:00 ' . $input[1] );`,
+      [ids.paid, CANARY],
+    );
+    const body = { title: 'Mine', status: 'draft', content };
+    const mine = await newsroom.rest('/wp/v2/articles', { as: 'reporter', method: 'POST', body });
+    const seen = await newsroom.rest(`/wp/v2/articles/${mine.json.id}`, { as: 'site' });
+    for (const answer of [mine, seen]) {
+      expect(answer.json.content.rendered).toContain('For subscribers');
+      expect(answer.json.content.rendered).not.toContain(CANARY);
+    }
+    await newsroom.php(
+      `return wp_update_post( array( 'ID' => $input, 'post_content' => '<!-- wp:footnotes /-->' ) );`,
+      ids.own,
+    );
+    await newsroom.php(`return update_post_meta( $input[0], 'footnotes', wp_slash( $input[1] ) );`, [
+      ids.own,
+      JSON.stringify([{ id: 'own', content: CANARY }]),
+    ]);
+    expect(await whole(ids.own, 'site')).toEqual([200, false, true]);
+  });
+
   it('answers to credentials are not for caches', async () => {
     const { headers } = await newsroom.rest(`/wp/v2/articles/${ids.paid}`, { as: 'site' });
     expect(headers.get('cache-control')).toMatch(/private/);

@@ -184,6 +184,61 @@ describe('a story for subscribers', () => {
   });
 });
 
+describe('a reporter, who may not upload,', () => {
+  const draft = (body: object) =>
+    newsroom.rest('/wp/v2/articles', {
+      as: 'reporter',
+      method: 'POST',
+      body: { title: 'Mine', status: 'draft', ...body },
+    });
+  /** Every story with the recording gets this level. */
+  const level = (access: string) =>
+    newsroom.php(
+      `foreach ( get_posts( array( 'post_type' => 'articles', 'post_status' => 'any', 'numberposts' => -1, 'meta_key' => 'newsroom_audio' ) ) as $each ) { update_post_meta( $each->ID, 'newsroom_access', $input ); } return 1;`,
+      access,
+    );
+  const paid = async () => {
+    await save({ newsroom_audio: audio });
+    await level('subscriber');
+    return new URL((await story('site')).sound.audio.url).pathname;
+  };
+
+  it('learns no address of a recording by choosing it for a story', async () => {
+    const address = await paid();
+    const chosen = await draft({ meta: { newsroom_audio: audio } });
+    expect([chosen.status, chosen.text.includes(address)]).toEqual([403, false]);
+    for (const status of ['draft', 'pending']) {
+      const { id } = (await draft({ status })).json;
+      const saved = await newsroom.rest(`/wp/v2/articles/${id}/autosaves`, {
+        as: 'reporter',
+        method: 'POST',
+        body: { title: 'Mine too', content: 'More', meta: { newsroom_audio: audio } },
+      });
+      const read = await newsroom.rest(`/wp/v2/articles/${id}/autosaves`, { as: 'site' });
+      expect([saved.status, `${saved.text}${read.text}`.includes(address)], status).toEqual([200, false]);
+    }
+  });
+
+  it('learns none by a playlist, which plays what is free', async () => {
+    const address = await paid();
+    const { json } = await draft({ content: `[playlist ids="${audio}"]` });
+    const playlist = async (as: CallOptions['as']) =>
+      (await newsroom.rest(`/wp/v2/articles/${json.id}`, { as })).json.content.rendered;
+    expect([json.content.rendered, await playlist('site')].join()).not.toContain(address);
+    await level('free');
+    expect(await playlist('reporter')).toContain(address);
+  });
+
+  it('keeps the sound that an editor has chosen', async () => {
+    const { id } = (await draft({})).json;
+    await save({ newsroom_audio: audio }, 'admin', id);
+    const meta = { newsroom_audio: audio, newsroom_episode_title: 'Better' };
+    expect((await save(meta, 'reporter', id)).status).toBe(200);
+    const { sound } = (await newsroom.rest(`/wp/v2/articles/${id}`, { as: 'reporter' })).json;
+    expect(sound).toMatchObject({ title: 'Better', audio: { bytes: 64_044 } });
+  });
+});
+
 it('the name of an uploaded audio file can’t be guessed, that of a picture stays', async () => {
   const named = (name: string) =>
     newsroom.php(
