@@ -17,6 +17,7 @@ add_filter( 'rest_preprocess_comment', 'newsroom_comment_prepared', 10, 2 );
 add_filter( 'rest_pre_insert_comment', 'newsroom_comment_unconfirmed', 10, 2 );
 add_action( 'transition_comment_status', 'newsroom_comment_looked_at', 10, 3 );
 add_action( 'pre_comment_on_post', 'newsroom_refuse_comment_form' );
+add_filter( 'pre_comment_approved', 'newsroom_refuse_comment_call', PHP_INT_MAX, 2 );
 
 /** Seconds after which a comment that is still being written counts as given up. */
 const NEWSROOM_COMMENT_LOCK = 120;
@@ -228,6 +229,16 @@ function newsroom_comment_unconfirmed( $prepared, $request ) {
 }
 
 /**
+ * Whether a comment of the current user on a post has to come from the site.
+ *
+ * @param WP_Post|null $post Post that the comment is on.
+ * @return bool
+ */
+function newsroom_takes_comments_from_site( $post ) {
+	return newsroom_is_document( $post ) && newsroom_links_to_site() && ! current_user_can( 'moderate_comments' );
+}
+
+/**
  * Refuses WordPress's own comment form on what readers see on the site. The form asks for no account: a stranger would write under any name,
  * and at once under one that WordPress trusts.
  *
@@ -235,7 +246,7 @@ function newsroom_comment_unconfirmed( $prepared, $request ) {
  */
 function newsroom_refuse_comment_form( $post_id ) {
 	$post = get_post( $post_id );
-	if ( ! newsroom_is_document( $post ) || ! newsroom_links_to_site() || current_user_can( 'moderate_comments' ) ) {
+	if ( ! newsroom_takes_comments_from_site( $post ) ) {
 		return;
 	}
 	wp_die(
@@ -247,6 +258,23 @@ function newsroom_refuse_comment_form( $post_id ) {
 			'link_text' => esc_html__( 'Open it there', 'newsroom' ),
 		)
 	);
+}
+
+/**
+ * Refuses comments by REST and XML-RPC in the same way: REST takes any name and address from every user of WordPress. An author's reply on
+ * the comments screen has the author's own name.
+ *
+ * @param int|string|WP_Error $approved Decision so far.
+ * @param array               $comment  Comment.
+ * @return int|string|WP_Error
+ */
+function newsroom_refuse_comment_call( $approved, $comment ) {
+	$is_call = ( defined( 'REST_REQUEST' ) && REST_REQUEST ) || ( defined( 'XMLRPC_REQUEST' ) && XMLRPC_REQUEST );
+	$type    = isset( $comment['comment_type'] ) ? $comment['comment_type'] : '';
+	if ( ! $is_call || ! in_array( $type, array( '', 'comment' ), true ) || ! newsroom_takes_comments_from_site( get_post( $comment['comment_post_ID'] ) ) ) {
+		return $approved;
+	}
+	return new WP_Error( 'newsroom_comment_elsewhere', __( 'Comments are written on the site.', 'newsroom' ), array( 'status' => 403 ) );
 }
 
 /**

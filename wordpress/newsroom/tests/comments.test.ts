@@ -112,6 +112,36 @@ describe('WordPress’s own comment form', () => {
   });
 });
 
+describe('a comment of a user of WordPress who does not moderate', () => {
+  const names = () =>
+    newsroom.php(
+      `return array_values( array_unique( wp_list_pluck( get_comments( array( 'status' => 'any' ) ), 'comment_author' ) ) );`,
+    );
+
+  it('is refused by REST, under any name', async () => {
+    const { author_ip: _, ...given } = comment({ author_name: 'The Editors', author_email: 'trusted@example.com' });
+    const answer = await newsroom.rest('/wp/v2/comments', { as: 'reporter', method: 'POST', body: given });
+    expect([answer.status, answer.json.message]).toEqual([403, 'Comments are written on the site.']);
+    expect(await names()).not.toContain('The Editors');
+  });
+
+  it('is refused by XML-RPC', async () => {
+    await newsroom.php(
+      `return wp_update_user( array( 'ID' => get_user_by( 'login', 'reporter' )->ID, 'display_name' => 'The Publisher', 'user_pass' => 'by-xml-rpc' ) );`,
+    );
+    const text = (value: string) => `<param><value><string>${value}</string></value></param>`;
+    const content = '<member><name>content</name><value><string>By XML-RPC.</string></value></member>';
+    const params = `${['1', 'reporter', 'by-xml-rpc', String(post)].map(text).join('')}<param><value><struct>${content}</struct></value></param>`;
+    const { text: answer } = await newsroom.get('/xmlrpc.php', {
+      method: 'POST',
+      headers: { 'content-type': 'text/xml' },
+      body: `<methodCall><methodName>wp.newComment</methodName><params>${params}</params></methodCall>`,
+    });
+    expect(answer).toContain('Comments are written on the site.');
+    expect(await names()).not.toContain('The Publisher');
+  });
+});
+
 describe('a comment with a key', () => {
   it('is one comment, however often it comes, and however many at once', async () => {
     const key = 'draft-of-a-reader-1';
