@@ -11,11 +11,28 @@ const kinds: readonly (readonly [RequestKind, RegExp])[] = [
   ['static', /^\/_assets\//],
 ];
 
-/** An address as it may be logged: without the tokens of gifts, private feeds, mails and signed files. */
-export const loggedAddress = (address = ''): string =>
-  address
-    .replace(/^(\/(?:gift|podcast\/[^/?]*\/private)\/)[^/?]+/i, '$1…')
-    .replace(/([?&](?:key|token|signature)=)[^&]+/gi, '$1…');
+/** Paths of gifts and private feeds, in the spellings that the site answers. */
+const secretPath = /^((?:https?:\/\/[^/]{0,255})?\/{1,9}(?:gift|podcast\/{1,9}[^/]*\/{1,9}private)\/{1,9})[^/]+/i;
+/** Parameters with the tokens of mails, signed files and social sign-in, and with email addresses. */
+const secretParameter = /^(?:key|token|t|signature|code|recognized_email)=|@|%40/i;
+
+/** An address as it may be logged: without tokens, and without email addresses of readers. */
+export function loggedAddress(address = ''): string {
+  const [path = ''] = address.split('?', 1);
+  // An expression over the whole query would take quadratic time for one of question marks.
+  const query = address
+    .slice(path.length)
+    .split(/(?<=[?&])/)
+    .map(loggedParameter);
+  return path.replace(secretPath, '$1…') + query.join('');
+}
+
+/** @param part a parameter with the sign behind it */
+function loggedParameter(part: string): string {
+  if (!secretParameter.test(part)) return part;
+  const [name = ''] = /^[\w-]*=/.exec(part) ?? [];
+  return `${name}…${/[?&]$/.exec(part)?.[0] ?? ''}`;
+}
 
 /** The kind of a request that has been answered. */
 export function requestKind(
