@@ -1,5 +1,5 @@
 /** Algolia's wire protocol (algolia.com/doc/rest-api/search, vendors.md section 5), and what goes wrong on the way. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { delay, HttpResponse, http } from 'msw';
@@ -358,6 +358,18 @@ describe('the feed', () => {
     await second.hosted.feed?.idle();
     expect(actions(second.calls.batch)).toEqual([{ action: 'deleteObject', body: { objectID: '2' } }]);
     expect(readdirSync(folder).some((name) => name.endsWith('-open'))).toBe(false);
+  });
+
+  test('what has not arrived is remembered once, however often the process starts while the engine is away', async () => {
+    for (let restart = 0; restart < 4; restart++) {
+      const away = stand({ batch: [json({}, 503)], writeKey: 'write-key' });
+      away.search.start();
+      await expect.poll(() => away.calls.batch.length).toBeGreaterThan(0);
+      await away.search.stop();
+    }
+    const open = readdirSync(folder).find((name) => name.endsWith('-open')) ?? '';
+    // Two stories, and those that the last start has queued once more to fill the index.
+    expect(readFileSync(join(folder, open), 'utf8').trim().split('\n')).toHaveLength(4);
   });
 
   /** Algolia's answer to a batch in which one record is over the plan's size: none of its records is taken. */

@@ -3,7 +3,7 @@
  * several changes become one. Ids that have not arrived are stored in the data folder, so that a restart sends them; a new index gets
  * every article once.
  */
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BatchWriteParams } from 'algoliasearch';
@@ -154,11 +154,7 @@ function start(state: State): void {
   state.started = true;
   const { filledFile, openFile, rules, options } = state;
   // An article that has not arrived may have been withdrawn since, and is then missing among all articles.
-  const unsent = existsSync(openFile) ? readFileSync(openFile, 'utf8').split('\n') : [];
-  add(
-    state,
-    unsent.filter((id) => /^\d+$/.test(id)),
-  );
+  enqueue(state, readUnsent(openFile));
   // Under other rules the index may hold text that is for subscribers now.
   if (existsSync(filledFile) && readFileSync(filledFile, 'utf8') === rules) return;
   fill(state).catch((error: unknown) =>
@@ -166,9 +162,27 @@ function start(state: State): void {
   );
 }
 
+/** What earlier processes didn't send. Writes each id once, so that the file doesn't grow with every start while the engine is away. */
+function readUnsent(openFile: string): string[] {
+  if (!existsSync(openFile)) return [];
+  const ids = new Set(
+    readFileSync(openFile, 'utf8')
+      .split('\n')
+      .filter((id) => /^\d+$/.test(id)),
+  );
+  writeFileSync(`${openFile}.new`, [...ids, ''].join('\n'));
+  renameSync(`${openFile}.new`, openFile);
+  return [...ids];
+}
+
 function add(state: State, ids: readonly string[]): void {
   if (ids.length === 0 || state.stopped) return;
   appendFileSync(state.openFile, `${ids.join('\n')}\n`);
+  enqueue(state, ids);
+}
+
+function enqueue(state: State, ids: readonly string[]): void {
+  if (ids.length === 0) return;
   state.queue.add(ids);
   state.settling ??= recordCompletion(state).catch((error: unknown) =>
     state.options.log.error({ err: error }, 'Search feed: its files in the data folder could not be written'),
