@@ -21,6 +21,7 @@ onBothEngines('the newsletters', (engines) => {
     const site = await bench(database);
     const clock = { now: Date.parse('2026-11-20T12:00:00Z') };
     const mail: Letter[] = [];
+    const nudged: number[] = [];
     const outbox = {
       // As the outbox does: what is not committed was never written down.
       enqueue: async (tx: AccountsTransaction, message: Message) => {
@@ -30,7 +31,7 @@ onBothEngines('the newsletters', (engines) => {
           .execute();
         mail.push(message as Letter);
       },
-      nudge: () => {},
+      nudge: () => void nudged.push(mail.length),
       waiting: async () => ({ count: full(), oldest: null }),
     };
     const create = () =>
@@ -41,7 +42,7 @@ onBothEngines('the newsletters', (engines) => {
       return session;
     };
     const letters = create();
-    return { database, site, letters, create, mail, clock, join };
+    return { database, site, letters, create, mail, nudged, clock, join };
   }
 
   it('keeps what a reader chooses, and only what there is', async () => {
@@ -81,6 +82,47 @@ onBothEngines('the newsletters', (engines) => {
     clock.now += 24 * 3_600_000;
     expect(await letters.send('morning', morning)).toEqual({ readers: 3, finished: true });
     expect(mail).toHaveLength(6);
+  });
+
+  it('is the issue of the newspaper’s day, also in the evening when it is tomorrow in London', async () => {
+    const { letters, mail, clock, join } = await open();
+    await join('ada', ['evening']);
+    const days: string[] = [];
+    const compose = (day: string) => {
+      days.push(day);
+      return issue(day);
+    };
+    for (const time of ['2026-11-20T23:30:00Z', '2026-11-21T01:30:00Z']) {
+      clock.now = Date.parse(time);
+      expect(await letters.send('evening', compose)).toEqual({ readers: 1, finished: true });
+    }
+    expect(days).toEqual(['2026-11-20']);
+    expect(mail).toHaveLength(1);
+  });
+
+  it('goes to all others where one address is none, and has each batch sent at once', async () => {
+    const { database, letters, mail, nudged, join } = await open();
+    for (const name of ['ada', 'ben', 'cleo', 'dora']) {
+      const { userId } = await join(name);
+      if (name === 'ben')
+        await database.db.updateTable('users').set({ email: 'ben' }).where('id', '=', userId).execute();
+    }
+    expect(await letters.send('morning', morning, { batch: 2 })).toEqual({ readers: 3, finished: true });
+    expect(mail.map(({ to }) => to).toSorted()).toEqual(['ada@example.com', 'cleo@example.com', 'dora@example.com']);
+    expect(nudged.at(-1)).toBe(3);
+    expect(nudged.length).toBeGreaterThan(1);
+  });
+
+  it('waits for newsletters in the outbox, and an alert doesn’t', async () => {
+    const { letters, mail, join } = await open(() => 1999);
+    await join('ada', ['breaking', 'morning']);
+    expect(await letters.sendAlert('a1', issue('today'), () => true)).toEqual({ readers: 1, finished: true });
+    const stopping = new AbortController();
+    const letter = await letters.send('morning', morning, {
+      signal: stopping.signal,
+      onProgress: () => stopping.abort(),
+    });
+    expect([letter, mail.length]).toEqual([{ readers: 0, finished: false }, 1]);
   });
 
   it('goes on where it was broken off, and two that send at once share the readers', async () => {
@@ -153,7 +195,10 @@ onBothEngines('the newsletters', (engines) => {
         null,
       ]);
     }
-    clock.now += 401 * 24 * 3_600_000;
+    // The law gives a reader 30 days.
+    clock.now += 31 * 24 * 3_600_000;
+    expect(letters.peek(token)).toBe('morning');
+    clock.now += 370 * 24 * 3_600_000;
     expect(await letters.unsubscribe(token)).toBeNull();
   });
 

@@ -63,6 +63,34 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await savedStories.history(ada.userId)).toEqual({ on: true, items: [] });
   });
 
+  it('says of what is saved that it is, where there is no room for more', async () => {
+    const { savedStories, ada, ids } = await open();
+    for (const id of [1, 2, 3]) await savedStories.save(ada.userId, id);
+    expect(await savedStories.save(ada.userId, 2)).toBe('saved');
+    expect(await ids(ada.userId)).toHaveLength(3);
+  });
+
+  it('changes nothing of another reader’s history, whatever one does with their own', async () => {
+    const { savedStories, clock, ada, bob, read } = await open();
+    const readAll = async (userId: string, from: number) => {
+      for (let id = from; id < from + 5; id++) {
+        await savedStories.read(userId, id);
+        clock.pass(1);
+      }
+    };
+    // Each has room for four, however many the other has read since.
+    await readAll(bob.userId, 1);
+    await readAll(ada.userId, 11);
+    await savedStories.read(bob.userId, 5);
+    expect(await read(bob.userId)).toEqual([5, 4, 3, 2]);
+    await savedStories.clearHistory(ada.userId);
+    expect([await read(ada.userId), await read(bob.userId)]).toEqual([[], [5, 4, 3, 2]]);
+    await savedStories.keepHistory(ada.userId, false);
+    expect(await read(bob.userId)).toHaveLength(4);
+    await savedStories.keepHistory(bob.userId, true);
+    expect(await savedStories.history(ada.userId)).toEqual({ on: false, items: [] });
+  });
+
   it('hides readings after their days, and deletes them', async () => {
     const { savedStories, clock, ada, read, database } = await open();
     await savedStories.read(ada.userId, 1);
