@@ -1,0 +1,203 @@
+/** Posting and changing one's own comments on both engines: one reader's beside another's, and WordPress's answers in bad order. */
+import { expect, it } from 'vitest';
+import { moderationStandIn } from '../../../tests/fixtures/comment-moderation.ts';
+import { fakeWordPress, restError } from '../../../tests/fixtures/wordpress.ts';
+import { bench, caller, elsewhere } from '../../../tests/world/accounts.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import type { Session } from '../accounts/service.ts';
+import { defaultLimits } from '../http/limits.ts';
+import { silent } from '../logging.ts';
+import { createModeration } from './moderation.server.ts';
+import { createComments } from './service.server.ts';
+import type { CommentOutcome, CommentRules, Draft } from './service.ts';
+
+const usual: CommentRules = {
+  level: 'registered',
+  longest: 100,
+  editMinutes: 5,
+  reportsToHold: 2,
+  showWaitingDays: 14,
+};
+const kindOf = <T>(outcome: CommentOutcome<T>): string => (outcome.ok ? 'done' : outcome.failure.kind);
+
+onBothEngines('posting', (engines) => {
+  async function open(rules: Partial<CommentRules> = {}) {
+    const database = await engines.open();
+    const own = await bench(database);
+    const moderation = moderationStandIn(fakeWordPress());
+    const paying = new Set<string>();
+    /** What the way to WordPress waits for. */
+    const slow: { wait: Promise<void> | null } = { wait: null };
+    const comments = createComments({
+      database,
+      limiter: own.limiter,
+      log: silent,
+      rules: { ...usual, ...rules },
+      now: () => own.clock.now,
+      accounts: own.accounts,
+      moderation: createModeration({
+        url: 'https://moderation.example',
+        user: 'site',
+        password: 'x',
+        fetch: async (...asked) => {
+          await slow.wait;
+          return moderation.fetch(...asked);
+        },
+      }),
+      isPaying: async ({ userId }) => paying.has(userId),
+    });
+    const ada = (await own.join('ada@example.com')).session;
+    const ben = (await own.join('ben@example.com')).session;
+    const post = (who: Session, name: string, more: Partial<Draft> = {}, articleId = 7, parentId = 0) =>
+      comments.post(
+        who,
+        { place: { articleId, open: true, parentId }, content: 'Well said.', name, ...more },
+        caller(),
+      );
+    const mine = (who: Session, articleId = 7) => comments.mine(who, articleId, () => false);
+    const inWordPress = () => moderation.all().map(({ author_name, post, parent }) => [author_name, post, parent]);
+    return { ...own, database, comments, moderation, paying, slow, ada, ben, post, mine, inWordPress };
+  }
+
+  it('takes the same words from another reader, in another thread and under another story', async () => {
+    const { post, ada, ben, inWordPress, mine } = await open();
+    expect(kindOf(await post(ada, 'Ada'))).toBe('done');
+    expect(kindOf(await post(ben, 'Ben'))).toBe('done');
+    expect(kindOf(await post(ada, 'Ada', {}, 7, 3))).toBe('done');
+    expect(kindOf(await post(ada, 'Ada', {}, 8))).toBe('done');
+    // The same with ids of drafts, as the page's script sends them.
+    expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }, 9))).toBe('done');
+    expect(kindOf(await post(ada, 'Ada', { draft: 'draft-two' }, 9, 3))).toBe('done');
+    expect(kindOf(await post(ben, 'Ben', { draft: 'draft-ben' }, 9))).toBe('done');
+    expect(inWordPress()).toEqual([
+      ['Ada', 7, 0],
+      ['Ben', 7, 0],
+      ['Ada', 7, 3],
+      ['Ada', 8, 0],
+      ['Ada', 9, 0],
+      ['Ada', 9, 3],
+      ['Ben', 9, 0],
+    ]);
+    expect((await mine(ada, 8)).comments).toHaveLength(1);
+  });
+
+  it('sends each reader’s own where two have failed with the same words', async () => {
+    const { post, ada, ben, moderation, inWordPress, mine } = await open();
+    moderation.trouble = 'down';
+    expect([kindOf(await post(ada, 'Ada')), kindOf(await post(ben, 'Ben'))]).toEqual(['unavailable', 'unavailable']);
+    moderation.trouble = 'none';
+    expect([kindOf(await post(ben, 'Ben')), kindOf(await post(ada, 'Ada'))]).toEqual(['done', 'done']);
+    expect(inWordPress()).toEqual([
+      ['Ben', 7, 0],
+      ['Ada', 7, 0],
+    ]);
+    expect((await mine(ada)).comments.map(({ author }) => author)).toEqual(['Ada']);
+  });
+
+  it('is busy while a request sends the draft, and sends it no second time', async () => {
+    const { post, ada, moderation, slow } = await open();
+    const answered = Promise.withResolvers<void>();
+    slow.wait = answered.promise;
+    const first = post(ada, 'Ada', { draft: 'draft-one' });
+    // The first has reached WordPress when the second finds its row.
+    await expect.poll(async () => kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('busy');
+    answered.resolve();
+    expect(kindOf(await first)).toBe('done');
+    expect(moderation.asked).toEqual(['POST /wp/v2/comments']);
+  });
+
+  it('may be tried again at once where WordPress was busy', async () => {
+    const { post, ada, moderation } = await open();
+    moderation.trouble = () => restError(409, 'newsroom_busy');
+    expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('busy');
+    moderation.trouble = 'none';
+    expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('done');
+  });
+
+  it('keeps no row of what WordPress has refused, so that the reader can try again', async () => {
+    const { post, ada, moderation, database } = await open();
+    moderation.trouble = () => restError(403, 'rest_comment_closed');
+    expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('closed');
+    expect(await database.db.selectFrom('comment_posts').select('id').execute()).toEqual([]);
+    moderation.trouble = 'none';
+    expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('done');
+  });
+
+  it('waits for the editors where WordPress has taken it before and can’t say under which number', async () => {
+    const { post, ada, moderation, mine } = await open();
+    moderation.trouble = 'lost';
+    await post(ada, 'Ada', { draft: 'draft-one' });
+    moderation.trouble = () =>
+      moderation.asked.at(-1)?.startsWith('GET')
+        ? restError(404, 'rest_comment_invalid_id')
+        : restError(409, 'comment_duplicate');
+    expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('done');
+    expect((await mine(ada)).comments).toMatchObject([{ status: 'waiting', content: 'Well said.' }]);
+  });
+
+  it('shows no address as a name, also where the profile has one in its place', async () => {
+    const { post, ada, accounts, mine, moderation } = await open();
+    await accounts.saveProfile(ada, { first_name: 'ada@example.com' }, 'merge');
+    expect((await mine(ada)).name).toBe('');
+    expect(kindOf(await post(ada, '', { name: undefined }))).toBe('invalid');
+    expect(moderation.asked).toEqual([]);
+  });
+
+  it('tells who may write, and lists the newest of one’s own first', async () => {
+    const { post, ada, ben, paying, clock, mine } = await open({ level: 'subscriber' });
+    expect((await mine(ada)).mayWrite).toBe(false);
+    paying.add(ada.userId);
+    expect([(await mine(ada)).mayWrite, (await mine(ben)).mayWrite]).toEqual([true, false]);
+    for (const content of ['First.', 'Second.']) {
+      await post(ada, 'Ada', { content });
+      clock.pass(1);
+    }
+    expect((await mine(ada)).comments.map(({ content }) => content)).toEqual(['Second.', 'First.']);
+  });
+
+  it('is declined where WordPress has it no more, and by no other refusal', async () => {
+    const { post, ada, comments, moderation, clock, mine } = await open();
+    await post(ada, 'Ada');
+    const statusAfter = async (answer: () => Response) => {
+      moderation.trouble = answer;
+      clock.pass(301);
+      await mine(ada);
+      await comments.stop();
+      return (await mine(ada)).comments[0]?.status;
+    };
+    // Such as when the site's password was changed.
+    expect(await statusAfter(() => restError(401, 'rest_forbidden_context'))).toBe('waiting');
+    expect(await statusAfter(() => restError(404, 'rest_comment_invalid_id'))).toBe('declined');
+  });
+
+  it('can’t be edited once it is declined, and can be deleted where WordPress has deleted it', async () => {
+    const { post, ada, comments, moderation, database, mine } = await open();
+    await post(ada, 'Ada');
+    const [{ id } = { id: '' }] = (await mine(ada)).comments;
+    await database.db.updateTable('comment_posts').set({ state: 'declined' }).execute();
+    expect(kindOf(await comments.edit(ada, id, 'Better said.', caller()))).toBe('gone');
+    await database.db.updateTable('comment_posts').set({ state: 'waiting' }).execute();
+    moderation.trouble = () => restError(410, 'rest_already_trashed');
+    expect(kindOf(await comments.remove(ada, id))).toBe('done');
+    expect((await mine(ada)).comments).toEqual([]);
+  });
+
+  it('has its limits for edits and for reports', async () => {
+    const { post, ada, ben, comments, mine } = await open();
+    await post(ada, 'Ada');
+    const [{ id } = { id: '' }] = (await mine(ada)).comments;
+    const most = { edits: defaultLimits.comment.email?.most ?? 0, reports: defaultLimits.report.email?.most ?? 0 };
+    const edits: string[] = [];
+    for (let at = 0; at < most.edits; at++)
+      edits.push(kindOf(await comments.edit(ada, id, `Said ${at}.`, elsewhere(at))));
+    // The comment itself has counted.
+    expect(edits.filter((kind) => kind === 'done')).toHaveLength(most.edits - 1);
+    expect(edits.at(-1)).toBe('limited');
+    const reports: string[] = [];
+    for (let at = 0; at <= most.reports; at++)
+      reports.push(kindOf(await comments.report(ben, 900 + at, elsewhere(at))));
+    expect(reports.filter((kind) => kind === 'done')).toHaveLength(most.reports);
+    expect(reports.at(-1)).toBe('limited');
+    await comments.stop();
+  });
+});
