@@ -200,4 +200,102 @@ onBothEngines('posting', (engines) => {
     expect(reports.at(-1)).toBe('limited');
     await comments.stop();
   });
+
+  it('holds back the comment that was reported often enough, and no other', async () => {
+    const { post, ada, ben, join, comments, moderation } = await open();
+    for (const content of ['First.', 'Second.']) await post(ada, 'Ada', { content });
+    const [first, second] = moderation.all().map(({ id }) => Number(id)) as [number, number];
+    for (const id of [first, second]) moderation.moderate(id, 'approved');
+    const cleo = (await join('cleo@example.com')).session;
+    await comments.report(ben, first, caller());
+    await comments.report(cleo, second, caller());
+    await comments.tasks.round();
+    expect(moderation.all().map(({ reports, status }) => [reports, status])).toEqual([
+      [1, 'approved'],
+      [1, 'approved'],
+    ]);
+    await comments.report(cleo, first, caller());
+    await comments.tasks.round();
+    expect(moderation.all().map(({ status }) => status)).toEqual(['hold', 'approved']);
+    await comments.stop();
+  });
+
+  it('asks WordPress once in a round while it is down, and less often each time', async () => {
+    const { post, ada, ben, comments, moderation, clock } = await open();
+    await post(ada, 'Ada');
+    moderation.trouble = 'down';
+    await comments.report(ben, 900, caller());
+    await comments.tasks.round();
+    const asked = () => moderation.asked.filter((each) => each.endsWith('/reports')).length;
+    expect(asked()).toBe(1);
+    await comments.tasks.round();
+    expect(asked()).toBe(1);
+    clock.pass(31);
+    await comments.tasks.round();
+    expect(asked()).toBe(2);
+    await comments.stop();
+  });
+
+  it('looks up a draft that was lost after two minutes, every two minutes, and gives it up after a day', async () => {
+    const { post, ada, comments, moderation, clock, database } = await open();
+    moderation.trouble = 'down';
+    await post(ada, 'Ada', { draft: 'draft-one' });
+    moderation.trouble = 'none';
+    moderation.asked.length = 0;
+    const asked = async (seconds: number) => {
+      clock.pass(seconds);
+      await comments.tasks.round();
+      return moderation.asked.splice(0).length;
+    };
+    expect([await asked(60), await asked(61), await asked(60), await asked(61)]).toEqual([0, 1, 0, 1]);
+    const drafts = () => database.db.selectFrom('comment_posts').select('draft').execute();
+    expect(await drafts()).toEqual([{ draft: 'draft-one' }]);
+    await asked(86_400);
+    expect(await drafts()).toEqual([]);
+  });
+
+  it('takes the name off an erased account’s comments, and off no others', async () => {
+    const { post, ada, ben, comments, moderation, clock } = await open();
+    await post(ada, 'Ada');
+    await post(ben, 'Ben');
+    await comments.personalData.erase(ada, null);
+    clock.pass(60);
+    await comments.tasks.round();
+    expect(moderation.all().map(({ author_name }) => author_name)).toEqual(['A former reader', 'Ben']);
+    await comments.stop();
+  });
+
+  it('keeps what WordPress has put off, in its own words too', async () => {
+    const { post, ada, moderation, database } = await open();
+    moderation.trouble = () => restError(429, 'too_many_requests');
+    expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('unavailable');
+    expect(await database.db.selectFrom('comment_posts').select('state').execute()).toEqual([{ state: 'sending' }]);
+  });
+});
+
+it('follows no redirect with the site’s password, and names no network address that is none', async () => {
+  const requests: RequestInit[] = [];
+  const moderation = createModeration({
+    url: 'https://moderation.example',
+    user: 'site',
+    password: 'x',
+    fetch: async (_, init) => {
+      requests.push(init ?? {});
+      return Response.json({ id: 1, status: 'hold' });
+    },
+  });
+  const comment = {
+    articleId: 7,
+    parentId: 0,
+    name: 'Ada',
+    email: 'ada@example.com',
+    confirmed: true,
+    date: 0,
+    key: 'k',
+  };
+  for (const address of ['unknown', '2001:db8::1'])
+    await moderation.post({ ...comment, content: 'Well said.', address, userAgent: null });
+  expect(requests.map(({ redirect }) => redirect)).toEqual(['error', 'error']);
+  const addresses = requests.map(({ body }) => (JSON.parse(String(body)) as { author_ip?: string }).author_ip);
+  expect(addresses).toEqual([undefined, '2001:db8::1']);
 });
