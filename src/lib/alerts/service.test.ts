@@ -249,6 +249,64 @@ onBothEngines('an alert', (engines) => {
     expect(await addresses()).toHaveLength(1);
   });
 
+  it('that is withdrawn goes to no further reader, and to all when it is shown again', async () => {
+    const alert = alertOf({ push: false });
+    const letters = newsletters(database);
+    let withdraws = true;
+    shown = alert;
+    const alerts = start({
+      newsletters: {
+        ...letters,
+        sendAlert: (id, issue, isWanted, options) =>
+          letters.sendAlert(id, issue, isWanted, {
+            ...options,
+            batch: 1,
+            onProgress: () => {
+              if (withdraws) shown = null;
+            },
+          }),
+      },
+    });
+    await vi.waitFor(async () => expect(await stateOf(alerts, alert.id)).toEqual(['stopped', 1, 'none']));
+    expect(await addresses()).toHaveLength(1);
+    withdraws = false;
+    shown = alert;
+    await vi.waitFor(async () => expect(await stateOf(alerts, alert.id)).toEqual(['sent', 2, 'none']));
+    expect(await addresses()).toEqual(['ada@example.com', 'ben@example.com']);
+  });
+
+  it('leads its readers to our own page where it is about another site, and has the newspaper’s day', async () => {
+    const alert = alertOf({ push: false, href: 'https://other.example/live', starts: '2026-11-21T02:00:00Z' });
+    const alerts = start();
+    shown = alert;
+    alerts.check();
+    await vi.waitFor(async () => expect(await stateOf(alerts, alert.id)).toEqual(['sent', 2, 'none']));
+    expect(mail[0]).toMatchObject({ day: 'Friday, November 20, 2026', stories: [{ path: '/' }] });
+  });
+
+  it('is not asked for again by a process that starts after the vendor has answered', async () => {
+    const alert = alertOf({ mail: false });
+    let asked = 0;
+    const counted = (sendPush: ReturnType<typeof push>) => (each: Alert) => {
+      asked++;
+      return sendPush(each);
+    };
+    shown = alert;
+    for (const [how, state] of [
+      ['empty', 'refused'],
+      ['ok', 'refused'],
+    ] as const) {
+      await mode(how);
+      const alerts = start({ push: counted(push()) });
+      alerts.check();
+      await vi.waitFor(async () => expect((await alerts.report(alert.id)).push.state).toBe(state));
+      // It stops when the look that has begun has ended.
+      await alerts.stop();
+      time += 61_000;
+    }
+    expect(asked).toBe(1);
+  });
+
   it('isn’t sent while WordPress hasn’t confirmed it since the start', async () => {
     const alert = alertOf();
     let confirmed = false;
