@@ -216,8 +216,6 @@ async function deliver(outbox: State, job: MailJob, transport: MailTransport): P
   const { jobs, now, counts } = outbox;
   const { log } = outbox.options;
   const result = await attempt(outbox, job, transport);
-  // A message that came too late was not sent: it says nothing about the mail server.
-  if (result.kind !== 'down' && result.kind !== 'expired') noteResponse(outbox);
   // A message that was interrupted by the stop was not refused.
   if (outbox.stopping.signal.aborted && result.kind !== 'sent')
     return recordResult(outbox, () => jobs.release(job, now(), false));
@@ -254,10 +252,12 @@ async function deliver(outbox: State, job: MailJob, transport: MailTransport): P
 }
 
 async function attempt(
-  { sealer, now, stopping, options: { paper, log } }: State,
+  outbox: State,
   job: MailJob,
   transport: MailTransport,
 ): Promise<Delivered | { kind: 'expired' }> {
+  const { sealer, now, stopping } = outbox;
+  const { paper, log } = outbox.options;
   const left = (job.expires ?? Number.POSITIVE_INFINITY) - now();
   if (left <= 0) return { kind: 'expired' };
   const rest = sealer.open(purpose, job.payload ?? undefined) as Omit<Message, 'kind' | 'to'> | null;
@@ -265,7 +265,10 @@ async function attempt(
   try {
     const message = { kind: job.kind, to: job.subject, ...rest } as Message;
     const rendered = renderMessage(message, paper, Math.ceil(left / minute));
-    return await transport.send(job.id, job.subject, rendered, stopping.signal);
+    const result = await transport.send(job.id, job.subject, rendered, stopping.signal);
+    // A message that isn't sent, because it came too late or can't be read, says nothing about the mail server.
+    if (result.kind !== 'down') noteResponse(outbox);
+    return result;
   } catch (error) {
     log.error({ err: error, kind: job.kind }, 'A message could not be rendered');
     return { kind: 'refused', detail: 'not written' };

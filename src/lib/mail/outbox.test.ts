@@ -99,11 +99,12 @@ onBothEnginesAlone('the outbox', (engines) => {
       stories: [{ title: 'A', standfirst: '', path: '/article/a', kicker: '', byline: '', minutes: 1 }],
     });
     await write(database, box, letter('a@example.com'), letter('b@example.com'), letter('c@example.com'));
-    await write(database, box, code('ada@example.com'));
+    const alert = { ...letter('alert@example.com'), urgent: true } as Message;
+    await write(database, box, alert, code('ada@example.com'));
     box.start();
-    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(Array(4).fill('sent')));
+    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(Array(5).fill('sent')));
     await box.stop();
-    expect(tries[0]?.to).toBe('ada@example.com');
+    expect(tries.slice(0, 2).map(({ to }) => to)).toEqual(['ada@example.com', 'alert@example.com']);
     expect(tries.at(-1)?.message.headers).toMatchObject({ 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' });
   });
 
@@ -205,7 +206,7 @@ onBothEnginesAlone('the outbox', (engines) => {
   it('tries a silent server with one message at a time, and sends all when it responds', async () => {
     const database = await engines.open();
     let away = true;
-    const { transport, tries } = fakeTransport(() => (away ? down : sent));
+    const { transport, tries, most } = fakeTransport(() => (away ? down : sent));
     const errors: string[] = [];
     const log: Logger = { ...silent, error: (_context, message) => void errors.push(message) };
     const box = open(database, transport, { log });
@@ -214,12 +215,33 @@ onBothEnginesAlone('the outbox', (engines) => {
     await vi.waitFor(() => expect(tries.length).toBeGreaterThan(12));
     expect(box.stats()).toMatchObject({ problem: 'away', sent: 0, waiting: 20 });
     // The first look finds four at once; afterwards each try is alone, and the trouble was told once.
+    most.together = 0;
+    const before = tries.length;
+    await vi.waitFor(() => expect(tries.length).toBeGreaterThan(before + 3));
+    expect(most.together).toBe(1);
     expect(errors).toEqual(['Mail cannot be sent; it waits']);
     away = false;
     await vi.waitFor(async () => expect(await outcomes(database)).toEqual(Array(20).fill('sent')));
     expect(new Set(tries.slice(-20).map(({ id }) => id)).size).toBe(20);
     expect(box.stats()).toMatchObject({ problem: null, sent: 20 });
     await box.stop();
+  });
+
+  it('takes a message that can’t be read for no answer of the mail server', async () => {
+    const database = await engines.open();
+    const { transport, tries } = fakeTransport(() => down);
+    const told: string[] = [];
+    const tell = (_context: unknown, text: string) => void told.push(text);
+    const box = open(database, transport, { log: { ...silent, error: tell, info: tell } });
+    await write(database, box, welcome('ada@example.com'));
+    box.start();
+    await vi.waitFor(() => expect(box.stats().problem).toBe('away'));
+    await write(database, open(database, null, { secret: 'of another site' }), code('ben@example.com'));
+    await vi.waitFor(async () => expect((await outcomes(database)).toSorted()).toEqual([null, 'refused']));
+    const before = tries.length;
+    await vi.waitFor(() => expect(tries.length).toBeGreaterThan(before));
+    await box.stop();
+    expect(told).toEqual(['Mail cannot be sent; it waits']);
   });
 
   it('drops a code that is too late, keeps a welcome, and says what happened without saying to whom', async () => {
@@ -357,13 +379,18 @@ onBothEnginesAlone('the outbox', (engines) => {
 
   it('keeps what there is to send while no mail server is configured', async () => {
     const database = await engines.open();
-    const box = open(database, null);
+    let now = Date.parse('2026-11-20T12:00:00Z');
+    const box = open(database, null, { now: () => now });
     box.start();
-    await write(database, box, code('ada@example.com'));
+    await write(database, box, code('ada@example.com'), welcome('ada@example.com'));
     box.nudge();
-    await vi.waitFor(() => expect(box.stats().waiting).toBe(1));
+    await vi.waitFor(() => expect(box.stats().waiting).toBe(2));
+    expect(await outcomes(database)).toEqual([null, null]);
+    // What is of no use any more goes nevertheless.
+    now += 11 * 60_000;
+    box.nudge();
+    await vi.waitFor(() => expect(box.stats()).toMatchObject({ waiting: 1, expired: 1 }));
     await box.stop();
-    expect(await outcomes(database)).toEqual([null]);
   });
 
   if (engines.engine === 'sqlite') return;

@@ -60,6 +60,12 @@ describe('a message', () => {
     expect(header('Date')).toBeDefined();
   });
 
+  it('has the address for replies that it names, such as the reader’s who wrote to support', async () => {
+    await send(transport(), 'desk@sun.example', { replyTo: { name: 'Ada', address: 'ada@example.com' } });
+    const [letter] = await letters();
+    expect(letter?.headers.find(({ name }) => name === 'Reply-To')?.value).toBe('Ada <ada@example.com>');
+  });
+
   it('goes without a password where none is set', async () => {
     expect(await send(transport({ auth: null }))).toEqual({ kind: 'sent' });
   });
@@ -190,6 +196,11 @@ describe('what an error means', () => {
       { code: 'EENVELOPE', command: 'MAIL FROM', responseCode: 550, response: '550 5.4.5 Daily quota exceeded' },
       'down',
       /accepts no more for now \(550 5\.4\.5\)/,
+    ],
+    [
+      { code: 'EENVELOPE', command: 'RCPT TO', responseCode: 503, response: '503 5.5.1 first MAIL' },
+      'down',
+      /503 5\.5\.1/,
     ],
     [{ code: 'ETLS' }, 'down', /cannot be encrypted/],
     [{ code: 'EDNS' }, 'down', /name is not found/],
