@@ -249,6 +249,26 @@ onBothEngines('an alert', (engines) => {
     expect(await addresses()).toHaveLength(1);
   });
 
+  it('is reported as it was sent, whatever became of the one before', async () => {
+    const [first, second] = [alertOf({ mail: false }), alertOf({ mail: false })];
+    await mode('empty');
+    const alerts = start();
+    const pushOf = async ({ id }: Alert) => (await alerts.report(id)).push;
+    shown = first;
+    await vi.waitFor(async () => expect(await pushOf(first)).toMatchObject({ state: 'refused' }));
+    const before = await pushOf(first);
+    await mode('down');
+    shown = second;
+    await vi.waitFor(async () =>
+      expect(await pushOf(second)).toMatchObject({ state: 'sending', detail: expect.stringMatching(/./) }),
+    );
+    expect(await pushOf(first)).toEqual(before);
+    await mode('ok');
+    time += 61_000;
+    await vi.waitFor(async () => expect(await pushOf(second)).toMatchObject({ state: 'sent', detail: '' }));
+    expect(await pushOf(first)).toEqual(before);
+  });
+
   it('that is withdrawn goes to no further reader, and to all when it is shown again', async () => {
     const alert = alertOf({ push: false });
     const letters = newsletters(database);

@@ -82,7 +82,10 @@ onBothEngines('the job queue', (engines) => {
     const jobs = queue(database, { now: 100 });
     await jobs.add(database.db, { kind: 'two', subject: 'idle', due: 10, priority: 1 });
     await jobs.add(database.db, { kind: 'one', subject: 'urgent', due: 90 });
-    expect((await jobs.claim(1)).map(({ subject }) => subject)).toEqual(['urgent']);
+    await jobs.add(database.db, { kind: 'one', subject: 'longest', due: 80 });
+    const subjects: string[] = [];
+    for (let at = 0; at < 3; at++) subjects.push(...(await jobs.claim(1)).map(({ subject }) => subject));
+    expect(subjects).toEqual(['longest', 'urgent', 'idle']);
   });
 
   it('is claimed again when its process died, and the first process can no longer end it', async () => {
@@ -179,5 +182,25 @@ onBothEngines('the job queue', (engines) => {
     ]);
     await jobs.prune(151, () => true);
     expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
+  });
+
+  it('counts, expires, prunes and deletes what is its own, and nothing of another queue', async () => {
+    const database = await engines.open();
+    const clock = { now: 100 };
+    const jobs = queue(database, clock);
+    const other = createJobQueue<'one'>(database, 'mail', () => clock.now);
+    await jobs.add(database.db, { kind: 'one', subject: 'a' });
+    for (const subject of ['a', 'b', 'c']) await other.add(database.db, { kind: 'one', subject, expires: 150 });
+    expect([(await jobs.waiting()).count, (await other.waiting()).count]).toEqual([1, 3]);
+    const [ended] = await other.claim(1);
+    if (ended) await other.end(ended, 'sent', null);
+    clock.now = 200;
+    expect(await jobs.expire()).toEqual({});
+    await jobs.prune(200, () => true);
+    await jobs.forget(database.db, 'a');
+    await jobs.forget(database.db, 'b');
+    expect((await jobs.waiting()).count).toBe(0);
+    expect(await database.db.selectFrom('jobs').select('outcome').orderBy('outcome').execute()).toHaveLength(3);
+    expect(await other.expire()).toEqual({ one: 2 });
   });
 });

@@ -10,6 +10,7 @@ describe('weekdays from nine to five in New York', () => {
     ['2026-11-20T14:00:00Z', 'We’re online now, until 5 p.m. ET.'],
     ['2026-11-20T21:59:59Z', 'We’re online now, until 5 p.m. ET.'],
     ['2026-11-20T22:00:00Z', 'We’re offline until Monday at 9 a.m. ET.'],
+    ['2026-11-21T13:00:00Z', 'We’re offline until Monday at 9 a.m. ET.'],
     ['2026-11-21T17:00:00Z', 'We’re offline until Monday at 9 a.m. ET.'],
     ['2026-11-22T17:00:00Z', 'We’re offline until tomorrow at 9 a.m. ET.'],
     // Still Sunday in New York when it is Monday in London.

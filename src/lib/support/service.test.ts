@@ -23,6 +23,7 @@ onBothEngines('the support inbox', (engines) => {
     const database = await engines.open();
     const clock = { now: Date.UTC(2026, 10, 20, 12) };
     const mail: Message[] = [];
+    const nudged: number[] = [];
     const support = createSupport({
       database,
       secret,
@@ -37,7 +38,7 @@ onBothEngines('the support inbox', (engines) => {
           if (change.failing) throw new Error('the outbox is away');
           mail.push(message);
         },
-        nudge: () => {},
+        nudge: () => void nudged.push(mail.length),
       },
     });
     const sender = (more: Partial<Sender> = {}): Sender => ({
@@ -47,7 +48,7 @@ onBothEngines('the support inbox', (engines) => {
       stamp: '',
       ...more,
     });
-    return { database, support, mail, clock, sender };
+    return { database, support, mail, nudged, clock, sender };
   }
   const rows = ({ db }: Database) => db.selectFrom('support_messages').selectAll().orderBy('created').execute();
 
@@ -68,6 +69,35 @@ onBothEngines('the support inbox', (engines) => {
     clock.now += 10 * 60_000;
     await support.take(fields, sender());
     expect([(await rows(database)).length, mail.length]).toEqual([3, 3]);
+  });
+
+  it('takes the same words from two readers for two messages, and has each mailed at once', async () => {
+    const { database, support, mail, nudged, sender } = await open();
+    await support.take(fields, sender());
+    await support.take({ ...fields, email: 'ben@example.com' }, sender());
+    expect((await rows(database)).map(({ email }) => email).toSorted()).toEqual(['ada@example.com', 'ben@example.com']);
+    expect([mail.length, nudged]).toEqual([2, [1, 2]]);
+  });
+
+  it('knows a reader by the address of the account alone, when the message comes and when it is released', async () => {
+    const { database, support, mail, nudged, sender } = await open();
+    const { session } = await (await bench(database)).join('ada@example.com');
+    const release = async () => {
+      const [held] = await support.heldMessages();
+      expect(await support.release(held?.id ?? '')).toBe(true);
+    };
+    await support.take({ ...fields, email: 'grace@example.com' }, sender({ session }));
+    await support.take({ ...fields, email: 'grace@example.com', message: 'Held.' }, sender({ session, trap: 'x' }));
+    await release();
+    expect(nudged).toEqual([1, 2]);
+    await support.take({ ...fields, message: 'Held, too.' }, sender({ session, trap: 'x' }));
+    await database.db.updateTable('users').set({ emailVerified: 0 }).where('id', '=', session.userId).execute();
+    await release();
+    expect(mail).toMatchObject([
+      { email: 'grace@example.com', known: false },
+      { email: 'grace@example.com', known: false },
+      { email: 'ada@example.com', known: false },
+    ]);
   });
 
   it('stores nothing that it could not put into the outbox, so that the sender can try again', async () => {
@@ -180,6 +210,7 @@ onBothEngines('the support inbox', (engines) => {
     clock.now += 1;
     await support.take({ ...fields, email: 'work@example.com', message: 'Mine too.' }, sender({ session }));
     await support.take({ ...fields, email: 'eve@example.com', message: 'Not hers.' }, sender({ caller: elsewhere(2) }));
+    await support.take({ ...fields, message: 'Held.' }, sender({ session, trap: 'x' }));
     const own = JSON.stringify(await support.personalData.export(session));
     expect(own).toMatch(/Where is my paper\?.*Mine too\./);
     expect(own).not.toContain('Not hers');
@@ -187,10 +218,14 @@ onBothEngines('the support inbox', (engines) => {
     const stranger = { ...session, userId: 'nobody', emailVerified: false };
     expect(await support.personalData.export(stranger)).toEqual({ support_messages: [] });
     await support.personalData.erase(stranger, null);
-    expect(await rows(database)).toHaveLength(3);
+    expect(await rows(database)).toHaveLength(4);
     await support.personalData.erase(session, null);
     expect((await rows(database)).map(({ message }) => message)).toEqual(['Not hers.']);
-    clock.now += 181 * 24 * 3_600_000;
+    clock.now += 179 * 24 * 3_600_000;
+    support.start();
+    await support.stop();
+    expect(await rows(database)).toHaveLength(1);
+    clock.now += 2 * 24 * 3_600_000;
     support.start();
     await support.stop();
     expect(await rows(database)).toEqual([]);
