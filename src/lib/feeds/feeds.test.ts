@@ -168,6 +168,49 @@ describe('JSON Feed 1.1', () => {
   });
 });
 
+test('a feed has the thirty newest stories of what it is about, and is made again when one of them is changed', () => {
+  const filters: unknown[] = [];
+  const noted: string[] = [];
+  const watched = Object.assign(reader(), {
+    articles: (filter: unknown) => {
+      filters.push(filter);
+      return { items: cards, total: cards.length };
+    },
+    note: (tag: string) => void noted.push(tag),
+  }) as ContentReader;
+  for (const of of [{}, { section: 'politics' }, { author: 'clara' }]) buildFeed(watched, site, of);
+  expect(filters).toEqual([{ limit: 30 }, { section: 'politics', limit: 30 }, { authorId: 7, limit: 30 }]);
+  expect(new Set(noted)).toEqual(new Set(['article:1', 'article:2', 'article:60']));
+  noted.length = 0;
+  sitemap(watched, site, 'articles-1');
+  expect(new Set(noted)).toEqual(new Set(['article:1', 'article:2', 'article:60']));
+  // Oldest first, so that a new story changes the last sitemap alone.
+  expect(filters.at(-1)).toMatchObject({ order: 'asc' });
+});
+
+test('a story has the times of its publication and of its last change, and an id that outlives its address', () => {
+  const list = [card(2), card(1, { slug: 'another-address' })];
+  const [published, modified] = ['2026-11-21T11:00:00.000Z', '2026-11-21T11:30:00.000Z'];
+  const { channel } = parse(write('rss.xml', list)).rss;
+  expect([channel.item[1].pubDate, channel.lastBuildDate]).toEqual([
+    'Sat, 21 Nov 2026 11:00:00 +0000',
+    'Sat, 21 Nov 2026 11:30:00 +0000',
+  ]);
+  const { feed } = parse(write('atom.xml', list));
+  expect([feed.entry[1].published, feed.entry[1].updated, feed.updated]).toEqual([published, modified, modified]);
+  const item = JSON.parse(write('feed.json', list)).items[1];
+  expect([item.date_published, item.date_modified]).toEqual([published, modified]);
+  const guid = 'tag:paper.example,2026-11-21:article:1';
+  expect([channel.item[1].guid['#text'], feed.entry[1].id, item.id]).toEqual([guid, guid, guid]);
+  expect(item.url).toBe(`${site}/article/another-address`);
+});
+
+test('an agency is named with its own address', () => {
+  const byline = { authors: [], contributors: [], agency: { name: 'Wire', url: 'https://wire.example/' } };
+  const [entry] = parse(write('atom.xml', [card(1, { byline })])).feed.entry;
+  expect(entry.author).toEqual({ name: 'Wire', uri: 'https://wire.example/' });
+});
+
 test('a feed without items is a feed', () => {
   expect(parse(write('rss.xml', [])).rss.channel.item).toBeUndefined();
   expect(parse(write('atom.xml', [])).feed.updated).toBe('1970-01-01T00:00:00.000Z');
@@ -231,7 +274,8 @@ describe('sitemaps, by sitemaps.org', () => {
     const pages = parse(sitemap(reader(), site, 'pages') as string).urlset.url.map(
       (entry: { loc: string }) => entry.loc,
     );
-    expect(pages).toContain(`${site}/section/politics`);
+    expect(pages).toEqual(expect.arrayContaining([`${site}/section/politics`, `${site}/author/clara`]));
+    expect(pages.some((loc: string) => loc.includes('podcast'))).toBe(false);
     expect(pages.some((loc: string) => /dashboard|shipping|thankyou/.test(loc))).toBe(false);
   });
   test('every cached page is among the pages, unless it is unlisted; a page that depends on the reader is not', () => {
@@ -268,6 +312,21 @@ describe('sitemaps, by sitemaps.org', () => {
     expect([named('/media/'), named('/games/')]).toEqual([6001, 1001]);
     expect([sitemap(archive, site, 'videos-3'), sitemap(archive, site, 'games-2')]).toEqual([null, null]);
   });
+  test('a story has changed when its text did, and a live one when its newest entry did', () => {
+    const live = Object.assign(reader([card(1), card(2, { isLive: true })]), {
+      liveEntries: (id: number) => ({ items: id === 2 ? [{ modified: '2026-11-21T11:45:00Z' }] : [], total: 1 }),
+    }) as ContentReader;
+    const { url } = parse(sitemap(live, site, 'articles-1') as string).urlset;
+    expect(url.map(({ lastmod }: { lastmod: string }) => lastmod)).toEqual([
+      '2026-11-21T06:30:00-05:00',
+      '2026-11-21T06:45:00-05:00',
+    ]);
+  });
+  test('series and their list are pages where there are any', () => {
+    const withSeries = Object.assign(reader(), { podcasts: () => [{ slug: 'the-week' }] }) as unknown as ContentReader;
+    const pages = parse(sitemap(withSeries, site, 'pages') as string).urlset.url.map(({ loc }: { loc: string }) => loc);
+    expect(pages).toEqual(expect.arrayContaining([`${site}/podcasts`, `${site}/podcast/the-week`]));
+  });
   test('an edition without articles still has a valid first sitemap', () =>
     expect(parse(sitemap(reader([], 0), site, 'articles-1') as string)).toHaveProperty('urlset'));
 });
@@ -284,7 +343,16 @@ test('the news sitemap holds two days, with the three fields that Google wants',
 
 test('robots.txt keeps robots from what is personal and names the sitemaps', () => {
   expect(robotsTxt(site)).toMatch(/^User-agent: \*\n/);
-  for (const path of ['/account/', '/socialLogin', '/dashboard/', '/subscribe'])
+  for (const path of [
+    '/account/',
+    '/socialLogin',
+    '/dashboard/',
+    '/subscribe',
+    '/api/',
+    '/live/',
+    '/preview',
+    '/sound/',
+  ])
     expect(robotsTxt(site)).toContain(`\nDisallow: ${path}\n`);
   // The preview of a gift link is fetched by robots that keep to robots.txt.
   expect(robotsTxt(site)).not.toContain('/gift/');
