@@ -7,6 +7,8 @@ import {
   jsonLdText,
   newsArticle,
   newsMediaOrganization,
+  podcastEpisode,
+  profilePage,
   videoObject,
 } from './structured-data.ts';
 
@@ -127,6 +129,40 @@ describe('structured data', () => {
     const arabic = { ...article, title: 'خبّاز ديربورن', excerpt: '', openingHtml: '<p>أربعون عامًا</p>' };
     expect(newsArticle(arabic, site).inLanguage).toBe('ar');
   });
+  test('sound has its address where the story is free, and nowhere where it is paid', () => {
+    const url = 'https://sound.example/episode.mp3';
+    const rest = {
+      title: '',
+      type: 'audio/mpeg',
+      bytes: 1,
+      seconds: 90,
+      chapters: [],
+      transcript: '',
+      podcastId: null,
+    };
+    const heard: Article = { ...article, sound: { ...rest, url } };
+    expect(newsArticle(heard, site).audio).toMatchObject({ contentUrl: url, isAccessibleForFree: true });
+    expect(podcastEpisode(heard, site)).toBeNull();
+    const podcast = { slug: 'the-week', title: 'The Week' } as unknown as Article['podcast'];
+    const episode: Article = { ...heard, podcast };
+    expect(newsArticle(episode, site)).not.toHaveProperty('audio');
+    expect(podcastEpisode(episode, site)).toMatchObject({
+      associatedMedia: { contentUrl: url },
+      partOfSeries: { name: 'The Week', url: `${site}/podcast/the-week` },
+    });
+    for (const paid of [heard, episode].map((each): Article => ({ ...each, access: 'subscriber' }))) {
+      const all = jsonLdText([newsArticle(paid, site), podcastEpisode(paid, site) ?? {}]);
+      expect(all).toContain('"isAccessibleForFree":false');
+      expect(all).not.toContain('sound.example');
+    }
+  });
+  test('a long headline is cut, and an author’s page has the picture', () => {
+    expect(String(newsArticle({ ...article, title: 'word '.repeat(40) }, site).headline).length).toBeLessThanOrEqual(
+      110,
+    );
+    const author = { id: 2, name: 'Clara', slug: 'clara', excerpt: '', image: article.image };
+    expect(profilePage(author, site).mainEntity).toMatchObject({ image: expect.stringContaining('wp.example') });
+  });
   test('a trail starts at home', () => {
     expect(breadcrumbs(articleTrail(article), site).itemListElement).toMatchObject([
       { position: 1, item: `${site}/` },
@@ -179,6 +215,8 @@ describe('the head', () => {
     expect(get('og:image')).toBe(`${site}/image?url=https%3A%2F%2Fwp.example%2Fa.jpg&crop=social`);
     expect([get('og:image:width'), get('og:image:height'), get('og:locale')]).toEqual(['1280', '720', 'en_US']);
     expect(get('article:published_time')).toBe('2026-11-21T07:00:00-05:00');
+    expect(get('article:modified_time')).toBe('2026-11-21T08:00:00-05:00');
+    expect([get('og:url'), get('og:image:alt')]).toEqual([`${site}/article/a-story`, 'A']);
     expect(get('article:author')).toBe(`${site}/author/clara`);
   });
   test('a page without a picture has the site’s own', () =>
