@@ -113,6 +113,33 @@ onBothEngines('headline tests', (engines) => {
     });
   });
 
+  describe('several tests', () => {
+    it('are counted and decided apart', async () => {
+      const other = '00000000000000b2';
+      const { service, read } = await open({
+        tests: [
+          [1, testOf()],
+          [2, testOf({ id: other })],
+        ],
+      });
+      await read(0, 100);
+      for (let at = 0; at < 120; at++) service.count(2, reader(seeing(1, other)[0] ?? 0));
+      await service.runRound();
+      expect((await service.report(1, id))?.readings).toEqual([100, 0]);
+      expect((await service.report(2, other))?.readings).toEqual([0, 120]);
+      await read(1, 200);
+      expect(await service.report(1, id)).toMatchObject({ state: 'won', winner: 1 });
+      expect(await service.report(2, other)).toMatchObject({ state: 'running', ended: null });
+    });
+
+    it('have what was counted last when the process has stopped', async () => {
+      const { service } = await open();
+      service.count(1, reader(seeing(1)[0] ?? 0));
+      await service.stop();
+      expect((await service.report(1, id))?.readings).toEqual([0, 1]);
+    });
+  });
+
   describe('groups', () => {
     it('are given while a test runs to a reader who may take part and has none', async () => {
       const { service } = await open({ random: () => 0.999 });
@@ -167,6 +194,19 @@ onBothEngines('headline tests', (engines) => {
       clock.now += longestDays * 86_400_000 + 1;
       await read(1);
       expect(await service.report(1, id)).toMatchObject({ state: 'undecided', winner: null, readings: [300, 311] });
+    });
+
+    it('comes after two weeks and no sooner, also of a test that no one reads', async () => {
+      const database = await engines.open();
+      for (const [days, state] of [
+        [longestDays - 1, 'running'],
+        [longestDays + 1, 'undecided'],
+      ] as const) {
+        const { service, clock } = await open({ database });
+        clock.now += days * 86_400_000;
+        await service.runRound();
+        expect(await service.report(1, id)).toMatchObject({ state, readings: [0, 0] });
+      }
     });
 
     it('is one in several processes that find it at the same time', async () => {

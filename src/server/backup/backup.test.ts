@@ -8,6 +8,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -262,5 +263,62 @@ describe('a backup of SQLite', () => {
     await running;
     expect(failed).toEqual([]);
     expect(listBackups(options.backupDir)).toHaveLength(2);
+  });
+
+  it('is made when a change is in the write-ahead log alone, as while the site runs', async () => {
+    const { dataDir, options } = await site();
+    const running = new DatabaseSync(join(dataDir, 'accounts.sqlite'));
+    running.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0');
+    const made: MadeBackup[] = [];
+    const stopping = new AbortController();
+    const backups = keepBackingUp(options, {
+      seconds: 0.05,
+      signal: stopping.signal,
+      onMade: (backup) => void made.push(backup),
+      onFailed: () => {},
+    });
+    await expect.poll(() => made.length).toBe(1);
+    const before = statSync(join(dataDir, 'accounts.sqlite')).mtimeMs;
+    running.prepare('update users set name = ?').run('Later');
+    expect(statSync(join(dataDir, 'accounts.sqlite')).mtimeMs).toBe(before);
+    await expect.poll(() => made.length).toBe(2);
+    stopping.abort();
+    await backups;
+    running.close();
+    expect(new Set(names(made[1]?.path ?? ''))).toEqual(new Set(['Later']));
+  });
+
+  it('that failed is told of, and tried again at the next interval', async () => {
+    const { dataDir, options } = await site();
+    renameSync(join(dataDir, 'accounts.sqlite'), join(dataDir, 'elsewhere'));
+    const made: MadeBackup[] = [];
+    const failed: string[] = [];
+    const stopping = new AbortController();
+    const running = keepBackingUp(options, {
+      seconds: 0.05,
+      signal: stopping.signal,
+      onMade: (backup) => void made.push(backup),
+      onFailed: ({ message }) => void failed.push(message),
+    });
+    await expect.poll(() => failed.length).toBeGreaterThan(1);
+    expect(failed[0]).toContain('to back up: see DATA_DIR and DATABASE_URL');
+    renameSync(join(dataDir, 'elsewhere'), join(dataDir, 'accounts.sqlite'));
+    await expect.poll(() => made.length).toBe(1);
+    stopping.abort();
+    await running;
+  });
+
+  it('has the keys of the site with it, and deletes those that are outdated', async () => {
+    const { dataDir, options } = await site();
+    writeFileSync(join(dataDir, 'access-key'), 'the key of the access cookies\n');
+    const day = 24 * hour;
+    const start = Date.now() - 40 * day;
+    const at = (time: number) => makeBackup({ ...options, now: () => time });
+    const old = await at(start);
+    expect(readFileSync(join(old.path, 'access-key'), 'utf8')).toContain('access cookies');
+    const kept = await at(start + 20 * day);
+    const { deleted, path } = await at(start + 31 * day);
+    expect(deleted).toBe(1);
+    expect(listBackups(options.backupDir).map((backup) => backup.path)).toEqual([path, kept.path]);
   });
 });
