@@ -21,6 +21,7 @@ describe('what a platform allows', () => {
     ['measurement alone', data([1, 8]), ['measurement']],
     ['half of marketing', data([1, 5]), []],
     ['advertising with legitimate interests', data([1, 3, 4], [2, 7]), ['advertising']],
+    ['no advertising that may not be measured', data([1, 3, 4], [2]), []],
     ['no advertising by legitimate interests alone', data([1], [2, 3, 4, 7]), []],
     ['no advertising without Google', data([1, 2, 3, 4, 7], [], [1]), []],
     [
@@ -69,6 +70,12 @@ describe('a platform', () => {
       [[], true],
     ]);
     expect(listener.outside).not.toHaveBeenCalled();
+  });
+
+  it('tells a choice that was made on an earlier page from one that is made now', () => {
+    const { answer, listener } = arrive();
+    answer(data([1, 8]));
+    expect(listener.answered.mock.calls).toEqual([[['measurement'], false]]);
   });
 
   it('leaves the question to us where the framework does not apply', () => {

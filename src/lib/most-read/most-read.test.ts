@@ -83,6 +83,8 @@ onBothEngines('mostRead', (engines) => {
       at.now += 9 * 60_000;
       await second.read(1020, 2);
       at.now += 2 * 60_000;
+      await second.mostRead.runRound();
+      expect(written).toHaveLength(1);
       await first.mostRead.runRound();
       await expect.poll(() => lists()).toEqual(Array(2).fill([1020, 1010]));
       expect(written).toHaveLength(2);
@@ -291,6 +293,28 @@ onBothEngines('mostRead', (engines) => {
       expect(list(again).ids).toEqual(before);
       await again.read(1010, 7);
       expect(again.changes).toEqual([]);
+    });
+
+    it('stays as it is while the database is away at the start, and follows a clock that is set back', async () => {
+      const database = await engines.open();
+      const first = await open({ database });
+      await first.read(1021, 2);
+      const away: Pick<Database, 'db' | 'transaction'> = {
+        db: new Proxy(database.db, {
+          get() {
+            throw new DatabaseUnavailable('gone');
+          },
+        }),
+        transaction: () => Promise.reject(new DatabaseUnavailable('gone')),
+      };
+      const again = await open({ database: away, file: first.file, at: { now: start + 3_600_000 } });
+      await again.mostRead.runRound();
+      expect(list(again).ids).toEqual([1021, 1080, 1079]);
+      expect(again.changes).toEqual([]);
+      await first.read(1010, 5);
+      const early = await open({ database, file: first.file, at: { now: start - 3_600_000 } });
+      await early.mostRead.runRound();
+      expect(list(early).ids.slice(0, 2)).toEqual([1010, 1021]);
     });
 
     it('closes the gap of a story that was withdrawn', async () => {

@@ -46,6 +46,7 @@ onBothEngines('private feeds', (engines) => {
   it('end when a new address is made, and when they are ended, with the addresses of their files', async () => {
     const { feeds, ada, bob } = await opened();
     const bobs = await feeds.create(bob, 9);
+    const otherSeries = await feeds.create(ada, 8);
     const first = await feeds.create(ada, 9);
     const id = (await feeds.open(first, 9))?.id ?? '';
     const signed = new URLSearchParams(feeds.sign(id, 7));
@@ -55,8 +56,9 @@ onBothEngines('private feeds', (engines) => {
     expect(await feeds.open(second, 9)).not.toBeNull();
     await feeds.revoke(ada, 9);
     expect([await feeds.open(second, 9), await feeds.createdAt(ada, 9)]).toEqual([null, null]);
-    // Another person's is another row.
+    // Another person's is another row, and that of another series.
     expect(await feeds.open(bobs, 9)).not.toBeNull();
+    expect(await feeds.open(otherSeries, 8)).not.toBeNull();
   });
 
   it('leave one address, however many are made at once', async () => {

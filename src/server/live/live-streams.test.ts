@@ -172,6 +172,15 @@ it('a story that becomes one for subscribers is closed to readers with an accoun
   expect((await open('/live/1', { cookie: 'level=subscriber' })).status).toBe(200);
 });
 
+it('a story that becomes paid without a new entry is closed at once, too', async () => {
+  streams.stories([story('s1')]);
+  const reader = await open('/live/1?since=s1');
+  await isOpen(1);
+  streams.stories([story('s1', 'subscriber')]);
+  await reader.ended;
+  expect((await open('/live/1?since=s1')).status).toBe(403);
+});
+
 it('readers of a restricted story prove their access again after a while', async () => {
   streams.close();
   begin({ heartbeatMs: 20, accessMs: 50 });
