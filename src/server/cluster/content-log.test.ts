@@ -298,4 +298,26 @@ describe('shared pages', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect((await made[1].take(ref)).shared?.page.hash).toBe('new');
   });
+
+  it('are deleted when no node has used their build for a day, and those of other builds stay', async () => {
+    const { made, session } = await nodes(1);
+    (await made[0].take(ref)).give(page('first'));
+    await expect.poll(async () => (await made[0].take(ref)).shared?.page.hash).toBe('first');
+    const client = await session();
+    for (const [build, hours] of [
+      ['yesterday', 23],
+      ['older', 25],
+    ] as const) {
+      await client.query(
+        `insert into shared_pages (build, key, variant, revision, claimed, claim_ends, stored)
+         select $1, key, variant, revision, claimed, claim_ends, stored - $2::bigint from shared_pages where build = 'b'`,
+        [build, hours * 3_600_000],
+      );
+    }
+    // A node's own build stays, however long it has rendered nothing.
+    await client.query(`update shared_pages set stored = stored - $1::bigint where build = 'b'`, [48 * 3_600_000]);
+    expect(await made[0].prune()).toBe(1);
+    const { rows } = await client.query<{ build: string }>('select build from shared_pages order by build');
+    expect(rows.map(({ build }) => build)).toEqual(['b', 'yesterday']);
+  });
 });
