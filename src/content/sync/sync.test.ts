@@ -456,6 +456,23 @@ describe('WordPress in trouble', () => {
     expect(content.status().ready).toBe(true);
   });
 
+  it.each(['600', '99999999'])('is asked again within a minute, though it asks for %s seconds', async (seconds) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const answer = { status: 503, headers: { 'Retry-After': seconds } };
+    wordpress.intercept = () => new Response('Briefly unavailable for scheduled maintenance.', answer);
+    start();
+    content.start();
+    const failed = (): void => expect(content.status().phase).toBe('waiting');
+    await vi.waitFor(failed);
+    const asked = wordpress.requests.length;
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(wordpress.requests).toHaveLength(asked);
+    wordpress.intercept = null;
+    await vi.advanceTimersByTimeAsync(11_000);
+    await vi.waitFor(() => expect(content.status().ready).toBe(true));
+  });
+
   it('fetches cut bodies again once it has credentials', async () => {
     put(7, { restricted: true, access: 'subscriber', content: { rendered: '<p>Opening.</p>' } });
     wordpress.status = { ...wordpress.status, credentials: false };

@@ -247,6 +247,11 @@ describe('a webhook', () => {
     expect((await deliver(hook(), { 'x-newsroom-delivery': 'again-please' })).status).toBe(200);
   });
 
+  it('comes again within a minute, however long WordPress in maintenance mode asks the site to wait', async () => {
+    wordpress.intercept = () => new Response('Briefly unavailable', { status: 503, headers: { 'Retry-After': '600' } });
+    expect(await deliver(hook())).toMatchObject({ status: 503, headers: { 'Retry-After': '60' } });
+  });
+
   it('takes a withdrawn article off at once, and publishes it again', async () => {
     edit(7, { status: 'draft' });
     expect((await deliver(hook({ event: 'unpublish', status: 'draft' }))).status).toBe(200);

@@ -29,6 +29,12 @@ export class SyncProblem extends Error {
 const notInstalled = (client: Client): string =>
   `${client.url} answers, but has no newsroom plugin: install and activate wordpress/newsroom there (docs/services/wordpress.md)`;
 
+/**
+ * Milliseconds, the longest that sync waits because WordPress asks for it: in maintenance mode WordPress asks for ten minutes, and is back in
+ * seconds.
+ */
+const longestRetryAfter = 60_000;
+
 /** Describes a failed request for the operator. */
 export function problemOf(client: Client, failure: Failure): SyncProblem {
   if (failure.code === 'rest_no_route')
@@ -37,7 +43,9 @@ export function problemOf(client: Client, failure: Failure): SyncProblem {
     const message = `${describeFailure(failure)}; check WordPress's user and application password`;
     return new SyncProblem(message, null, failure);
   }
-  return new SyncProblem(describeFailure(failure), failure.retryAfterMs, failure);
+  const { retryAfterMs } = failure;
+  const wait = retryAfterMs === null ? null : Math.min(retryAfterMs, longestRetryAfter);
+  return new SyncProblem(describeFailure(failure), wait, failure);
 }
 
 export interface ListAnswer {
