@@ -74,7 +74,7 @@ interface LimiterState {
   readonly inDatabase: Map<string, DatabaseWindows>;
   readonly inMemory: Map<string, MemoryWindows>;
   /** Windows that are known to be full, by key: a flood is refused without a write for each of its calls. */
-  readonly full: BoundedMap<{ readonly until: number; readonly known: number }>;
+  readonly full: BoundedMap<{ readonly at: number; readonly until: number; readonly known: number }>;
   /** Whether the last count in the database failed. */
   unavailable: boolean;
   restUntil: number;
@@ -131,8 +131,9 @@ async function count(state: LimiterState, name: LimitName, subject: LimitSubject
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const [scope, key] = error.at;
-    const until = now() + error.left;
-    full.set(key, { until, known: limits[name].reserved ? Math.min(until, now() + reservedMs) : until });
+    const at = now();
+    const until = at + error.left;
+    full.set(key, { at, until, known: limits[name].reserved ? Math.min(until, at + reservedMs) : until });
     return { scope, retryAfter: secondsTo(state, until) };
   }
 }
@@ -158,8 +159,9 @@ function stepsOf({ limits, keys }: LimiterState, name: LimitName, subject: Limit
 function knownOver(state: LimiterState, steps: readonly Step[]): ExceededLimit | null {
   const { full, now } = state;
   for (const [scope, key] of steps) {
-    const { until, known } = full.get(key) ?? { until: 0, known: 0 };
-    if (known > now()) return { scope, retryAfter: secondsTo(state, until) };
+    const { at, until, known } = full.get(key) ?? { at: 0, until: 0, known: 0 };
+    // The database is asked again after the clock was set back.
+    if (known > now() && at <= now()) return { scope, retryAfter: secondsTo(state, until) };
     full.delete(key);
   }
   return null;
@@ -287,15 +289,22 @@ class DatabaseWindows extends RateLimiterPostgres {
   }
 }
 
+/**
+ * Milliseconds by which the clocks of processes may differ. A window that ends later was counted by a clock that was ahead and has been set
+ * back, and would refuse everyone until that clock's time comes.
+ */
+const clockDifferenceMs = 3_600_000;
+
 async function add(tx: AccountsTransaction, key: string, now: number, duration: number) {
+  const isOver = sql<boolean>`limits.until <= ${now} or limits.until > ${now + duration + clockDifferenceMs}`;
   return tx
     .insertInto('limits')
     .values({ key, since: now, until: now + duration, count: 1 })
     .onConflict((conflict) =>
       conflict.column('key').doUpdateSet({
-        count: sql<number>`case when limits.until <= ${now} then 1 else limits.count + 1 end`,
-        since: sql<number>`case when limits.until <= ${now} then excluded.since else limits.since end`,
-        until: sql<number>`case when limits.until <= ${now} then excluded.until else limits.until end`,
+        count: sql<number>`case when ${isOver} then 1 else limits.count + 1 end`,
+        since: sql<number>`case when ${isOver} then excluded.since else limits.since end`,
+        until: sql<number>`case when ${isOver} then excluded.until else limits.until end`,
       }),
     )
     .returning(['count', 'until'])

@@ -59,6 +59,30 @@ onBothEngines('limits', (engines) => {
     expect(await limiter.count('guess', subject)).toMatchObject({ scope: 'address' });
   });
 
+  it('refuse no one for longer when a clock that was ahead is set back', async () => {
+    const database = await engines.open();
+    const right = 5_000_000;
+    let now = right + 30 * 24 * 3_600_000;
+    const set = limits('guess', { overall: { most: 2, seconds: 60 } });
+    const limiter = createLimiter(database, createHmacs(secret), set, () => now);
+    expect(await passed(limiter, 'guess', 5)).toBe(2);
+    now = right;
+    expect(await passed(limiter, 'guess', 5)).toBe(2);
+    now += 60_000;
+    expect(await passed(limiter, 'guess', 5)).toBe(2);
+  });
+
+  it('are shared by processes whose clocks differ by a quarter of an hour', async () => {
+    const database = await engines.open();
+    const set = limits('guess', { overall: { most: 7, seconds: 60 } });
+    const processes = [0, 900_000].map((ahead) =>
+      createLimiter(database, createHmacs(secret), set, () => 5_000_000 + ahead),
+    );
+    const counts = [];
+    for (const limiter of processes.toReversed()) counts.push(await passed(limiter, 'guess', 5));
+    expect(counts).toEqual([5, 2]);
+  });
+
   it('of an address use up nothing of others', async () => {
     const database = await engines.open();
     const limiter = createLimiter(
