@@ -65,6 +65,8 @@ const pruneEveryMs = 60 * minute;
 /** How long {@link Outbox.stop} waits for messages that are being sent. */
 const stopMs = 8000;
 const longestSealed = 64 * 1024;
+/** First and longest wait while the mail server doesn't respond, milliseconds. */
+const defaultBackOffMs = [500, 15_000] as const;
 /** First and longest wait when the server does not accept one message now; a code must not wait longer than it is valid. */
 const laterMs = [5000, minute] as const;
 /** The same when a limit of the mail account is reached. */
@@ -158,7 +160,7 @@ function startPolling(outbox: State): RepeatedTask {
   const { log, pollMs = 5000 } = outbox.options;
   const pauseMs = (): number => {
     const never = Number.POSITIVE_INFINITY;
-    const due = free(outbox) > 0 ? Math.max(outbox.waiting.due ?? never, outbox.silence.until) : never;
+    const due = free(outbox) > 0 ? Math.max(outbox.waiting.due ?? never, now() + restOf(outbox)) : never;
     return Math.max(10, Math.min(due - now(), pollMs));
   };
   return repeatAfterPause(
@@ -181,6 +183,12 @@ function free({ options: { transport, concurrency = 4 }, silence, sending }: Sta
   return transport ? (silence.tries > 0 ? 1 : concurrency) - sending.size : 0;
 }
 
+/** Milliseconds until a mail server that doesn't respond is tried again; 0 also after the clock was set back, which must not delay mail. */
+function restOf({ silence, now, options: { backOffMs = defaultBackOffMs } }: State): number {
+  const rest = silence.until - now();
+  return rest > 0 && rest <= backOffMs[1] ? rest : 0;
+}
+
 async function poll(outbox: State, signal: AbortSignal): Promise<void> {
   const { jobs, now, sending } = outbox;
   const { transport, log } = outbox.options;
@@ -191,7 +199,7 @@ async function poll(outbox: State, signal: AbortSignal): Promise<void> {
       .prune(now() - keptMs, () => !signal.aborted)
       .catch((error: unknown) => log.warn({ err: error }, 'Deleting old results of mail failed and will be retried'));
   }
-  if (transport && free(outbox) > 0 && outbox.silence.until <= now()) {
+  if (transport && free(outbox) > 0 && restOf(outbox) === 0) {
     for (const job of await jobs.claim(free(outbox))) {
       const attributes = { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries };
       const delivering = inSpan('mail job', attributes, () => deliver(outbox, job, transport)).finally(() => {
@@ -282,11 +290,11 @@ function noteResponse(outbox: State): void {
 }
 
 function noteSilence(outbox: State, problem: string): void {
-  const { backOffMs: [first, longest] = [500, 15_000], log } = outbox.options;
+  const { backOffMs: [first, longest] = defaultBackOffMs, log } = outbox.options;
   if (problem !== outbox.problem) log.error({ problem }, 'Mail cannot be sent; it waits');
   outbox.problem = problem;
   // Messages that were sent at the same time fail together and count once.
-  if (outbox.silence.until > outbox.now()) return;
+  if (restOf(outbox) > 0) return;
   const tries = outbox.silence.tries + 1;
   outbox.silence = { tries, until: outbox.now() + backOff(Math.min(tries, 20), first, longest) };
 }

@@ -244,6 +244,24 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(told).toEqual(['Mail cannot be sent; it waits']);
   });
 
+  it('sends what comes after the clock was set back, although the server was silent by the clock that was ahead', async () => {
+    const database = await engines.open();
+    const right = 1_900_000_000_000;
+    let now = right + 86_400_000;
+    let away = true;
+    const { transport, tries } = fakeTransport(() => (away ? down : sent));
+    const box = open(database, transport, { now: () => now });
+    await write(database, box, welcome('early@example.com'));
+    box.start();
+    await vi.waitFor(() => expect(tries).toHaveLength(1));
+    await vi.waitFor(() => expect(box.stats().problem).toBe('away'));
+    now = right;
+    away = false;
+    await write(database, box, code('ada@example.com'));
+    await vi.waitFor(() => expect(tries.at(-1)?.to).toBe('ada@example.com'));
+    await box.stop();
+  });
+
   it('drops a code that is too late, keeps a welcome, and says what happened without saying to whom', async () => {
     const database = await engines.open();
     let now = Date.parse('2026-11-20T12:00:00Z');
