@@ -1,4 +1,4 @@
-/** What the SQLite files of derived data have in common: a damaged one is set aside, and made anew. */
+/** What SQLite files have in common: how damage and a broken disk are recognized; derived data that is damaged is set aside, and made anew. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 
 /** A database and the files that SQLite keeps beside it. */
@@ -11,6 +11,16 @@ export const filesOf = (file: string): readonly string[] => [file, `${file}-wal`
 export function isDamage(error: unknown): boolean {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   return typeof code === 'number' && ((code & 0xff) === 11 || (code & 0xff) === 26 || code === 522);
+}
+
+/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN. */
+const diskCodes = [8, 10, 13, 14];
+
+/** Why a file can't be written, for the operator; `null` when the disk isn't the cause. */
+export function diskProblem(error: unknown): string | null {
+  const { errcode, message } = Object(error) as { readonly errcode?: unknown; readonly message?: unknown };
+  if (typeof errcode !== 'number' || !diskCodes.includes(errcode & 0xff) || isDamage(error)) return null;
+  return `The disk can't be written (${message}): see that DATA_DIR has room, isn't read-only, and belongs to the server's user.`;
 }
 
 export function removeFiles(file: string): void {

@@ -1,6 +1,7 @@
 /** The whole sync: one back-fill, then polls and walks for as long as the process runs; it recovers from any failure. */
 import { tag } from '../../lib/content/tags.ts';
 import { backOff, createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
+import { diskProblem } from '../../lib/sqlite-files.server.ts';
 import type { Content, SyncPhase, SyncReport, SyncStatus, TypeProgress } from '../service.ts';
 import { backfillCursor, documentTypes, isCopied } from '../store/content-store.server.ts';
 import { waitFor } from '../wire/client.server.ts';
@@ -170,7 +171,7 @@ async function round(sync: SyncState, whole: boolean): Promise<void> {
 }
 
 function fail(sync: SyncState, error: unknown): number | null {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = diskProblem(error) ?? (error instanceof Error ? error.message : String(error));
   if (sync.stopping.signal.aborted) return null;
   if (message !== sync.problem)
     sync.log.error({ problem: message, ready: isReady(sync) }, 'content: sync failed and will retry');

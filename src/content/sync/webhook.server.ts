@@ -6,6 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { tag } from '../../lib/content/tags.ts';
 import { fileTags } from '../../lib/images/picture-files.server.ts';
 import type { Logger } from '../../lib/logging.ts';
+import { diskProblem } from '../../lib/sqlite-files.server.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from '../service.ts';
 import type { ContentEntry } from '../store/entries.server.ts';
 import type { Client } from '../wire/client.server.ts';
@@ -40,6 +41,8 @@ const refusalReasons = [
   'duplicate',
   /** WordPress couldn't be read; it sends the webhook again. */
   'wordpress',
+  /** What was read couldn't be stored, as on a full disk; WordPress sends the webhook again. */
+  'storage',
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
@@ -193,10 +196,13 @@ async function processDelivery(options: WebhookOptions, delivery: string, hook: 
     log.info({ event, type, id, ms }, 'content: webhook processed');
     return { status: 200, body: { ok: true, refreshed, ms } };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = diskProblem(error) ?? (error instanceof Error ? error.message : String(error));
     log.error({ event, type, id, error: message }, 'content: webhook failed, WordPress will send it again');
-    const asked = error instanceof SyncProblem ? error.retryAfterMs : null;
-    const seconds = Math.max(5, Math.ceil((asked ?? 10_000) / 1000));
+    if (!(error instanceof SyncProblem)) {
+      const sentence = 'the site could not store the change, its log says why; send it again';
+      return refuse(503, 'storage', sentence, { 'Retry-After': '10' });
+    }
+    const seconds = Math.max(5, Math.ceil((error.retryAfterMs ?? 10_000) / 1000));
     return refuse(503, 'wordpress', 'WordPress could not be read; send it again', { 'Retry-After': String(seconds) });
   }
 }

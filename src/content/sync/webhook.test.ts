@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type FakeWordPress,
   fakeWordPress,
@@ -34,6 +35,7 @@ const hook = (part: Json = {}): Json => ({
 
 /** Deliveries that were found good and new. */
 let taken: number;
+let errors: unknown[];
 let logged: { message: string; context: Record<string, unknown> }[];
 
 function deliver(body: Json | string, headers: Record<string, string> = {}): Promise<WebhookAnswer> {
@@ -59,6 +61,7 @@ beforeEach(async () => {
   changes = [];
   taken = 0;
   logged = [];
+  errors = [];
   const keep = (context: object, message: string): void =>
     void logged.push({ message, context: context as Record<string, unknown> });
   now = Date.UTC(2026, 10, 21, 12);
@@ -72,7 +75,7 @@ beforeEach(async () => {
     secret,
     frameHosts: [],
     measure: async () => null,
-    log: { ...silent, warn: keep },
+    log: { ...silent, warn: keep, error: (context) => void errors.push((context as { error?: string }).error) },
     pollSeconds: 3600,
     fetch: wordpress.fetch,
     now: () => now,
@@ -245,6 +248,21 @@ describe('a webhook', () => {
     expect(answer).toMatchObject({ status: 503, headers: { 'Retry-After': expect.any(String) } });
     wordpress.intercept = null;
     expect((await deliver(hook(), { 'x-newsroom-delivery': 'again-please' })).status).toBe(200);
+  });
+
+  it('that cannot be stored is refused as that, and may come again', async () => {
+    edit(7, { title: { rendered: 'Corrected' } });
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(() => {
+      throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+    });
+    onTestFinished(() => exec.mockRestore());
+    const id = { 'x-newsroom-delivery': 'no-room-for-it' };
+    expect(await deliver(hook(), id)).toMatchObject({ status: 503, body: { reason: 'storage' } });
+    expect(content.refused()).toMatchObject({ storage: 1, wordpress: 0 });
+    expect(errors).toEqual([expect.stringContaining("The disk can't be written (database or disk is full)")]);
+    exec.mockRestore();
+    expect((await deliver(hook(), id)).status).toBe(200);
+    expect(content.reader().article('a-7')?.title).toBe('Corrected');
   });
 
   it('comes again within a minute, however long WordPress in maintenance mode asks the site to wait', async () => {

@@ -195,6 +195,49 @@ describe('SQLite', () => {
     expect(await counts(database)).toEqual({ a: 0 });
   });
 
+  it('says that its disk is full, and that it can be written again', async () => {
+    const logged: string[] = [];
+    const log = {
+      ...silent,
+      error: (_context: object, message: string) => void logged.push(message),
+      info: (_context: object, message: string) => void logged.push(message),
+    };
+    const database = await engines.open({ ...(await engines.place()), log });
+    const { db } = database;
+    logged.length = 0;
+    const sizeLimit = (pages: string) => sql`pragma max_page_count = ${sql.raw(pages)}`.execute(db);
+    await sizeLimit('1');
+    const fill = async () => {
+      for (let n = 0; n < 500; n++)
+        await db
+          .insertInto('limits')
+          .values(limit(`${n}-${'x'.repeat(500)}`))
+          .execute();
+    };
+    await expect(fill()).rejects.toThrow(DatabaseUnavailable);
+    await expect(
+      database.transaction((tx) =>
+        tx
+          .insertInto('limits')
+          .values(limit('x'.repeat(9000)))
+          .execute(),
+      ),
+    ).rejects.toThrow(/The disk can't be written .*: see that DATA_DIR has room/);
+    // Neither a read nor a transaction that wrote nothing says that there is room.
+    await database.transaction((tx) => tx.selectFrom('limits').select('key').limit(1).execute());
+    expect(database.problem()).toMatch(/DATA_DIR has room/);
+    expect(logged).toEqual(['The accounts database cannot be written']);
+    await sizeLimit('1000000');
+    await database.transaction((tx) =>
+      tx
+        .insertInto('limits')
+        .values(limit('x'.repeat(9000)))
+        .execute(),
+    );
+    expect(database.problem()).toBeNull();
+    expect(logged).toEqual(['The accounts database cannot be written', 'The accounts database can be written again']);
+  });
+
   it('gives up on a lock that is never released', async () => {
     const place = await engines.place();
     const database = await engines.open({ ...place, timeoutMs: 50 });

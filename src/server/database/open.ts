@@ -40,7 +40,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 async function onSqlite(options: DatabaseOptions): Promise<Database> {
   mkdirSync(options.dataDir, { recursive: true });
   const file = openSqlite(join(options.dataDir, 'accounts.sqlite'), options);
-  const db = sqliteKysely<AccountsDatabase>(file, options);
+  let problem: string | null = null;
+  const onDisk = (now: string | null): void => {
+    if (now !== null) options.log.error({ problem: now }, 'The accounts database cannot be written');
+    else options.log.info({ problem }, 'The accounts database can be written again');
+    problem = now;
+  };
+  const db = sqliteKysely<AccountsDatabase>(file, { ...options, onDisk });
   try {
     const ran = await migrate(sqliteKysely<unknown>(file, options), 'sqlite', options.migrations ?? all, Date.now());
     if (ran.length > 0) options.log.info({ migrations: ran }, 'The accounts database was migrated');
@@ -52,7 +58,7 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
     engine: 'sqlite',
     db,
     transaction: (work) => insideTransaction(() => db.transaction().execute(work)),
-    problem: () => null,
+    problem: () => problem,
     close: async () => {
       await db.destroy();
       if (file.isOpen) file.close();

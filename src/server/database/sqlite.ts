@@ -18,11 +18,14 @@ import {
 } from 'kysely';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
 import { DatabaseUnavailable } from '../../lib/database.ts';
+import { diskProblem } from '../../lib/sqlite-files.server.ts';
 import { queryListener } from '../../lib/tracing.ts';
 
 export interface SqliteOptions {
   /** How long to wait for another process's write lock (PostgreSQL: for a connection), in milliseconds; 5000 unless given. */
   readonly timeoutMs?: number;
+  /** Called when the disk can't be written, with the reason, and with `null` when it can again. */
+  readonly onDisk?: (problem: string | null) => void;
   /** `false` in tests: SQLite then doesn't wait until the disk has stored a commit. */
   readonly durable?: boolean;
 }
@@ -32,6 +35,9 @@ const preparedKept = 500;
 /** SQLite itself waits this long and blocks the event loop; the rest of the wait is asynchronous. */
 const busyMs = 10;
 const busyCode = 5;
+
+/** Kinds of queries that write. */
+const writes: ReadonlySet<string> = new Set(['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode']);
 
 const isBusy = (error: unknown): boolean => (((error as { errcode?: number }).errcode ?? 0) & 0xff) === busyCode;
 
@@ -114,7 +120,7 @@ class NodeSqliteDriver implements Driver {
   #taken = false;
 
   constructor(database: DatabaseSync, options: SqliteOptions) {
-    this.#connection = new Connection(database, options.timeoutMs ?? 5000);
+    this.#connection = new Connection(database, options);
   }
 
   async init(): Promise<void> {}
@@ -157,11 +163,16 @@ class NodeSqliteDriver implements Driver {
 class Connection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #timeoutMs: number;
+  readonly #onDisk: SqliteOptions['onDisk'];
   readonly #prepared = createBoundedMap<StatementSync>(preparedKept);
+  #diskProblem: string | null = null;
+  /** Whether something was written since the last commit. */
+  #wrote = false;
 
-  constructor(database: DatabaseSync, timeoutMs: number) {
+  constructor(database: DatabaseSync, { timeoutMs = 5000, onDisk }: SqliteOptions) {
     this.#database = database;
     this.#timeoutMs = timeoutMs;
+    this.#onDisk = onDisk;
   }
 
   get inTransaction(): boolean {
@@ -172,9 +183,12 @@ class Connection implements DatabaseConnection {
     const until = performance.now() + this.#timeoutMs;
     for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
       try {
-        return this.#run<R>(query);
+        const result = this.#run<R>(query);
+        this.#wrote ||= writes.has(query.query.kind);
+        if (this.#wrote && !this.inTransaction) this.#reportDisk(null);
+        return result;
       } catch (error) {
-        if (!isBusy(error)) throw error;
+        if (!isBusy(error)) throw this.#afterFailure(error);
         if (performance.now() > until) {
           throw new DatabaseUnavailable('The accounts database is locked by another program; see what holds it open.', {
             cause: error,
@@ -183,6 +197,21 @@ class Connection implements DatabaseConnection {
         await wait(pause);
       }
     }
+  }
+
+  /** @returns the error for the caller */
+  #afterFailure(error: unknown): unknown {
+    const problem = diskProblem(error);
+    if (problem === null) return error;
+    this.#reportDisk(problem);
+    return new DatabaseUnavailable(problem, { cause: error });
+  }
+
+  #reportDisk(problem: string | null): void {
+    this.#wrote = false;
+    if (problem === this.#diskProblem) return;
+    this.#diskProblem = problem;
+    this.#onDisk?.(problem);
   }
 
   #run<R>(query: CompiledQuery): QueryResult<R> {

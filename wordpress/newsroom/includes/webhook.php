@@ -146,6 +146,8 @@ function newsroom_explain_status( $code, $reason = '', $ahead = 0 ) {
 			return __( 'The site has no secret. Set NEWSROOM_SECRET on the site to the secret shown above.', 'newsroom' );
 		case 'wordpress' === $reason:
 			return __( 'The site couldn’t read the document from WordPress. The delivery is retried.', 'newsroom' );
+		case 'storage' === $reason:
+			return __( 'The site couldn’t save the change. Its log says why. The delivery is retried.', 'newsroom' );
 		case 401 === $code:
 			return __( 'The site refused the signature. Set NEWSROOM_SECRET on the site to the secret of this page.', 'newsroom' );
 		case 404 === $code:
