@@ -9,6 +9,7 @@ import { type Database, DatabaseUnavailable } from '../../lib/database.ts';
 import { silent } from '../../lib/logging.ts';
 import { migrations } from '../migrations/all.ts';
 import type { Migration } from './migrate.ts';
+import { asUnavailable } from './postgres.ts';
 
 const limit = (key: string, count = 0) => ({ key, since: 0, until: 1_900_000_000_000, count });
 const counts = async ({ db }: Database): Promise<Record<string, number>> =>
@@ -296,6 +297,36 @@ describe('PostgreSQL', () => {
     release();
     await Promise.all(busy);
     expect(await counts(database)).toEqual({});
+  });
+
+  it('says that no more connections are accepted, and that none is encrypted', async () => {
+    const place = await engines.place();
+    const problemWith = async (change: (url: URL) => void): Promise<string | null> => {
+      const url = new URL(place.databaseUrl ?? '');
+      change(url);
+      return (await engines.open({ ...place, databaseUrl: url.href })).problem();
+    };
+    await engines.cluster().run('create role few login connection limit 0');
+    const few = await problemWith((url) => {
+      url.username = 'few';
+    });
+    expect(few).toBe(
+      'PostgreSQL accepts no more connections: raise its max_connections, or lower DATABASE_POOL or the number of processes.',
+    );
+    expect(await problemWith((url) => url.searchParams.set('sslmode', 'verify-full'))).toMatch(
+      /offers no encrypted connections: .* sslmode in DATABASE_URL/,
+    );
+  });
+
+  it.each([
+    ['SELF_SIGNED_CERT_IN_CHAIN', /isn't trusted \(SELF_SIGNED_CERT_IN_CHAIN\): .* sslrootcert in DATABASE_URL/],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', /is for another host: DATABASE_URL/],
+    ['CERT_HAS_EXPIRED', /has expired: renew it/],
+    ['53100', /disk of PostgreSQL is full/],
+  ])('says what to do about %s', (code, sentence) => {
+    const known = asUnavailable(Object.assign(new Error('what Node says'), { code })) as Error;
+    expect(known).toBeInstanceOf(DatabaseUnavailable);
+    expect(known.message).toMatch(sentence);
   });
 
   it('names the setting that is wrong, and no password', async () => {

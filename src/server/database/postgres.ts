@@ -128,8 +128,10 @@ function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
 const codeOf = (error: unknown): string =>
   String((error as { code?: unknown }).code ?? (error as Error).message ?? error);
 
-/** PostgreSQL's codes for an outage or a shutdown: classes 08 and 57P, too many connections, and socket errors. */
-const unavailableCodes = /^(?:08|57P|53300|E[A-Z_]+$)/;
+/** PostgreSQL's codes for an outage or a shutdown: classes 08 and 57P, and socket errors. */
+const unavailableCodes = /^(?:08|57P|E[A-Z_]+$)/;
+/** Codes of Node and OpenSSL for a certificate that isn't trusted. */
+const untrustedCodes = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
 const unavailableWords = /timeout|terminated|Connection ended|not queryable|Cannot use a pool/i;
 
 /** Converts errors of an unavailable PostgreSQL to {@link DatabaseUnavailable}; others stay as they are. */
@@ -145,8 +147,23 @@ export function asUnavailable(error: unknown): unknown {
     '57014': 'PostgreSQL took too long for a query.',
     '55P03': 'A row was locked for too long.',
     '25006': 'PostgreSQL only reads now: DATABASE_URL must point to the primary server.',
+    '53300':
+      'PostgreSQL accepts no more connections: raise its max_connections, or lower DATABASE_POOL or the number of processes.',
+    '53100': 'The disk of PostgreSQL is full: make room on it.',
+    ERR_TLS_CERT_ALTNAME_INVALID:
+      'The certificate of PostgreSQL is for another host: DATABASE_URL must have the name that is in it.',
+    CERT_HAS_EXPIRED: 'The certificate of PostgreSQL has expired: renew it.',
   };
   if (refused[code]) return new DatabaseUnavailable(refused[code], { cause: error });
+  if (untrustedCodes.test(code)) {
+    const sentence = `The certificate of PostgreSQL isn't trusted (${code}): name the file of its authority as sslrootcert in DATABASE_URL.`;
+    return new DatabaseUnavailable(sentence, { cause: error });
+  }
+  if (code === '' && /does not support SSL/u.test(message)) {
+    const sentence =
+      'PostgreSQL offers no encrypted connections: turn its setting ssl on, or see sslmode in DATABASE_URL.';
+    return new DatabaseUnavailable(sentence, { cause: error });
+  }
   if (unavailableCodes.test(code) || (code === '' && unavailableWords.test(message))) {
     return new DatabaseUnavailable('PostgreSQL does not answer: see that it runs and that DATABASE_URL is right.', {
       cause: error,
