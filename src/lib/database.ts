@@ -61,6 +61,8 @@ export interface Database {
   transaction<T>(work: (tx: AccountsTransaction) => Promise<T>): Promise<T>;
   /** Why the database cannot be used now, a sentence for the operator; `null` when it can. */
   problem(): string | null;
+  /** Breaks every query off after this time, in milliseconds: one that gets no answer must not hold up a stop. */
+  breakOffAfter(ms: number): void;
   close(): Promise<void>;
 }
 

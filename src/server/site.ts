@@ -64,6 +64,9 @@ export const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 /** Milliseconds that a start waits for the changes of the cluster. */
 const catchUpMs = 5000;
 
+/** Milliseconds of a stop after which the database isn't waited for any more; the service manager gives a stop a minute. */
+const databaseStopMs = 30_000;
+
 /** They close everything that was opened, in this order. */
 export type Closers = (() => unknown)[];
 
@@ -140,6 +143,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   closers.push(() => tracing?.stop());
   return stoppable(server, port, async () => {
     log.info({}, 'Stopping');
+    app.database.breakOffAfter(databaseStopMs);
     maintenance.stop();
     streams.close();
     if (!(await shutDown(server))) log.warn({}, "Connections that didn't end in time were closed");

@@ -140,3 +140,25 @@ it('a node that alone is cut off from PostgreSQL stops serving what is withdrawn
   await until(async () => (await cutOff.ask('/readyz')).status === 200, cutOff.output);
   expect((await cutOff.ask('/article/story-3')).status).toBe(410);
 });
+
+it('a node whose PostgreSQL has fallen silent stops in order, well within the minute that service managers give it', async () => {
+  const url = new URL(DATABASE_URL);
+  const silent = await startSlowProxy(Number(url.port));
+  url.port = String(silent.port);
+  const env = {
+    DATABASE_URL: url.href,
+    WORDPRESS_URL: first.wordpressUrl,
+    ACCOUNTS_SECRET: 'the same secret on both nodes, long enough',
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    MAIL_FROM: 'The Sun <news@paper.example>',
+  };
+  const node = await startPaper(env);
+  papers.push(node);
+  silent.freeze();
+  await until(async () => (await node.ask('/readyz')).status === 503, node.output);
+  const began = performance.now();
+  await node.kill('SIGTERM');
+  expect(node.site()?.exitCode).toBe(0);
+  expect(performance.now() - began).toBeLessThan(45_000);
+  silent.close();
+});

@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { onBothEngines, prepare } from '../../../tests/world/databases.ts';
+import { startSlowProxy } from '../../../tests/world/slow-proxy.ts';
 import { type Database, DatabaseUnavailable } from '../../lib/database.ts';
 import { silent } from '../../lib/logging.ts';
 import { migrations } from '../migrations/all.ts';
@@ -327,6 +328,38 @@ describe('PostgreSQL', () => {
     const known = asUnavailable(Object.assign(new Error('what Node says'), { code })) as Error;
     expect(known).toBeInstanceOf(DatabaseUnavailable);
     expect(known.message).toMatch(sentence);
+  });
+
+  it('can be closed while it is silent, and what waits for it is broken off', async () => {
+    const place = await engines.place();
+    const url = new URL(place.databaseUrl ?? '');
+    const proxy = await startSlowProxy(Number(url.port));
+    onTestFinished(() => proxy.close());
+    url.port = String(proxy.port);
+    const database = await engines.open({ ...place, databaseUrl: url.href });
+    await database.db.insertInto('limits').values(limit('before')).execute();
+    proxy.freeze();
+    const began = performance.now();
+    const waiting = database.transaction((tx) => tx.insertInto('limits').values(limit('late')).execute());
+    database.breakOffAfter(100);
+    await expect(waiting).rejects.toThrow(DatabaseUnavailable);
+    await expect(counts(database)).rejects.toThrow(DatabaseUnavailable);
+    await database.close();
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+
+  it('can be closed while idle connections get no answer', async () => {
+    const place = await engines.place();
+    const url = new URL(place.databaseUrl ?? '');
+    const proxy = await startSlowProxy(Number(url.port));
+    onTestFinished(() => proxy.close());
+    url.port = String(proxy.port);
+    const database = await engines.open({ ...place, databaseUrl: url.href });
+    await counts(database);
+    proxy.freeze();
+    const began = performance.now();
+    await database.close();
+    expect(performance.now() - began).toBeLessThan(5000);
   });
 
   it('names the setting that is wrong, and no password', async () => {

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { type AccountsDatabase, type Database, DatabaseUnavailable } from '../../lib/database.ts';
+import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { migrations as all } from '../migrations/all.ts';
 import { type Migration, migrate, NewerDatabase } from './migrate.ts';
-import { asUnavailable, openPool, postgresKysely, type Watch } from './postgres.ts';
+import { asUnavailable, breakOff, openPool, postgresKysely, type Watch } from './postgres.ts';
 import { insideTransaction, openSqlite, type SqliteOptions, sqliteKysely } from './sqlite.ts';
 
 export interface DatabaseOptions extends SqliteOptions {
@@ -24,6 +25,8 @@ export interface DatabaseOptions extends SqliteOptions {
   readonly pool?: pg.Pool;
 }
 
+/** Milliseconds for the connections to end in order. */
+const goodbyeMs = 2000;
 /** Milliseconds between two attempts to reach an unavailable PostgreSQL. */
 const askAgainMs = 1000;
 
@@ -59,6 +62,8 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
     db,
     transaction: (work) => insideTransaction(() => db.transaction().execute(work)),
     problem: () => problem,
+    // A query of a file takes no time.
+    breakOffAfter: () => {},
     close: async () => {
       await db.destroy();
       if (file.isOpen) file.close();
@@ -71,6 +76,8 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
   const pool = options.pool ?? openPool(url, { log, timeoutMs, connections });
   const availability = createAvailability(options, url);
   let closed = false;
+  let isLate = false;
+  let late: NodeJS.Timeout | undefined;
   try {
     if (!options.pool) await availability.migrate();
   } catch (error) {
@@ -82,18 +89,27 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
   const timer = setInterval(() => void availability.gate().catch(() => {}), askAgainMs);
   timer.unref();
   const waitUntilAvailable = (): Promise<void> =>
-    closed ? Promise.reject(new DatabaseUnavailable('The database is closed.')) : availability.gate();
+    closed || isLate ? Promise.reject(new DatabaseUnavailable('The database is closed.')) : availability.gate();
   const db = postgresKysely<AccountsDatabase>(pool, { ...availability, gate: waitUntilAvailable });
   return {
     engine: 'postgres',
     db,
     transaction: (work) => retryDeadlocks(() => db.transaction().execute(work)),
     problem: availability.problem,
+    breakOffAfter(ms) {
+      clearTimeout(late);
+      late = setTimeout(() => {
+        log.warn({}, "PostgreSQL didn't answer in time; what was asked of it is broken off");
+        isLate = true;
+        breakOff(pool);
+      }, ms).unref();
+    },
     close: async () => {
+      clearTimeout(late);
       if (closed) return;
       closed = true;
       clearInterval(timer);
-      if (!options.pool) await pool.end();
+      if (!options.pool) await withTimeLimit(goodbyeMs, pool.end(), () => breakOff(pool));
     },
   };
 }

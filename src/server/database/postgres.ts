@@ -45,11 +45,23 @@ export function openPool(
     },
   } as pg.PoolConfig);
   // Without a listener, a connection that breaks would end the process; the pool itself listens only while a connection is idle.
+  const open = new Set<pg.PoolClient>();
+  connectionsOf.set(pool, open);
+  pool.on('remove', (client) => open.delete(client));
   pool.on('connect', (client) => {
+    open.add(client);
     client.on('error', (error) => log.warn({ code: codeOf(error) }, 'A connection to PostgreSQL broke'));
   });
   pool.on('error', () => {});
   return pool;
+}
+
+/** The connections of each pool. */
+const connectionsOf = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
+
+/** Breaks the connections of a pool off, whatever they wait for. */
+export function breakOff(pool: pg.Pool): void {
+  for (const client of connectionsOf.get(pool) ?? []) (client as unknown as pg.Client).connection.stream.destroy();
 }
 
 /**
