@@ -23,6 +23,10 @@ export function diskProblem(error: unknown): string | null {
   return `The disk can't be written (${message}): see that DATA_DIR has room, isn't read-only, and belongs to the server's user.`;
 }
 
+/** Why a start ends: a file of derived data can't be opened. @param name of the file, for the operator */
+export const cannotOpen = (name: string, file: string): string =>
+  `The ${name} ${file} can't be opened: see that it and DATA_DIR belong to the server's user and that the disk has room. It may be deleted; the site makes it anew.`;
+
 export function removeFiles(file: string): void {
   for (const path of filesOf(file)) rmSync(path, { force: true });
 }

@@ -1,10 +1,11 @@
 /** The folder of everything the site writes: closed to other users, and a start that ends where there can be none. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, lstatSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
-import { type Paper, startPaper } from '../fixtures/paper.ts';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { type Paper, siteUrl, startPaper } from '../fixtures/paper.ts';
 
 let paper: Paper | undefined;
 afterEach(async () => {
@@ -74,4 +75,25 @@ it('ends the start of several workers with that sentence', async () => {
   const { output, ended } = await failedStart({ WORKERS: '2' });
   expect(ended).toEqual([1, null]);
   expect(output).toContain(sentence);
+});
+
+it('ends the start with the name of a file that cannot be opened, as after a start by another user', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'data-folder-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const start = async (name: string): Promise<void> => {
+    // A folder in the place of the file: no user can open it, and tests may run as root.
+    mkdirSync(join(folder, name), { recursive: true });
+    const { output, ended } = await failedStart({ DATA_DIR: folder, SITE_URL: siteUrl, LOG_LEVEL: 'error' });
+    expect(ended).toEqual([1, null]);
+    expect(output).toContain(
+      `${join(folder, name)} can't be opened: see that it and DATA_DIR belong to the server's user`,
+    );
+    rmSync(join(folder, name), { recursive: true });
+  };
+  await start('content.sqlite');
+  // The page store has a name of the site's own.
+  await startPaper({ DATA_DIR: folder }).then((other) => other.close());
+  const [pages = ''] = readdirSync(join(folder, 'pages')).filter((name) => name.endsWith('.sqlite'));
+  rmSync(join(folder, 'pages', pages));
+  await start(join('pages', pages));
 });

@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
-import { filesOf, isDamage, removeFiles, setAside } from '../../lib/sqlite-files.server.ts';
+import { cannotOpen, filesOf, isDamage, removeFiles, setAside } from '../../lib/sqlite-files.server.ts';
 import { schema, schemaVersion, searchSettings } from './schema.sql.ts';
 
 export interface ContentStoreOptions {
@@ -116,9 +116,21 @@ function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
   return create(file, origin);
 }
 
-/** Opens the content store, or creates an empty one if the file is missing or unusable. */
+function openAtStart(options: ContentStoreOptions): DatabaseSync {
+  try {
+    return open(options);
+  } catch (error) {
+    throw new Error(cannotOpen('content store', options.file), { cause: error });
+  }
+}
+
+/**
+ * Opens the content store, or creates an empty one if the file is missing or unusable.
+ *
+ * @throws Error with a sentence for the operator
+ */
 export function openContentStore(options: ContentStoreOptions): ContentStore {
-  let db = open(options);
+  let db = openAtStart(options);
   let statements = new Map<string, StatementSync>();
   let depth = 0;
   let generation = 0;

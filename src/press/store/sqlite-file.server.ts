@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Logger } from '../../lib/logging.ts';
-import { filesOf, isDamage, removeFiles, setAside } from '../../lib/sqlite-files.server.ts';
+import { cannotOpen, filesOf, isDamage, removeFiles, setAside } from '../../lib/sqlite-files.server.ts';
 
 /** Raised with every change of the tables; a file of another version is created anew. */
 const schemaVersion = 2;
@@ -81,11 +81,16 @@ interface StoreFileState extends StoreFileOptions {
   depth: number;
 }
 
+/** @throws StoreUnavailable with a sentence for the operator */
 export function openStoreFile(options: StoreFileOptions): StoreFile {
   const { file } = options;
   const storeFile: StoreFileState = { ...options, db: null, statements: new Map(), closed: false, depth: 0 };
-  if (!options.readOnly) mkdirSync(dirname(file), { recursive: true });
-  use(storeFile, () => {});
+  try {
+    if (!options.readOnly) mkdirSync(dirname(file), { recursive: true });
+    use(storeFile, () => {});
+  } catch (error) {
+    throw new StoreUnavailable(cannotOpen('page store', file), { cause: error });
+  }
   return {
     file,
     use: (work) => use(storeFile, work),
