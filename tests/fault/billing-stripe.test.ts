@@ -1,6 +1,6 @@
 /**
- * Stripe fails at every call of a purchase: it says 500 before or after it has done what it was asked, breaks the connection, or never
- * answers. The response asks the reader to try again, and a second try buys once.
+ * Stripe fails at every call of a purchase: it says 500 before or after it has done what it was asked, breaks the connection, answers with
+ * nonsense, or never. The response asks the reader to try again, and a second try buys once.
  */
 import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
@@ -45,8 +45,8 @@ describe('Stripe', () => {
         protocol: 'http',
         maxNetworkRetries: 0,
         timeout: 1500,
-        // Node's own client counts the silence of a socket, which an intercepted request has none of.
-        httpClient: Stripe.createFetchHttpClient(),
+        // Node's own client counts the silence of a socket, which a request without one has none of.
+        httpClient: Stripe.createFetchHttpClient(bench.fetch),
       }),
     });
 
@@ -62,6 +62,7 @@ describe('Stripe', () => {
       const first = await billing.subscribe(session, body);
       if (!first.ok)
         expect([first.status, first.error.message], where).toEqual([503, 'Something went wrong. Please try again.']);
+      expect(bench.stripe.faults.list(), `The fault was met: ${where}`).toEqual([]);
       bench.stripe.faults.clear();
       // While Stripe works on the first request, it answers 409, and so does the site.
       await vi.waitFor(
@@ -78,6 +79,55 @@ describe('Stripe', () => {
     }
     const customers = (await bench.dashboard.customers.list({ limit: 100 })).data;
     expect(customers).toHaveLength(sold);
+  });
+
+  it.each([
+    ['half a JSON', 200, '{"id": "sub_1", "obj'],
+    ['the HTML of a proxy', 502, '<html><body>Bad gateway</body></html>'],
+    ['an empty body', 200, ''],
+  ])('answers with %s after it has done what it was asked, at each call of a purchase', async (_, status, body) => {
+    await begin();
+    let broken: readonly [method: string, path: string] | null = null;
+    let met = false;
+    const billing = await bench.another({
+      stripe: new Stripe(bench.stripe.keys.secret, {
+        apiVersion,
+        host: 'stripe.test',
+        protocol: 'http',
+        maxNetworkRetries: 0,
+        httpClient: Stripe.createFetchHttpClient(async (input: string | URL | Request, init?: RequestInit) => {
+          const response = await bench.fetch(input, init);
+          const { pathname } = new URL(input instanceof Request ? input.url : input);
+          const isBroken = broken && init?.method === broken[0] && pathname.startsWith(broken[1]);
+          met ||= Boolean(isBroken);
+          return isBroken ? new Response(body, { status }) : response;
+        }),
+      }),
+    });
+    let sold = 0;
+    for (const [method, path] of calls) {
+      const where = `${method} ${path}`;
+      const session = await bench.readers.join(`reader-${sold}@example.com`);
+      const purchase = { ...yearly, expected: 12_000, attempt: randomUUID() };
+      broken = [method, path];
+      met = false;
+      const first = await billing.subscribe(session, purchase);
+      if (!first.ok)
+        expect([first.status, first.error.message], where).toEqual([503, 'Something went wrong. Please try again.']);
+      expect(met, where).toBe(true);
+      broken = null;
+      await vi.waitFor(
+        async () =>
+          expect(await billing.subscribe(session, purchase), where).toMatchObject({
+            ok: true,
+            value: { grant_id: expect.any(String) },
+          }),
+        { interval: 200 },
+      );
+      const charges = (await bench.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
+      const subscriptions = (await bench.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
+      expect([charges.length, subscriptions.length], where).toEqual([++sold, sold]);
+    }
   });
 
   it('is down: readers keep their access, and prices are shown', async () => {
