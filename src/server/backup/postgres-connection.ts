@@ -21,8 +21,9 @@ export async function withPostgres<T>(url: string, work: (client: pg.Client) => 
       throw asUnavailable(error);
     });
     // It also waits for programs, within a transaction and outside of one; PostgreSQL may be set to end a connection that does.
-    for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout'])
-      await client.query(`set ${limit} = 0`);
+    await client.query(
+      'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set idle_session_timeout = 0',
+    );
     return await work(client);
   } catch (error) {
     // Errors of files and programs have codes, too, that mean something else.
