@@ -61,6 +61,19 @@ describe('the sticky footer', () => {
     expect(footer().dataset.shown).toBe('yes');
   });
 
+  it('is laid out while the page is idle and it is folded, so that a press shows it sooner', async () => {
+    const idle: (() => void)[] = [];
+    vi.stubGlobal('requestIdleCallback', (action: () => void) => idle.push(action));
+    const measured = vi.spyOn(HTMLFormElement.prototype, 'getBoundingClientRect');
+    await visit();
+    expect(measured).not.toHaveBeenCalled();
+    for (const action of idle) action();
+    expect(measured).toHaveBeenCalledOnce();
+    await fold();
+    await visit();
+    expect(idle).toHaveLength(1);
+  });
+
   it('follows what is chosen in another tab', async () => {
     await visit();
     localStorage.setItem(key, 'false');

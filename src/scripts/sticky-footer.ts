@@ -23,4 +23,6 @@ if (footer && details) {
   }).observe(footer);
   // Read once: a reader who subscribes here sees the confirmation until the next page.
   footer.dataset.shown = $gaveAddress.get() ? 'no' : 'yes';
+  // What is folded away has no styles until it is shown: computed ahead, the press that unfolds it takes less time.
+  if (!details.open) window.requestIdleCallback?.(() => void details.lastElementChild?.getBoundingClientRect());
 }
