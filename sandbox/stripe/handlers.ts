@@ -47,8 +47,12 @@ export function stripeFetch(
     const request = new Request(input, init);
     const { pathname } = new URL(request.url);
     onRequest(request.method, pathname, await request.clone().text());
+    // The caller's own signal: that of a request is collected with it while nothing else holds either, and then never aborts.
+    const signal = init?.signal ?? request.signal;
     const aborted = new Promise<never>((_, reject) => {
-      request.signal.addEventListener('abort', () => reject(request.signal.reason), { once: true });
+      const abort = () => reject(signal.reason);
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort, { once: true });
     });
     const answer = await Promise.race([getResponse([...handlers(pathname)], request), aborted]);
     // A broken connection, as a fault asks for, or a path that Stripe does not have.
