@@ -1,4 +1,4 @@
-/** A node whose report to PostgreSQL comes late. */
+/** A node whose report to PostgreSQL comes late, and one whose log was restored to an earlier moment. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
@@ -9,23 +9,31 @@ import { openContentLog } from './content-log.ts';
 import { createClusterNode } from './node.ts';
 
 const engines = prepare('postgres');
-/** Long enough that a busy machine doesn't miss the time in which the node.isConnected. */
+/** Long enough that a busy machine doesn't miss the time in which the node is connected. */
 const goneMs = 2000;
+
+type NodeOptions = Parameters<typeof createClusterNode>[0];
+
+/** Creates a node that is never the writer, and does nothing by itself. */
+const startNode = (options: Pick<NodeOptions, 'db' | 'contentLog' | 'follower'> & Partial<NodeOptions>) =>
+  createClusterNode({
+    id: randomUUID(),
+    lease: { epoch: null } as never,
+    listenUrl: '',
+    version: 1,
+    log: silent,
+    beatMs: 3_600_000,
+    ...options,
+  });
 
 it('does not hear by a read from before its report, when nothing waited for it meanwhile', async () => {
   const { db } = await engines.open(await engines.migratedPlace());
   const gates: PromiseWithResolvers<void>[] = [];
   let reads = 0;
   let isOpen = true;
-  const node = createClusterNode({
-    id: randomUUID(),
-    lease: { epoch: null } as never,
+  const node = startNode({
     db,
-    listenUrl: '',
-    version: 1,
-    log: silent,
     goneMs,
-    beatMs: 3_600_000,
     contentLog: {
       head: async () => ({ id: 'log', revision: 0 }),
       async read() {
@@ -65,14 +73,8 @@ it('leaves no report behind when it stops while one is under way', async () => {
   const { db } = await engines.open(await engines.migratedPlace());
   const gate = Promise.withResolvers<void>();
   const reporting = Promise.withResolvers<void>();
-  const node = createClusterNode({
-    id: randomUUID(),
-    lease: { epoch: null } as never,
+  const node = startNode({
     db,
-    listenUrl: '',
-    version: 1,
-    log: silent,
-    beatMs: 3_600_000,
     contentLog: {
       head: async () => ({ id: 'log', revision: 0 }),
       read: async () => ({ revision: 0, entries: [] }),
@@ -99,14 +101,8 @@ it('copies the content again when PostgreSQL was restored to an earlier moment',
   const contentLog = openContentLog({ db, version: 1 });
   const append = (id: number) => contentLog.append([{ kind: 'document', id: String(id), payload: '{}' }], null);
   let store = { log: '', revision: 0, ids: [] as string[] };
-  const node = createClusterNode({
-    id: randomUUID(),
-    lease: { epoch: null } as never,
+  const node = startNode({
     db,
-    listenUrl: '',
-    version: 1,
-    log: silent,
-    beatMs: 3_600_000,
     contentLog,
     follower: {
       revision: () => store.revision,

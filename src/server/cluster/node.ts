@@ -247,7 +247,7 @@ async function readLog(state: State): Promise<void> {
   try {
     while (state.followAgain && !state.stopping.signal.aborted) {
       state.followAgain = false;
-      // Read before the log's end, which is never behind it.
+      // Read first: the end of a log that wasn't restored can't be behind it then.
       const read = follower.revision();
       const { id, revision } = await contentLog.head();
       follower.belongsTo(id);

@@ -330,13 +330,19 @@ describe('PostgreSQL', () => {
     expect(known.message).toMatch(sentence);
   });
 
-  it('can be closed while it is silent, and what waits for it is broken off', async () => {
+  /** Opens a database whose server can be silenced. */
+  async function openBehindProxy() {
     const place = await engines.place();
     const url = new URL(place.databaseUrl ?? '');
     const proxy = await startSlowProxy(Number(url.port));
     onTestFinished(() => proxy.close());
     url.port = String(proxy.port);
     const database = await engines.open({ ...place, databaseUrl: url.href });
+    return { database, proxy };
+  }
+
+  it('can be closed while it is silent, and what waits for it is broken off', async () => {
+    const { database, proxy } = await openBehindProxy();
     await database.db.insertInto('limits').values(limit('before')).execute();
     proxy.freeze();
     const began = performance.now();
@@ -349,12 +355,7 @@ describe('PostgreSQL', () => {
   });
 
   it('can be closed while idle connections get no answer', async () => {
-    const place = await engines.place();
-    const url = new URL(place.databaseUrl ?? '');
-    const proxy = await startSlowProxy(Number(url.port));
-    onTestFinished(() => proxy.close());
-    url.port = String(proxy.port);
-    const database = await engines.open({ ...place, databaseUrl: url.href });
+    const { database, proxy } = await openBehindProxy();
     await counts(database);
     proxy.freeze();
     const began = performance.now();
