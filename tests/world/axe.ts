@@ -22,19 +22,24 @@ interface Axe {
 /**
  * Runs axe by itself and not by Playwright's builder, which sends it to the page twice, opens a second page for each look, to gather what it
  * found in frames (there are none to look into), and fetches a list of all that is in order. Without these a look costs less than half.
+ * Afterwards the page is scrolled to where it was: a menu that a test opens next opens where its reader would see it.
  *
  * @param within selector of the part to look at; the whole page without it
  * @returns for each rule that is broken its name and where
  */
 export async function violationsOn(page: Page, within?: string): Promise<string[]> {
   // What the header covers in part counts as a small target: from the top it covers nothing.
-  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  const before = await page.evaluate(() => {
+    const top = scrollY;
+    scrollTo({ top: 0, behavior: 'instant' });
+    return top;
+  });
   await page.evaluate(animationsToEnd);
   if (!(await page.evaluate(() => 'axe' in window))) {
     axeSource ??= readFileSync(axeFile, 'utf8');
     await page.evaluate(axeSource);
   }
-  return page.evaluate(async (part) => {
+  const found = await page.evaluate(async (part) => {
     const { axe } = window as unknown as { axe: Axe };
     const { violations } = await axe.run(
       part === undefined ? { exclude: ['iframe'] } : { include: [part], exclude: ['iframe'] },
@@ -43,6 +48,8 @@ export async function violationsOn(page: Page, within?: string): Promise<string[
     );
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(' | ')}`);
   }, within);
+  await page.evaluate((top) => scrollTo({ top, behavior: 'instant' }), before);
+  return found;
 }
 
 /**
