@@ -51,8 +51,12 @@ it.each([
 it.each(['/?', '/?a', '/?a=', '/?&', '/podcast', '/podcast/', 'http://'])(
   '%s with any end is read in no time',
   (start) => {
-    const began = performance.now();
-    for (const end of ['?', '&', '/', 'a', '@', '=']) loggedAddress(start + end.repeat(16_000));
-    expect(performance.now() - began).toBeLessThan(500);
+    const took = (): number => {
+      const began = performance.now();
+      for (const end of ['?', '&', '/', 'a', '@', '=']) loggedAddress(start + end.repeat(16_000));
+      return performance.now() - began;
+    };
+    // A busy machine may hold up one try.
+    expect(Math.min(took(), took(), took())).toBeLessThan(500);
   },
 );
