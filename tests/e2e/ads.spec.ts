@@ -177,7 +177,7 @@ test('without consent no ad is requested, and the site shows its own', async ({ 
   await page.goto('/', { waitUntil: 'networkidle' });
   await readThrough(page);
   expect(await vendors.calls('gpt')).toEqual([]);
-  expect(await shown(page)).toEqual(['home-1', 'home-3', 'home-4', 'home-6']);
+  await expect.poll(() => shown(page)).toEqual(['home-1', 'home-3', 'home-4', 'home-6']);
   await expect(slot(page, 'home-1').getByRole('link')).toBeVisible();
 });
 
@@ -200,7 +200,7 @@ for (const mode of ['blocked', 'empty'] as const) {
       expect(asked).toHaveLength(mode === 'empty' ? 7 : 0);
     }).toPass();
     expect(await filled(page)).toEqual([]);
-    expect(await shown(page)).toEqual(places('home', 7));
+    await expect.poll(() => shown(page)).toEqual(places('home', 7));
     for (const name of places('home', 7)) await expect(slot(page, name).getByRole('link')).toBeVisible();
     expect(await shiftsOn(page)).toEqual([]);
   });
@@ -221,7 +221,7 @@ test('the place above the header is for readers who do not pay, and members see 
     await pretend(context, kind, { site: baseURL ?? '' });
     const page = await context.newPage();
     await page.goto('/', { waitUntil: 'networkidle' });
-    expect(await shown(page), kind).toEqual(expected);
+    await expect.poll(() => shown(page), kind).toEqual(expected);
     if (expected.length > 0)
       await expect(async () => {
         await readThrough(page);
