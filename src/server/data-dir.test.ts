@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { silent } from '../lib/logging.ts';
@@ -47,4 +47,16 @@ it('says so of a file, and leaves nothing behind in a folder', () => {
   expect(() => openDataDir(file, silent)).toThrow(/DATA_DIR is .*file, which can't be made or written \(ENOTDIR\)/);
   openDataDir(folder.dir, silent);
   expect(existsSync(join(folder.dir, `.writable-${process.pid}`))).toBe(false);
+});
+
+it.each(['assets', 'images', 'pages'])('says which file is where its folder %s has to be, and follows links', (name) => {
+  const path = join(folder.dir, name);
+  writeFileSync(path, '');
+  const sentence = `${path} isn't a folder, and the site needs one there. Move it away; the site makes the folder.`;
+  expect(() => openDataDir(folder.dir, silent)).toThrow(sentence);
+  rmSync(path);
+  symlinkSync(join(folder.dir, 'none'), path);
+  expect(() => openDataDir(folder.dir, silent)).toThrow(sentence);
+  mkdirSync(join(folder.dir, 'none'));
+  openDataDir(folder.dir, silent);
 });

@@ -3,7 +3,7 @@
  * files are 0600 and folders 0700, even those that libraries, SQLite and threads create.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isMainThread } from 'node:worker_threads';
@@ -13,10 +13,13 @@ import type { Config } from './config/config.ts';
 
 const ownerOnly = 0o077;
 
+/** Folders in it that the site creates where they are missing. */
+const folders = ['assets', 'images', 'pages'];
+
 /**
  * Creates the folder if necessary, and removes other users' access to it and to everything that is written from now on.
  *
- * @throws Error with a sentence for the operator when it can't be created or written
+ * @throws Error with a sentence for the operator when it can't be created or written, or has a file where the site needs a folder
  */
 export function openDataDir(dir: string, log: Logger): void {
   // A thread can't set the umask and uses that of the process.
@@ -29,6 +32,7 @@ export function openDataDir(dir: string, log: Logger): void {
     const sentence = `DATA_DIR is ${dir}, which can't be made or written (${code ?? message}). Set it to a folder that the server's user can write.`;
     throw new Error(sentence, { cause: error });
   }
+  for (const name of folders) requireFolder(join(dir, name));
   const failed = closeToOthers(resolve(dir));
   if (failed !== null) {
     log.warn(
@@ -75,6 +79,12 @@ function makeFolder(dir: string): void {
     makeFolder(parent);
     mkdirSync(dir, { mode: 0o700 });
   }
+}
+
+/** A link to a folder is one; a link to nothing isn't. */
+function requireFolder(path: string): void {
+  if (lstatOrNull(path) === null || statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new Error(`${path} isn't a folder, and the site needs one there. Move it away; the site makes the folder.`);
 }
 
 const lstatOrNull = (path: string) => lstatSync(path, { throwIfNoEntry: false }) ?? null;
