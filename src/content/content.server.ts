@@ -1,4 +1,5 @@
 /** Creates the content service: store, reader, sync, webhooks and previews. */
+import { readResponse } from '../lib/http/short-body.server.ts';
 import { warnOncePerHost } from '../lib/logging.ts';
 import {
   createLocalIngester,
@@ -255,9 +256,8 @@ function readCaptions(get: typeof fetch, log: ContentOptions['log']): (url: stri
   return async (url) => {
     try {
       const response = await get(url, { signal: AbortSignal.timeout(10_000), redirect: 'error' });
-      const text = response.ok && Number(response.headers.get('content-length') ?? 0) <= mostCaptions;
-      const captions = text ? await response.text() : '';
-      if (captions.length <= mostCaptions && /^\uFEFF?WEBVTT(?:\s|$)/u.test(captions)) return captions;
+      const captions = await readResponse(response, mostCaptions);
+      if (response.ok && captions !== null && /^WEBVTT(?:\s|$)/u.test(captions)) return captions;
       warn('content: captions omitted: not WebVTT, or more than 100 kB', url, { status: response.status });
     } catch (error) {
       warn('content: captions could not be read', url, { error: String(error) });

@@ -425,6 +425,32 @@ describe('WordPress in trouble', () => {
     expect(total()).toBe(130);
   });
 
+  it('reads no more of a file of captions than a page may hold, whatever length it declares', async () => {
+    let sent = 0;
+    const chunk = Buffer.alloc(20_000, 'WEBVTT ');
+    wordpress.intercept = ({ url }) => {
+      if (!url.endsWith('/film.vtt')) return null;
+      const pull = (body: ReadableStreamDefaultController): void => {
+        if (sent++ < 100) body.enqueue(chunk);
+        else body.close();
+      };
+      return new Response(new ReadableStream({ pull }));
+    };
+    const uploads = `${wordpress.url}/wp-content/uploads`;
+    put(131, {
+      content: {
+        rendered: `<video src="${uploads}/film.mp4"><track src="${uploads}/film.vtt"></video>`,
+        protected: false,
+      },
+    });
+    start();
+    await content.syncNow();
+    expect(content.reader().article('a-131')?.bodyHtml).toContain('film.mp4');
+    expect(sent).toBeGreaterThan(0);
+    expect(sent).toBeLessThan(10);
+    expect(logged[0]?.message).toMatch(/^content: captions omitted: not WebVTT, or more than 100 kB/u);
+  });
+
   it('says what to do when the plugin is missing', async () => {
     wordpress.intercept = () => restError(404, 'rest_no_route');
     start();
