@@ -1,6 +1,6 @@
 /**
- * Tells search engines of new addresses through IndexNow, which passes them on to all that take part. A hint and no more: it
- * is tried a few times and then given up, because their own crawl finds the page anyway.
+ * Tells search engines of new and withdrawn addresses through IndexNow, which passes them on to all that take part. A hint and no
+ * more: it is tried a few times and then given up, because their own crawl finds the change anyway.
  */
 import { postJson } from '../http/post.server.ts';
 import { createDeliveryQueue, type DeliveryTuning, type Outcome } from '../jobs/delivery.server.ts';
@@ -19,8 +19,8 @@ export interface IndexNowStats {
 
 export interface IndexNow {
   /**
-   * Announces addresses of this site; returns at once. The caller leaves out what is not public: drafts, withdrawn and
-   * restricted pages. Addresses of other hosts are not sent.
+   * Announces addresses of this site; returns at once. The caller leaves out drafts and restricted pages; of a withdrawn page the
+   * engines learn that it is gone (indexnow.org/faq). Addresses of other hosts are not sent.
    */
   announce(urls: Iterable<string>): void;
   idle(): Promise<void>;

@@ -60,9 +60,10 @@ it('presses before anything is awaited, and purges when the pages are stored, an
   expect(calls[2]).toEqual(['purge', ['article:1'], { withdrawn: true }]);
   pressed.resolve(outcome('/', '/article/a', '/'));
   expect(await answer).toEqual(['/', '/article/a']);
-  expect(names()).toEqual(['prioritize', 'press', 'purge', 'purge', 'purge', 'published']);
+  expect(names()).toEqual(['prioritize', 'press', 'purge', 'purge', 'purge', 'announce', 'published']);
   expect(calls[3]).toEqual(['purge', ['card:1', 'latest']]);
   expect(calls[4]).toEqual(['purge', ['article:1'], { withdrawn: true }]);
+  expect(calls[5]).toEqual(['announce', ['/article/a']]);
 });
 
 it('purges what is withdrawn when no node serves it any more, whatever is still being rendered', async () => {
@@ -97,6 +98,18 @@ it('announces what is new, fresh and free, and nothing else', async () => {
   const published = ['news', 'paid', 'old', 'unknown'].map((slug) => ({ type: 'articles' as const, slug }));
   await publishing.changed({ tags: new Set(['latest']), withdrawn: [], published });
   expect(calls.filter(([name]) => name === 'announce')).toEqual([['announce', ['/article/news']]]);
+});
+
+it('announces withdrawn stories, too, which search engines then find gone', async () => {
+  const { publishing, calls, pressed } = bench();
+  pressed.resolve(outcome());
+  const withdrawn = [
+    { type: 'articles' as const, slug: 'gone' },
+    { type: 'articles' as const, slug: 'paid' },
+    { type: 'live-entries' as const, slug: 'entry' },
+  ];
+  await publishing.changed({ tags: new Set(['latest']), withdrawn, withdrawnTags: ['article:1'] });
+  expect(calls.filter(([name]) => name === 'announce')).toEqual([['announce', ['/article/gone']]]);
 });
 
 it('answers with what is fresh by then when a change touches very many pages, and purges at the end all the same', async () => {

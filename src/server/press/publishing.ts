@@ -78,6 +78,10 @@ export function createPublishing(options: PublishingOptions): Publishing {
       const isNews = article !== null && now() - Date.parse(article.date) < newsMs;
       return isNews && isFree(article.access) ? [`/article/${article.slug}`] : [];
     });
+    // Search engines forget what they find gone. A story of that address is there again where it was republished meanwhile.
+    for (const { type, slug } of change.withdrawn) {
+      if (type === 'articles' && content.article(slug) === null) urls.push(`/article/${slug}`);
+    }
     if (urls.length > 0) indexNow.announce(urls);
   }
 
