@@ -475,6 +475,21 @@ describe('the feed', () => {
     );
   });
 
+  test('sends after a start only the record that was refused, and not the whole index anew', async () => {
+    put(3, { title: 'A third', slug: 'third', bodyHtml: `<p>${'long '.repeat(200)}</p>` });
+    const start = async (answer: Answer) => {
+      const { search, hosted, calls } = stand({ batch: [answer], writeKey: 'write-key' });
+      search.start();
+      await hosted.feed?.idle();
+      await search.stop();
+      return actions(calls.batch).map(({ body }) => body.objectID);
+    };
+    expect(new Set(await start(sized(600)))).toEqual(new Set(['1', '2', '3']));
+    expect(await start(sized(600))).toEqual(['3']);
+    expect(await start(taken)).toEqual(['3']);
+    expect(await start(taken)).toEqual([]);
+  });
+
   test('is not there where another program fills the index', async () => {
     const { search, hosted, calls } = stand({});
     search.start();

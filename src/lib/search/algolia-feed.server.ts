@@ -1,7 +1,7 @@
 /**
  * Keeps Algolia's index equal to the edition. The queue holds ids of changed articles, and a request sends their current state, so
- * several changes become one. Ids that have not arrived are stored in the data folder, so that a restart sends them; a new index gets
- * every article once.
+ * several changes become one. Ids that have not arrived are stored in the data folder, so that a restart sends them, those of refused
+ * records too; a new index gets every article once.
  */
 import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -81,6 +81,14 @@ function changedArticles(content: ContentReader, tags: Iterable<string>): string
   return [...ids];
 }
 
+/** Records that the engine has refused. */
+interface Refusals {
+  /** Ids of those that it hasn't taken since. */
+  readonly ids: Set<string>;
+  /** All since the start, as the queue counts them among what it gave up. */
+  count: number;
+}
+
 interface State {
   readonly options: FeedOptions;
   /** The rules that apply now. */
@@ -90,6 +98,7 @@ interface State {
   /** File of the ids that were queued since the queue was last empty. */
   readonly openFile: string;
   readonly queue: DeliveryQueue;
+  readonly refusals: Refusals;
   started: boolean;
   filling: boolean;
   settling: Promise<void> | null;
@@ -100,13 +109,15 @@ interface State {
 export function openFeed(options: FeedOptions): HostedFeed {
   const { access, reader, dataDir } = options;
   const name = join(dataDir, `search-feed-${access.appId}-${access.index}`);
-  const queue = openQueue(options);
+  const refusals: Refusals = { ids: new Set(), count: 0 };
+  const queue = openQueue(options, refusals);
   const state: State = {
     options,
     rules: rulesOf(publication.access.sections),
     filledFile: `${name}-filled`,
     openFile: `${name}-open`,
     queue,
+    refusals,
     started: false,
     filling: false,
     settling: null,
@@ -129,7 +140,7 @@ export function openFeed(options: FeedOptions): HostedFeed {
   };
 }
 
-const openQueue = (options: FeedOptions): DeliveryQueue => {
+const openQueue = (options: FeedOptions, refusals: Refusals): DeliveryQueue => {
   const { log, tuning } = options;
   return createDeliveryQueue({
     name: 'Search feed',
@@ -145,7 +156,16 @@ const openQueue = (options: FeedOptions): DeliveryQueue => {
     closeMs: 3000,
     ...tuning,
     log,
-    send: (ids, signal) => send(options, ids, signal),
+    async send(ids, signal) {
+      const outcome = await send(options, ids, signal);
+      if (outcome.kind === 'accepted') for (const id of ids) refusals.ids.delete(id);
+      // A larger batch is sent again in halves.
+      if (outcome.kind === 'refused' && ids[0] !== undefined && ids.length === 1) {
+        refusals.ids.add(ids[0]);
+        refusals.count++;
+      }
+      return outcome;
+    },
   });
 };
 
@@ -170,9 +190,13 @@ function readUnsent(openFile: string): string[] {
       .split('\n')
       .filter((id) => /^\d+$/.test(id)),
   );
+  writeUnsent(openFile, ids);
+  return [...ids];
+}
+
+function writeUnsent(openFile: string, ids: Iterable<string>): void {
   writeFileSync(`${openFile}.new`, [...ids, ''].join('\n'));
   renameSync(`${openFile}.new`, openFile);
-  return [...ids];
 }
 
 function add(state: State, ids: readonly string[]): void {
@@ -204,13 +228,15 @@ async function fill(state: State): Promise<void> {
   }
 }
 
-/** Records that nothing waits, so that the next start has nothing to repeat. */
+/** Records that nothing waits, so that the next start repeats only the records that were refused. */
 async function recordCompletion(state: State): Promise<void> {
-  await state.queue.idle();
+  const { queue, refusals, openFile } = state;
+  await queue.idle();
   state.settling = null;
   if (state.filling || state.stopped) return;
-  const { pending, failed } = state.queue.stats();
-  if (pending > 0 || failed > 0) return;
-  rmSync(state.openFile, { force: true });
+  const { pending, failed } = queue.stats();
+  if (pending > 0 || failed > refusals.count) return;
+  if (refusals.ids.size > 0) writeUnsent(openFile, refusals.ids);
+  else rmSync(openFile, { force: true });
   writeFileSync(state.filledFile, state.rules);
 }
