@@ -1,5 +1,5 @@
 /** That feeds and sitemaps, which say when a story was changed, are made again when it was. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import type { LiveCoverage } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
@@ -30,8 +30,10 @@ it.each<[string, (content: ContentReader) => unknown]>([
   store.close();
 });
 
-it('an entry of a live story changes when the sitemap says that the story was changed', () => {
+const livePaper = () => {
   const store = openContentStore({ file: ':memory:', origin: null, log: silent });
+  onTestFinished(() => store.close());
+  let at = 0;
   const story = (id: number, live?: LiveCoverage) =>
     storeDocument(
       store,
@@ -42,28 +44,52 @@ it('an entry of a live story changes when the sitemap says that the story was ch
         modified: '2026-11-20T12:00:00Z',
         facts: { access: 'free', words: 9, minutes: 1, ...(live && { live }) },
       }),
-      { at: id, clock: 0 },
+      { at: ++at, clock: 0 },
     );
-  const entry = (id: number, of: number, minute: number) => {
-    const date = `2026-11-20T13:${minute}:00Z`;
-    const facts = { story: of, pinned: false, keyEvent: false };
+  const entry = (id: number, minute: number, { changed = minute, pinned = false } = {}) => {
+    const [date, modified] = [minute, changed].map((each) => `2026-11-20T13:${each}:00Z`);
+    const facts = { story: 1, pinned, keyEvent: false };
     return storeDocument(
       store,
-      fixtureDocument({ type: 'live-entries', id, slug: `entry-${id}`, date, modified: date, facts }),
-      { at: id, clock: 0 },
+      fixtureDocument({ type: 'live-entries', id, slug: `entry-${id}`, date, modified, facts }),
+      { at: ++at, clock: 0 },
     );
   };
-  story(1, { state: 'live', started: '2026-11-20T12:00:00Z', ended: null });
-  story(2);
-  entry(11, 1, 10);
-  const made = createReader(store);
   const changes = (content: ContentReader) =>
     sitemap(content, site, 'articles-1')
       ?.match(/(?<=<lastmod>)[^<]*/g)
       ?.toSorted();
+  return { story, entry, changes, read: () => createReader(store) };
+};
+const [started, ended] = ['2026-11-20T12:00:00Z', '2026-11-20T14:00:00Z'];
+
+it('an entry of a live story changes when the sitemap says that the story was changed', () => {
+  const { story, entry, changes, read } = livePaper();
+  story(1, { state: 'live', started, ended: null });
+  story(2);
+  entry(11, 10);
+  const made = read();
   expect(changes(made)).toEqual(['2026-11-20T07:00:00-05:00', '2026-11-20T08:10:00-05:00']);
-  const { tags } = entry(12, 1, 20);
-  expect(changes(createReader(store))).toEqual(['2026-11-20T07:00:00-05:00', '2026-11-20T08:20:00-05:00']);
+  const { tags } = entry(12, 20);
+  expect(changes(read())).toEqual(['2026-11-20T07:00:00-05:00', '2026-11-20T08:20:00-05:00']);
   expect([...made.tags].some((each) => tags.has(each))).toBe(true);
-  store.close();
 });
+
+it.each([
+  ['older', false, 'live'],
+  ['pinned', true, 'live'],
+  ['older', false, 'ended'],
+] as const)(
+  'a correction of an entry that is %s (pinned: %s) in coverage that is %s changes it, too',
+  (_, pinned, state) => {
+    const { story, entry, changes, read } = livePaper();
+    story(1, { state, started, ended: state === 'ended' ? ended : null });
+    entry(11, 10, { pinned });
+    entry(12, 20);
+    const made = read();
+    expect(changes(made)).toEqual(['2026-11-20T08:20:00-05:00']);
+    const { tags } = entry(11, 10, { pinned, changed: 40 });
+    expect(changes(read())).toEqual(['2026-11-20T08:40:00-05:00']);
+    expect([...made.tags].some((each) => tags.has(each))).toBe(true);
+  },
+);

@@ -71,7 +71,10 @@ interface ReadState {
   readonly tags: Set<string>;
 }
 
-type LiveReads = Pick<ContentReader, 'liveEntries' | 'liveEntry' | 'livePlace' | 'liveState' | 'liveStories'>;
+type LiveReads = Pick<
+  ContentReader,
+  'liveEntries' | 'liveEntry' | 'livePlace' | 'liveState' | 'liveModified' | 'liveStories'
+>;
 
 /** The reads of live coverage of one reader. @param links resolves the links of a body, and notes their tags */
 export function liveReads(read: ReadState, links: (html: string) => string): LiveReads {
@@ -97,12 +100,22 @@ export function liveReads(read: ReadState, links: (html: string) => string): Liv
       tags.add(tag.live(story));
       return stateOf(store, story);
     },
+    liveModified({ id, isLive }) {
+      const row = store.prepare(lastChange).get(id, listOf('story', id), listOf('pinned', id));
+      const modified = typeof row?.modified === 'string' ? row.modified : null;
+      // Other stories change themselves when their coverage begins: a sitemap of thousands doesn't note a tag of each.
+      if (isLive || modified !== null) tags.add(tag.live(id));
+      return modified;
+    },
     liveStories: () => liveStories(store),
   };
 }
 
 const entryById = `SELECT ${documentColumns}, d.body_hash, b.body FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id
   WHERE d.id = ? AND d.type = 'live-entries'`;
+/** Stories without entries have no row in `live`, and cost one look-up. */
+const lastChange = `SELECT max(d.modified) AS modified FROM live v CROSS JOIN listing l CROSS JOIN documents d
+  WHERE v.story = ? AND l.list IN (?, ?) AND d.id = l.id`;
 const storyById = `SELECT ${documentColumns} FROM ${documentSource} WHERE d.id = ? AND d.type = 'articles'`;
 
 function entry({ store, tags }: ReadState, id: number, links: (html: string) => string): LiveEntry | null {

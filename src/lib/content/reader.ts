@@ -144,6 +144,8 @@ export interface ContentReader {
   livePlace(entry: LiveEntry): number;
   /** Fingerprint of all entries of a story, see {@link LiveStory}. Tags: `live:…`. */
   liveState(story: number): string;
+  /** When an entry of a story was last changed; `null` without entries. Tags: `live:…`, if the story is live or has entries. */
+  liveModified(story: Pick<Card, 'id' | 'isLive'>): string | null;
   /** The stories whose headlines are being tested. Notes no tags: no page shows them. */
   testedStories(): readonly Card[];
   /** The stories that are live now. Notes no tags: no page shows them. */

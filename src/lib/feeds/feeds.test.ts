@@ -61,6 +61,7 @@ const reader = (list: readonly Card[] = cards, total = list.length) =>
     crosswords: () => ({ items: [], total: 0 }),
     podcasts: () => [],
     note: () => {},
+    liveModified: () => null,
     resolveSlug: (_: string, slug: string) =>
       slug === 'clara-before' ? { kind: 'moved', slug: 'clara' } : { kind: 'unknown' },
   }) as unknown as ContentReader;
@@ -314,7 +315,7 @@ describe('sitemaps, by sitemaps.org', () => {
   });
   test('a story has changed when its text did, and a live one when its newest entry did', () => {
     const live = Object.assign(reader([card(1), card(2, { isLive: true })]), {
-      liveEntries: (id: number) => ({ items: id === 2 ? [{ modified: '2026-11-21T11:45:00Z' }] : [], total: 1 }),
+      liveModified: ({ id }: Card) => (id === 2 ? '2026-11-21T11:45:00Z' : null),
     }) as ContentReader;
     const { url } = parse(sitemap(live, site, 'articles-1') as string).urlset;
     expect(url.map(({ lastmod }: { lastmod: string }) => lastmod)).toEqual([

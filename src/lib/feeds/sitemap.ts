@@ -90,8 +90,8 @@ export function sitemap(content: ContentReader, siteUrl: string, name: string): 
     'urlset',
     { xmlns: schema },
     items.map((card) => {
-      const entries = card.isLive ? content.liveEntries(card.id, { limit: 1 }).items : [];
-      return url(`${siteUrl}/article/${card.slug}`, lastModified(card, entries));
+      const modified = content.liveModified(card);
+      return url(`${siteUrl}/article/${card.slug}`, lastModified(card, modified === null ? [] : [{ modified }]));
     }),
   ]);
 }
