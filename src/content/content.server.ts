@@ -134,7 +134,8 @@ function connected(options: Connected, store: ContentStore): Content {
   let warming: NodeJS.Timeout | undefined;
   const applier = createApplier({ store, client, ingester, log, now, onChange, isKept, afterCommit, journal });
   const frontClock = createFrontClock({ store, write: applier.write, log, now, leads: options.leads });
-  const lookUp = createLookUp({ store, client, applier, log, now });
+  // Its pauses go by the clock of the process, which runs on when the machine's is set.
+  const lookUp = createLookUp({ store, client, applier, log, now: options.now ?? (() => performance.now()) });
   const sync = createSync({
     store,
     client,

@@ -1,5 +1,5 @@
 /** Documents that are asked for before the first copy has come to them. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type FakeWordPress,
   fakeWordPress,
@@ -9,7 +9,7 @@ import {
 } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
 import { openContent } from '../content.server.ts';
-import type { Content } from '../service.ts';
+import type { Content, ContentOptions } from '../service.ts';
 
 let wordpress: FakeWordPress;
 let content: Content;
@@ -38,7 +38,10 @@ beforeEach(() => {
     atOnce--;
     return null;
   };
-  content = openContent({
+  content = open();
+});
+const open = (options: Partial<ContentOptions> = {}) =>
+  openContent({
     file: ':memory:',
     wordpress: { url: 'http://127.0.0.1:8830', user: 'site', password: 'x' },
     siteUrl: 'https://paper.example',
@@ -49,8 +52,8 @@ beforeEach(() => {
     threads: false,
     fetch: wordpress.fetch,
     now: () => clock,
+    ...options,
   });
-});
 afterEach(async () => {
   gate?.resolve();
   await content.stop();
@@ -93,6 +96,24 @@ describe('before the copy is complete', () => {
     wordpress.intercept = null;
     clock += 3000;
     expect(await content.lookUp('articles', 'story-29', 'a')).toBe('found');
+  });
+
+  it('asks WordPress again in time after the clock was set back', async () => {
+    const ahead = Date.now() + 86_400_000;
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: ahead });
+    onTestFinished(() => void vi.useRealTimers());
+    await content.stop();
+    content = open({ now: undefined });
+    expect(await content.lookUp('articles', 'no-such', 'a')).toBe('missing');
+    wordpress.intercept = () => restError(500, 'internal_error');
+    expect(await content.lookUp('articles', 'story-29', 'a')).toBe('unavailable');
+    wordpress.intercept = null;
+    wordpress.put('articles', { ...wirePost({ id: 99, slug: 'no-such' }), id: 99 });
+    vi.setSystemTime(ahead - 86_400_000);
+    vi.advanceTimersByTime(3000);
+    expect(await content.lookUp('articles', 'story-29', 'a')).toBe('found');
+    vi.advanceTimersByTime(60_000);
+    expect(await content.lookUp('articles', 'no-such', 'a')).toBe('found');
   });
 
   it('asks WordPress for two at once, and refuses the ninth that waits of one address', async () => {

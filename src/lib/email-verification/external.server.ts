@@ -24,6 +24,7 @@ export interface ExternalOptions extends ExternalSettings {
   readonly log: Logger;
   /** Longest wait in milliseconds. */
   readonly timeoutMs?: number;
+  /** Milliseconds; that of the process by default, which runs on when the machine's clock is set. */
   readonly now?: () => number;
 }
 
@@ -88,7 +89,7 @@ export async function askVerifier(
 
 /** @returns a function that never throws; `unknown` when the service does not answer */
 export function createExternalCheck(options: ExternalOptions): (email: string) => Promise<ExternalAnswer> {
-  const { log, timeoutMs = 2000, now = Date.now } = options;
+  const { log, timeoutMs = 2000, now = () => performance.now() } = options;
   let failures = 0;
   let restsUntil = 0;
 
@@ -136,6 +137,7 @@ export interface MailDomainOptions {
   readonly dns?: Dns;
   /** Longest wait in milliseconds. */
   readonly timeoutMs?: number;
+  /** Milliseconds; that of the process by default, which runs on when the machine's clock is set. */
   readonly now?: () => number;
 }
 
@@ -151,7 +153,7 @@ const control = 'gmail.com';
 
 /** @returns a function that never throws */
 export function createMailDomainCheck(options: MailDomainOptions = {}): (domain: string) => Promise<MailDomain> {
-  const { dns = new Resolver({ timeout: 700, tries: 2 }), timeoutMs = 1500, now = Date.now } = options;
+  const { dns = new Resolver({ timeout: 700, tries: 2 }), timeoutMs = 1500, now = () => performance.now() } = options;
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<MailDomain> }>();
 
   function ask(domain: string): Promise<MailDomain> {

@@ -1,5 +1,5 @@
 /** What is asked outside: DNS, and the external service, which is the sandbox's over HTTP. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startVerifier, type Verifier } from '../../../sandbox/verifier/verifier.ts';
 import { type Logger, silent } from '../logging.ts';
 import { createExternalCheck, createMailDomainCheck, type Dns, type ExternalOptions } from './external.server.ts';
@@ -30,6 +30,12 @@ function dnsOf(zone: Record<string, { mx?: string | 'none' | Error; address?: bo
   } as unknown as Dns;
   return { dns, asked };
 }
+/** Starts the machine's clock a day ahead. @returns sets it right */
+function startAhead(): () => void {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: Date.now() + 86_400_000 });
+  return () => vi.setSystemTime(Date.now() - 86_400_000);
+}
+afterEach(() => void vi.useRealTimers());
 const google = { 'gmail.com': { mx: 'mx.google.example' } };
 
 describe('a mail domain', () => {
@@ -65,6 +71,18 @@ describe('a mail domain', () => {
     now += 3_600_001;
     await check('sun.example');
     expect(asked).toEqual(['sun.example', 'sun.example']);
+  });
+
+  it('is asked again in time after the clock was set back', async () => {
+    const setRight = startAhead();
+    const zone: Record<string, object> = { ...google };
+    const check = createMailDomainCheck({ dns: dnsOf(zone).dns });
+    expect(await check('sun.example')).toBe('takes-none');
+    zone['sun.example'] = { mx: 'mx.sun.example' };
+    setRight();
+    expect(await check('sun.example')).toBe('takes-none');
+    vi.advanceTimersByTime(300_001);
+    expect(await check('sun.example')).toBe('takes-mail');
   });
 });
 
@@ -122,5 +140,15 @@ describe('an external verifier', () => {
     expect((await ask('undeliverable@example.com')).result).toBe('undeliverable');
     expect(said).toHaveLength(2);
     expect(JSON.stringify(said)).not.toContain('ada');
+  });
+
+  it('is tried again in time after the clock was set back', async () => {
+    const setRight = startAhead();
+    const ask = check();
+    for (let time = 0; time < 5; time++) await ask('down@example.com');
+    setRight();
+    expect((await ask('undeliverable@example.com')).result).toBe('unknown');
+    vi.advanceTimersByTime(30_001);
+    expect((await ask('undeliverable@example.com')).result).toBe('undeliverable');
   });
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { silent } from '../logging.ts';
 import { createImages, type Images } from './images.server.ts';
 import { isPrivateAddress } from './source.server.ts';
@@ -399,6 +399,19 @@ describe('the cache', () => {
     expect(asked).toEqual(['/late.jpg']);
     files.set('/late.jpg', files.get('/photo.jpg') as never);
     now += 61_000;
+    expect((await ask('/late.jpg')).status).toBe(200);
+    files.delete('/late.jpg');
+  });
+  test('a refusal is believed for no longer after the clock was set back', async () => {
+    await images.close();
+    const ahead = Date.now() + 86_400_000;
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: ahead });
+    onTestFinished(() => void vi.useRealTimers());
+    images = await open();
+    expect((await ask('/late.jpg')).status).toBe(404);
+    files.set('/late.jpg', files.get('/photo.jpg') as never);
+    vi.setSystemTime(ahead - 86_400_000);
+    vi.advanceTimersByTime(61_000);
     expect((await ask('/late.jpg')).status).toBe(200);
     files.delete('/late.jpg');
   });

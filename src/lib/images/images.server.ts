@@ -114,7 +114,8 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     headersOfTags: options.headersOfTags ?? (() => ({})),
     source,
     cache: await openDiskCache(options.dir, options.maxBytes, now),
-    refusals: createRefusals(now),
+    // By the clock of the process, which runs on when the machine's is set.
+    refusals: createRefusals(options.now ?? (() => performance.now())),
     originals: createOriginalChecks({ changedAt: source.changedAt, now }),
     fetching: createFairQueue({ atOnce: trustedConnections, perClient: 2, ...waitingPictures }),
     resizing: createFairQueue({ atOnce: 3, perClient: 2, ...waitingPictures }),

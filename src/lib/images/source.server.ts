@@ -283,7 +283,7 @@ const mostRemembered = 10_000;
 const mostMissing = 60;
 const minuteMs = 60_000;
 
-/** @param now epoch milliseconds */
+/** @param now milliseconds since any time */
 export function createRefusals(now: () => number): Refusals {
   const remembered = new Map<string, { readonly error: ImageError; readonly until: number }>();
   let counts = new Map<string, number>();

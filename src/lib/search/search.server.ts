@@ -11,6 +11,7 @@ export interface SearchOptions {
   /** `null`: only the site's own index. */
   readonly hosted: HostedEngine | null;
   readonly log: Logger;
+  /** Milliseconds; that of the process by default, which runs on when the machine's clock is set. */
   readonly now?: () => number;
 }
 
@@ -19,7 +20,7 @@ const mostFailures = 3;
 const restMs = 15_000;
 
 /** Makes the search. The feed of a hosted engine begins with `start`. */
-export function createSearch({ hosted, log, now = Date.now }: SearchOptions): Search {
+export function createSearch({ hosted, log, now = () => performance.now() }: SearchOptions): Search {
   let failures = 0;
   let fallbacks = 0;
   let restUntil = 0;

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { ContentReader } from '../content/reader.ts';
 import { silent } from '../logging.ts';
 import type { HostedFeed } from './model.ts';
 import { createSearch } from './search.server.ts';
@@ -20,4 +21,19 @@ it('logs a failure of a hosted engine and does not throw it at the caller', () =
   });
   search.changed(['article:1']);
   expect(said).toEqual(['A change could not be queued for the hosted search']);
+});
+
+it('asks a hosted engine again in time after the clock was set back', async () => {
+  const ahead = Date.now() + 86_400_000;
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: ahead });
+  onTestFinished(() => void vi.useRealTimers());
+  const query = vi.fn(async () => ({ ok: false as const, problem: 'away' }));
+  const search = createSearch({ hosted: { query, feed: null, reach: 1000 }, log: silent });
+  const content = { searchAside: async () => ({ items: [], total: 0, instead: [] }) } as unknown as ContentReader;
+  for (let time = 0; time < 4; time++) await search.find(content, 'bridge', {});
+  expect(query).toHaveBeenCalledTimes(3);
+  vi.setSystemTime(ahead - 86_400_000);
+  vi.advanceTimersByTime(15_000);
+  await search.find(content, 'bridge', {});
+  expect(query).toHaveBeenCalledTimes(4);
 });

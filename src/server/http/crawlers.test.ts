@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { silent } from '../../lib/logging.ts';
 import { type CrawlersOptions, createCrawlers, readRanges } from './crawlers.ts';
 
@@ -106,6 +106,18 @@ describe('crawlers', () => {
     await crawlers.verify('google', '192.0.2.1');
     await crawlers.verify('google', '66.249.66.1');
     expect(dns.reverse).toHaveBeenCalledTimes(3);
+  });
+
+  it('asks again in time after the clock was set back', async () => {
+    const ahead = Date.now() + 86_400_000;
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: ahead });
+    onTestFinished(() => void vi.useRealTimers());
+    const { crawlers, dns } = open({ now: undefined });
+    await crawlers.verify('google', '192.0.2.1');
+    vi.setSystemTime(ahead - 86_400_000);
+    vi.advanceTimersByTime(11 * 60_000);
+    await crawlers.verify('google', '192.0.2.1');
+    expect(dns.reverse).toHaveBeenCalledTimes(2);
   });
 
   it('lets no flood fill the DNS', async () => {

@@ -47,7 +47,7 @@ export interface CrawlersOptions extends CrawlersConfig {
   readonly log: Logger;
   /** Fetches a list; for tests. */
   readonly fetch?: typeof fetch;
-  /** Epoch milliseconds; for tests. */
+  /** Milliseconds; for tests. */
   readonly now?: () => number;
 }
 
@@ -85,8 +85,9 @@ interface CrawlersState extends CrawlersOptions {
 export function createCrawlers(options: CrawlersOptions): Crawlers {
   const wanted = options.names.map((name) => [name, engines[name]] as const);
   const crawlers: CrawlersState = {
-    now: Date.now,
     ...options,
+    // The clock of the process runs on when the machine's is set.
+    now: options.now ?? (() => performance.now()),
     wanted,
     anyAgent: new RegExp(wanted.map(([, { agent }]) => agent.source).join('|') || '(?!)', 'i'),
     known: createBoundedMap(mostRemembered / 2),
