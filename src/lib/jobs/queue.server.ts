@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type InsertObject, sql, type Updateable } from 'kysely';
+import { type ExpressionBuilder, type InsertObject, sql, type Updateable } from 'kysely';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import { type QueueClock, queueClock } from './clock.ts';
 import type { JobsTable, JobsTables, QueueName } from './tables.ts';
@@ -18,7 +18,7 @@ export interface NewJob<Kind extends string> {
   readonly payload?: string;
   /** 0 goes first, and is the default. */
   readonly priority?: number;
-  /** Not before, epoch milliseconds; at once by default. */
+  /** Not before, epoch milliseconds, within {@link longestWaitMs}; at once by default. */
   readonly due?: number;
   /** Epoch milliseconds after which it is dropped; never by default. */
   readonly expires?: number;
@@ -68,6 +68,8 @@ export interface JobQueue<Kind extends string> {
 
 /** Milliseconds after which a claimed job may be claimed by another process; longer than any job may take. */
 export const leaseMs = 120_000;
+/** Milliseconds that no job waits. One that is due later was written by a clock that was ahead and has been set back; it is due now. */
+const longestWaitMs = 2 * 3_600_000;
 /** Rows of one deletion: few enough that no other writer waits long. */
 const pruneStep = 2000;
 
@@ -226,6 +228,9 @@ async function claimJobs<Kind extends string>(
   { present, own }: QueueClock,
 ): Promise<readonly Job<Kind>[]> {
   const claim = randomUUID();
+  const latest = sql<number>`${present} + cast(${longestWaitMs} as bigint)`;
+  const isDue = (is: ExpressionBuilder<JobsTables, 'jobs'>) =>
+    is.or([is('due', '<=', present), is('due', '>', latest)]);
   const rows = await db
     // A subquery beside `update` may run more than once in PostgreSQL and lock more rows than its limit; this runs once.
     .with('picked', (from) =>
@@ -234,7 +239,7 @@ async function claimJobs<Kind extends string>(
         .select('id')
         .where('queue', '=', queue)
         .where('ended', 'is', null)
-        .where('due', '<=', present)
+        .where(isDue)
         .orderBy('priority')
         .orderBy('due')
         .limit(most)
@@ -246,7 +251,7 @@ async function claimJobs<Kind extends string>(
     .where('id', 'in', (from) => from.selectFrom('picked').select('id'))
     // Checked again: another process may have claimed one since the selection.
     .where('ended', 'is', null)
-    .where('due', '<=', present)
+    .where(isDue)
     .returning(['id', 'kind', 'subject', 'payload', 'tries', 'causes', 'expires', present.as('present')])
     .execute();
   return rows.map(({ kind, subject, tries, causes, expires, present: then, ...row }) => ({

@@ -107,6 +107,23 @@ onBothEngines('the job queue', (engines) => {
     expect(await jobs.waiting()).toEqual({ count: 0, oldest: null, due: null });
   });
 
+  it('waits for no time of a clock that was ahead: neither a new job, nor one that was released or whose process died', async () => {
+    const database = await engines.open();
+    const right = 1_900_000_000_000;
+    const clock = { now: right + 30 * 24 * 3_600_000 };
+    const jobs = queue(database, clock);
+    for (const subject of ['died', 'released']) await jobs.add(database.db, { kind: 'one', subject });
+    const claimed = await jobs.claim(5);
+    const released = claimed.find(({ subject }) => subject === 'released');
+    if (claimed.length !== 2 || !released) throw new Error('not both were claimed');
+    await jobs.release(released, clock.now + 60_000);
+    await jobs.add(database.db, { kind: 'one', subject: 'new' });
+    clock.now = right;
+    await jobs.add(database.db, { kind: 'one', subject: 'patient', due: right + 3_600_000 });
+    expect((await jobs.claim(5)).map(({ subject }) => subject).toSorted()).toEqual(['died', 'new', 'released']);
+    expect(await jobs.claim(5)).toEqual([]);
+  });
+
   it('runs again when it was added again while it was worked on', async () => {
     const database = await engines.open();
     const clock = { now: 100 };

@@ -258,7 +258,9 @@ onBothEnginesAlone('the outbox', (engines) => {
     now = right;
     away = false;
     await write(database, box, code('ada@example.com'));
-    await vi.waitFor(() => expect(tries.at(-1)?.to).toBe('ada@example.com'));
+    // The early one waits no longer, either.
+    const sentNow = () => tries.slice(1).map(({ to }) => to);
+    await vi.waitFor(() => expect(sentNow().toSorted()).toEqual(['ada@example.com', 'early@example.com']));
     await box.stop();
   });
 
