@@ -190,6 +190,7 @@ export async function compose(
     verification: emailVerification,
     log,
     onPrices,
+    content: content.reader,
     authors,
   });
   const mostRead = createMostRead({

@@ -49,14 +49,17 @@ it('says so of a file, and leaves nothing behind in a folder', () => {
   expect(existsSync(join(folder.dir, `.writable-${process.pid}`))).toBe(false);
 });
 
-it.each(['assets', 'images', 'pages'])('says which file is where its folder %s has to be, and follows links', (name) => {
-  const path = join(folder.dir, name);
-  writeFileSync(path, '');
-  const sentence = `${path} isn't a folder, and the site needs one there. Move it away; the site makes the folder.`;
-  expect(() => openDataDir(folder.dir, silent)).toThrow(sentence);
-  rmSync(path);
-  symlinkSync(join(folder.dir, 'none'), path);
-  expect(() => openDataDir(folder.dir, silent)).toThrow(sentence);
-  mkdirSync(join(folder.dir, 'none'));
-  openDataDir(folder.dir, silent);
-});
+it.each(['assets', 'images', 'pages'])(
+  'says which file is where its folder %s has to be, and follows links',
+  (name) => {
+    const path = join(folder.dir, name);
+    writeFileSync(path, '');
+    const sentence = `${path} isn't a folder, and the site needs one there. Move it away; the site makes the folder.`;
+    expect(() => openDataDir(folder.dir, silent)).toThrow(sentence);
+    rmSync(path);
+    symlinkSync(join(folder.dir, 'none'), path);
+    expect(() => openDataDir(folder.dir, silent)).toThrow(sentence);
+    mkdirSync(join(folder.dir, 'none'));
+    openDataDir(folder.dir, silent);
+  },
+);

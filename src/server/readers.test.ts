@@ -1,15 +1,20 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startMailbox } from '../../sandbox/mailbox/mailbox.ts';
+import { fixtureDocument } from '../../tests/fixtures/content.ts';
 import { limiterOf } from '../../tests/world/limiter.ts';
+import { openContentStore } from '../content/store/content-store.server.ts';
+import { createReader } from '../content/store/reader.server.ts';
+import { storeDocument, withdrawDocument } from '../content/store/write.server.ts';
 import type { RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import { type Database, DatabaseUnavailable } from '../lib/database.ts';
 import { silent } from '../lib/logging.ts';
 import { parseConfig } from './config/config.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures } from './features.ts';
-import { openReaders, type Readers } from './readers.ts';
+import { openReaders, type Readers, type ReadersOptions } from './readers.ts';
 
 const verification = { verify: async () => ({ verified: true, suggestedEmail: null, message: '' }) };
 const mail = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'The Sun <news@example.com>' };
@@ -30,11 +35,11 @@ afterEach(async () => {
   rmSync(dir, { recursive: true });
 });
 
-async function open(env: Record<string, string>): Promise<Readers | null> {
+async function open(env: Record<string, string>, options: Partial<ReadersOptions> = {}): Promise<Readers | null> {
   const config = parseConfig({ DATA_DIR: dir, ...env });
   database = await openDatabase({ dataDir: dir, databaseUrl: config.databaseUrl, log: silent });
   const limiter = limiterOf(database, config.accounts.limits);
-  readers = await openReaders(config, { database, limiter, verification, log: silent });
+  readers = await openReaders(config, { database, limiter, verification, log: silent, ...options });
   return readers;
 }
 
@@ -101,6 +106,40 @@ describe('accounts', () => {
     await expect(opened?.services.accounts.exists(email, caller)).rejects.toThrow(DatabaseUnavailable);
     expect(await opened?.services.accounts.session(null)).toEqual({ session: null, cookies: [] });
   });
+});
+
+it('mails a newsletter without the stories that were withdrawn since it was written, and not at all without any', async () => {
+  const store = openContentStore({ file: ':memory:', origin: null, log: silent });
+  onTestFinished(() => store.close());
+  const mailbox = await startMailbox();
+  onTestFinished(() => mailbox.stop());
+  const slugs = ['stays', 'moves', 'goes'];
+  const put = (id: number, slug: string, at: number) =>
+    storeDocument(store, fixtureDocument({ type: 'articles', id, slug }), { at, clock: 0 });
+  for (const [id, slug] of slugs.entries()) put(id + 1, slug, 1);
+  const opened = await open({ ...mail, SMTP_URL: mailbox.access.smtpUrl }, { content: () => createReader(store) });
+  const write = (to: string, paths: readonly string[], urgent = false) =>
+    database?.transaction(async (tx) => {
+      const stories = paths.map((path) => ({ title: path, standfirst: '', path, kicker: '', byline: '', minutes: 1 }));
+      const letter = { letter: 'Morning Sun', slug: 'morning', day: 'today', unsubscribe: 'https://sun.example/u' };
+      await opened?.outbox.enqueue(tx, { kind: 'newsletter', to, minutes: 60, stories, urgent, ...letter });
+    });
+  await write('ada@example.com', ['/article/goes', '/article/stays', '/article/moves', '/article/unknown']);
+  await write('ben@example.com', ['/article/goes']);
+  await write('cleo@example.com', ['/'], true);
+  withdrawDocument(store, 3, { at: 2, clock: 0 });
+  put(2, 'moved', 2);
+  opened?.start();
+  const received = async () => {
+    const { messages } = await (await fetch(`${mailbox.access.url}/api/messages`)).json();
+    return (messages as { to: string[]; text: string }[]).map(({ to, text }) => ({ to: String(to), text }));
+  };
+  await vi.waitFor(async () => expect(await opened?.outbox.waiting()).toMatchObject({ count: 0 }));
+  const messages = await received();
+  expect(messages.map(({ to }) => to).toSorted()).toEqual(['ada@example.com', 'cleo@example.com']);
+  const text = messages.find(({ to }) => to === 'ada@example.com')?.text ?? '';
+  const named = ['stays', 'moves', 'goes', 'unknown'].filter((slug) => text.includes(`/article/${slug}`));
+  expect(named).toEqual(['stays', 'moves', 'unknown']);
 });
 
 describe('billing', () => {

@@ -8,12 +8,15 @@ import type { Billing } from '../lib/billing/service.ts';
 import { createModeration } from '../lib/comments/moderation.server.ts';
 import { commentsData, createComments, type RunningComments } from '../lib/comments/service.server.ts';
 import type { Comments } from '../lib/comments/service.ts';
+import type { ContentReader } from '../lib/content/reader.ts';
 import type { Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/model.ts';
 import type { Limiter } from '../lib/http/limiter.server.ts';
 import type { Logger } from '../lib/logging.ts';
+import type { Message } from '../lib/mail/model.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openTransport } from '../lib/mail/smtp.server.ts';
+import { withoutWithdrawn } from '../lib/newsletters/model.ts';
 import { createNewsletters, type Newsletters } from '../lib/newsletters/service.server.ts';
 import type { SavedStories } from '../lib/saved/model.ts';
 import { createSavedStories } from '../lib/saved/saved.server.ts';
@@ -82,6 +85,8 @@ export interface ReadersOptions {
   readonly log: Logger;
   /** Called when the prices on the pages have changed. */
   readonly onPrices?: () => void;
+  /** A fresh reader of the content, of which newsletters are; without it they are mailed as they were written. */
+  readonly content?: () => ContentReader;
   /** Names under which readers may not comment. */
   readonly authors?: () => readonly string[];
 }
@@ -103,7 +108,10 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
   const transport = openTransport(mail, mailConnections);
   const { name, motto, language, timeZone, contact } = publication;
   const paper = { name, motto, language, timeZone, siteUrl, contact: contact.email };
-  const outbox = openOutbox({ database, transport, secret, log, concurrency: mailConnections, paper });
+  const { content } = options;
+  const revise = (message: Message) =>
+    content && message.kind === 'newsletter' ? withoutWithdrawn(message, content()) : message;
+  const outbox = openOutbox({ database, transport, secret, log, concurrency: mailConnections, paper, revise });
   const services = await createServices(config, options, { database, limiter, outbox, secret, log });
   const { accounts, savedStories, billing, comments, support } = services;
   return {

@@ -37,6 +37,8 @@ export interface OutboxOptions {
   /** Encrypts waiting messages: the database alone reveals no link and no code. */
   readonly secret: string;
   readonly log: Logger;
+  /** A message as it may be sent now; `null` drops it. By default as it was written. */
+  readonly revise?: (message: Message) => Message | null;
   /** Most messages sent at once; the transport has as many connections. */
   readonly concurrency?: number;
   /** Milliseconds between two polls of the queue without a nudge. */
@@ -230,11 +232,12 @@ async function deliver(outbox: State, job: MailJob, transport: MailTransport): P
   switch (result.kind) {
     case 'sent':
     case 'refused':
-    case 'expired': {
+    case 'expired':
+    case 'dropped': {
       const { kind } = result;
       const detail = 'detail' in result ? result.detail : null;
       if (kind === 'expired') countExpired(outbox, { [job.kind]: 1 });
-      else counts[kind]++;
+      else if (kind !== 'dropped') counts[kind]++;
       if (kind === 'refused')
         log.warn({ kind: job.kind, detail, domain: domainOf(job.subject) }, 'The mail server refused a message');
       return recordResult(outbox, async () => {
@@ -263,15 +266,16 @@ async function attempt(
   outbox: State,
   job: MailJob,
   transport: MailTransport,
-): Promise<Delivered | { kind: 'expired' }> {
+): Promise<Delivered | { kind: 'expired' | 'dropped' }> {
   const { sealer, now, stopping } = outbox;
-  const { paper, log } = outbox.options;
+  const { paper, log, revise = (message) => message } = outbox.options;
   const left = (job.expires ?? Number.POSITIVE_INFINITY) - now();
   if (left <= 0) return { kind: 'expired' };
   const rest = sealer.open(purpose, job.payload ?? undefined) as Omit<Message, 'kind' | 'to'> | null;
   if (!rest) return { kind: 'refused', detail: 'sealed under another ACCOUNTS_SECRET' };
   try {
-    const message = { kind: job.kind, to: job.subject, ...rest } as Message;
+    const message = revise({ kind: job.kind, to: job.subject, ...rest } as Message);
+    if (!message) return { kind: 'dropped' };
     const rendered = renderMessage(message, paper, Math.ceil(left / minute));
     const result = await transport.send(job.id, job.subject, rendered, stopping.signal);
     // A message that isn't sent, because it came too late or can't be read, says nothing about the mail server.

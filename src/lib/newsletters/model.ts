@@ -3,6 +3,7 @@ import { type Newsletter, publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
 import { shortByline } from '../bylines/model.ts';
 import type { Card } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
 import { mastheadDay } from '../dates.ts';
 import type { NewsletterIssue, NewsletterStory } from '../mail/model.ts';
 
@@ -70,10 +71,28 @@ export function composeIssue(
   return { letter: letter.name, slug: letter.slug, day: mastheadDay(now), stories: ordered.map(toStory) };
 }
 
+/**
+ * An issue, or its message to one reader, without the stories that were withdrawn since it was composed. The editors end an alert themselves.
+ *
+ * @returns `null` where none remains
+ */
+export function withoutWithdrawn<Issue extends NewsletterIssue>(
+  issue: Issue,
+  content: Pick<ContentReader, 'exists' | 'resolveSlug'>,
+): Issue | null {
+  if (issue.urgent) return issue;
+  const isWithdrawn = (slug: string): boolean =>
+    !content.exists('articles', slug) && content.resolveSlug('articles', slug).kind === 'gone';
+  const stories = issue.stories.filter(({ path }) => !isWithdrawn(path.slice(articlePath('').length)));
+  return stories.length === 0 ? null : { ...issue, stories };
+}
+
+const articlePath = (slug: string): string => `/article/${slug}`;
+
 const toStory = ({ slug, title, excerpt, section, byline, minutes }: IssueStory): NewsletterStory => ({
   title,
   standfirst: excerpt,
-  path: `/article/${slug}`,
+  path: articlePath(slug),
   kicker: section?.label ?? '',
   byline: shortByline(byline),
   minutes,
