@@ -3,6 +3,15 @@ import type { DocumentType, LiveCoverage } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import type { IngestedSection, SoundFacts } from '../ingest/document.ts';
 
+/** Tag of the pages that show a document whole. An author's profile and a series aren't included: every article of theirs shows them, and those aren't withdrawn. */
+export function pageTags(type: DocumentType, id: number, slug: string | null): string[] {
+  if (type === 'articles') return [tag.article(id)];
+  if (type === 'live-entries') return [tag.entry(id)];
+  if (type === 'video') return [tag.video(id)];
+  if (type === 'crosswords') return [tag.crossword(id)];
+  return type === 'pages' && slug !== null ? [tag.page(slug)] : [];
+}
+
 /** The fields of a version that pages show. Images and facts are compared as JSON. */
 export interface DocumentVersion {
   readonly id: number;

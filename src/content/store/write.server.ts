@@ -11,8 +11,8 @@ import { canonicalSlug } from '../wire/values.ts';
 import { indexedText, isStricter, withPublicText } from './access.server.ts';
 import { bylineNames } from './bylines.server.ts';
 import { forgetCards } from './cards.server.ts';
-import { type DocumentVersion, peopleOf, podcastIn, tagsOfDocument } from './changed-tags.ts';
-import type { ContentStore } from './content-store.server.ts';
+import { type DocumentVersion, pageTags, peopleOf, podcastIn, tagsOfDocument } from './changed-tags.ts';
+import { backfillCursor, type ContentStore } from './content-store.server.ts';
 import { storedSlots } from './front.server.ts';
 import { testedListsOf } from './headline-tests.server.ts';
 import { changedNeighborIds } from './lists.server.ts';
@@ -372,7 +372,10 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
         'INSERT INTO withdrawn VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET fetched = max(fetched, excluded.fetched)',
       )
       .run(id, kind, fetched.at);
-    if (!before) return notStored('absent', kind, id);
+    if (!before) {
+      const tags = new Set(backfillCursor(store, kind).done ? [] : pageTags(kind, id, null));
+      return { ...notStored('absent', kind, id), tags };
+    }
     const changedFronts = compareFronts(store, [before]);
     rememberSlug(store, before.type, before.slug, id);
     writeListing(store, before, null);

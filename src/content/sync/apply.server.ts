@@ -21,6 +21,7 @@ import {
   rememberAhead,
   withEntriesAhead,
 } from '../store/ahead-of-log.server.ts';
+import { pageTags } from '../store/changed-tags.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { applyEntries, type ContentEntry, type EntriesChange } from '../store/entries.server.ts';
 import type { Fetched, StoredChange } from '../store/write.server.ts';
@@ -380,6 +381,12 @@ async function comments(
   return commit(apply, [...entries, ...alongside]);
 }
 
+/** Of a withdrawn document that isn't copied yet, a page may be left from an earlier content store. */
+const mayBeShown = (change: StoredChange): boolean =>
+  mustBeWithdrawn(change) || (change.status === 'absent' && change.tags.size > 0);
+
+const pageTag = ({ type, id, slugs }: StoredChange): string[] => pageTags(type, id, slugs[0]);
+
 /** The change that the listener gets. */
 export function changeOf({ changes, tags, withdrawnTags }: Omit<EntriesChange, 'rejected'>): ContentChange {
   return {
@@ -388,20 +395,11 @@ export function changeOf({ changes, tags, withdrawnTags }: Omit<EntriesChange, '
     withdrawn: changes
       .filter(mustBeWithdrawn)
       .flatMap(({ type, slugs }) => (slugs[0] === null ? [] : [{ type, slug: slugs[0] }])),
-    withdrawnTags: [...new Set([...changes.filter(mustBeWithdrawn).flatMap(pageTag), ...withdrawnTags])],
+    withdrawnTags: [...new Set([...changes.filter(mayBeShown).flatMap(pageTag), ...withdrawnTags])],
     published: changes.flatMap(({ status, type, slugs }) =>
       status === 'created' && slugs[1] !== null ? [{ type, slug: slugs[1] }] : [],
     ),
   };
-}
-
-/** Tag of the pages that show the document whole. An author's profile and a series aren't included: every article of theirs shows them, and those aren't withdrawn. */
-function pageTag({ type, id, slugs }: StoredChange): string[] {
-  if (type === 'articles') return [tag.article(id)];
-  if (type === 'live-entries') return [tag.entry(id)];
-  if (type === 'video') return [tag.video(id)];
-  if (type === 'crosswords') return [tag.crossword(id)];
-  return type === 'pages' && slugs[0] !== null ? [tag.page(slugs[0])] : [];
 }
 
 const ownPaths = ({ type, slugs, tags }: StoredChange): string[] =>

@@ -62,13 +62,21 @@ beforeEach(async () => {
   taken = 0;
   logged = [];
   errors = [];
-  const keep = (context: object, message: string): void =>
-    void logged.push({ message, context: context as Record<string, unknown> });
   now = Date.UTC(2026, 10, 21, 12);
   wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
   for (let id = 1; id <= 9; id++)
     wordpress.put('articles', { id, ...wirePost({ id, slug: `a-${id}`, category: [{ id: 3 }] }) });
-  content = openContent({
+  content = open();
+  await content.syncNow();
+  changes = [];
+  wordpress.requests.length = 0;
+});
+afterEach(() => content.stop());
+
+function open(): Content {
+  const keep = (context: object, message: string): void =>
+    void logged.push({ message, context: context as Record<string, unknown> });
+  return openContent({
     file: ':memory:',
     wordpress: { url: wordpress.url, user: 'u', password: 'p' },
     siteUrl: 'https://sun.example',
@@ -82,11 +90,7 @@ beforeEach(async () => {
     threads: false,
     onChange: (change) => void changes.push(change),
   });
-  await content.syncNow();
-  changes = [];
-  wordpress.requests.length = 0;
-});
-afterEach(() => content.stop());
+}
 
 const edit = (id: number, part: Json): Json =>
   wordpress.put('articles', { ...wordpress.store.articles.get(id), id, ...part });
@@ -281,6 +285,20 @@ describe('a webhook', () => {
     wordpress.remove('articles', 7);
     await deliver(hook({ event: 'delete', slug: 'a-7__trashed' }));
     expect(content.reader().resolveSlug('articles', 'a-7')).toEqual({ kind: 'gone' });
+  });
+
+  it('takes a withdrawn article off that the new content store has not copied yet: its page may be cached', async () => {
+    await content.stop();
+    content = open();
+    wordpress.remove('articles', 7);
+    expect((await deliver(hook({ event: 'delete' }))).status).toBe(200);
+    expect(changes.map(({ withdrawnTags }) => withdrawnTags)).toEqual([['article:7']]);
+    await content.syncNow();
+    changes = [];
+    wordpress.put('articles', { id: 99, ...wirePost({ id: 99 }) });
+    wordpress.remove('articles', 99);
+    await deliver(hook({ event: 'delete', id: 99 }));
+    expect(changes).toEqual([]);
   });
 
   it('knows a former slug that the content store never saw', async () => {
