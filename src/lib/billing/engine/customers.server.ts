@@ -211,17 +211,21 @@ async function saveShipping(state: State, userId: string, shipping: Shipping): P
 }
 
 async function sendShipping({ stripe, database: { db } }: State, userId: string): Promise<void> {
-  const row = await shippingRow(db, userId);
-  if (!row?.customer || !row.shipping || row.shipping_sent === 1) return;
-  const params = { shipping: stripeShipping(row.shipping) };
-  await stripe.customers.update(row.customer, params).catch(ifMissing(null));
-  await db
-    .updateTable('customers')
-    .set({ shipping_sent: 1 })
-    .where('user_id', '=', userId)
-    // A newer address is not sent yet.
-    .where('shipping', '=', JSON.stringify(row.shipping))
-    .execute();
+  for (;;) {
+    const row = await shippingRow(db, userId);
+    if (!row?.customer || !row.shipping || row.shipping_sent === 1) return;
+    const params = { shipping: stripeShipping(row.shipping) };
+    await stripe.customers.update(row.customer, params).catch(ifMissing(null));
+    const { numUpdatedRows } = await db
+      .updateTable('customers')
+      .set({ shipping_sent: 1 })
+      .where('user_id', '=', userId)
+      .where('shipping', '=', JSON.stringify(row.shipping))
+      .executeTakeFirst();
+    if (numUpdatedRows > 0n) return;
+    // A newer address was saved meanwhile. It is sent again, even if another call has sent it: this one may have reached Stripe after it.
+    await db.updateTable('customers').set({ shipping_sent: 0 }).where('user_id', '=', userId).execute();
+  }
 }
 
 /** The address that tax depends on, as Stripe takes it. */

@@ -249,6 +249,30 @@ it('an address that is saved while an earlier one is on its way to Stripe is sen
   expect(kept).toMatchObject({ shipping: { address: { line1: '1 Liberty Street' } } });
 });
 
+it('an older address that reaches Stripe after a newer one does not stay there', async () => {
+  const session = await open();
+  paid(await site.billing.setupIntent(session));
+  const later = { ...home, address: { ...home.address, line1: '1 Liberty Street' } };
+  const { customers } = site.dashboard;
+  const update = customers.update.bind(customers);
+  const waits = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  customers.update = async (...asked: Parameters<typeof update>) => {
+    customers.update = update;
+    waits.resolve();
+    await gate.promise;
+    return update(...asked);
+  };
+  const slow = await site.another({ stripe: site.dashboard });
+  const older = slow.saveShipping(session, home);
+  await waits.promise;
+  paid(await site.billing.saveShipping(session, later));
+  gate.resolve();
+  paid(await older);
+  const kept = await site.dashboard.customers.retrieve((await site.billing.customerOf(session)) ?? '');
+  expect(kept).toMatchObject({ shipping: { address: { line1: '1 Liberty Street' } } });
+});
+
 /** A process whose next answer about a subscription, or next request for one, waits. */
 async function slowly(session: Session, what: 'request' | 'answer') {
   const { subscriptions } = site.dashboard;
