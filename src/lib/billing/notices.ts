@@ -8,6 +8,7 @@ import {
   isOverdue,
   isPaused,
   isRunning,
+  noticeFrom,
   paidUntil,
   renewsAt,
   type StripeState,
@@ -36,7 +37,7 @@ export function noticesOf(state: StripeState, now: number, rules: BillingRules, 
     ...receipts(state, now),
     ...failed(state, now, open?.until ?? until),
     ...cancelled(state, now, until),
-    ...renewal(state, now, announced ? Number.POSITIVE_INFINITY : rules.renewalNoticeDays * day),
+    ...renewal(state, now, noticeFrom(state, rules.renewalNoticeDays, announced)),
   ];
 }
 
@@ -122,11 +123,10 @@ function cancelled(state: StripeState, now: number, until: number | null): Notic
   return [{ key: cancelledKey(state), message }];
 }
 
-function renewal(state: StripeState, now: number, withinMs: number): Notice[] {
+function renewal(state: StripeState, now: number, from: number): Notice[] {
   // A notice is sent once, so it waits for Stripe's amount.
   if (state.amountPending) return [];
-  const left = state.periodEnd - now;
-  if (renewsAt(state) === null || left <= 0 || left > withinMs) return [];
+  if (renewsAt(state) === null || state.periodEnd <= now || now < from) return [];
   const { product, name, currency } = state.next ?? state.price;
   return [
     {

@@ -313,6 +313,8 @@ describe('a switch', () => {
 it.each<[string, Partial<StripeState>, number | null]>([
   ['once a month', {}, at(30)],
   ['once a week, which is not announced', { periodEnd: at(7) }, null],
+  ['after a week for less, which is announced', { periodEnd: at(7), trialEnd: at(7) }, at(7)],
+  ['once a week, long after a week for less', { periodStart: at(28), periodEnd: at(35), trialEnd: at(7) }, null],
   ['without a bill', { nextAmount: 0 }, null],
   ['never, for it is canceled', { cancelAtPeriodEnd: true }, null],
   ['never, for its last bill is not paid', { status: 'past_due' }, null],

@@ -325,9 +325,22 @@ export function digestOf(state: StripeState): string {
   ]);
 }
 
+/** Shorter periods are not announced, unless a promotion or trial ends with them. */
+const announcedMs = 14 * day;
+
 /** Whether its next bill is announced: not one of nothing, nor of a short interval such as a week. */
-const isAnnounced = ({ nextAmount, periodStart, periodEnd }: StripeState): boolean =>
-  nextAmount !== 0 && periodEnd - periodStart >= 14 * day;
+const isAnnounced = ({ nextAmount, periodStart, periodEnd, trialEnd }: StripeState): boolean =>
+  nextAmount !== 0 && (periodEnd - periodStart >= announcedMs || (trialEnd !== null && trialEnd >= periodEnd));
+
+/**
+ * From when on its renewal is announced, epoch milliseconds: so many days before it, or once Stripe announces the bill. The end of a short
+ * promotion is announced halfway, and not with its purchase.
+ */
+export function noticeFrom({ periodStart, periodEnd }: StripeState, days: number, announced: boolean): number {
+  const length = periodEnd - periodStart;
+  if (length < announcedMs) return periodEnd - Math.min(days * day, length / 2);
+  return announced ? Number.NEGATIVE_INFINITY : periodEnd - days * day;
+}
 
 /** When it renews; `null`: it doesn't, or that isn't announced. */
 export const renewsAt = (state: StripeState): number | null =>

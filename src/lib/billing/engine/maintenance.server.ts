@@ -2,7 +2,7 @@
 import Stripe from 'stripe';
 import { hourInZone } from '../../day-in-zone.ts';
 import type { Billing } from '../service.ts';
-import { isLive } from '../subscription-model.ts';
+import { isLive, noticeFrom, type StripeState } from '../subscription-model.ts';
 import { pruneRefusedCards } from './card-attempts.server.ts';
 import { adopt, isOurs } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
@@ -115,12 +115,14 @@ async function recoverPurchases(
 async function queueRenewals({ database: { db }, jobs, rules, now }: BillingDependencies): Promise<void> {
   const near = await db
     .selectFrom('subscriptions')
-    .select(['id', 'renews'])
+    .select(['id', 'renews', 'state'])
     .where('user_id', 'is not', null)
     .where('renews', '>', now())
     .where('renews', '<=', now() + rules.renewalNoticeDays * day)
     .execute();
-  for (const { id, renews } of near) {
+  for (const { id, renews, state } of near) {
+    const known = state === null ? null : (JSON.parse(state) as StripeState);
+    if (!known || now() < noticeFrom(known, rules.renewalNoticeDays, false)) continue;
     const sent = await db
       .selectFrom('billing_notices')
       .select('key')

@@ -3,7 +3,7 @@
  * sold before, as a legacy trial with an added item.
  */
 import type Stripe from 'stripe';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
@@ -62,6 +62,26 @@ it('is paid at once, shows what follows and when, announces it, and goes on at t
   expect(await site.billing.entitlements(session.userId)).toMatchObject([{ trialing: false, product: 'sun-reader' }]);
   expect(kinds().filter((kind) => kind === 'welcome-tier')).toHaveLength(1);
   expect((await site.billing.compare()).drifted).toEqual([]);
+});
+
+it('of a week announces its end halfway', async () => {
+  await open();
+  const text = { heading: 'A week for a dollar', subheading: null };
+  const week = { plan: 'reader-penny', next: 'reader-yearly', days: 7, amount: 100, others: {}, ...text };
+  await createTrialOffer(site.dashboard, week);
+  await site.billing.refresh();
+  paid(await site.billing.subscribe(session, { ...penny, expected: 100 }));
+  await site.deliver();
+  await pass(3);
+  expect(kinds()).not.toContain('renewal-notice');
+  await site.pass(day);
+  const process = await site.another();
+  process.start();
+  await vi.waitFor(() => expect(kinds()).toContain('renewal-notice'));
+  await process.stop();
+  await pass(3);
+  expect(site.mail.filter(({ kind }) => kind === 'renewal-notice')).toMatchObject([{ amount: 12_000 }]);
+  expect(await charged()).toEqual([100, 12_000]);
 });
 
 it('is not paid in dollars by who was shown the same number of pounds', async () => {
