@@ -148,7 +148,7 @@ export function zephrSubscription(one: Subscription): Readonly<Record<string, un
   return {
     externalId: one.id,
     managedBy: 'STRIPE',
-    billingFrequency: 1,
+    billingFrequency: one.intervalCount ?? 1,
     billingFrequencyUnit: one.interval.toUpperCase(),
     blaizeProduct: { id: productId, label: one.planName, description: '', tenantId: '', subTenantId: '' },
     currencyCode: one.currency.toUpperCase(),

@@ -226,6 +226,8 @@ export interface Subscription {
   readonly planId: string;
   readonly planName: string;
   readonly interval: 'day' | 'week' | 'month' | 'year';
+  /** Intervals from one bill to the next; absent: one. */
+  readonly intervalCount?: number;
   readonly print: boolean;
   readonly status: 'trialing' | 'active' | 'past_due' | 'unpaid' | 'canceled' | 'incomplete' | 'paused';
   readonly cancelAtPeriodEnd: boolean;

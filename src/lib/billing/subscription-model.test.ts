@@ -220,6 +220,11 @@ describe('what is shown of a subscription', () => {
     }
   });
 
+  it('says how many intervals a period has, where it is more than one', () => {
+    expect(shown({})).not.toHaveProperty('intervalCount');
+    expect(shown({ price: plan({ count: 3 }) })).toMatchObject({ interval: 'month', intervalCount: 3 });
+  });
+
   it('announces no bill while collection is paused, and says when it begins again', () => {
     const paused = { pause: { behavior: 'keep_as_draft', resumesAt: at(90) }, periodEnd: at(60) } as const;
     expect(shown(paused, 40)).toMatchObject({

@@ -299,6 +299,7 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
     planId: price.plan,
     planName: price.name,
     interval: price.interval,
+    ...(price.count !== 1 && { intervalCount: price.count }),
     print: price.print,
     status: state.status === 'incomplete_expired' ? 'canceled' : isInTrial(state, now) ? 'trialing' : state.status,
     cancelAtPeriodEnd: isEnding(state),
