@@ -227,7 +227,8 @@ async function upgrade(
   const purchase = await beginSwitch(dependencies, session, state, price, body);
   // Noted first: a failed upgrade leaves the reader with the change that was planned before.
   if (state.next) await notePlannedSwitch(stripe, state, state.next.plan);
-  await releaseSchedule(stripe, state);
+  // So does the end that the publisher has planned: only an upgrade that is paid takes it back.
+  await releaseSchedule(stripe, state, state.cancelAt !== null);
   const update = {
     ...upgradeParams(state, price, quote.prorationDate),
     payment_behavior: 'pending_if_incomplete',

@@ -28,10 +28,18 @@ export const plannedPrice = ({ id, recurring }: Price): PlannedPrice => ({
 const laterEnd = ({ cancelAt, periodEnd }: StripeState): number | null =>
   cancelAt !== null && cancelAt > periodEnd ? cancelAt : null;
 
-/** Releases the schedule of a planned change, so that the current plan continues, to the day on which the publisher ends it. */
-export async function releaseSchedule(stripe: Stripe, state: StripeState): Promise<void> {
+/**
+ * Releases the schedule of a planned change, so that the current plan continues.
+ *
+ * @param keepsEnd whether the subscription still ends when the schedule would have ended it; by default only on a later day
+ */
+export async function releaseSchedule(
+  stripe: Stripe,
+  state: StripeState,
+  keepsEnd = laterEnd(state) !== null,
+): Promise<void> {
   const { schedule } = state;
-  const params = laterEnd(state) === null ? {} : { preserve_cancel_date: true };
+  const params = keepsEnd ? { preserve_cancel_date: true } : {};
   if (schedule !== null) await stripe.subscriptionSchedules.release(schedule, params);
 }
 
@@ -43,7 +51,8 @@ export async function restorePlannedSwitch(
 ): Promise<void> {
   const price = catalog.plan(planId);
   const to = price && catalog.known(price.id);
-  if (price && to && switchKind(state.price, to) === 'downgrade')
+  // The same plan at another price is a change that the publisher has planned.
+  if (price && to && to.id !== state.price.id && switchKind(state.price, to) !== 'upgrade')
     await planSwitch(stripe, randomUUID(), state, plannedPrice(price));
   else
     log.warn(

@@ -132,6 +132,54 @@ onBothEngines('a subscription', (engines) => {
     expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 2000]);
   });
 
+  it('that a schedule of the publisher’s ends does so though an upgrade of its reader fails', async () => {
+    const { session, id } = await subscribed();
+    const { id: schedule } = await site.dashboard.subscriptionSchedules.create({ from_subscription: id });
+    await site.dashboard.subscriptionSchedules.update(schedule, { end_behavior: 'cancel' });
+    await site.deliver();
+    const { cancel_at: ends } = await site.dashboard.subscriptions.retrieve(id);
+    const customer = (await site.billing.customerOf(session)) ?? '';
+    const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await site.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    const upgrade = { planId: 'member-monthly' };
+    expect(await site.billing.switchPlan(session, upgrade)).toMatchObject({ ok: false, status: 402 });
+    expect(ends).toBeGreaterThan(0);
+    expect((await site.dashboard.subscriptions.retrieve(id)).cancel_at).toBe(ends);
+    expect(await site.billing.subscription(session)).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
+    // One that is paid takes the end back.
+    paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
+    paid(await site.billing.switchPlan(session, upgrade));
+    expect((await site.dashboard.subscriptions.retrieve(id)).cancel_at).toBeNull();
+    expect(await site.billing.subscription(session)).toMatchObject({ planId: 'member-monthly', price: 2000 });
+  });
+
+  it('whose price the publisher raises with the next bill is billed so though an upgrade of its reader fails', async () => {
+    const { session, id } = await subscribed();
+    const { dashboard } = site;
+    const recurring = { interval: 'month' } as const;
+    const dearer = { currency: 'usd', unit_amount: 1500, recurring, product: 'prod_reader', nickname: 'Monthly' };
+    const raised = await dashboard.prices.create({ ...dearer, metadata: { zephrPlanId: 'reader-monthly' } });
+    await dashboard.prices.update('price_reader_monthly', { active: false });
+    await site.billing.refresh();
+    const { id: schedule, phases } = await dashboard.subscriptionSchedules.create({ from_subscription: id });
+    const { start_date, end_date } = phases[0] ?? {};
+    const phase = (price: string) => ({ items: [{ price }], proration_behavior: 'none' as const });
+    const present = { ...phase('price_reader_monthly'), start_date, end_date };
+    await dashboard.subscriptionSchedules.update(schedule, { phases: [present, phase(raised.id)] });
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ price: 1500 });
+    const customer = (await site.billing.customerOf(session)) ?? '';
+    const bad = await dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
+    await dashboard.subscriptions.update(id, { default_payment_method: bad.id });
+    const refused = await site.billing.switchPlan(session, { planId: 'member-monthly' });
+    expect(refused).toMatchObject({ ok: false, status: 402 });
+    expect(await site.billing.subscription(session)).toMatchObject({ price: 1500, planId: 'reader-monthly' });
+    paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
+    await site.pass(32 * day);
+    await site.deliver();
+    expect((await charged()).map(({ amount }) => amount)).toEqual([1500, 1200]);
+  });
+
   it('that is paid by invoice opens once it is paid, and its plan is changed by the publisher', async () => {
     site = await billingBench(await engines.open());
     const session = await site.readers.join('ada@example.com');
