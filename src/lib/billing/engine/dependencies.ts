@@ -24,6 +24,8 @@ export type BillingJobKind =
   | 'amount'
   /** As `announced` and `amount`. */
   | 'announced-amount'
+  /** Plans a change of plan again that an unfinished cancellation has released, `sub_…`. */
+  | 'planned'
   /** Reconciles the subscriptions of a customer, `cus_…`. */
   | 'customer'
   /** Reconciles those of the customer of a charge, `ch_…`. */

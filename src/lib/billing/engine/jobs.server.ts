@@ -6,6 +6,7 @@ import { inSpan } from '../../tracing.ts';
 import { cancelUnpaid, refundSince, voidSwitch } from './cancel.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
+import { restoreReleased } from './plan-switches.server.ts';
 import { isMissing } from './stripe.server.ts';
 import { countOpenDisputes } from './subscriptions.server.ts';
 
@@ -135,6 +136,7 @@ function worksOf(dependencies: BillingDependencies, countRefusedCards: (intent: 
     announced: (id) => subscriptions.reconcile(id, 'announced'),
     amount: (id) => subscriptions.reconcile(id, 'amount'),
     'announced-amount': (id) => subscriptions.reconcile(id, 'announced-amount'),
+    planned: (id) => restoreReleased(dependencies, id),
     customer: (id) => subscriptions.reconcileCustomer(id),
     async charge(id) {
       const customer = idOf((await stripe.charges.retrieve(id)).customer);

@@ -78,6 +78,7 @@ export async function switchPlan(
     return downgrade(dependencies, session, state, price, body);
   }
   await releaseSchedule(stripe, state);
+  await clearPlannedSwitch(stripe, state);
   return ok(answerOf((await subscriptions.reconcile(state.id)) ?? stored, 'now'));
 }
 
@@ -111,11 +112,10 @@ function refuseByInvoice({ byInvoice = false }: StripeState): void {
   if (byInvoice) refuse(409, messages.byInvoice, { code: 'by_invoice' });
 }
 
-/** Abandons an upgrade that is not paid yet. @returns whether there was one @throws StripeError */
-export async function abandonOpenSwitch(dependencies: BillingDependencies, userId: string): Promise<boolean> {
+/** Abandons an upgrade that is not paid yet. @throws StripeError */
+export async function abandonOpenSwitch(dependencies: BillingDependencies, userId: string): Promise<void> {
   const open = await dependencies.purchases.open(userId);
-  if (open?.kind !== 'switch') return false;
-  return (await abandonPurchase(dependencies, open)) === 'given up';
+  if (open?.kind === 'switch') await abandonPurchase(dependencies, open);
 }
 
 /**
@@ -159,6 +159,17 @@ async function cancelAgain(
 export async function forgetCancelledBefore(dependencies: BillingDependencies, userId: string): Promise<void> {
   const open = await dependencies.purchases.open(userId);
   if (open) await deleteNote(dependencies.database.db, cancelledBeforeKey(open.id));
+}
+
+/** Plans a change again that a cancellation has released and then failed to cancel. @param id of the subscription */
+export async function restoreReleased(dependencies: BillingDependencies, id: string): Promise<void> {
+  const { purchases, subscriptions, withLock } = dependencies;
+  const userId = (await subscriptions.get(id))?.userId ?? null;
+  if (userId === null) return;
+  await withLock(userId, async () => {
+    // An upgrade that waits for its payment plans it again where it fails.
+    if ((await purchases.open(userId))?.kind !== 'switch') await restoreReplaced(dependencies, id);
+  });
 }
 
 /** Plans the change again that an upgrade would have replaced, after the upgrade has failed. @param id of the subscription */

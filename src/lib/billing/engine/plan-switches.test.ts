@@ -1,4 +1,5 @@
 /** Retention, and changing to another plan, in either order: what was decided last counts. On both databases. */
+import type Stripe from 'stripe';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, home, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
@@ -91,6 +92,47 @@ onBothEngines('switching back and forth', (engines) => {
       expect(await now(session)).toMatchObject({ planId: 'reader-monthly', status: 'active' });
     },
   );
+
+  describe('keeps the smaller plan whose cancellation fails at its last call', () => {
+    const failing = async (): Promise<Session> => {
+      const { session } = await subscribed(member);
+      paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+      const { subscriptions } = site.dashboard;
+      const update = subscriptions.update.bind(subscriptions);
+      subscriptions.update = ((id: string, asked: Stripe.SubscriptionUpdateParams) => {
+        if (asked.cancel_at_period_end) site.stripe.faults.add({ status: 503, times: 1000 });
+        return update(id, asked);
+      }) as typeof update;
+      const process = await site.another({ stripe: site.dashboard });
+      expect(await process.cancel(session)).toMatchObject({ status: 503 });
+      subscriptions.update = update;
+      site.stripe.faults.clear();
+      return session;
+    };
+    const renewed = async (session: Session) => {
+      await site.pass(32 * day);
+      await site.deliver();
+      return now(session);
+    };
+
+    it('and does not try again', async () => {
+      const session = await failing();
+      await site.pass(120);
+      await site.deliver();
+      expect(await now(session)).toMatchObject({ cancelAtPeriodEnd: false, next: { planId: 'reader-monthly' } });
+      expect(await renewed(session)).toMatchObject({ planId: 'reader-monthly', status: 'active' });
+    });
+
+    it('and then cancels and resumes', async () => {
+      const session = await failing();
+      paid(await site.billing.cancel(session));
+      await site.pass(120);
+      await site.deliver();
+      expect(await now(session)).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
+      expect(paid(await site.billing.resume(session)).next).toMatchObject({ planId: 'reader-monthly' });
+      expect(await renewed(session)).toMatchObject({ planId: 'reader-monthly', status: 'active' });
+    });
+  });
 
   it('keeps the smaller plan where the card for more is refused', async () => {
     const { session, id } = await subscribed(member);

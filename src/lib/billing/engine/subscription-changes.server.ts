@@ -4,13 +4,14 @@ import type { Session } from '../../accounts/service.ts';
 import { messages } from '../messages.ts';
 import { metadataFields, type SavedCardAnswer, type Subscription } from '../schema.ts';
 import type { Billed } from '../service.ts';
-import { isEnding, isInGoodStanding, isRenewalDue, isRunning, subscriptionOf } from '../subscription-model.ts';
+import { isInGoodStanding, isRenewalDue, isRunning, subscriptionOf } from '../subscription-model.ts';
 import { cancelNow, keepNewestBill, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { paymentIntentOf } from './payments.server.ts';
 import { abandonOpenSwitch, forgetCancelledBefore } from './plan-switches.server.ts';
 import {
+  clearPlannedSwitch,
   notePlannedSwitch,
   releaseSchedule,
   restorePlannedSwitch,
@@ -20,26 +21,31 @@ import { ok, refusal } from './stripe.server.ts';
 
 const { StripeCardError, StripeInvalidRequestError } = Stripe.errors;
 
+/** After this time a cancellation that has not ended was cut off, in milliseconds. */
+const cutOffMs = 60_000;
+
 /** Cancels at the end of the paid time. Runs within the lock of the reader. @param details the reason, for Stripe */
 export async function cancelSubscription(
   dependencies: BillingDependencies,
   { userId }: Session,
   details: Stripe.SubscriptionUpdateParams.CancellationDetails,
 ): Promise<Billed<Subscription>> {
-  const { stripe, subscriptions } = dependencies;
+  const { stripe, subscriptions, jobs, database, now } = dependencies;
   // An upgrade that waits for the bank was decided earlier, so it is abandoned.
-  const wasUpgrading = await abandonOpenSwitch(dependencies, userId);
+  await abandonOpenSwitch(dependencies, userId);
   const { state } = await subscriptions.reconcileRunning(userId);
   const params = Object.keys(details).length === 0 ? {} : { cancellation_details: details };
+  const planned = state.next?.plan ?? state.planned ?? '';
+  // Plans it again where this cancellation fails or is cut off.
+  if (planned !== '')
+    await jobs.add(database.db, { kind: 'planned', subject: state.id, once: true, due: now() + cutOffMs });
+  // Noted first: Stripe can't cancel what has a schedule, and resuming restores what was planned.
+  await notePlannedSwitch(stripe, state, planned);
+  await releaseSchedule(stripe, state);
   if (isInGoodStanding(state) && !isRenewalDue(state)) {
-    // Noted first: Stripe can't cancel what has a schedule, and resuming restores what was planned.
-    const noted = isEnding(state) || wasUpgrading ? state.planned : null;
-    await notePlannedSwitch(stripe, state, state.next?.plan ?? noted ?? '');
-    await releaseSchedule(stripe, state);
     await stripe.subscriptions.update(state.id, { cancel_at_period_end: true, ...params });
   } else {
     // An unpaid subscription has no paid time to wait for. A bill that is still a draft would be charged within the hour.
-    await releaseSchedule(stripe, state);
     await cancelNow(stripe, state.id, params);
   }
   return reconcileAndAnswer(dependencies, state.id);
@@ -54,7 +60,10 @@ export async function resumeSubscription(
   const { state } = await subscriptions.reconcileRunning(userId);
   await forgetCancelledBefore(dependencies, userId);
   const planned = state.next === null ? state.planned : null;
-  if (!planned) await releaseSchedule(stripe, state);
+  if (!planned) {
+    await releaseSchedule(stripe, state);
+    await clearPlannedSwitch(stripe, state);
+  }
   await resume(stripe, state);
   if (planned) await restorePlannedSwitch(dependencies, state, planned);
   return reconcileAndAnswer(dependencies, state.id);
