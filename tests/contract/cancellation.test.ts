@@ -3,8 +3,10 @@
  * everything here works by links and forms alone, as without JavaScript.
  */
 import { createHmac } from 'node:crypto';
+import Stripe from 'stripe';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
+import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
 import type { Bill, Subscription } from '../../src/lib/billing/schema.ts';
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
 
@@ -104,7 +106,7 @@ it('without Stripe two panels say so, and the others stand', async () => {
 
 it('shows "Failed to fetch subscriptions" where they cannot be read (spec section 8), beside the invoices', async () => {
   const { browser } = await reader();
-  vi.spyOn(site.billing as NonNullable<typeof site.billing>, 'subscription').mockRejectedValue(new Error('away'));
+  vi.spyOn(site.billing as NonNullable<typeof site.billing>, 'subscriptions').mockRejectedValue(new Error('away'));
   const said = await page(browser, '/dashboard/account');
   expect(said).toContain('Failed to fetch subscriptions');
   expect(said).toContain('$12.00');
@@ -130,6 +132,33 @@ it('leaving takes a question that may be skipped and one press, and is taken bac
   // Nothing runs any more: that is how it is, and no fault.
   const late = await (await reader(null)).browser.submit('/account/subscription', {});
   expect(late.headers.location).toBe('/dashboard/account#plan');
+});
+
+it('of two subscriptions the one that was shown is canceled, once, and the account shows both', async () => {
+  const { browser } = await reader();
+  const { id } = await subscriptionOf(browser);
+  const { hostname: host, port } = new URL(stripe.access.apiUrl);
+  const dashboard = new Stripe(stripe.access.secretKey, { apiVersion, host, port, protocol: 'http' });
+  const { customer, default_payment_method: card } = await dashboard.subscriptions.retrieve(id);
+  const member = { default_payment_method: String(card), items: [{ price: 'price_member_monthly' }] };
+  const { id: other } = await dashboard.subscriptions.create({ customer: String(customer), ...member });
+  await site.billing?.compare();
+  await site.billing?.drain();
+  expect(await subscriptionOf(browser)).toMatchObject({ id: other });
+  const beside = 'You also have Sun Reader, Monthly. Your next bill is $12 on';
+  expect(await page(browser, '/dashboard/account')).toContain(beside);
+  const { text } = await browser.get('/cancel?step=confirm');
+  expect(text).toContain(`name="subscription" value="${other}"`);
+  for (let press = 0; press < 2; press++) {
+    const pressed = await browser.submit('/cancel', { step: 'cancel', subscription: other });
+    expect(pressed.headers.location).toBe('/dashboard/account?state=cancelled#plan');
+  }
+  const said = await page(browser, '/dashboard/account?state=cancelled');
+  expect(said).toContain('That subscription is canceled. You have another one, which continues.');
+  expect(said).toContain('You also have Sun Member, Monthly. It ends on');
+  expect(await subscriptionOf(browser)).toMatchObject({ id, cancelAtPeriodEnd: false });
+  const list = (await browser.get('/blaize/payment/stripe/subscriptions')).json<{ externalId: string }[]>();
+  expect(list.map(({ externalId }) => externalId)).toEqual([id, other]);
 });
 
 it('the offer is taken once, and not made again', async () => {

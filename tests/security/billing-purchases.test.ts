@@ -209,6 +209,9 @@ describe('what is another’s', () => {
     const path = 'blaize/payment/stripe/subscriptions/[id].ts';
     const cancel = (id: string) => ask(path, { method: 'DELETE', cookies: eve.cookies, id });
     expect((await cancel(hers)).status).toBe(404);
+    const body = { subscriptionId: hers };
+    const posted = await ask('api/v1/me/subscription/cancel.ts', { method: 'POST', cookies: eve.cookies, body });
+    expect(posted.status).toBe(404);
     for (const one of [ada, eve])
       expect(await bench.billing.subscription(one.session)).toMatchObject({ cancelAtPeriodEnd: false });
     expect([(await cancel(own)).status, (await cancel(own)).status]).toEqual([200, 409]);

@@ -91,7 +91,7 @@ export default function Retention({ email, ...settings }: Props) {
 
 interface WidgetCalls {
   hash: typeof churnHash;
-  cancel(reason: string): Promise<Reply<unknown>>;
+  cancel(reason: string, subscriptionId: string | undefined): Promise<Reply<unknown>>;
   load(src: string): ReturnType<typeof loadScriptOnce>;
 }
 
@@ -143,7 +143,7 @@ export async function openWidget(
       provider: 'stripe',
       async handleCancel(_customer, survey, words) {
         const reason = [survey, words].filter((one) => typeof one === 'string' && one !== '').join(': ');
-        const canceled = await calls.cancel(reason.slice(0, limits.reason));
+        const canceled = await calls.cancel(reason.slice(0, limits.reason), subscriptionId ?? undefined);
         if (!canceled.ok) throw new Error(canceled.message ?? common.wrong);
         onChange();
         return { message: messages.canceled };

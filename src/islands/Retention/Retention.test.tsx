@@ -90,7 +90,7 @@ describe('the widget', () => {
     await openWidget(churnkey, 'ada@example.com', made, { onClose, onChange });
     const options = init.mock.calls[0]?.[1] as Record<string, (...given: unknown[]) => unknown>;
     await expect(options.handleCancel?.({}, 'Budget', 'Too dear')).resolves.toMatchObject({ message: /cancelled/ });
-    expect(made.cancel).toHaveBeenCalledExactlyOnceWith('Budget: Too dear');
+    expect(made.cancel).toHaveBeenCalledExactlyOnceWith('Budget: Too dear', 'sub_1');
     expect(onChange).toHaveBeenCalledOnce();
     vi.mocked(made.cancel).mockResolvedValueOnce(refused);
     await expect(options.handleCancel?.({}, null, undefined)).rejects.toThrow(

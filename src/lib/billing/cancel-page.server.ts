@@ -59,13 +59,22 @@ export const postCancelStep = (
       case cancelSteps.stay:
         return outcome(await billing.stay(reader), `${cancelPath}?state=stayed`);
       case cancelSteps.cancel:
-        return outcome(await billing.cancel(reader), `${cancelPath}?state=cancelled`);
+        return cancelled(billing, reader, form.get('subscription') ?? undefined);
       case cancelSteps.resume:
         return outcome(await billing.resume(reader), '/dashboard/account?state=resumed#plan');
       default:
         return { problem: messages.wrong, status: 400 };
     }
   });
+
+async function cancelled(billing: Billing, reader: Session, id: string | undefined): Promise<Next | Refusal> {
+  const result = await billing.cancel(reader, null, id);
+  const shown = result.ok ? await billing.subscription(reader) : null;
+  // With another subscription this page would ask whether to cancel that one, too.
+  const isOther =
+    result.ok && shown !== null && shown.id !== result.value.id && isLive(shown) && !shown.cancelAtPeriodEnd;
+  return outcome(result, isOther ? '/dashboard/account?state=cancelled#plan' : `${cancelPath}?state=cancelled`);
+}
 
 function outcome(result: Billed<unknown>, to: string): Next | Refusal {
   if (result.ok) return { to };

@@ -69,8 +69,8 @@ export const resume = (): Promise<Reply<SubscriptionAnswer>> =>
   ask('/api/v1/me/subscription/resume', { body: {}, timeoutMs });
 
 /** Cancels at the end of the paid time. @param reason the reader's words, as long as `limits.reason` allows */
-export const cancel = (reason: string): Promise<Reply<SubscriptionAnswer>> =>
-  ask('/api/v1/me/subscription/cancel', { body: { reason }, timeoutMs });
+export const cancel = (reason: string, subscriptionId: string | undefined): Promise<Reply<SubscriptionAnswer>> =>
+  ask('/api/v1/me/subscription/cancel', { body: { reason, subscriptionId }, timeoutMs });
 
 /** The retention widget's signature for the reader's customer. */
 export const churnHash = (email: string): Promise<Reply<ChurnAnswer>> => ask('/api/churnkey', { body: { email } });

@@ -53,7 +53,10 @@ export const switchBody = z.looseObject({
   attempt: z.uuid().optional(),
 });
 
-export const cancelBody = z.looseObject({ reason: z.string().max(limits.reason).optional() });
+export const cancelBody = z.looseObject({
+  reason: z.string().max(limits.reason).optional(),
+  subscriptionId: id.optional(),
+});
 
 const metadataValue = z.string().max(limits.metadata).optional();
 export const metadataBody = z.looseObject({

@@ -78,8 +78,13 @@ export interface Billing {
   confirm(session: Session, subscriptionId: string, address?: string | null): Promise<Billed<ConfirmationAnswer>>;
   /** @param address as with {@link quote} */
   switchPlan(session: Session, ask: SwitchAsk, address?: string | null): Promise<Billed<SwitchAnswer>>;
-  /** Cancels at the end of the paid time. @param reason one of `cancelReasons`, or the reader's own words */
-  cancel(session: Session, reason?: string | null): Promise<Billed<Subscription>>;
+  /**
+   * Cancels at the end of the paid time.
+   *
+   * @param reason one of `cancelReasons`, or the reader's own words
+   * @param id the subscription that the reader was shown: once it is canceled, a second press must not cancel another
+   */
+  cancel(session: Session, reason?: string | null, id?: string): Promise<Billed<Subscription>>;
   /**
    * Takes a cancellation back while the paid time lasts, with the change that was planned before it; without a cancellation it takes a
    * planned change back.
@@ -104,8 +109,10 @@ export interface Billing {
   /** The reader's id at Stripe, `cus_…`; `null`: has never bought. */
   customerOf(session: Session): Promise<string | null>;
 
-  /** The reader's subscription: the one that gives the most access, or the last one that ended. */
+  /** The reader's subscription, see `mainSubscription`; `null`: there never was one. */
   subscription(session: Session): Promise<Subscription | null>;
+  /** That subscription, and others that run beside it, such as one that the publisher has made. */
+  subscriptions(session: Session): Promise<readonly Subscription[]>;
   saveMetadata(
     session: Session,
     subscriptionId: string,

@@ -287,6 +287,21 @@ it('shows the one that opens most, then one that runs, then the last', () => {
   expect(first(expired)).toBeUndefined();
 });
 
+it('shows the one that renews before one that ends, whatever they give', () => {
+  const member = plan({ plan: 'member-monthly', product: 'sun-member' });
+  const paid = [paidFor(30, { plan: 'member-monthly', product: 'sun-member' })];
+  const more = { price: member, paid };
+  const first = (...states: StripeState[]) => mainSubscription(states, at(10), 3)?.id;
+  const renews = state({ id: 'renews' });
+  const ends = state({ id: 'ends', ...more, cancelAtPeriodEnd: true });
+  const later = state({ id: 'ends later', ...more, cancelAt: at(75) });
+  const ended = state({ id: 'ended', ...more, status: 'canceled', endedAt: at(1) });
+  expect(first(ends, ended, renews)).toBe('renews');
+  expect(first(renews, later, ends)).toBe('ends later');
+  expect(first(ended, ends)).toBe('ends');
+  expect(first(state({ id: 'ends with less', cancelAtPeriodEnd: true }), ends)).toBe('ends');
+});
+
 it('is settled when its first bill is paid or nothing was due', () => {
   expect(isSettled(state())).toBe(true);
   expect(isSettled(state({ status: 'incomplete' }))).toBe(false);

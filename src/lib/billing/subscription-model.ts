@@ -258,13 +258,18 @@ export function entitlementOf(
 }
 
 /**
- * The subscription that is shown, and that its reader changes or cancels: one that is billed, then the one that gives the most access, then
- * the last that ended.
+ * The subscription that is shown, and that its reader changes or cancels: one that is billed, then one that is canceled and still runs, then
+ * the last that ended; of several, the one that gives the most access.
  */
 export function mainSubscription(states: readonly StripeState[], now: number, graceDays: number): StripeState | null {
   const weight = (state: StripeState): readonly number[] => {
     const open = entitlementOf(state, now, graceDays);
-    return [isRunning(state) ? 1 : 0, open ? 1 + rankOf(open) : 0, paidUntil(state) ?? 0, state.created];
+    return [
+      isRunning(state) ? (isEnding(state) ? 1 : 2) : 0,
+      open ? 1 + rankOf(open) : 0,
+      paidUntil(state) ?? 0,
+      state.created,
+    ];
   };
   const shown = states.filter((state) => !isUnpaid(state) && !awaitsCard(state));
   const [first] = shown.toSorted((a, b) => {

@@ -119,6 +119,12 @@ export function boughtOf(subscription: Subscription | null, day: (instant: strin
   };
 }
 
+/** A subscription that runs beside the one that is shown, in a sentence or two. @param day prints an instant as a day */
+export function besideInWords(one: Subscription, day: (instant: string) => string): string {
+  const next = boughtOf(one, day)?.next;
+  return `You also have ${nameOf(one)}.${next ? ` ${next}` : ''}`;
+}
+
 /** Whether the print edition comes with a subscription: not if it has ended or never started, but while it is overdue or paused. */
 export const includesPrint = (subscription: Pick<Subscription, 'print' | 'status'> | null | undefined): boolean =>
   subscription?.print === true && isLive(subscription);

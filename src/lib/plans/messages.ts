@@ -111,6 +111,7 @@ export const subscription = {
   free: publication.plans.free,
   switched: 'Your plan has been changed.',
   stayed: 'Thank you for staying. Your next bill is smaller.',
+  cancelled: 'That subscription is canceled. You have another one, which continues.',
   notSold: 'Subscriptions aren’t on sale here yet. Your free account opens everything on this site.',
   planNote: 'You’ll see the credit and the charge before anything changes.',
   cardUnavailable: 'We can’t show your payment method right now. It hasn’t changed.',

@@ -229,10 +229,10 @@ function changing(dependencies: BillingDependencies) {
         withinCardLimit(limiter, subject, () => change(session, () => switchPlan(dependencies, session, body))),
       );
     },
-    cancel: (session, reason = null) =>
+    cancel: (session, reason = null, id = undefined) =>
       withLock(`leaving ${session.userId}`, () =>
-        cancelAndRecord(dependencies, session, reason, (details) =>
-          change(session, () => cancelSubscription(dependencies, session, details)),
+        cancelAndRecord(dependencies, session, { reason, id }, (details) =>
+          change(session, () => cancelSubscription(dependencies, session, details, id)),
         ),
       ),
     async resume(session) {
@@ -274,6 +274,12 @@ function reading(dependencies: BillingDependencies) {
   const { database, customers, purchases, subscriptions, rules, now } = dependencies;
   const statesOf = async (userId: string) => (await subscriptions.ofUser(userId)).map(({ state }) => state);
   const repairedAt = createBoundedMap<number>(5000);
+  const shown = async (userId: string) => {
+    const states = await statesOf(userId);
+    const main = mainSubscription(states, now(), rules.graceDays);
+    const others = states.filter((state) => isRunning(state) && state.id !== main?.id);
+    return (main ? [main, ...others] : []).map((state) => subscriptionOf(state, now(), rules.graceDays));
+  };
   return {
     async currency(session, country) {
       const own = session && (await subscriptions.running(session.userId));
@@ -285,10 +291,8 @@ function reading(dependencies: BillingDependencies) {
         .filter((one) => one !== null)
         .toSorted((a, b) => rankOf(b) - rankOf(a) || b.until - a.until);
     },
-    async subscription({ userId }) {
-      const state = mainSubscription(await statesOf(userId), now(), rules.graceDays);
-      return state && subscriptionOf(state, now(), rules.graceDays);
-    },
+    subscription: async ({ userId }) => (await shown(userId))[0] ?? null,
+    subscriptions: ({ userId }) => shown(userId),
     shipping: ({ userId }) => customers.shipping(userId),
     async repair({ userId }) {
       if ((repairedAt.get(userId) ?? 0) > now() - repairEveryMs) return;

@@ -89,6 +89,40 @@ onBothEngines('a subscription', (engines) => {
     expect(paid(await site.billing.cancel(session))).toMatchObject({ id, cancelAtPeriodEnd: true });
   });
 
+  it('that renews is the one to manage beside one that ends, though that gives more; both are shown', async () => {
+    const { session, id } = await subscribed();
+    const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(id);
+    const params = { customer: String(customer), default_payment_method: String(card) };
+    const items = [{ price: 'price_member_monthly' }];
+    const { id: ending } = await site.dashboard.subscriptions.create({ ...params, items, cancel_at_period_end: true });
+    await site.deliver();
+    const renewing = { id, cancelAtPeriodEnd: false, price: 1200 };
+    expect(await site.billing.subscription(session)).toMatchObject(renewing);
+    const other = { id: ending, planId: 'member-monthly', cancelAtPeriodEnd: true, nextBillingDate: null };
+    expect(await site.billing.subscriptions(session)).toMatchObject([renewing, other]);
+    expect((await site.billing.entitlements(session.userId))[0]).toMatchObject({ product: 'sun-member' });
+    expect(paid(await site.billing.cancel(session))).toMatchObject({ id, cancelAtPeriodEnd: true });
+    expect(await site.billing.subscriptions(session)).toMatchObject([{ id: ending }, { id, cancelAtPeriodEnd: true }]);
+  });
+
+  it('is canceled alone, however often its reader presses', async () => {
+    const { session, id } = await subscribed();
+    const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(id);
+    const params = { customer: String(customer), default_payment_method: String(card) };
+    const member = { ...params, items: [{ price: 'price_member_monthly' }] };
+    const { id: shown } = await site.dashboard.subscriptions.create(member);
+    await site.deliver();
+    for (let press = 0; press < 2; press++)
+      expect(paid(await site.billing.cancel(session, null, shown))).toMatchObject({
+        id: shown,
+        cancelAtPeriodEnd: true,
+      });
+    expect(await site.billing.subscription(session)).toMatchObject({ id, cancelAtPeriodEnd: false });
+    expect(await site.billing.cancel(session, null, 'sub_of_another')).toMatchObject({ ok: false, status: 404 });
+    const cancellations = await site.database.db.selectFrom('cancellations').select('subscription').execute();
+    expect(cancellations).toEqual([{ subscription: shown }]);
+  });
+
   it('that ends on a later day does so though a planned change is taken back', async () => {
     const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
     const at = site.accounts.clock.now / 1000 + 75 * day;

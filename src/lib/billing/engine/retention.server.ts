@@ -93,19 +93,22 @@ export async function acceptOffer(
 export async function cancelAndRecord(
   dependencies: BillingDependencies,
   session: Session,
-  reason: string | null,
+  { reason, id }: { readonly reason: string | null; readonly id: string | undefined },
   cancel: (details: CancellationDetails) => Promise<Billed<Subscription>>,
 ): Promise<Billed<Subscription>> {
   const { userId } = session;
-  const [row, state] = await Promise.all([openRow(dependencies, userId), dependencies.subscriptions.running(userId)]);
+  const [row, state] = await Promise.all([
+    openRow(dependencies, userId),
+    dependencies.subscriptions.running(userId, id),
+  ]);
   const known = cancelReason(reason);
   const feedback: CancelFeedback = row
     ? { reason: cancelReason(row.reason), words: row.words }
     : { reason: known, words: known === null && reason ? reason.slice(0, limits.reason) : null };
   const cancelled = await cancel(cancellationDetails(feedback));
   if (!cancelled.ok || !state || isEnding(state)) return cancelled;
-  const id = row?.id ?? (await insertRow(dependencies, userId, state, feedback, null));
-  await endRow(dependencies, id, 'cancelled');
+  const recorded = row?.id ?? (await insertRow(dependencies, userId, state, feedback, null));
+  await endRow(dependencies, recorded, 'cancelled');
   return cancelled;
 }
 

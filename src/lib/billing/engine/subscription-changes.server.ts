@@ -24,16 +24,22 @@ const { StripeCardError, StripeInvalidRequestError } = Stripe.errors;
 /** After this time a cancellation that has not ended was cut off, in milliseconds. */
 const cutOffMs = 60_000;
 
-/** Cancels at the end of the paid time. Runs within the lock of the reader. @param details the reason, for Stripe */
+/**
+ * Cancels at the end of the paid time. Runs within the lock of the reader.
+ *
+ * @param details the reason, for Stripe
+ * @param id of the subscription; without it, the one that is shown
+ */
 export async function cancelSubscription(
   dependencies: BillingDependencies,
   { userId }: Session,
   details: Stripe.SubscriptionUpdateParams.CancellationDetails,
+  id?: string,
 ): Promise<Billed<Subscription>> {
   const { stripe, subscriptions, jobs, database, now } = dependencies;
   // An upgrade that waits for the bank was decided earlier, so it is abandoned.
   await abandonOpenSwitch(dependencies, userId);
-  const { state } = await subscriptions.reconcileRunning(userId);
+  const { state } = await subscriptions.reconcileRunning(userId, id);
   const params = Object.keys(details).length === 0 ? {} : { cancellation_details: details };
   const planned = state.next?.plan ?? state.planned ?? '';
   // Plans it again where this cancellation fails or is cut off.

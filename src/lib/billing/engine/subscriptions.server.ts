@@ -61,10 +61,10 @@ export interface Subscriptions {
   reconcileCustomer(customer: string): Promise<void>;
   get(id: string): Promise<StoredSubscription | null>;
   ofUser(userId: string): Promise<readonly StoredSubscription[]>;
-  /** The stored subscription of a reader that runs; of several, the one that is shown. */
-  running(userId: string): Promise<StripeState | null>;
-  /** As {@link Subscriptions.running}, as Stripe has it now. @throws Refused where there is none */
-  reconcileRunning(userId: string): Promise<StoredSubscription>;
+  /** The stored subscription of a reader that runs: the one with this id; without an id, of several the one that is shown. */
+  running(userId: string, id?: string): Promise<StripeState | null>;
+  /** As {@link Subscriptions.running}, or the one with this id, as Stripe has it now. @throws Refused where there is none */
+  reconcileRunning(userId: string, id?: string): Promise<StoredSubscription>;
 }
 
 type Dependencies = Omit<BillingDependencies, 'subscriptions' | 'limiter' | 'promotions' | 'siteUrl' | 'tax'>;
@@ -79,8 +79,10 @@ export function createSubscriptions(dependencies: Dependencies): Subscriptions {
   const ofUser = (userId: string) => storedOfUser(db, userId);
   const reconcile: Subscriptions['reconcile'] = (id, reason) =>
     withLock(id, () => reconcileSubscription(dependencies, id, reason));
-  const running: Subscriptions['running'] = async (userId) => {
-    const states = (await ofUser(userId)).map(({ state }) => state).filter(isRunning);
+  const running: Subscriptions['running'] = async (userId, id) => {
+    const states = (await ofUser(userId))
+      .map(({ state }) => state)
+      .filter((state) => isRunning(state) && (id === undefined || state.id === id));
     return mainSubscription(states, now(), rules.graceDays);
   };
 
@@ -93,8 +95,8 @@ export function createSubscriptions(dependencies: Dependencies): Subscriptions {
       for await (const { id } of stripe.subscriptions.list({ customer, status: 'all', limit: 100 }))
         await reconcile(id);
     },
-    async reconcileRunning(userId) {
-      const known = await running(userId);
+    async reconcileRunning(userId, id) {
+      const known = await running(userId, id);
       const fresh = known && (await reconcile(known.id));
       if (fresh && isRunning(fresh.state)) return fresh;
       return refuse(404, messages.noSubscription, { code: 'no_subscription' });

@@ -7,7 +7,7 @@ import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const POST = signedInBillingRoute({ body: cancelBody }, async ({ billing, body, session }) =>
   answerOf(
-    await billing.cancel(session, body.reason ?? null),
+    await billing.cancel(session, body.reason ?? null, body.subscriptionId),
     (subscription) => ({ subscription }) satisfies SubscriptionAnswer,
   ),
 );

@@ -6,9 +6,9 @@ import { refuse } from '../../../../../lib/http/answer.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const DELETE = signedInBillingRoute({}, async ({ billing, session, context }) => {
-  const own = await billing.subscription(session);
-  if (!own || own.id !== context.params.id) return refuse(404, messages.unknownSubscription);
+  const own = (await billing.subscriptions(session)).find(({ id }) => id === context.params.id);
+  if (!own) return refuse(404, messages.unknownSubscription);
   if (own.cancelAtPeriodEnd || own.status === 'canceled') return refuse(409, messages.alreadyCanceled);
-  return answerOf(await billing.cancel(session, null), zephrSubscription);
+  return answerOf(await billing.cancel(session, null, own.id), zephrSubscription);
 });
 export const ALL = allowOnly('DELETE');

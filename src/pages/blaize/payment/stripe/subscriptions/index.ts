@@ -4,7 +4,6 @@ import { signedInBillingRoute, zephrSubscription } from '../../../../../lib/bill
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
 export const GET = signedInBillingRoute({}, async ({ billing, session }) => {
-  const subscription = await billing.subscription(session);
-  return { status: 200, body: subscription ? [zephrSubscription(subscription)] : [] };
+  return { status: 200, body: (await billing.subscriptions(session)).map(zephrSubscription) };
 });
 export const ALL = allowOnly('GET');
