@@ -171,6 +171,46 @@ describe('what is paid', () => {
     expect(read('lost', 700, 500)).toEqual([0, 'lost', true]);
   });
 
+  it('stays paid where the disputed payment is another', () => {
+    const twice = asked([{ lines: [['reader', 1200, 30, 60]] }, { lines: [['reader', 1200, 0, 30]] }]);
+    const charges = twice.charges.map((one, at) => ({ ...one, id: `ch_${at}`, amount: 1200, amount_refunded: 0 }));
+    const read = (dispute: object) => {
+      const lost = { id: 'dp_1', amount: 1200, status: 'lost', evidence_details: { due_by: null }, ...dispute };
+      return readState({ ...twice, charges, disputes: [lost] } as unknown as FetchedSubscription, priceOf);
+    };
+    const earlier = read({ charge: 'ch_1', payment_intent: 'pi_1' });
+    expect(earlier.paid.map(({ until }) => days(until))).toEqual([60]);
+    expect(earlier.disputes).toEqual([{ id: 'dp_1', invoice: 'in_1', outcome: 'lost', due: null }]);
+    expect(isLost(earlier)).toBe(false);
+    for (const elsewhere of [
+      { charge: 'ch_9', payment_intent: 'pi_9' },
+      { charge: 'ch_9', payment_intent: null },
+    ]) {
+      const state = read(elsewhere);
+      expect([state.paid.length, state.disputes]).toEqual([2, []]);
+    }
+  });
+
+  it.each([
+    ['needs_response', 'open'],
+    ['under_review', 'open'],
+    ['warning_needs_response', 'open'],
+    ['warning_under_review', 'open'],
+    ['warning_closed', 'won'],
+    ['prevented', 'won'],
+    ['won', 'won'],
+    ['lost', 'lost'],
+    ['appeal_needs_response', 'lost'],
+  ])('with a dispute that Stripe calls %s is %s, until the day that Stripe names', (status, outcome) => {
+    const dispute = { id: 'dp_1', charge: 'ch_0', payment_intent: { id: 'pi_0' }, amount: 1200, status };
+    const answer = { ...dispute, evidence_details: { due_by: seconds(20) } };
+    const state = readState(
+      { ...asked([{ lines: [['reader', 1200, 0, 30]] }]), disputes: [answer] } as unknown as FetchedSubscription,
+      priceOf,
+    );
+    expect(state.disputes).toEqual([{ id: 'dp_1', invoice: 'in_0', outcome, due: seconds(20) * 1000 }]);
+  });
+
   it('is free when nothing was due, and not when a credit has paid', () => {
     expect(paid([{ lines: [['reader', 1200, 0, 30]], paid: 0, total: 0 }])).toEqual([['reader', 30, true]]);
     expect(paid([{ lines: [['reader', 1200, 0, 30]], paid: 0, total: 1200, balance: -1200 }])).toEqual([

@@ -1,5 +1,5 @@
 /** Retention, the one offer, and what is kept of it: by way of the real SDK and the sandbox's Stripe, on both databases. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, home, paid, rules } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
@@ -99,6 +99,61 @@ onBothEngines('leaving', (engines) => {
     paid(await site.billing.beginCancellation(session, { reason: null, words: null }));
     expect(await site.billing.retentionOffer(session)).toBeNull();
     expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
+  });
+
+  describe('offers the coupon', () => {
+    /** What is offered of this coupon, after something has happened. */
+    async function offered(coupon: object, happens: (id: string) => Promise<unknown> = async () => {}) {
+      const session = await subscribed('member-monthly', { coupon: 'ours', everyDays: 365 });
+      await site.dashboard.coupons.create({ id: 'ours', duration: 'once', ...coupon });
+      await happens((await site.billing.subscription(session))?.id ?? '');
+      await site.deliver();
+      paid(await site.billing.beginCancellation(session, { reason: null, words: null }));
+      return site.billing.retentionOffer(session);
+    }
+    const half = { percent_off: 50 };
+    const update = (change: object) => (id: string) => site.dashboard.subscriptions.update(id, change);
+
+    it.each([
+      ['for one bill', half, 1],
+      ['for good', { ...half, duration: 'forever' }, null],
+      ['for the bills of its months', { ...half, duration: 'repeating', duration_in_months: 4 }, 3],
+      ['of a sum in the reader’s currency', { amount_off: 500, currency: 'usd' }, 1],
+      [
+        'of a sum that has one in the reader’s currency',
+        { amount_off: 400, currency: 'eur', currency_options: { usd: { amount_off: 500 } } },
+        1,
+      ],
+    ])('%s', async (_, coupon, bills) => {
+      expect(await offered(coupon)).toMatchObject({ from: 2000, to: 'amount_off' in coupon ? 1500 : 1000, bills });
+    });
+
+    it('for the weekly bills of a month', async () => {
+      const weekly = async () => {
+        const recurring = { interval: 'week' } as const;
+        const price = { currency: 'usd', unit_amount: 300, recurring, product: 'prod_reader' };
+        const { id } = await site.dashboard.prices.create({ ...price, metadata: { zephrPlanId: 'reader-weekly' } });
+        return id;
+      };
+      const bills = await offered({ ...half, duration: 'repeating', duration_in_months: 1 }, async (id) => {
+        const [item] = (await site.dashboard.subscriptions.retrieve(id)).items.data;
+        const items = [{ id: item?.id ?? '', price: await weekly() }];
+        await site.dashboard.subscriptions.update(id, { items, proration_behavior: 'none' });
+      });
+      expect(bills).toMatchObject({ from: 300, to: 150, bills: 4 });
+    });
+
+    it.each<[string, object, ((id: string) => Promise<unknown>)?]>([
+      ['that is out of date', { ...half, redeem_by: Date.UTC(2026, 10, 21) / 1000 }, () => site.pass(2 * day)],
+      ['of a sum in another currency', { amount_off: 500, currency: 'eur' }],
+      ['for something else', { ...half, applies_to: { products: ['prod_reader'] } }],
+      ['to a reader who has a discount', half, update({ discounts: [{ coupon: 'stay' }] })],
+      ['to a reader who pays nothing', half, update({ discounts: [{ coupon: 'free-year' }] })],
+      ['while billing is paused', half, update({ pause_collection: { behavior: 'void' } })],
+      ['where the publisher ends it', half, update({ cancel_at_period_end: true })],
+    ])('not one %s', async (_, coupon, happens) => {
+      expect(await offered(coupon, happens)).toBeNull();
+    });
   });
 
   it('keeps why, tells Stripe, and counts without a name', async () => {

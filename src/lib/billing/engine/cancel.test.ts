@@ -1,0 +1,49 @@
+/** What is voided of an upgrade that isn't paid: its own invoice and no other. */
+import Stripe from 'stripe';
+import { expect, it } from 'vitest';
+import { voidSwitch } from './cancel.server.ts';
+
+const upgrade = { id: 'in_1', status: 'open', billing_reason: 'subscription_update' };
+
+function stripeWith(subscription: object, voidInvoice: (id: string) => void): Stripe {
+  const retrieve = async () => ({
+    id: 'sub_1',
+    pending_update: { expires_at: 1 },
+    latest_invoice: upgrade,
+    ...subscription,
+  });
+  return {
+    subscriptions: { retrieve },
+    invoices: { voidInvoice: async (id: string) => voidInvoice(id) },
+  } as unknown as Stripe;
+}
+
+it.each([
+  ['voids the invoice of an upgrade that waits', {}, ['in_1']],
+  ['leaves the invoice of a change that doesn’t wait for its payment', { pending_update: null }, []],
+  ['leaves an invoice that is paid', { latest_invoice: { ...upgrade, status: 'paid' } }, []],
+  ['leaves a draft', { latest_invoice: { ...upgrade, status: 'draft' } }, []],
+  ['leaves a renewal', { latest_invoice: { ...upgrade, billing_reason: 'subscription_cycle' } }, []],
+  ['leaves all where there is no invoice', { latest_invoice: null }, []],
+])('%s', async (_, subscription, voided) => {
+  const ids: string[] = [];
+  await voidSwitch(
+    stripeWith(subscription, (id) => ids.push(id)),
+    'sub_1',
+  );
+  expect(ids).toEqual(voided);
+});
+
+it('takes an invoice that Stripe doesn’t void for paid, and fails where Stripe is down', async () => {
+  const failing = (error: Error) =>
+    voidSwitch(
+      stripeWith({}, () => {
+        throw error;
+      }),
+      'sub_1',
+    );
+  const paid = new Stripe.errors.StripeInvalidRequestError({ type: 'invalid_request_error' } as never);
+  await expect(failing(paid)).resolves.toBeUndefined();
+  const down = new Stripe.errors.StripeAPIError({ type: 'api_error' } as never);
+  await expect(failing(down)).rejects.toBe(down);
+});
