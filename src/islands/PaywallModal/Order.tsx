@@ -29,6 +29,12 @@ interface OfferProps {
   onChoose(price: Price): void;
 }
 
+/** "Yearly", "Monthly"; for another interval, such as three months, Stripe's name of the price. */
+function choiceName({ name, recurring: { interval, interval_count: count } }: Price): string {
+  if (count !== 1) return name;
+  return interval === 'year' ? messages.yearly : interval === 'month' ? messages.monthly : name;
+}
+
 /** What is offered: a plan with its price, the penny promotion, or a choice of two plans. */
 export function Offer({ price, choices, locked, onChoose }: OfferProps) {
   const name = useId();
@@ -55,8 +61,7 @@ export function Offer({ price, choices, locked, onChoose }: OfferProps) {
               onChange={() => onChoose(each)}
             />
             <span>
-              <b>{each.recurring.interval === 'year' ? messages.yearly : messages.monthly}</b>{' '}
-              {priceInWords(rateOf(each))}
+              <b>{choiceName(each)}</b> {priceInWords(rateOf(each))}
               {saving(rateOf(each)) > 0 && (
                 <em className={styles.saving}> {messages.saves(money(saving(rateOf(each)), each.currency))}</em>
               )}

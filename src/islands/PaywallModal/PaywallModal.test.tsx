@@ -12,7 +12,9 @@ import {
   bought,
   type FakeStripe,
   fakeStripe,
+  monthly,
   plansAnswer,
+  price,
   quoteOf,
   renewal,
   subscriptionOf,
@@ -817,5 +819,19 @@ describe('a choice', () => {
     await click(named('label', 'Monthly $12 a month').querySelector('input') as HTMLInputElement);
     await settle(() => expect(text(pay())).toBe('Join the Sun$12'));
     expect(bodies('/checkout/quote').at(-1)).toEqual({ plan_id: 'reader-monthly', currency: 'usd' });
+  });
+
+  it('calls a plan of several months, or of a week, by its own name', async () => {
+    const recurring = (interval: 'month' | 'week', interval_count: number) => ({
+      recurring: { interval, interval_count },
+    });
+    const quarterly = price('reader-quarterly', 3300, { name: 'Quarterly', ...recurring('month', 3) });
+    const weekly = price('reader-weekly', 300, { name: 'Weekly', ...recurring('week', 1) });
+    answers['/api/v1/checkout/plans'] = () =>
+      json({ ...plansAnswer, scriptUrl: scriptUrl(), prices: [quarterly, monthly, weekly] });
+    await toPayment({});
+    expect(named('label', 'Quarterly $33 every 3 months')).toBeTruthy();
+    expect(named('label', 'Weekly $3 a week')).toBeTruthy();
+    expect(named('label', 'Monthly $12 a month')).toBeTruthy();
   });
 });
