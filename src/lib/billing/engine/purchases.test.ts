@@ -63,6 +63,16 @@ describe('an interrupted upgrade', () => {
     expect(await stateOf(purchase)).toBe('open');
   });
 
+  it('stays open where it leads back to a plan that was paid before', async () => {
+    const bought = await subscribed();
+    paid(await site.billing.switchPlan(bought.session, { planId: 'member-monthly' }));
+    await site.deliver();
+    const purchase = await beginSwitch(bought, 'reader-monthly');
+    await site.dashboard.subscriptions.update(bought.id, { metadata: { noted: 'yes' } });
+    await site.deliver();
+    expect(await stateOf(purchase)).toBe('open');
+  });
+
   it('is done with the new plan, once that is paid', async () => {
     const bought = await subscribed();
     const purchase = await beginSwitch(bought);

@@ -112,6 +112,11 @@ onBothEngines('leaving', (engines) => {
       return site.billing.retentionOffer(session);
     }
     const half = { percent_off: 50 };
+    const reduced = async (id: string) => {
+      await site.dashboard.coupons.create({ id: 'tenth', percent_off: 10, duration: 'forever' });
+      await site.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'tenth' }] });
+    };
+    const planned = (id: string) => site.dashboard.subscriptionSchedules.create({ from_subscription: id });
     const update = (change: object) => (id: string) => site.dashboard.subscriptions.update(id, change);
 
     it.each([
@@ -128,26 +133,26 @@ onBothEngines('leaving', (engines) => {
       expect(await offered(coupon)).toMatchObject({ from: 2000, to: 'amount_off' in coupon ? 1500 : 1000, bills });
     });
 
-    it('for the weekly bills of a month', async () => {
-      const weekly = async () => {
-        const recurring = { interval: 'week' } as const;
-        const price = { currency: 'usd', unit_amount: 300, recurring, product: 'prod_reader' };
-        const { id } = await site.dashboard.prices.create({ ...price, metadata: { zephrPlanId: 'reader-weekly' } });
-        return id;
-      };
-      const bills = await offered({ ...half, duration: 'repeating', duration_in_months: 1 }, async (id) => {
+    it.each([
+      ['for the weekly bills of a month', { interval: 'week' }, 1, 4],
+      ['for the quarterly bills of a year', { interval: 'month', interval_count: 3 }, 12, 3],
+    ] as const)('%s', async (_, recurring, duration_in_months, bills) => {
+      const offer = await offered({ ...half, duration: 'repeating', duration_in_months }, async (id) => {
+        const sold = { currency: 'usd', unit_amount: 300, recurring, product: 'prod_reader' };
+        const price = await site.dashboard.prices.create({ ...sold, metadata: { zephrPlanId: 'reader-other' } });
         const [item] = (await site.dashboard.subscriptions.retrieve(id)).items.data;
-        const items = [{ id: item?.id ?? '', price: await weekly() }];
+        const items = [{ id: item?.id ?? '', price: price.id }];
         await site.dashboard.subscriptions.update(id, { items, proration_behavior: 'none' });
       });
-      expect(bills).toMatchObject({ from: 300, to: 150, bills: 4 });
+      expect(offer).toMatchObject({ from: 300, to: 150, bills });
     });
 
     it.each<[string, object, ((id: string) => Promise<unknown>)?]>([
       ['that is out of date', { ...half, redeem_by: Date.UTC(2026, 10, 21) / 1000 }, () => site.pass(2 * day)],
       ['of a sum in another currency', { amount_off: 500, currency: 'eur' }],
       ['for something else', { ...half, applies_to: { products: ['prod_reader'] } }],
-      ['to a reader who has a discount', half, update({ discounts: [{ coupon: 'stay' }] })],
+      ['to a reader who has a discount', half, reduced],
+      ['while the publisher has planned how it goes on', half, planned],
       ['to a reader who pays nothing', half, update({ discounts: [{ coupon: 'free-year' }] })],
       ['while billing is paused', half, update({ pause_collection: { behavior: 'void' } })],
       ['where the publisher ends it', half, update({ cancel_at_period_end: true })],
@@ -179,6 +184,33 @@ onBothEngines('leaving', (engines) => {
     expect(await kept()).toMatchObject([{ outcome: 'resumed' }]);
     await billing.personalData.erase(session, null);
     expect(await kept()).toMatchObject([{ user_id: null, words: null, reason: 'elsewhere' }]);
+  });
+
+  it('is recorded for itself: a resumed one, one that was given up for the offer, and one of an earlier subscription', async () => {
+    const session = await subscribed('reader-monthly');
+    const { billing } = site;
+    const outcomes = async () =>
+      (
+        await site.database.db.selectFrom('cancellations').select(['outcome', 'reason']).orderBy('created').execute()
+      ).map(({ outcome, reason }) => `${outcome}: ${reason}`);
+    paid(await billing.cancel(session, 'no-time'));
+    await site.pass(32 * day);
+    await site.deliver();
+    await buy(session, 'reader-monthly');
+    await site.pass(day);
+    paid(await billing.beginCancellation(session, { reason: 'too-expensive', words: null }));
+    paid(await billing.stay(session));
+    await site.pass(60);
+    paid(await billing.beginCancellation(session, { reason: 'other', words: null }));
+    expect(await outcomes()).toEqual(['cancelled: no-time', 'stayed: too-expensive', 'open: other']);
+    paid(await billing.cancel(session));
+    paid(await billing.resume(session));
+    expect(await outcomes()).toEqual(['cancelled: no-time', 'stayed: too-expensive', 'resumed: other']);
+    // Of the last minute, and of all time.
+    expect(await billing.cancellationCounts(site.accounts.clock.now - 1000)).toEqual([
+      { reason: 'other', outcome: 'resumed', count: 1 },
+    ]);
+    expect(await billing.cancellationCounts(0)).toHaveLength(3);
   });
 
   it('is one leaving, pressed twice at once', async () => {

@@ -189,6 +189,30 @@ describe('mail about a subscription', () => {
     expect(text).toContain('$120.00');
   });
 
+  it.each([
+    ['jpy', 1980, '¥1,980', '¥1,800 + ¥180 tax'],
+    ['nzd', 1990, 'NZ$19.90', 'NZ$18.10 + NZ$1.80 tax'],
+    ['kwd', 1500, 'KWD 1.500', 'KWD 1.320 + KWD 0.180 tax'],
+  ])('has the decimals of its currency: %s', (currency, amount, sum, parts) => {
+    const tax = { amount: 180, included: false };
+    const taxed = { currency, amount, tax };
+    const mails: Message[] = [
+      { ...billing.receipt, ...taxed, nextBill: { at, amount, tax } },
+      { ...billing.renewal, ...taxed },
+      { ...billing.failed, ...taxed },
+    ];
+    for (const mail of mails) {
+      const { subject, text, html } = render(mail);
+      const plain = text.replace(/\s+/g, ' ');
+      expect(plain).toContain(`${sum} (${parts})`);
+      expect(
+        plain.match(/(?:¥|NZ\$|KWD )[\d,.]*\d/g)?.filter((one) => ![sum, ...parts.split(/ \+ | tax/)].includes(one)),
+      ).toEqual([]);
+      expect(html.replace(/\s+/g, ' ')).toContain(sum);
+      if (mail.kind === 'receipt') expect(subject.replace(/\s+/g, ' ')).toBe(`Your receipt from The Sun: ${sum}`);
+    }
+  });
+
   it('leads to the card when a payment failed', () => {
     expect(render(billing.failed).text).toContain('Update your card:\nhttps://sun.example/account/card\n');
     expect(render(billing.failed).text.replaceAll('\n', ' ')).toContain('We’ll try again on January 19, 2027.');
