@@ -62,16 +62,22 @@ export async function openDiskCache(dir: string, maxBytes: number, now: () => nu
     async get(name, maxAgeMs = Number.POSITIVE_INFINITY) {
       const entry = entries.get(name);
       if (!entry || now() - entry.written > maxAgeMs) return null;
+      // A file that is removed or replaced meanwhile has left the records, and its bytes the sum.
+      const isCurrent = (): boolean => entries.get(name) === entry;
       try {
         const bytes = await readFile(path.join(dir, name));
-        entries.delete(name);
-        entries.set(name, entry);
-        // Remembered on disk as well, so that the order outlives a restart; the time written stays what it was.
-        utimes(path.join(dir, name), new Date(now()), new Date(entry.written)).catch(() => {});
+        if (isCurrent()) {
+          entries.delete(name);
+          entries.set(name, entry);
+          // Remembered on disk as well, so that the order outlives a restart; the time written stays what it was.
+          utimes(path.join(dir, name), new Date(now()), new Date(entry.written)).catch(() => {});
+        }
         return bytes;
       } catch {
-        entries.delete(name);
-        size -= entry.bytes;
+        if (isCurrent()) {
+          entries.delete(name);
+          size -= entry.bytes;
+        }
         return null;
       }
     },
