@@ -10,6 +10,7 @@ import { type ContentStore, openContentStore } from '../../src/content/store/con
 import { storeSections } from '../../src/content/store/navigation.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
 import { storeDocument, withdrawDocument } from '../../src/content/store/write.server.ts';
+import type { ContentReader } from '../../src/lib/content/reader.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { openAlgolia } from '../../src/lib/search/algolia.server.ts';
 import type { AlgoliaAccess } from '../../src/lib/search/model.ts';
@@ -78,9 +79,18 @@ interface StandOptions {
   readonly batch?: readonly Answer[];
   readonly writeKey?: string | null;
   readonly timeoutMs?: number;
+  readonly reader?: () => ContentReader;
+  readonly batchSize?: number;
 }
 
-function stand({ query = [], batch = [], writeKey = null, timeoutMs = 20_000 }: StandOptions) {
+function stand({
+  query = [],
+  batch = [],
+  writeKey = null,
+  timeoutMs = 20_000,
+  reader = () => createReader(store),
+  batchSize = 2,
+}: StandOptions) {
   const calls: { query: Call[]; batch: Call[] } = { query: [], batch: [] };
   server.use(
     http.post(`${url}/1/indexes/stories/:what`, async ({ request, params }) => {
@@ -98,8 +108,8 @@ function stand({ query = [], batch = [], writeKey = null, timeoutMs = 20_000 }: 
     timeoutMs,
     dataDir: folder,
     log,
-    reader: () => createReader(store),
-    tuning: { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50, batchSize: 2 },
+    reader,
+    tuning: { collectMs: 5, backOffMs: [1, 5], misconfiguredMs: 5, closeMs: 50, batchSize },
   });
   const search = createSearch({ hosted, log, now: () => now.at });
   closing({ close: () => search.stop() });
@@ -210,13 +220,17 @@ describe('an engine in trouble', () => {
 
   test('is left alone for a while after three failures, and asked again then', async () => {
     const down = json({}, 503);
-    const { find, calls, now, search } = stand({ query: [down, down, down, json(hits(1))] });
+    const { find, calls, now, search } = stand({ query: [down, down, down, json(hits(1)), down, json(hits(1))] });
     for (let turn = 0; turn < 5; turn++) await find('bridge');
     expect(calls.query).toHaveLength(3);
     expect(search.stats().fallbacks).toBe(5);
     now.at += 15_000;
     expect((await find('bridge')).total).toBe(41);
     expect(search.stats().problem).toBeNull();
+    // One more failure is the first of a new row.
+    await find('bridge');
+    expect(await find('bridge')).toMatchObject({ total: 41 });
+    expect(calls.query).toHaveLength(6);
   });
 });
 
@@ -260,6 +274,29 @@ describe('the feed', () => {
     second.search.start();
     await second.hosted.feed?.idle();
     expect(second.calls.batch).toEqual([]);
+  });
+
+  test('fills it again after a start that could not queue every story', async () => {
+    const ids = Array.from({ length: 250 }, (_, index) => 101 + index);
+    for (const id of ids) put(id, { slug: `story-${id}` });
+    const failing = (): ContentReader => {
+      const reader = createReader(store);
+      const articles: ContentReader['articles'] = (query) => {
+        if (query?.offset === 200) throw new Error('The disk is full');
+        return reader.articles(query);
+      };
+      return Object.assign(Object.create(reader), { articles });
+    };
+    const first = stand({ batch: [taken], writeKey: 'write-key', reader: failing, batchSize: 50 });
+    first.search.start();
+    await vi.waitFor(() => expect(actions(first.calls.batch)).toHaveLength(200));
+    expect(first.log.error).toHaveBeenCalledOnce();
+    await vi.waitFor(() => expect(first.search.stats().pending).toBe(0));
+    await first.search.stop();
+    const second = stand({ batch: [taken], writeKey: 'write-key', batchSize: 50 });
+    second.search.start();
+    await second.hosted.feed?.idle();
+    expect(new Set(actions(second.calls.batch).map(({ body }) => body.objectID)).size).toBe(252);
   });
 
   test('fills it again when other rules say which sections have walls', async () => {
@@ -308,9 +345,25 @@ describe('the feed', () => {
     expect(actions(calls.batch).map(({ body }) => body.author)).toEqual([{ post_title: 'Ann' }]);
   });
 
+  test('a new name or slug goes to every story of a long list', async () => {
+    const author = { id: 9, name: 'Ann', slug: 'ann', excerpt: '', image: null };
+    const ids = Array.from({ length: 60 }, (_, index) => 101 + index);
+    for (const id of ids) put(id, { slug: `story-${id}`, authorId: 9, author, terms: [1] });
+    const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
+    const sent = () => actions(calls.batch.splice(0)).map(({ body }) => Number(body.objectID));
+    search.changed(['byline:9']);
+    await hosted.feed?.idle();
+    expect(sent().sort((a, b) => a - b)).toEqual(ids);
+    search.changed(['section:politics', 'navigation']);
+    await hosted.feed?.idle();
+    expect(sent().sort((a, b) => a - b)).toEqual([1, ...ids]);
+  });
+
   test("a section's new slug goes to all of its stories, for filters, and a new story of it alone to none", async () => {
     const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
     search.changed(['section:politics', 'latest']);
+    await hosted.feed?.idle();
+    expect(calls.batch).toEqual([]);
     const base = { homepageCount: 4, showInMedia: true, color: 'default' as const };
     search.changed(
       storeSections(store, [{ ...base, id: 1, slug: 'power', name: 'Power', label: 'Power', position: 1 }]),
@@ -331,12 +384,17 @@ describe('the feed', () => {
 
   test('tries again until it has arrived, also with a key that is mended later', async () => {
     const { search, hosted, calls, log } = stand({
-      batch: [json({}, 503), json({ message: 'Method not allowed with this API key', status: 403 }, 403), taken],
+      batch: [
+        json({}, 503),
+        json({}, 429),
+        json({ message: 'Method not allowed with this API key', status: 403 }, 403),
+        taken,
+      ],
       writeKey: 'write-key',
     });
     search.changed(['article:1']);
     await hosted.feed?.idle();
-    expect(calls.batch).toHaveLength(3);
+    expect(calls.batch).toHaveLength(4);
     expect(log.error.mock.calls.flat().join()).toContain('setting is wrong');
     expect(search.stats()).toMatchObject({ pending: 0, failed: 0, problem: null });
   });

@@ -112,6 +112,15 @@ describe('Cloudflare', () => {
     expect(cdn.stats()).toMatchObject({ purged: 3, problem: null });
   });
 
+  test('a vendor that is down for long gets the purge when it is back', async () => {
+    const down: Answer = () => HttpResponse.json(error(1000, 'down'), { status: 503 });
+    const { cdn, calls } = stand(cloudflare, [...Array<Answer>(12).fill(down), taken]);
+    cdn.purge(['latest']);
+    await cdn.idle();
+    expect(calls).toHaveLength(13);
+    expect(cdn.stats()).toMatchObject({ purged: 2, failed: 0, problem: null });
+  });
+
   test.each<[string, Answer, RegExp]>([
     ['500', () => HttpResponse.json(error(1000, 'internal'), { status: 500 }), /500 \(1000 internal\)/],
     ['HTML with 502', () => HttpResponse.html('<h1>Bad gateway</h1>', { status: 502 }), /502/],
