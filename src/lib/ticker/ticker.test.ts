@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Quotes, startQuotes } from '../../../sandbox/quotes/quotes.ts';
 import { publication } from '../../publication.ts';
-import { silent } from '../logging.ts';
+import { type Logger, silent } from '../logging.ts';
 import { type Quote, QuotesUnavailable } from './model.ts';
 import { createTicker } from './ticker.server.ts';
 import { twelveData } from './twelve-data.server.ts';
@@ -57,6 +57,14 @@ describe('the protocol of Twelve Data', () => {
     expect(error.message).not.toContain(sandbox.access.key);
   });
 
+  it('leaves the provider alone for a minute when it says under status 200 that credits are used up', async () => {
+    const said = { code: 429, message: 'You have run out of API credits.', status: 'error' };
+    const fetched = vi.spyOn(globalThis, 'fetch').mockResolvedValueOnce(Response.json(said));
+    const asked = twelveData(sandbox.access).quotes(symbols);
+    await expect(asked).rejects.toMatchObject({ name: 'QuotesUnavailable', restMs: 60_000 });
+    fetched.mockRestore();
+  });
+
   it('reports a wrong key and an unavailable provider', async () => {
     const wrong = twelveData({ ...sandbox.access, key: 'wrong' }).quotes(symbols);
     await expect(wrong).rejects.toThrow(/401/);
@@ -66,7 +74,7 @@ describe('the protocol of Twelve Data', () => {
 });
 
 describe('the ticker', () => {
-  function open() {
+  function open(log: Logger = silent) {
     const clock = { now: Date.UTC(2026, 10, 20, 20) };
     let answer: () => Promise<ReadonlyMap<string, Quote>> = async () => new Map();
     let asked = 0;
@@ -76,7 +84,7 @@ describe('the ticker', () => {
         return answer();
       },
     };
-    const ticker = createTicker({ provider, rules, log: silent, now: () => clock.now });
+    const ticker = createTicker({ provider, rules, log, now: () => clock.now });
     const prices = (price: number) => async () =>
       new Map(symbols.map((symbol) => [symbol, { price, change: -0.5, percent: -0.517 }]));
     return {
@@ -100,6 +108,15 @@ describe('the ticker', () => {
     await ticker.quotes();
     expect(asked()).toBe(1);
     clock.now += 1;
+    await ticker.quotes();
+    expect(asked()).toBe(2);
+  });
+
+  it('asks again after the clock was set back', async () => {
+    const { ticker, answers, prices, asked, clock } = open();
+    answers(prices(96.2));
+    await ticker.quotes();
+    clock.now -= 86_400_000;
     await ticker.quotes();
     expect(asked()).toBe(2);
   });
@@ -139,6 +156,22 @@ describe('the ticker', () => {
     clock.now += 600_000;
     // A reader waits for new prices instead of getting stale ones.
     expect((await ticker.quotes())[0]).toMatchObject({ price: 97, stale: false });
+  });
+
+  it('warns once in each outage', async () => {
+    const warn = vi.fn();
+    const { ticker, answers, prices, clock } = open({ ...silent, warn });
+    for (const outages of [1, 2]) {
+      answers(() => Promise.reject(new QuotesUnavailable('it answers 503')));
+      for (let times = 0; times < 3; times++) {
+        clock.now += 600_000;
+        await ticker.quotes();
+      }
+      expect(warn).toHaveBeenCalledTimes(outages);
+      answers(prices(96.2));
+      clock.now += 600_000;
+      await ticker.quotes();
+    }
   });
 
   it('keeps the last price of what the provider has left out', async () => {

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
 import type { CachedPage } from '../../press/cache/cached-page.ts';
@@ -27,6 +27,7 @@ function maintenance(part: Partial<MaintenanceOptions> = {}) {
     everyMs: 1,
     ...part,
   });
+  onTestFinished(running.stop);
   return { running, warm, invalidate, publish, finishBuild };
 }
 
@@ -41,6 +42,46 @@ it('makes fronts first, then the newest, then what an earlier build had, and onl
   ]);
   expect(finishBuild).toHaveBeenCalledOnce();
   expect(invalidate).not.toHaveBeenCalled();
+});
+
+it('keeps the earlier build when it stops before all of its pages are rendered again', async () => {
+  const pages = Promise.withResolvers<void>();
+  const warm = vi.fn(async () => {
+    await pages.promise;
+    return { rendered: 0, skipped: 0, failed: 0, ms: 0 };
+  });
+  const finishBuild = vi.fn(async () => {});
+  const press = { peek: () => undefined, invalidate: async () => nothing, warm, finishBuild };
+  const { running } = maintenance({ press });
+  running.stop();
+  pages.resolve();
+  await vi.waitFor(() => expect(warm).toHaveBeenCalledTimes(3));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(finishBuild).not.toHaveBeenCalled();
+});
+
+it('renders the newest stories in advance, and leaves the archive to its readers', async () => {
+  const slugs = Array.from({ length: 1000 }, (_, index) => ({ slug: `story-${index}` }));
+  const archive = {
+    ...reader(),
+    articles: ({ offset = 0, limit = 10 }) => ({ items: slugs.slice(offset, offset + limit), total: slugs.length }),
+  } as unknown as ContentReader;
+  const { running, warm } = maintenance({ reader: () => archive });
+  await running.warmed;
+  expect([...(warm.mock.calls[1]?.[0] ?? [])]).toEqual(slugs.slice(0, 300).map(({ slug }) => `/article/${slug}`));
+});
+
+it('deletes the files of earlier builds every hour, also after a failure', async () => {
+  let clock = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => clock);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const prune = vi.fn().mockRejectedValueOnce(new Error('The disk is full'));
+  maintenance({ assets: { prune } });
+  for (const times of [1, 2]) {
+    expect(prune).toHaveBeenCalledTimes(times - 1);
+    clock += 3_600_001;
+    await vi.waitFor(() => expect(prune).toHaveBeenCalledTimes(times));
+  }
 });
 
 it('waits for the edition, and then looks at every stored page again', async () => {

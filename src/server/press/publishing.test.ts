@@ -66,6 +66,25 @@ it('presses before anything is awaited, and purges when the pages are stored, an
   expect(calls[5]).toEqual(['announce', ['/article/a']]);
 });
 
+it('purges, and answers after its limit, only when no other process serves the pages of before', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const workers = Promise.withResolvers<void>();
+  const purging = bench({ workersUpdated: () => workers.promise });
+  const late = bench({ workersUpdated: () => workers.promise, timeoutMs: 5 });
+  const change = { tags: new Set(['card:1']), withdrawn: [], withdrawnTags: ['article:1'] };
+  const answers = [purging, late].map(({ publishing }) => publishing.changed(change));
+  purging.pressed.resolve(outcome('/'));
+  const answered = vi.fn();
+  for (const each of answers) void each.then(answered);
+  await vi.advanceTimersByTimeAsync(5);
+  expect(answered).not.toHaveBeenCalled();
+  expect([...purging.names(), ...late.names()]).not.toContain('purge');
+  workers.resolve();
+  expect(await Promise.all(answers)).toEqual([['/'], []]);
+  expect(purging.names()).toContain('purge');
+});
+
 it('purges what is withdrawn when no node serves it any more, whatever is still being rendered', async () => {
   const workers = Promise.withResolvers<void>();
   const nodes = Promise.withResolvers<boolean>();
