@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDiskCache } from './disk-cache.server.ts';
 
 let dir: string;
@@ -31,4 +31,26 @@ describe('a file that is being read', () => {
     expect(cache.written('a.src')).toBe(2000);
     expect(cache).toMatchObject({ size: 300 });
   });
+});
+
+it('keeps, after a restart too, what was used last, and knows when each file was written', async () => {
+  let now = Date.now();
+  const first = await openDiskCache(dir, 1000, () => now);
+  const write = async (name: string) => {
+    await first.put(name, picture(400));
+    now += 60_000;
+  };
+  await write('a.avif');
+  const written = first.written('a.avif');
+  await write('b.avif');
+  await first.get('a.avif');
+  // The time of use is written without a wait for it.
+  const usedAt = () => statSync(join(dir, 'a.avif')).atimeMs;
+  await vi.waitFor(() => expect(usedAt()).toBeGreaterThan(written + 60_000));
+  const second = await openDiskCache(dir, 1000, () => now);
+  expect(Math.round(second.written('a.avif'))).toBe(written);
+  expect(await second.get('a.avif', 120_000)).not.toBeNull();
+  expect(await second.get('a.avif', 119_000)).toBeNull();
+  await second.put('c.avif', picture(400));
+  expect([second.written('a.avif') > 0, second.written('b.avif')]).toEqual([true, 0]);
 });

@@ -79,6 +79,8 @@ type Format = 'avif' | 'webp' | 'jpeg' | 'png';
 const originalsMaxAge = 7 * 86_400_000;
 /** Pictures that wait: a page has a few dozen, and several readers may share an address. */
 const waitingPictures = { waitingPerClient: 128, waiting: 1024 };
+/** Times that a picture is made where its original is replaced meanwhile. */
+const mostTries = 3;
 const readable = new Set(['jpeg', 'png', 'webp', 'heif', 'gif', 'tiff']);
 const isAvif = (meta: Metadata): boolean => meta.format !== 'heif' || meta.compression === 'av1';
 
@@ -200,7 +202,7 @@ async function pictureFor(
   // On disk before it takes a place in the queue of resizes, which must not wait for a slow host.
   await original(state, wish.url, client);
   try {
-    return await queue(state, resizing, client, { name }, () => resize(state, wish, wanted, client));
+    return await queue(state, resizing, client, { name }, () => make(state, wish, wanted, client));
   } catch (error) {
     if (error instanceof ImageError && error.status < 500) refusals.note(wish.url.href, error);
     throw error;
@@ -339,6 +341,17 @@ async function open(bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> 
     throw new ImageError(413, 'The original has too many pixels.');
   }
   return { picture, meta };
+}
+
+/** Makes a picture; of the new original if it is replaced meanwhile, because what is kept would count as made of that one. */
+async function make(state: ImagesState, wish: Wish, wanted: Format | 'original', client: string): Promise<Buffer> {
+  const { cache } = state;
+  const name = originalName(wish.url);
+  for (let tries = 1; ; tries++) {
+    const written = cache.written(name);
+    const bytes = await resize(state, wish, wanted, client);
+    if (cache.written(name) === written || tries === mostTries) return bytes;
+  }
 }
 
 async function resize(

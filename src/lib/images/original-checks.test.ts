@@ -3,8 +3,19 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import sharp from 'sharp';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import sharp, { type Sharp } from 'sharp';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  type MockInstance,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { silent } from '../logging.ts';
 import { createImages, type Images } from './images.server.ts';
 import { changedFiles, fileTags } from './picture-files.server.ts';
@@ -26,6 +37,10 @@ let now = 0;
 let images: Images;
 const open = () =>
   createImages({ dir, maxBytes: 20e6, allowedHosts: [], trustedHost: host(), log: silent, now: () => now });
+const square = () =>
+  sharp({ create: { width: 800, height: 800, channels: 3, background: '#339' } })
+    .jpeg()
+    .toBuffer();
 const ask = (more: Record<string, string> = {}, accept = 'image/avif,image/webp,*/*') =>
   images.handle(new URLSearchParams({ url: address(), width: '640', ...more }), accept);
 
@@ -143,9 +158,7 @@ describe('a picture that was deleted in WordPress', () => {
       expect((await ask()).status).toBe(404);
     });
     test('is another one at once where it was replaced, by the clock of WordPress minutes ago', async () => {
-      const other = await sharp({ create: { width: 800, height: 800, channels: 3, background: '#339' } })
-        .jpeg()
-        .toBuffer();
+      const other = await square();
       const replaced = new Date(now - 200_000).toUTCString();
       answer = (res) => res.writeHead(200, { 'content-type': 'image/jpeg', 'last-modified': replaced }).end(other);
       await told();
@@ -154,6 +167,46 @@ describe('a picture that was deleted in WordPress', () => {
         expect(await sharp(body as Uint8Array).metadata()).toMatchObject({ width: 640, height: 640 });
       }
       expect(images.made()).toBe(4);
+    });
+    test('is not kept in a size that was being made of the one before', async () => {
+      const { toBuffer } = sharp.prototype;
+      const [started, replaced] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const encoding = vi.spyOn(sharp.prototype, 'toBuffer') as unknown as MockInstance<(this: Sharp) => unknown>;
+      encoding.mockImplementationOnce(async function () {
+        started.resolve();
+        await replaced.promise;
+        return toBuffer.call(this);
+      });
+      onTestFinished(() => encoding.mockRestore());
+      const before = ask({ width: '384' });
+      await started.promise;
+      const other = await square();
+      const at = new Date(now).toUTCString();
+      answer = (res) => res.writeHead(200, { 'content-type': 'image/jpeg', 'last-modified': at }).end(other);
+      now += 1000;
+      await told();
+      const sizeOf = async (asked: ReturnType<typeof ask>) => sharp((await asked).body as Uint8Array).metadata();
+      expect(await sizeOf(ask({ width: '256' }, 'image/webp'))).toMatchObject({ width: 256, height: 256 });
+      replaced.resolve();
+      await before;
+      expect(await sizeOf(ask({ width: '384' }))).toMatchObject({ width: 384, height: 384 });
+    });
+    test('is not kept when it was being fetched meanwhile', async () => {
+      await images.close();
+      await rm(dir, { recursive: true });
+      images = await open();
+      const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      answer = (res) => {
+        arrived.resolve();
+        void released.promise.then(() => res.writeHead(200, { 'content-type': 'image/jpeg' }).end(photo));
+      };
+      const before = ask();
+      await arrived.promise;
+      answer = gone;
+      const changes = told();
+      released.resolve();
+      await Promise.all([before, changes]);
+      expect((await ask()).status).toBe(404);
     });
     test('is asked for once and made in no size again where the file is the same', async () => {
       const before = new Date(now - 30 * 24 * hour).toUTCString();
@@ -196,9 +249,11 @@ describe('a picture that was deleted in WordPress', () => {
       const before = ask();
       await arrived;
       await told();
+      answer = gone;
+      const after = ask();
       release();
       expect((await before).status).toBe(200);
-      answer = gone;
+      expect((await after).status).toBe(404);
       expect((await ask()).status).toBe(404);
     });
     test('is known to a CDN by its address', async () => {
