@@ -205,6 +205,7 @@ it('a package keeps its place, and a front from before there were places has non
 it('the time of one page changes no other', () => {
   put([slot(1, { until: '2026-11-25T11:00:00Z' })]);
   put([slot(2, { until: '2026-11-25T12:00:00Z' }), slot(3)], { slug: 'section-3' });
+  expect(dueFronts(store, '2026-11-25T10:30:00Z').next).toBe('2026-11-25T11:00:00Z');
   expect(pass('2026-11-25T11:30:00Z')).toEqual(['front:home']);
   expect([stories(), stories('section-3')]).toEqual([[], [2, 3]]);
   expect(pass('2026-11-25T12:00:00Z')).toEqual(['front:section-3']);
