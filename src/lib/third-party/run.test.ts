@@ -111,5 +111,11 @@ describe('runThirdParties', () => {
     await settled();
     expect(report.mock.calls.map(([name]) => name).toSorted()).toEqual(['audience', 'referral', 'tagManager']);
     expect(sound.adapter.allow).toHaveBeenCalledOnce();
+    // What couldn't be loaded is fetched again at the next choice.
+    missing.load.mockResolvedValue(missing.adapter);
+    running.consent(consent('measurement', 'marketing'));
+    quiet();
+    await settled();
+    expect(missing.adapter.allow).toHaveBeenCalledOnce();
   });
 });

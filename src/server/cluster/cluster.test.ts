@@ -71,6 +71,18 @@ describe('the nodes of a cluster', () => {
   });
 });
 
+describe('a change that every node finds by itself, such as a new day', () => {
+  it('comes to the others later when the node that syncs couldn’t send it', async () => {
+    const { all, place } = await openNodes(engines, 2);
+    const seen = (): number[] => all.map(({ changes }) => changes.filter(({ tags }) => tags.has('today')).length);
+    await runSql('alter table content_entries rename to away', place.databaseUrl ?? '');
+    for (const { cluster } of all) cluster.publish(new Set(['today']), 'holder');
+    await expect.poll(() => Math.max(...seen())).toBe(1);
+    await runSql('alter table away rename to content_entries', place.databaseUrl ?? '');
+    await expect.poll(() => Math.min(...seen())).toBeGreaterThan(0);
+  });
+});
+
 describe('a node of a version that no node has run for days', () => {
   it('syncs again after newer nodes have deleted the content of its version', async () => {
     const { all, place, room } = await openNodes(engines, 1);
