@@ -91,6 +91,8 @@ interface NodeOptions {
   readonly goneMs?: number;
   readonly provider?: QuoteProvider;
   readonly webhookMs?: number;
+  /** Resolves when the pages that show a change are rendered (default: at once). */
+  readonly rendered?: () => Promise<void>;
   /** Version of the content log (default 1). */
   readonly version?: number;
 }
@@ -104,6 +106,7 @@ export async function openNode(engines: Engines, options: NodeOptions & Place): 
   changes.follow({
     async changed(change) {
       seen.push(change);
+      await options.rendered?.();
       return change.paths ?? [];
     },
   });

@@ -103,16 +103,99 @@ describe('notifications', () => {
         ['optIn', undefined],
       ]),
     );
+    // Where the browser's permission is gone since, nothing asks for it.
+    sdk.Notifications.permission = false;
+    push.withdraw();
+    await vi.waitFor(() => expect(calls).toHaveLength(11));
+    void push.allow(consent('marketing'));
+    await vi.waitFor(() => expect(calls).toHaveLength(12));
+    sdk.Notifications.permission = true;
+    void push.allow(consent('marketing'));
+    await vi.waitFor(() =>
+      expect(calls.slice(9)).toEqual([
+        ['optOut', undefined],
+        ['given', false],
+        ['given', true],
+        ['given', true],
+        ['optIn', undefined],
+      ]),
+    );
     // A reader who has turned notifications off at the vendor stays without them.
     sdk.User.PushSubscription.optedIn = false;
     push.withdraw();
     void push.allow(consent('marketing'));
     await vi.waitFor(() =>
-      expect(calls.slice(9)).toEqual([
+      expect(calls.slice(14)).toEqual([
         ['given', false],
         ['given', true],
       ]),
     );
+  });
+});
+
+describe('notifications of a reader who chooses again at once', () => {
+  /** Loads the vendor's script, whose calls take a while. */
+  function load(optedIn: boolean) {
+    let given: boolean | null = null;
+    const optIn = vi.fn(async () => {
+      sdk.User.PushSubscription.optedIn = true;
+    });
+    const sdk = {
+      setConsentRequired: async () => {},
+      setConsentGiven: async (value: boolean) => {
+        given = value;
+      },
+      init: async () => {},
+      Notifications: { permission: true },
+      User: {
+        addTags: async () => {},
+        PushSubscription: {
+          optedIn,
+          optIn,
+          optOut: async () => {
+            sdk.User.PushSubscription.optedIn = false;
+          },
+        },
+      },
+    };
+    const run = (action: unknown) => (action as (with_: typeof sdk) => Promise<void>)(sdk);
+    const waiting = window.OneSignalDeferred ?? [];
+    window.OneSignalDeferred = { push: run } as never;
+    for (const action of waiting) void run(action);
+    return { given: () => given, optIn };
+  }
+  const settled = () => new Promise((resolve) => setTimeout(resolve));
+  beforeEach(() => {
+    Reflect.deleteProperty(window, 'OneSignalDeferred');
+    localStorage.clear();
+  });
+  afterEach(() => localStorage.clear());
+  const open = () => makeWebPush({ settings: { appId: 'app', sdkUrl: usualAddresses.webPush }, page, codes });
+
+  it('are off when consent is withdrawn before the script has loaded', async () => {
+    const push = open();
+    void push.allow(consent('marketing'));
+    push.withdraw();
+    const { given } = load(false);
+    await settled();
+    expect(given()).toBe(false);
+  });
+
+  it('are as the last choice says', async () => {
+    const push = open();
+    void push.allow(consent('marketing'));
+    const { given, optIn } = load(true);
+    await settled();
+    push.withdraw();
+    void push.allow(consent('marketing'));
+    await settled();
+    expect([given(), optIn.mock.calls.length]).toEqual([true, 1]);
+    push.withdraw();
+    await settled();
+    void push.allow(consent('marketing'));
+    push.withdraw();
+    await settled();
+    expect([given(), optIn.mock.calls.length]).toEqual([false, 1]);
   });
 });
 
@@ -156,7 +239,7 @@ it('what a bank’s page led back with is taken out of the address, and nothing 
   history.replaceState(
     { own: 1 },
     '',
-    '/thankyou?plan=reader&payment_intent=pi_1&payment_intent_client_secret=s&redirect_status=succeeded#top',
+    '/thankyou?plan=reader&payment_intent=pi_1&payment_intent_client_secret=s&redirect_status=succeeded&setup_intent=seti_1&setup_intent_client_secret=s#top',
   );
   hidePayment();
   expect(location.pathname + location.search + location.hash).toBe('/thankyou?plan=reader#top');

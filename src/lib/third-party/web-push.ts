@@ -28,6 +28,8 @@ const pausedKey = 'notifications-paused';
 export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
   let ready: Promise<void> | null = null;
   let sent: string | null = null;
+  /** The reader's present choice: it may change while a call of the vendor's is under way. */
+  let isAllowed = false;
   const wait = (action: Action) => {
     window.OneSignalDeferred ??= [];
     window.OneSignalDeferred.push(action);
@@ -37,14 +39,14 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
       wait(async (sdk) => {
         try {
           await sdk.setConsentRequired(true);
-          await sdk.setConsentGiven(true);
+          await sdk.setConsentGiven(isAllowed);
           await sdk.init({
             appId: settings.appId,
             // Without a leading slash: the SDK adds it.
             serviceWorkerPath: `${folder}OneSignalSDKWorker.js`,
             serviceWorkerParam: { scope: `/${folder}` },
           } satisfies Declared<IInitObject>);
-          await optInAgain(sdk);
+          if (isAllowed) await optInAgain(sdk);
           resolve();
         } catch (error) {
           reject(error);
@@ -53,10 +55,11 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
     });
   return {
     async allow() {
+      isAllowed = true;
       if (ready) {
         return wait(async (sdk) => {
-          await sdk.setConsentGiven(true);
-          await optInAgain(sdk);
+          await sdk.setConsentGiven(isAllowed);
+          if (isAllowed) await optInAgain(sdk);
         });
       }
       ready = init();
@@ -66,6 +69,7 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
       else ready.catch(() => {});
     },
     withdraw() {
+      isAllowed = false;
       sent = null;
       if (ready)
         wait(async (sdk) => {
@@ -74,7 +78,7 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
             paused(true);
             await sdk.User.PushSubscription.optOut();
           }
-          await sdk.setConsentGiven(false);
+          await sdk.setConsentGiven(isAllowed);
         });
     },
     /** The paying-subscriber flag (spec section 6). Tags that are set before the initialization is done would be lost. */

@@ -52,6 +52,24 @@ describe('the nodes of a cluster', () => {
     }
   });
 
+  it('are fresh everywhere only when each of them has rendered what a change shows', async () => {
+    let rendered = Promise.resolve();
+    const { all } = await openNodes(engines, 2, { of: () => ({ rendered: () => rendered }) });
+    const [holder] = holders(all);
+    const slow = Promise.withResolvers<void>();
+    rendered = slow.promise;
+    holder?.cluster.publish(new Set(['prices']), 'any');
+    await expect.poll(() => follower(all).changes.some(({ tags }) => tags.has('prices'))).toBe(true);
+    const isFresh = vi.fn();
+    const fresh = holder?.cluster.freshEverywhere().then(isFresh);
+    // It is asked about again and again, as the other is.
+    for (let times = 0; times < 20; times++) expect(await holder?.cluster.goneEverywhere()).toBe(true);
+    expect(isFresh).not.toHaveBeenCalled();
+    slow.resolve();
+    await fresh;
+    expect(isFresh).toHaveBeenCalledExactlyOnceWith(true);
+  });
+
   it('refuse a webhook without a valid signature by themselves', async () => {
     const { all, room } = await openNodes(engines, 2);
     const forged = { ...webhook(1), rawBody: '{"event":"update","type":"articles","id":1}' };
