@@ -172,7 +172,7 @@ describe('a picture that was deleted in WordPress', () => {
       const { toBuffer } = sharp.prototype;
       const [started, replaced] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const encoding = vi.spyOn(sharp.prototype, 'toBuffer') as unknown as MockInstance<(this: Sharp) => unknown>;
-      encoding.mockImplementationOnce(async function () {
+      encoding.mockImplementationOnce(async function (this: Sharp) {
         started.resolve();
         await replaced.promise;
         return toBuffer.call(this);

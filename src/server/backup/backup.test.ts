@@ -1,5 +1,7 @@
 /** Backups of SQLite: consistent beside writers, complete or not there, and restored as they were. */
+
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -217,6 +219,23 @@ describe('a backup of SQLite', () => {
     }
     expect(new Set(names(dataDir))).toEqual(new Set(['Later']));
     expect(readdirSync(dataDir).filter((name) => name.includes('restor'))).toEqual([]);
+  });
+
+  it('is refused when its manifest names other rows, or a file elsewhere', async () => {
+    const { dataDir, options, restoring } = await site();
+    const before = readdirSync(dataDir);
+    const changed = async (change: (manifest: MadeBackup['manifest']) => object): Promise<string> => {
+      const { path, manifest } = await makeBackup(options);
+      writeFileSync(join(path, 'manifest.json'), JSON.stringify({ ...manifest, ...change(manifest) }));
+      return path;
+    };
+    const other = await changed(({ tables }) => ({ tables: { ...tables, users: (tables.users ?? 0) + 1 } }));
+    await expect(restore(other, restoring)).rejects.toThrow(/users has \d+ rows instead of/);
+    writeFileSync(join(options.backupDir, 'outside'), 'x');
+    const [bytes, sha256] = [1, createHash('sha256').update('x').digest('hex')];
+    const outside = await changed(({ files }) => ({ files: [...files, { name: '../outside', bytes, sha256 }] }));
+    await expect(restore(outside, restoring)).rejects.toThrow('manifest.json names ../outside');
+    expect(readdirSync(dataDir)).toEqual(before);
   });
 
   it('takes the place of accounts that are damaged', async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { buildFolders } from '../../../tests/world/build-folders.ts';
 import { prepare } from '../../../tests/world/databases.ts';
 import { silent } from '../../lib/logging.ts';
@@ -50,4 +50,37 @@ it('does without PostgreSQL while it is down', async () => {
   await assets.offer();
   expect(warnings).toEqual(["This build's files couldn't be given to the other nodes yet; retrying"]);
   expect(await assets.find('a.aaaa.js')).toBeUndefined();
+});
+
+it('looks again for a file that was missing, after some seconds', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let given: Buffer | undefined;
+  const get = vi.fn(async () => given);
+  const assets = createSharedAssets({
+    store: { mostQuestions: 4, give: async () => {}, get },
+    source: '',
+    log: silent,
+  });
+  expect(await assets.find('new.bbbb.js')).toBeUndefined();
+  given = Buffer.from('new');
+  expect([await assets.find('new.bbbb.js'), get.mock.calls.length]).toEqual([undefined, 1]);
+  vi.setSystemTime(Date.now() + 5001);
+  expect((await assets.find('new.bbbb.js'))?.toString()).toBe('new');
+  vi.setSystemTime(Date.now() + 86_400_000);
+  await assets.find('new.bbbb.js');
+  expect(get).toHaveBeenCalledTimes(2);
+});
+
+it('asks a store that is slow few questions at a time, and breaks off each', async () => {
+  const signals: AbortSignal[] = [];
+  const get = (_path: string, signal: AbortSignal) => {
+    signals.push(signal);
+    return new Promise<undefined>(() => {});
+  };
+  const store = { mostQuestions: 2, give: async () => {}, get };
+  const assets = createSharedAssets({ store, source: '', log: silent, answerMs: 5 });
+  const names = Array.from({ length: 10 }, (_, index) => `a.${index}.js`);
+  expect(await Promise.all(names.map(assets.find))).toEqual(names.map(() => undefined));
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
 });

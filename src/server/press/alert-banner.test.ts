@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { Alert } from '../../lib/alerts/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
@@ -89,6 +89,36 @@ it('that was withdrawn or replaced while it was rendered is never shown', async 
   held.resolve();
   await Promise.all([first, second, third]);
   expect(inserted).toEqual(['<b>two</b>']);
+});
+
+it('that is replaced is off the pages at once, while its successor is rendered', async () => {
+  const { banner, state, inserted, on } = bench();
+  state.alert = alert('one');
+  await banner.update();
+  const held = Promise.withResolvers<void>();
+  state.hold = held.promise;
+  state.alert = alert('two');
+  const updating = banner.update();
+  expect(on()).toBeNull();
+  held.resolve();
+  await updating;
+  expect(inserted).toEqual(['<b>one</b>', null, '<b>two</b>']);
+});
+
+it('that can’t be rendered is tried again after some seconds, without a change', async () => {
+  let clock = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => clock);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { banner, state, inserted } = bench();
+  state.alert = alert('one');
+  state.status = 500;
+  for (const renders of [1, 2]) {
+    if (renders === 1) await banner.update();
+    await vi.waitFor(() => expect(state.renders).toBe(renders));
+    clock += 5000;
+  }
+  state.status = 200;
+  await vi.waitFor(() => expect(inserted).toEqual(['<b>one</b>']));
 });
 
 it('ends by itself', async () => {
