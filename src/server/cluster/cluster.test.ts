@@ -70,6 +70,21 @@ describe('the nodes of a cluster', () => {
     expect(isFresh).toHaveBeenCalledExactlyOnceWith(true);
   });
 
+  it('do not wait for one that was killed, and do for one that has just reported', async () => {
+    const { all, place } = await openNodes(engines, 1);
+    const { node } = all[0].cluster;
+    const { revision } = node.stats();
+    const report = (id: string, seen: string) =>
+      runSql(
+        `insert into cluster_nodes (id, version, seen, applied, fresh) values ('${id}', 1, ${seen}, 0, 0)`,
+        place.databaseUrl ?? '',
+      );
+    await report('killed', '0');
+    expect(await node.everywhere('applied', revision, 5000)).toBe(true);
+    await report('slow', '(extract(epoch from now()) * 1000)::bigint + 60000');
+    expect(await node.everywhere('applied', revision, 50)).toBe(false);
+  });
+
   it('refuse a webhook without a valid signature by themselves', async () => {
     const { all, room } = await openNodes(engines, 2);
     const forged = { ...webhook(1), rawBody: '{"event":"update","type":"articles","id":1}' };
