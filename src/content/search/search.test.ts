@@ -26,7 +26,8 @@ beforeAll(() => {
   put(2, 'Budget passed', 'A bridge is in it.', 'The council sat late.');
   put(3, 'Weather', 'Rain.', 'The bridge stays closed while it rains, and the harbour too.');
   put(4, "O'Brien's café", 'Long-term plans.', 'Naïve readers wrote letters. Running costs rose.');
-  for (let id = 100; id < 1400; id++) put(id, `Notice ${id}`, 'Tender.', 'The usual commonplace wording.');
+  for (let id = 100; id < 1400; id++)
+    put(id, `Notice ${id}`, 'Tender.', 'The usual commonplace wording.', id < 1200 ? [1] : []);
 });
 afterAll(() => store.close());
 const ids = (query: string, filter = {}): number[] =>
@@ -55,6 +56,9 @@ describe('search', () => {
     expect(ids('bridge', { section: 'politics' })).toEqual([1]);
     expect(ids('bridge', { since: '2026-11-12T00:00:00Z' })).toEqual([2, 3]);
     expect(ids('bridge', { section: 'nowhere' })).toEqual([]);
+    // So many that they aren't ranked.
+    const page = ids('commonplace', { section: 'politics', limit: 100 });
+    expect([page.length, page.filter((id) => id >= 1200)]).toEqual([100, []]);
   });
   it('cuts a snippet around the match of each hit, marked', () => {
     const { items } = createReader(store).search('harbour');
