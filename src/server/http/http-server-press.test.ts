@@ -1,7 +1,7 @@
 /** The front with stored pages: hits, misses, failures, and what stands beside the pages. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { answerWith } from '../../../tests/fixtures/answer.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
@@ -332,4 +332,24 @@ it('never stores what says that it may not be', async () => {
   expect(await (await fetch(`${base}/about`)).text()).toBe('<p>1</p>');
   expect(await (await fetch(`${base}/about`)).text()).toBe('<p>2</p>');
   expect(press.stats().store?.pages).toBe(0);
+});
+
+it('sends no cookie with a page that has become free while its request waited', async () => {
+  let level: 'subscriber' | 'default' = 'subscriber';
+  render = async (_request, locals) => {
+    locals.markAccess?.(level);
+    return answerWith(`<p>${locals.variant} for ${level}</p>`, { headers: { 'content-type': 'text/html' } });
+  };
+  await open({ renewAccess: async () => ({ level: 'subscriber', cookies: ['access=new; Path=/'] }) });
+  // The full page waits until it is compressed, and is replaced meanwhile.
+  vi.spyOn(press, 'shown').mockImplementationOnce(async () => {
+    level = 'default';
+    await press.invalidate(new Set(['card:1']));
+  });
+  const answer = await fetch(`${base}/about`, { headers: { cookie: 'blaize_session=paid' } });
+  expect(await answer.text()).toBe('<p>public for default</p>');
+  expect([answer.headers.get('set-cookie'), answer.headers.get('cache-control')]).toEqual([
+    null,
+    'public, max-age=0, must-revalidate',
+  ]);
 });
