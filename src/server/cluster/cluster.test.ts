@@ -146,6 +146,21 @@ describe('nodes of two builds with different content stores, as during a release
     }
   });
 
+  it('refuse a webhook that the other version couldn’t handle, so that it comes again', async () => {
+    const { all, place, room } = await openNodes(engines, 1);
+    let isDown = false;
+    const fetch: typeof globalThis.fetch = async (input, init) =>
+      isDown ? new Response('{}', { status: 503 }) : room.fetch(input, init);
+    const newer = await openNode(engines, { ...place, room, fetch, version: 2 });
+    await expect.poll(() => isComplete(newer)).toBe(true);
+    isDown = true;
+    room.put(1, { title: { rendered: 'Changed' } });
+    expect(await all[0].cluster.receive(webhook(1))).toMatchObject({ status: 503 });
+    isDown = false;
+    expect(await all[0].cluster.receive(webhook(1))).toMatchObject({ status: 200 });
+    expect([...all, newer].map(({ title }) => title(1))).toEqual(['Changed', 'Changed']);
+  });
+
   it('have an edit, though the version that answers first is not their own', async () => {
     const { all, place, room } = await openNodes(engines, 2);
     const newer = await openNode(engines, { ...place, room, version: 2 });
