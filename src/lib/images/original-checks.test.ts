@@ -251,6 +251,7 @@ describe('a picture that was deleted in WordPress', () => {
       await told();
       answer = gone;
       const after = ask();
+      await vi.waitFor(() => expect(asked).toBe(2));
       release();
       expect((await before).status).toBe(200);
       expect((await after).status).toBe(404);
