@@ -30,3 +30,23 @@ it('stay in the cache though the clock of the node that rendered them is ahead',
     await bench.close();
   }
 });
+
+it('are given when they may be stored, and given up when they may not or could not be rendered', async () => {
+  const given: (string | undefined)[] = [];
+  const share: PageShare = {
+    take: async () => ({ shared: null, give: (rendered) => void given.push(rendered?.page.key) }),
+  };
+  const render = async (key: string) => {
+    if (key === '/broken') throw new Error('The page broke.');
+    return { ...html('of this node'), storable: key !== '/own' };
+  };
+  const bench = press(folder.dir, { render, share });
+  try {
+    await bench.press.get('/', 'public');
+    await bench.press.get('/own', 'public');
+    await expect(bench.press.get('/broken', 'public')).rejects.toThrow();
+    expect(given).toEqual(['/', undefined, undefined]);
+  } finally {
+    await bench.close();
+  }
+});

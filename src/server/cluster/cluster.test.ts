@@ -184,6 +184,21 @@ describe('when the node that syncs', () => {
     expect(room.requests().filter((path) => path.endsWith('/articles/1'))).toHaveLength(1);
   });
 
+  it('can’t write its content store any more, as on a full disk, another one goes on', async () => {
+    const { all, room } = await openNodes(engines, 2);
+    const [full] = holders(all);
+    const other = follower(all);
+    if (!full) throw new Error('No node has the lease.');
+    vi.spyOn(full.content.followed, 'apply').mockImplementation(() => {
+      throw new Error('The disk is full');
+    });
+    room.put(1, { title: { rendered: 'Meanwhile' } });
+    void full.cluster.receive(webhook(1));
+    await expect.poll(() => other.cluster.node.epoch).not.toBeNull();
+    await expect.poll(async () => (await other.cluster.receive(webhook(1))).status).toBe(200);
+    expect(other.title(1)).toBe('Meanwhile');
+  });
+
   it('loses its connection in the middle of an edit, the edit is not lost', async () => {
     const { all, place, room } = await openNodes(engines, 3);
     room.put(1, { title: { rendered: 'In the middle' } });
