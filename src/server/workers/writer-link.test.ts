@@ -69,6 +69,18 @@ describe('what the writer sends to its serving workers', () => {
     await updated;
   });
 
+  it('is not waited for from a worker that joins after it, and has begun with what it says', async () => {
+    const { link, sent, replaced } = linked(5);
+    link.receive({ kind: 'joined', from: 7 });
+    link.replaced(['p/']);
+    const updated = link.workersUpdated();
+    link.receive({ kind: 'joined', from: 8 });
+    link.receive({ kind: 'done', number: replaced()[0]?.number ?? 0, from: 7 });
+    await updated;
+    await link.workersUpdated();
+    expect(sent.filter((one) => 'unresponsive' in one)).toEqual([]);
+  });
+
   it('is every page when one of the changes concerns all', async () => {
     const { link, replaced } = linked();
     link.receive({ kind: 'joined', from: 7 });
