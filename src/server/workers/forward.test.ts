@@ -105,6 +105,16 @@ it('passes on no length without the body: the next reader’s request would be t
   }
 });
 
+it('sends what changes something over a connection of its own: one that was kept may be closed at the other end', async () => {
+  const socket = newSocket();
+  const writer = await listening((_incoming, outgoing) => outgoing.end(), socket);
+  let connections = 0;
+  writer.on('connection', () => connections++);
+  const base = await inFront(socket);
+  for (const method of ['GET', 'GET', 'POST']) expect((await fetch(base, { method })).status).toBe(200);
+  expect(connections).toBe(2);
+});
+
 it('waits for a writer that is starting, whatever the method', async () => {
   const socket = newSocket();
   const base = await inFront(socket);
