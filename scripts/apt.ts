@@ -19,6 +19,6 @@ export async function installWithApt(names: readonly string[]): Promise<boolean>
     }
     return false;
   };
-  // Without lists, as in most containers, nothing can be installed; fetching them is needed only then.
+  // In most containers apt has no package lists; they are fetched only if the first try fails.
   return (await oneOfThem()) || ((await aptGet('update')) && oneOfThem());
 }

@@ -29,7 +29,7 @@ export function readEvery(args: readonly string[]): number | null {
 
 const number = new Intl.NumberFormat('en-US');
 
-/** One line about a backup. */
+/** A line that describes a backup. */
 export function describeBackup({ path, manifest, deleted }: MadeBackup, ms: number): string {
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
   const accounts = number.format(manifest.tables.users ?? 0);
@@ -43,7 +43,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const settings = readSettings();
   const config = checkSettings(settings);
   if (config.backupDir === null) throw new Stop('Set BACKUP_DIR to the folder for backups.');
-  // Other users may not read what is written from now on.
+  // Other users must not be able to read the files that are written from here on.
   process.umask(0o077);
   const options: BackupOptions = {
     dataDir: siteFolder(settings, config.wordpress !== null),

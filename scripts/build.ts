@@ -1,4 +1,4 @@
-/** `npm run build`: the pages, built when their sources have changed, and their files compressed. */
+/** `npm run build`: builds the pages if their sources have changed, and compresses their files. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -13,7 +13,7 @@ const dist = join(root, 'dist');
 /** Written last: a build that was interrupted has none. */
 const stamp = join(dist, '.sources');
 
-/** What a build is made of. */
+/** Files and folders that the build depends on. */
 const sources = [
   'src',
   'public',
@@ -30,7 +30,7 @@ const sources = [
   'scripts/remember-digests.ts',
 ];
 
-/** Hash over the names and contents of everything that a build is made of. */
+/** Hash of the names and contents of everything that the build depends on. */
 export function hashSources(folder: string = root): string {
   const hash = createHash('sha256');
   const add = (path: string): void => {
@@ -59,14 +59,14 @@ export function hashSources(folder: string = root): string {
 }
 
 /**
- * Names that `import.meta.env` has of its own. Astro puts the environment's variables into it and lets them win: with `DEV=1`,
- * which Vitest sets and a shell may, the server's half of the pages would be a development build, even with `NODE_ENV=production`.
+ * Names that Vite sets in `import.meta.env`. Astro adds environment variables to it, and they win: with `DEV=1`, which Vitest sets
+ * and a shell may, the server's half of the pages would be a development build, even with `NODE_ENV=production`.
  */
 const namesOfVite = ['MODE', 'DEV', 'PROD', 'SSR', 'BASE_URL', 'SITE', 'ASSETS_PREFIX'];
 
 /**
- * Astro puts a key of 32 bytes into each build, a new one each time unless it is given one, and then unchanged sources are another
- * build whose pages are all rendered anew. This checkout's is made once.
+ * Astro puts a 32-byte key into each build. Unless it is given one it makes a new one, so that a build of unchanged sources would
+ * differ and all pages would be rendered again. This checkout's key is made once.
  */
 function keptKey(): string {
   const file = join(fetched, 'astro-key');
@@ -79,7 +79,7 @@ function keptKey(): string {
   return readFileSync(file, 'utf8');
 }
 
-/** The environment of a build: the caller's, without what would make another build of it. */
+/** The environment of a build: the caller's, without variables that would change the build. */
 export function buildEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !namesOfVite.includes(name) && !/^VITEST(?:_|$)/.test(name));
   return {
@@ -92,7 +92,7 @@ export function buildEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   };
 }
 
-/** Whether what is in `dist` was made of the sources as they are. */
+/** Whether `dist` was built from the current sources. */
 export function isBuilt(): boolean {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === hashSources();
 }
@@ -102,7 +102,7 @@ export async function ensureBuilt(): Promise<void> {
   if (!isBuilt()) await build({ again: false });
 }
 
-/** @param options.again whether it is built although another command has done it meanwhile */
+/** @param options.again build even if another command has just done it */
 async function build({ again }: { readonly again: boolean }): Promise<void> {
   await step('Building the pages', (progress) =>
     // Two at once in one folder would mix their files.
@@ -117,7 +117,7 @@ async function build({ again }: { readonly again: boolean }): Promise<void> {
   );
 }
 
-/** @param also takes the id of a process that must be gone before another build */
+/** @param also called with the id of a process that must end before another build may start */
 async function buildPages(progress: (note: string) => void, also: (pid: number) => void): Promise<void> {
   const hash = hashSources();
   rmSync(stamp, { force: true });
@@ -155,15 +155,15 @@ async function makeDictionary(): Promise<void> {
 }
 
 /**
- * Astro imports a page's module anew for each rendering, and Node resolves it each time, with looks at the disk: a tenth of
- * a page's time. The module is the same until the next build.
+ * Astro imports a page's module for each rendering, and Node resolves it each time with file system calls, which takes a tenth
+ * of a page's render time. The module stays the same until the next build, so the built entry is patched to keep it.
  *
  * @throws Error when the entry has another form than the Astro of the lockfile gives it
  */
 function rememberPages(entry: string): void {
   const code = readFileSync(entry, 'utf8');
   const pages = /^(\s*)(?:var|const) (_page\d+) = \(\) => import\((".+?")\);$/gm;
-  // What could not be read this time may be there the next.
+  // After a failed import the next request tries again.
   const again = '(error) => {\n$1\t$2Module = undefined;\n$1\tthrow error;\n$1}';
   const remembering = code.replace(
     pages,
@@ -177,7 +177,7 @@ function rememberPages(entry: string): void {
   writeFileSync(entry, remembering);
 }
 
-/** `npm run build` builds in any case; `-- --if-changed` only when its sources are not those of the build that is there. */
+/** `npm run build` always builds; `-- --if-changed` builds only if the sources have changed since the last build. */
 export async function run(args: readonly string[]): Promise<number> {
   if (args.includes('--if-changed')) await ensureBuilt();
   else await build({ again: true });

@@ -1,7 +1,7 @@
 /**
- * `node scripts/complete-lock.mjs [folder]`: completes package-lock.json with the packages for other machines (esbuild's
- * for macOS, say) that a registry did not offer when it was written. `npm ci` refuses a lock that leaves them out; with
- * them it installs on every machine. Run it after adding a dependency; a test says when it is needed.
+ * `node scripts/complete-lock.mjs [folder]`: adds to package-lock.json the optional packages for other platforms (such as
+ * esbuild for macOS) that the registry didn't offer when the lock was written. `npm ci` fails if the lock lacks them. Run it
+ * after adding a dependency; a test says when it is needed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const systems = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'open
 const processors = ['arm', 'arm64', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'wasm32', 'x64'];
 
 /**
- * The kind of machine that a package is for, by its name.
+ * The platform that a package is for, by its name.
  *
  * @param {string} name for instance `@esbuild/darwin-arm64`
  */
@@ -35,7 +35,7 @@ export function machineOf(name) {
 }
 
 /**
- * Optional dependencies that a lock names and does not hold.
+ * Optional dependencies that a lock names but has no entry for.
  *
  * @param {Record<string, any>} packages `packages` of a lock
  * @returns {{name: string, version: string, dev: boolean}[]}

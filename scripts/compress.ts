@@ -1,4 +1,4 @@
-/** Compressed forms of static files, beside them: made once, at build, as small as they get. */
+/** Compresses static files in advance: at build time, at the highest level, beside the originals. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * The story that the shared dictionary shows: no news, no person, nothing of the edition. Its words are those that most stories use, so
- * that a real story shares them, too.
+ * The story of which the shared dictionary is made: not real news, and nothing of the edition. It uses words that most stories contain,
+ * so that the dictionary helps with real stories.
  */
 import type { DocumentFacts, IngestedDocument } from '../src/content/ingest/document.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Makes the shared dictionary of a build (docs/decisions/0035): its pages of a section and of a story, with placeholders for what the
- * newspaper writes. It holds nothing of an edition, so that nothing in it can be withdrawn, and every build of the same sources makes
- * the same file. `npm run build` runs it as a process of its own.
+ * Makes the shared dictionary of a build (docs/decisions/0035): a section page and a story page with placeholder text. It contains no
+ * published content, so nothing in it can ever be withdrawn, and the same sources always give the same file. `npm run build` runs it
+ * as a separate process.
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,13 +27,16 @@ const { sections } = publication;
 const opinionSections: readonly string[] = publication.opinionSections;
 const opinion = sections.find(({ slug }) => opinionSections.includes(slug));
 const news = sections.find(({ slug }) => !opinionSections.includes(slug));
-/** The last is nearest to what is compressed, and most like it. */
+/** The last story ends up nearest to the compressed page, and is the most typical one. */
 const stories = [
   { id: 1, slug: 'the-council-has-voted-on-the-bill', terms: opinion ? [opinion.id] : [], access: 'subscriber' },
   { id: 2, slug: 'city-council-votes-on-the-bill', terms: news ? [news.id] : [], access: 'default' },
 ] as const;
 
-/** Settings with everything on that is part of a page: what a site doesn't have is only superfluous. Nothing is called. */
+/**
+ * Settings that turn on everything that can be in a page: what a site doesn't use only makes the dictionary larger. No service
+ * is called.
+ */
 const settings = {
   SITE_URL: siteUrl,
   LOG_LEVEL: 'silent',

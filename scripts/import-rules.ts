@@ -1,6 +1,6 @@
 /**
- * The import rules of `.dependency-cruiser.cjs`, applied to everything that imports, `.astro` files included:
- * dependency-cruiser reads TypeScript, so each `.astro` file is laid out as the TypeScript in it.
+ * Checks the import rules of `.dependency-cruiser.cjs`, in `.astro` files too: dependency-cruiser reads only TypeScript, so
+ * each `.astro` file is replaced by a copy with the TypeScript in it.
  */
 import {
   cpSync,

@@ -1,6 +1,6 @@
 /**
- * Scripts of the browser want single words and numbers of `src/publication.ts`: the name, the zone, a limit. A bundler keeps the object
- * whole for one of them, 1.5 kB on every page. This writes what is asked for in its place, and the object stays on the server.
+ * Browser scripts need single values of `src/publication.ts`: the name, the time zone, a limit. A bundler would include the whole
+ * object for one of them, 1.5 kB on every page. This plugin replaces each reference by its value.
  */
 import type { Plugin } from 'vite';
 import { publication } from '../src/publication.ts';
@@ -8,13 +8,13 @@ import { publication } from '../src/publication.ts';
 /** `publication.layout.welcomePopup` and the like, not as a part of a longer name and not in a type. */
 const asked = /(?<![\w$]|(?<!\.\.)\.)(?<!typeof\s)publication((?:\.[a-zA-Z_$][\w$]*)+)/gu;
 
-/** @returns the code with values in the place of what it reads of the publication */
+/** @returns the code, with references to the publication replaced by their values */
 export function inlined(code: string, whole: object = publication): string {
   return code.replace(asked, (text, path: string) => {
     let value: unknown = whole;
     const names = path.slice(1).split('.');
     let read = 0;
-    // What is no part of it belongs to the value: `publication.name.length`.
+    // Names after a value that isn't an object belong to the value: `publication.name.length`.
     while (read < names.length && isObject(value) && Object.hasOwn(value, names[read] as string))
       value = value[names[read++] as string];
     if (read === 0) return text;
@@ -26,7 +26,7 @@ export function inlined(code: string, whole: object = publication): string {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Builds for the browser alone; pages are rendered where the object is at hand. */
+/** Only browser code is changed; the server has the whole object. */
 export function inlinePublication(): Plugin {
   return {
     name: 'broadsheet:inline-publication',

@@ -1,7 +1,7 @@
 /**
- * A plugin of the build: pages don't carry the code of islands. Astro writes its element and the code of each directive into every page that
- * has an island, 2 kB gzip; `src/client/hydration.ts` has both, in a file that pages with an island load and browsers keep. Other directives than ours, which few pages have,
- * still stand in their pages.
+ * A build plugin that takes the code of islands out of the pages. Astro writes its custom element and the code of each directive into every
+ * page with an island, 2 kB gzip. `src/client/hydration.ts` has both, in a file that browsers cache. The code of other directives, which
+ * few pages use, stays in the pages.
  */
 import type { Plugin } from 'vite';
 

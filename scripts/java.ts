@@ -1,4 +1,4 @@
-/** A Java for the HTML checker of the browser tests: one that the machine has, else one fetched now. */
+/** Finds or downloads Java for the HTML checker of the browser tests. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { installWithApt } from './apt.ts';
@@ -12,7 +12,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The oldest that the checker runs on. */
 const oldest = 11;
 
-/** Where a Java may be: `JAVA_HOME`, the PATH, and the usual place of Debian's. */
+/** Where Java may be installed: `JAVA_HOME`, the PATH, and Debian's usual place. */
 export function candidates(env: Environment, exists: (path: string) => boolean = existsSync): string[] {
   const folders = [env.JAVA_HOME && join(env.JAVA_HOME, 'bin'), ...(env.PATH ?? '').split(delimiter), '/usr/bin'];
   return folders
@@ -21,16 +21,16 @@ export function candidates(env: Environment, exists: (path: string) => boolean =
     .filter((path) => exists(path));
 }
 
-/** The number of a Java's release, from what `java -version` says; `null` where that is no version. */
+/** The major version of Java from the output of `java -version`; `null` if it isn't a version. */
 export function releaseOf(said: string): number | null {
   const [, major, minor] = /version "(\d+)(?:\.(\d+))?/.exec(said) ?? [];
   if (major === undefined) return null;
-  // Before 9 they were counted 1.7, 1.8.
+  // Before 9, versions were numbered 1.7, 1.8.
   return Number(major === '1' ? minor : major);
 }
 
 /**
- * Finds a Java or fetches one: Debian's package where this is root, else the one that the checker's own package downloads.
+ * Finds Java or downloads it: Debian's package if this runs as root, otherwise what the checker's own package downloads.
  *
  * @throws Stop with what to install
  */
@@ -64,7 +64,7 @@ async function runs(path: string): Promise<boolean> {
   }
 }
 
-/** The package of the checker fetches a Temurin for machines without a Java. */
+/** The checker's package downloads a Temurin for machines without Java. */
 async function downloadedByChecker(): Promise<string | null> {
   // @ts-expect-error It has no types.
   const { resolveJava } = (await import('vnu-jar/vnu-java-downloader.js')) as { resolveJava(): Promise<string> };

@@ -12,12 +12,12 @@ export interface LocalSite {
   readonly logs: string;
   /** `null` where `WORDPRESS_URL` names a WordPress. */
   readonly sandbox: SandboxChild | null;
-  /** Settings of the site, once the sandbox has said how it is reached. */
+  /** The site's settings, once the sandbox has reported its addresses and credentials. */
   siteSettings(access: SandboxAccess | null): Environment;
 }
 
 /**
- * Reads the settings, makes sure that nothing needed is in use, and starts the sandbox.
+ * Reads the settings, checks that the ports and folders are free, and starts the sandbox.
  *
  * @param command how the user has called it, for advice: "npm start"
  * @throws Stop with everything that is wrong and what to do
@@ -51,7 +51,7 @@ export async function prepareSite(command: string): Promise<LocalSite> {
   };
 }
 
-/** Whether no sandbox works on a data folder at this moment. */
+/** Whether no running sandbox uses a data folder. */
 function isFree(data: string): boolean {
   const lock = takeLock(join(data, 'sandbox.lock'));
   lock?.release();

@@ -1,6 +1,6 @@
 /**
  * `npm run move-to-postgres`: copies the accounts from DATA_DIR/accounts.sqlite into the PostgreSQL of DATABASE_URL while the site is
- * stopped. A run that was killed continues where it was. docs/operations.md, "Moving to PostgreSQL".
+ * stopped. After a run was killed, the next one continues from there. docs/operations.md, "Moving to PostgreSQL".
  */
 import { parseArgs } from 'node:util';
 import type { Moved } from '../src/server/backup/move.ts';

@@ -1,6 +1,7 @@
 /**
- * `npm run newsletter -- morning`: writes the day's letter and hands it to the outbox for all who chose it. A letter goes out once a day: a
- * run that was broken off goes on where it was, and one too many does nothing. For cron, with `npm run serve` beside it.
+ * `npm run newsletter -- morning`: writes the day's newsletter and puts it into the outbox for all its subscribers. A newsletter goes out
+ * once a day: after an interrupted run the next one continues from there, and a repeated run does nothing. For cron, with `npm run serve`
+ * beside it.
  */
 
 import { newsletters } from '../src/lib/newsletters/model.ts';
@@ -10,7 +11,10 @@ import { Stop } from './setup/explain.mjs';
 import { whileRunning } from './setup/lifetime.mjs';
 import { step } from './setup/steps.mjs';
 
-/** Beside `npm start` and its sandbox, whose site knows the mail server: here the letters are only written down. */
+/**
+ * With the sandbox of `npm start`, only the site knows the mail server: this process writes the mail to the outbox and sends
+ * nothing, so any address will do.
+ */
 const waiting = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'The Sun <news@example.com>' };
 
 const slugs = newsletters.map(({ slug }) => slug);

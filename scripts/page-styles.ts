@@ -1,8 +1,8 @@
 /**
- * An integration of the build: which style sheets a page links. Astro gives a page every sheet that a script of it may load one day, and the
- * small ones stand in the page, again in each page. Here a page links those that its server-rendered parts use, joined in their order: what
- * nearly every page uses is one file, which browsers keep, and the rest of a page is another. Sheets of islands that scripts open, such as
- * the paywall's, load with their island: the bundler's `import()` waits for them.
+ * A build integration that decides which style sheets a page links. Astro links every sheet that a script of the page may ever load, and
+ * inlines small ones in each page. With this integration, a page links only the sheets of its server-rendered parts, joined in order: those
+ * that nearly every page uses in one file, which browsers cache, and the page's others in a second file. Sheets of islands that scripts
+ * open, such as the paywall's, load with their island: the bundler's `import()` waits for them.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { AstroIntegration } from 'astro';
 
 /** A page and its style sheets, in the order of the cascade. */
 export interface StyledPage {
-  /** Name for the file that is the page's own. */
+  /** Name of the file with the page's own styles. */
   readonly name: string;
   readonly sheets: readonly string[];
 }
@@ -49,7 +49,7 @@ export function joinSheets(
     return [file];
   };
   const links = pages.map(({ name, sheets }) => {
-    // What comes after the shared sheets wins over them, and still does.
+    // Sheets that came after the shared ones in the cascade still come after them.
     const last = sheets.findLastIndex((sheet) => site.includes(sheet));
     const own = (part: readonly string[]): string[] => part.filter((sheet) => !site.includes(sheet));
     return [
@@ -66,11 +66,11 @@ export function pageStyles(): AstroIntegration {
   let pages: Pages = new Map();
   let folders: readonly string[] = [];
   let joined: ReadonlySet<string> = new Set();
-  /** Sheets of the server-rendered parts, by the page's source file. */
+  /** Sheets of the server-rendered parts of each page, by its source file. */
   let rendered = new Map<string, ReadonlySet<string | undefined>>();
-  /** Pages with an island that only browsers draw, whose sheets are no server-rendered part's. */
+  /** Pages with an island that is rendered only in the browser, so that no server-rendered part brings its sheets. */
   const drawnByBrowsers = new Set<string>();
-  /** Names of sheets whose address a page asks for (`?url`), to link them itself where it needs them. */
+  /** Names of sheets whose address a page imports (`?url`), to link them itself. */
   const linked = new Set<string>();
   return {
     name: 'broadsheet:page-styles',
@@ -84,7 +84,7 @@ export function pageStyles(): AstroIntegration {
             const [, sheet] = /([\w-]+)\.css\?(?:.*&)?url\b/.exec(id) ?? [];
             if (sheet !== undefined) linked.add(sheet);
           },
-          // The browser's half is built last. What Astro knows of the pages now comes from the server's.
+          // The browser's part is built last, so at this point the list of pages still has the sheets of the server's build.
           buildStart(this: { environment?: { name: string } }) {
             if (this.environment?.name !== 'client') return;
             rendered = new Map(
@@ -126,7 +126,7 @@ export function pageStyles(): AstroIntegration {
           route.styles = (links[at] ?? []).map((file) => ({ type: 'external', src: `${manifest.assetsDir}/${file}` }));
         joined = new Set(files.keys());
       },
-      // What was joined, and no script or page names, is in no page any more.
+      // Deletes sheets that are now in joined files, unless a script or a page still refers to them.
       'astro:build:done': ({ dir }) => {
         const assets = join(fileURLToPath(dir), '_assets');
         const names = readdirSync(assets);

@@ -1,7 +1,7 @@
 /**
- * `npm run press`: renders all pages in advance. `-- --only /section/politics` (may be repeated) takes a path and what is below
- * it, `--since 2026-01-01` articles from that day on, `--concurrency 16` renders so many at a time in each process, `--processes 2` starts
- * so many (default: one for each core). What is stored and fresh is skipped, so that an interrupted run continues.
+ * `npm run press`: renders all pages in advance. `-- --only /section/politics` (may be repeated) takes a path and what is below it,
+ * `--since 2026-01-01` articles from that day on, `--concurrency 16` renders 16 pages at a time in each process, `--processes 2` uses two
+ * processes (default: one for each core). What is stored and fresh is skipped, so that an interrupted run continues.
  */
 import { parseArgs } from 'node:util';
 import type { Warmed } from '../src/press/scheduler/warm-up.server.ts';

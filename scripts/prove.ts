@@ -1,6 +1,6 @@
 /**
- * `npm run prove`: the random tests of `npm test` with many more runs (tests/world/runs.ts), and the figures of each: random billing
- * sequences against the account of Stripe's stand-in, `kill -9` at random moments, and every property. It takes hours.
+ * `npm run prove`: runs the random tests of `npm test` many more times (tests/world/runs.ts) and prints the figures of each: random
+ * billing sequences against the sandbox's Stripe, `kill -9` at random moments, and every property. It takes hours.
  */
 import { join } from 'node:path';
 import { ensureSandbox } from '../sandbox/setup.mjs';
@@ -15,7 +15,7 @@ interface Proof {
   readonly files: readonly string[];
 }
 
-/** Files whose tests ask `runs` how much to try. */
+/** Test files that take their number of runs from `runs`. */
 const proofs: Record<string, Proof> = {
   'billing sequences': { project: 'unit', files: ['src/lib/billing/model.test.ts'] },
   'kills of the site': { project: 'fault', files: ['tests/fault/kill-site.test.ts'] },

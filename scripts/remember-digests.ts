@@ -1,7 +1,7 @@
 /**
- * A plugin of the build: Astro's server code remembers the digests of inline styles and scripts. Without it each page takes
- * a dozen of them anew with every rendering, one after another in the thread pool, where they wait behind compression; that
- * was a tenth of a page's time. Styles and scripts are the same for every rendering of a build.
+ * A build plugin that makes Astro's server code cache the digests of inline styles and scripts. Without it, each rendering
+ * computes a dozen of them, one after another in the thread pool, where they wait behind compression: a tenth of a page's
+ * render time. Styles and scripts are the same for every rendering of a build.
  */
 import type { Plugin } from 'vite';
 

@@ -1,6 +1,7 @@
 /**
- * `npm run restore -- <backup>`: puts a backup in the place of the accounts while the site is stopped; what was there is kept.
- * `-- --check <backup>` restores into a temporary place and compares, and changes nothing. docs/operations.md, "Backup and restore".
+ * `npm run restore -- <backup>`: replaces the accounts with a backup while the site is stopped; the accounts that were there are
+ * kept. `-- --check <backup>` restores into a temporary place, compares, and changes nothing. docs/operations.md, "Backup and
+ * restore".
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -32,7 +33,7 @@ export function readRestore(args: readonly string[]): Wish {
 
 const number = new Intl.NumberFormat('en-US');
 
-/** The rows of each table with any. */
+/** Row counts of the tables that have rows. */
 export const asTable = (tables: Readonly<Record<string, number>>): string =>
   Object.entries(tables)
     .filter(([, rows]) => rows > 0)

@@ -1,7 +1,7 @@
 /**
- * The way in: `node scripts/run.mjs <command>`, which is what `npm start` and its siblings call. Runs on any Node from 18
- * with built-ins only: finds or fetches a fit Node, runs itself again with it, installs what package-lock.json names, and
- * hands over to the command.
+ * Entry point of the commands: `npm start` and the others call `node scripts/run.mjs <command>`. It runs on any Node from 18
+ * with built-in modules only: finds or downloads a suitable Node, runs itself again with it, installs the packages of
+ * package-lock.json, and starts the command.
  */
 import { spawn } from 'node:child_process';
 import module from 'node:module';
@@ -13,7 +13,7 @@ import { listenForSignals, whileRunning } from './setup/lifetime.mjs';
 import { ensureNode, isFit, withNode } from './setup/node.mjs';
 import { fetched, root } from './setup/places.mjs';
 
-/** Command to the module that runs it. */
+/** The module of each command. */
 const commands = {
   start: './start.ts',
   serve: './serve.ts',
@@ -57,12 +57,12 @@ async function main() {
   }
   process.chdir(root);
   listenForSignals();
-  // The time that a command says it took counts from here, the run with another Node included.
+  // Commands report their time from this moment, including the restart with another Node.
   process.env.BROADSHEET_BEGAN ??= String(Date.now());
   if (!isFit(process.version)) return again(await ensureNode());
   // npm and everything it starts must use this Node too, whichever is first on the PATH.
   Object.assign(process.env, withNode(process.execPath, process.env));
-  // Half of a start is compiling: this process and its children keep what they compile.
+  // Half of a start is spent on compiling: this process and its children cache compiled code.
   process.env.NODE_COMPILE_CACHE ??= join(fetched, 'compile-cache');
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
   await install();
@@ -71,8 +71,8 @@ async function main() {
 }
 
 /**
- * Runs this file with another Node and passes on signals and its exit code. The channel tells the child when this
- * process is gone, however it ends.
+ * Runs this file with another Node and passes on signals and its exit code. The IPC channel tells the child when this process
+ * has ended, for any reason.
  *
  * @param {string} node path of the executable
  * @returns {Promise<number>}
@@ -88,7 +88,7 @@ async function again(node) {
     child.on('exit', (code) => resolve(code ?? 1));
   });
   whileRunning((hard) => {
-    // Its own orderly end comes first; hard is only the way out when this process is ending already.
+    // The child gets time to stop cleanly; `hard` is for when this process is already exiting.
     if (child.exitCode === null) child.kill(hard ? 'SIGKILL' : 'SIGTERM');
     return ended;
   });
@@ -98,7 +98,8 @@ async function again(node) {
 main().then(
   (code) => {
     process.exitCode = code;
-    // A channel to the process that started this one would keep it alive. Closing it here is no sign that that one is gone.
+    // An open IPC channel to the parent would keep this process alive. Closing it here must not be taken for the end of the
+    // parent.
     process.removeAllListeners('disconnect');
     if (process.connected) process.disconnect();
   },

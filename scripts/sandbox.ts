@@ -1,4 +1,6 @@
-/** The sandbox as `npm start`, `npm run dev` and the tests start it: a child that says in JSON lines how far it is. */
+/**
+ * Starts the sandbox for `npm start`, `npm run dev` and the tests, as a child process that reports its progress as JSON lines.
+ */
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EditionKind } from '../sandbox/edition/model.ts';
@@ -28,7 +30,7 @@ interface Line extends Partial<SandboxAccess> {
   readonly hint?: string;
 }
 
-/** Starts the sandbox over a data folder; the edition, the demo unless said otherwise, is imported into an empty one. */
+/** Starts the sandbox with a data folder; if the folder is empty, imports an edition, the demo by default. */
 export function startSandbox(options: {
   readonly data: string;
   readonly ports: SandboxPorts;
@@ -40,7 +42,7 @@ export function startSandbox(options: {
   let note = 'starting';
   let report: ((note: string) => void) | undefined;
   const answer = Promise.withResolvers<SandboxAccess>();
-  // A sandbox that fails while something else is awaited must not end this process with a stack.
+  // If the sandbox fails while the caller awaits something else, an unhandled rejection must not end this process.
   answer.promise.catch(() => {});
 
   mkdirSync(join(options.log, '..'), { recursive: true });
@@ -102,7 +104,7 @@ function parse(text: string): Line | null {
   }
 }
 
-/** What must be free before the sandbox starts. */
+/** Ports and folders that must be free before the sandbox starts. */
 export const portsOfSandbox = ({ wordpress, mailbox, stripe }: SandboxPorts) => [
   {
     port: wordpress,
@@ -114,7 +116,7 @@ export const portsOfSandbox = ({ wordpress, mailbox, stripe }: SandboxPorts) => 
   { port: stripe, host: '127.0.0.1', setting: 'SANDBOX_STRIPE_PORT', purpose: "the sandbox's Stripe" },
 ];
 
-/** The settings that make a site use this sandbox, for everything that has no settings of its own in `env`. */
+/** The settings that make a site use this sandbox; settings that `env` already has stay. */
 export function sandboxEnvironment(access: SandboxAccess, env: Environment): Environment {
   const { wordpress, mailbox, google, facebook, verifier, stripe, quotes, retention } = access;
   const unless = (setting: string, settings: Environment): Environment => (env[setting]?.trim() ? {} : settings);
@@ -127,7 +129,7 @@ export function sandboxEnvironment(access: SandboxAccess, env: Environment): Env
     FRAME_HOSTS: [env.FRAME_HOSTS, new URL(wordpress.url).host].filter(Boolean).join(','),
     ...unless('SMTP_URL', {
       SMTP_URL: mailbox.smtpUrl,
-      // The mailbox takes every address, whether its domain exists or not.
+      // The mailbox accepts every address, so the check whether a domain exists is off.
       EMAIL_DNS_CHECK: env.EMAIL_DNS_CHECK?.trim() || 'off',
       MAIL_FROM: `${publication.name} <${publication.contact.email}>`,
     }),
@@ -158,15 +160,15 @@ export function sandboxEnvironment(access: SandboxAccess, env: Environment): Env
       EMAIL_VERIFIER_URL: verifier.kickboxUrl,
       EMAIL_VERIFIER_KEY: verifier.key,
     }),
-    // The demo edition tests headlines, and asks no reader for consent to anything.
+    // The demo edition tests headlines, without asking readers for consent.
     ...unless('HEADLINE_TESTS', { HEADLINE_TESTS: 'all' }),
     ...unless('QUOTES_KEY', { QUOTES_URL: quotes.url, QUOTES_KEY: quotes.key }),
   };
 }
 
 /**
- * The settings that make a site load third parties, which the sandbox stands in for. A site without them has no banner and no more scripts
- * than its own, which is how it is looked at unless a caller asks for them.
+ * Settings that make a site load third-party scripts, for which the sandbox has stand-ins. Without them a site has no consent banner and
+ * only its own scripts, which is the default.
  */
 export function thirdPartyEnvironment({
   thirdParty: { url },

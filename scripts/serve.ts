@@ -5,7 +5,7 @@ import { Stop } from './setup/explain.mjs';
 import { endsWhenAsked, stopAll, whileRunning } from './setup/lifetime.mjs';
 
 export async function run(): Promise<number> {
-  // Before anything is loaded that asks for it, React for one.
+  // Set before any module is loaded that reads it, such as React.
   process.env.NODE_ENV = 'production';
   const env = readSettings();
   checkSettings(env);

@@ -28,7 +28,7 @@ export function readSettings(): Environment {
   return process.env;
 }
 
-/** Stops with every problem of the settings before any long work. */
+/** Checks the settings before any long work, and stops with a list of every problem. */
 export function checkSettings(env: Environment): ReturnType<typeof parseConfig> {
   try {
     return parseConfig(env);
@@ -38,13 +38,15 @@ export function checkSettings(env: Environment): ReturnType<typeof parseConfig> 
 }
 
 /**
- * Folder of what the site writes. Where the sandbox's edition is shown it is another one, so that production never serves
- * that.
+ * Folder for the site's data. With the sandbox's edition it is another folder, so that production never serves that edition.
  */
 export const siteFolder = (env: Environment, ownWordPress: boolean): string =>
   resolve(root, env.DATA_DIR?.trim() || (ownWordPress ? 'var/site' : 'var/demo'));
 
-/** Folder of the sandbox's WordPress: a second start beside the first needs its own of both, so one setting moves both. */
+/**
+ * Folder of the sandbox's WordPress. A second site on the machine needs its own data folder and sandbox folder, so one setting
+ * moves both.
+ */
 export const sandboxFolder = (env: Environment): string => {
   const dataDir = env.DATA_DIR?.trim();
   return dataDir ? resolve(root, dataDir, 'sandbox') : resolve(root, 'var', 'sandbox');
@@ -52,7 +54,7 @@ export const sandboxFolder = (env: Environment): string => {
 
 export interface SandboxPorts {
   readonly wordpress: number;
-  /** Of the mailbox's page. */
+  /** Port of the mailbox's page. */
   readonly mailbox: number;
   /** Of Stripe: its API and its page. */
   readonly stripe: number;

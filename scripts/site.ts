@@ -46,7 +46,7 @@ export function startSite(env: Environment, log: string): SiteChild {
   return { pid: child.pid, listening: listening.promise, ended: child.ended, stop: child.stop };
 }
 
-/** What `/readyz` says. */
+/** The response of `/readyz`. */
 interface Readiness {
   readonly ready: boolean;
   /** Whether the whole archive is copied. */
@@ -60,7 +60,7 @@ interface Readiness {
  * @param base address of the site on this machine
  * @param options.complete waits for the whole archive, not only for what the front page needs
  * @param options.timeoutMs how long a problem of the sync may last before the wait is given up; the site recovers later
- * @returns `null` when there is an edition, else the problem that keeps it away
+ * @returns `null` when there is an edition, else the problem that prevents it
  */
 export async function waitForEdition(
   base: string,

@@ -1,18 +1,18 @@
 /**
- * Reads `docs/spec-coverage.md`: a row for each numbered statement of the specification, with the tests that show it. A part of
- * `npm test` holds it against the tests that there are (`tests/spec-coverage.test.ts`).
+ * Reads `docs/spec-coverage.md`: a table with each numbered statement of the specification and the tests that show it.
+ * `tests/spec-coverage.test.ts` checks that the tests exist.
  */
 import { basename } from 'node:path';
 import ts from 'typescript';
 
-/** A test as the table names it: its file, and its title behind as many of the titles around it as it takes to be found. */
+/** A test as the table names it: its file, and its title after as many group titles as are needed to identify it. */
 interface Shown {
   readonly file: string;
   readonly titles: readonly string[];
 }
 
 export interface Statement {
-  /** E.g. "2.1.3": section, part, place in it; sections without parts have two numbers. */
+  /** For example "2.1.3": section, part, position; sections without parts have two numbers. */
   readonly number: string;
   readonly words: string;
   readonly shownBy: readonly Shown[];
@@ -23,7 +23,7 @@ export interface Statement {
 /** Begins the second cell of a row without a test; the reason follows. */
 const without = 'not shown by a test:';
 
-/** The rows of the table, in order. @throws Error that names a row that cannot be read */
+/** Reads the rows of the table. @throws Error that names a row that cannot be read */
 export function readTable(markdown: string): Statement[] {
   return [...markdown.matchAll(/^\| *(\d[\d.]*) *\|(.*)\|$/gmu)].map(([row, number = '', rest = '']) => {
     const [words, evidence, ...more] = rest.split(/(?<!\\)\|/u).map((cell) => cell.trim().replaceAll('\\|', '|'));
@@ -45,8 +45,8 @@ const runners = new Set(['it', 'test']);
 const idle = new Set(['skip', 'todo', 'fixme', 'fails', 'fail']);
 
 /**
- * Titles of the tests in a source text, each behind the titles of the groups around it. A title that comes from a list in the same
- * file is found under each text of the file’s lists; a test that never runs is left out.
+ * Titles of the tests in a source file, each with the titles of the groups around it. A title that is interpolated from a list in
+ * the same file is returned once for each string of the lists; tests that never run are left out.
  */
 export function titlesOf(source: string, name = 'a.test.ts'): string[][] {
   const kind = name.endsWith('x') ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
@@ -85,7 +85,7 @@ function whatRuns(call: ts.CallExpression): { group: boolean; idle: boolean } | 
   const group = at.text === 'describe' || (at.text === 'test' && names[0] === 'describe');
   if (!group && !runners.has(at.text)) return null;
   const last = names.at(-1);
-  // `it.each([…])` itself makes nothing yet, and `test.use(…)` or `test.beforeEach(…)` are no tests.
+  // `it.each([…])` alone defines no test yet, and `test.use(…)` or `test.beforeEach(…)` are no tests.
   if (last === 'each' || last === 'for') {
     if (!ts.isCallExpression(call.expression)) return null;
   } else if (!group && names.length > 0 && !idle.has(last ?? '')) return null;
@@ -93,7 +93,7 @@ function whatRuns(call: ts.CallExpression): { group: boolean; idle: boolean } | 
   return body ? { group, idle: names.some((name) => idle.has(name)) } : null;
 }
 
-/** A text as it is written, `${…}` included; null when it is no text. */
+/** A string as written in the source, with `${…}`; null for anything else. */
 function textOf(node: ts.Node): string | null {
   if (ts.isStringLiteralLike(node)) return node.text;
   return ts.isTemplateExpression(node) ? node.getText().slice(1, -1) : null;
@@ -109,14 +109,14 @@ function textsOf(file: ts.SourceFile): string[] {
   return [...texts];
 }
 
-/** What is wrong with the numbers: they must run without a gap, in each part from 1 on. */
+/** Errors in the numbering: numbers must be consecutive, and start at 1 in each part. */
 function numbering(statements: readonly Statement[]): string[] {
   const problems: string[] = [];
   let before: number[] = [];
   for (const { number } of statements) {
     const now = number.split('.').map(Number);
     const next = before.map((digit, place) => (place === before.length - 1 ? digit + 1 : digit));
-    // The next of its part, or the first of the next part or of the next section.
+    // The next number of the same part, or the first number of the next part or section.
     const ways = [next, [...before.slice(0, -2), (before.at(-2) ?? 0) + 1, 1]];
     if (before.length !== 2) ways.push([(before[0] ?? 0) + 1, 1], [(before[0] ?? 0) + 1, 1, 1]);
     else ways.push([(before[0] ?? 0) + 1, 1, 1]);
@@ -127,7 +127,7 @@ function numbering(statements: readonly Statement[]): string[] {
   return problems;
 }
 
-/** The sentence of the page that counts its rows. */
+/** The sentence of the document that states the number of rows. */
 export function tally(statements: readonly Statement[]): string {
   const bare = statements.filter(({ notShown }) => notShown !== null).length;
   return `${statements.length} statements; ${bare} of them not shown by a test.`;
@@ -135,7 +135,7 @@ export function tally(statements: readonly Statement[]): string {
 
 /**
  * @param read source text of a file of the repository; null when there is none
- * @returns everything that is wrong with the table; nothing when each statement has its test, or says why it has none
+ * @returns all errors of the table; none if each statement names an existing test or says why it has none
  */
 export function troubles(markdown: string, read: (file: string) => string | null): string[] {
   const statements = readTable(markdown);

@@ -14,7 +14,7 @@ import { startSite, waitForEdition } from './site.ts';
 
 export async function run(): Promise<number> {
   return start().catch((error: unknown) => {
-    // A user who stops it in the middle needs no error about the rest.
+    // If the user stops the start, errors that this causes aren't printed.
     if (isStopping()) return new Promise<number>(() => {});
     throw error;
   });
@@ -23,7 +23,7 @@ export async function run(): Promise<number> {
 async function start(): Promise<number> {
   const began = Number(process.env.BROADSHEET_BEGAN ?? Date.now());
   const { config, logs, sandbox, siteSettings } = await prepareSite('npm start');
-  // WordPress sets itself up while the pages are built; if it fails first, its message is the one to show.
+  // WordPress is set up while the pages are built; if its set-up fails first, that error is shown.
   const building = ensureBuilt();
   await (sandbox ? Promise.race([building, failureOf(sandbox.ready(() => {}))]) : building);
   const access: SandboxAccess | null = sandbox
@@ -59,7 +59,7 @@ const siteEnded = (): never => {
   throw new Stop('The site ended before it had an edition; its log says why.');
 };
 
-/** Never resolves; rejects when the promise does. */
+/** Rejects when the promise does; never resolves. */
 function failureOf(promise: Promise<unknown>): Promise<never> {
   return new Promise((_resolve, reject) => {
     promise.catch(reject);

@@ -1,6 +1,6 @@
 /**
  * `npm run stripe:offer -- --plan reader-penny --next reader-yearly --days 60 --amount 60`: makes a promotion in the Stripe account whose
- * keys are set, as a price and a Trial Offer, which Stripe's dashboard cannot make. docs/operations.md, "Payments".
+ * keys are set, as a price and a Trial Offer, which can't be created in Stripe's dashboard. docs/operations.md, "Payments".
  */
 import { parseArgs } from 'node:util';
 import { openStripe } from '../src/lib/billing/engine/stripe.server.ts';
@@ -41,7 +41,7 @@ export function readOffer(args: readonly string[]): WantedOffer {
   });
   if (!plan || !next || !heading) return refuse('--plan, --next and --heading are needed');
   const [days, amount] = [whole('days', values.days), whole('amount', values.amount)];
-  // Stripe's prices repeat after three years at most.
+  // Stripe's prices have an interval of at most three years.
   if (days < 1 || days > 1095) return refuse('--days: from 1 to 1095');
   return { plan, next, days, amount, others: Object.fromEntries(others), heading, subheading };
 }

@@ -1,15 +1,18 @@
 /**
- * `npm run support`: shows the messages to the support inbox that were not mailed because they look as if no person had written them;
- * `npm run support -- release <number>` mails one after all. With `npm run serve` beside it, which sends.
+ * `npm run support`: shows messages to the support inbox that were not mailed because they look like spam; `npm run support --
+ * release <number>` mails one after all. `npm run serve` must be running: it sends the mail.
  */
 import type { HeldMessage } from '../src/lib/support/service.server.ts';
 import { checkSettings, readSettings, siteFolder } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 
-/** Beside `npm start` and its sandbox, whose site knows the mail server: here a message is only written down. */
+/**
+ * With the sandbox of `npm start`, only the site knows the mail server: this process writes the message to the outbox and sends
+ * nothing, so any address will do.
+ */
 const waiting = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'The Sun <news@example.com>' };
 
-/** @returns the number to release; `null`: they are to be listed @throws Stop with how it should look */
+/** @returns the number of the message to release; `null`: list the messages @throws Stop with how it should look */
 export function readWish(args: readonly string[]): string | null {
   const [what, id = '', ...more] = args;
   if (what === undefined) return null;
@@ -23,7 +26,7 @@ const why: Readonly<Record<HeldMessage['held'], string>> = {
   links: 'full of links',
 };
 
-/** A message as it is shown. */
+/** Formats a message for the terminal. */
 export const asText = ({ id, created, held, name, email, phone, message }: HeldMessage): string =>
   [
     `${id}  ${new Date(created).toISOString().slice(0, 16).replace('T', ' ')} UTC  ${why[held]}`,

@@ -1,4 +1,4 @@
-/** Counting tests: every runner's counts, what failed, and the sum on the last line. */
+/** Counts tests: the results of every runner, the failures, and the total on the last line. */
 import { stripVTControlCharacters } from 'node:util';
 
 export interface Counts {
@@ -7,7 +7,7 @@ export interface Counts {
   readonly skipped: number;
 }
 
-/** What vitest's JSON reporter says. A file that could not be loaded counts as one failed test. */
+/** Counts from vitest's JSON report. A file that could not be loaded counts as one failed test. */
 export function countVitest(report: {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
@@ -25,7 +25,7 @@ export function countVitest(report: {
   };
 }
 
-/** What Playwright's JSON reporter says. A flaky test counts as failed; so does an error outside of any test. */
+/** Counts from Playwright's JSON report. A flaky test counts as failed, and so does an error outside of any test. */
 export function countPlaywright(report: {
   readonly stats: {
     readonly expected: number;
@@ -40,7 +40,7 @@ export function countPlaywright(report: {
   return { passed: expected, failed: failed === 0 && report.errors?.length ? report.errors.length : failed, skipped };
 }
 
-/** What failed and how it said so, as lines for the end of a long log: the file, the test, the head of the message. */
+/** Failed tests as lines for the end of a long log: file, test, and the start of the message. */
 export function failuresOfVitest(report: {
   readonly testResults: readonly {
     readonly name: string;
@@ -98,7 +98,9 @@ export function failuresOfPlaywright(report: {
   return [...(report.suites ?? []).flatMap(inside), ...outside];
 }
 
-/** Lines of a message that are printed: enough for the difference of an assertion, too few to push the others away. */
+/**
+ * How many lines of a message are printed: enough for an assertion's difference, few enough to leave room for other failures.
+ */
 const messageLines = 12;
 
 const summaryOf = (file: string, test: string, message: string): string =>
@@ -110,12 +112,12 @@ const summaryOf = (file: string, test: string, message: string): string =>
       .map((line) => `    ${line.slice(0, 400)}`),
   ].join('\n');
 
-/** Lines of a runner's output that are printed when it failed and no test did. */
+/** How many lines of output are printed if a runner failed without a failed test. */
 const outputLines = 40;
 
 /**
- * What a runner that failed without a failed test printed, for the end of a long log: from vitest's errors outside of tests on, or the
- * last lines.
+ * Output of a runner that failed without a failed test, for the end of a long log: from vitest's errors outside of tests on, or else
+ * the last lines.
  */
 export function failureOfOutput(part: string, lines: readonly string[]): string {
   const plain = lines.flatMap((line) => stripVTControlCharacters(line).split('\n'));
@@ -128,7 +130,7 @@ export function failureOfOutput(part: string, lines: readonly string[]): string 
 export const countCheck = (passed: boolean): Counts => ({ passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 });
 
 /**
- * What a runner's end means: a runner that ran no test, or ended badly without a failed test, has failed.
+ * The result of a runner: one that ran no test, or exited with an error without a failed test, has failed.
  *
  * @param exitCode of the runner
  * @param counts `null` when it left no report

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { root } from './setup/places.mjs';
 import type { Counts } from './tally.ts';
 
-/** Folders and files that a part does not read; every other file of the project is its input. */
+/** Files and folders that a part of `npm test` doesn't read; all other files of the project are its input. */
 const ignored: Record<string, RegExp> = {
   lint: /^$/,
   types: /^(?:docs|wordpress|\.ci)\/|\.(?:md|css|php)$/,

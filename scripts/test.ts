@@ -1,6 +1,6 @@
 /**
- * `npm test`: every check of the project, and the sum of all of them on the last line. `npm test -- unit browser` runs the named parts
- * alone, `npm test -- unit src/lib/comments` the matching files of a part.
+ * `npm test`: runs every check of the project and prints the total on the last line. `npm test -- unit browser` runs only these parts,
+ * `npm test -- unit src/lib/comments` only matching files of a part.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,17 +31,17 @@ import { openStamps, type Stamps } from './test-stamps.ts';
 const reports = join(root, 'var', 'test', 'reports');
 const bin = (...path: string[]): string => join(root, 'node_modules', ...path);
 
-/** What a part is run with. */
+/** What a part of `npm test` gets for its run. */
 interface Run {
-  /** Words that the paths of the test files contain; none: all files. */
+  /** The part runs test files whose paths contain one of these words; empty: all files. */
   readonly filters: readonly string[];
-  /** Takes a line of output. */
+  /** Prints a line of output. */
   readonly print: (line: string) => void;
   /** Takes the names and messages of failed tests. */
   readonly fail: (failures: readonly string[]) => void;
   /** Builds the site unless it is built. */
   readonly built: () => Promise<void>;
-  /** The sandbox's WordPress and the site on it; started at the first call. */
+  /** The sandbox's WordPress with the site connected to it; the first call starts them. */
   readonly world: () => Promise<World>;
 }
 
@@ -53,7 +53,7 @@ const parts: Record<string, Part> = {
       (await tool(run, 'biome', [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '--max-diagnostics=50', '.'])) ===
         0,
     ),
-  // It checks every .ts file as tsc does, and the .astro files.
+  // `astro check` checks .ts files as tsc does, and the .astro files.
   types: async (run) => countCheck((await tool(run, 'astro check', [bin('astro', 'bin', 'astro.mjs'), 'check'])) === 0),
   imports: async (run) => {
     const found = await violations();
@@ -79,8 +79,8 @@ const parts: Record<string, Part> = {
 };
 
 /**
- * Which parts run one after the other, and which of these lines run beside each other. Browser tests measure what a reader waits for:
- * they run alone, at the end.
+ * The stages of a run: lines of a stage run in parallel, the parts within a line one after another. Browser tests measure how long
+ * readers wait, so they run alone at the end.
  */
 const stages: readonly (readonly (readonly string[])[])[] = [
   [
@@ -110,7 +110,7 @@ export async function run(args: readonly string[]): Promise<number> {
     building ??= ensureBuilt();
     return building;
   };
-  // Contract tests need the sandbox alone.
+  // Contract tests need only the sandbox.
   const withSite = wanted.length === 0 || wanted.includes('browser');
   let starting: Promise<World> | undefined;
   const world = (): Promise<World> => {
@@ -123,7 +123,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return starting;
   };
   const endOffer = await offerSandbox(world);
-  // A part that was named is run in any case; so is everything in continuous integration.
+  // Parts that were named always run; in continuous integration, all parts do.
   const stamps = wanted.length > 0 || all || process.env.CI ? null : openStamps();
   const results = new Map<string, Counts>();
   const failures: string[] = [];
@@ -148,7 +148,7 @@ export async function run(args: readonly string[]): Promise<number> {
   );
   await removeDatabases();
 
-  // Repeated at the end, where a log of which only the tail is kept still has them.
+  // Repeated at the end, for logs of which only the tail is kept.
   for (const failure of failures) console.log(`\nFailed: ${failure}`);
   const total = sum([...results.values()]);
   console.log(`\n${[...results].map(([name, counts]) => `${name.padEnd(10)} ${sentence(counts)}`).join('\n')}\n`);
@@ -171,7 +171,7 @@ function parse(args: readonly string[]): { wanted: string[]; filters: string[]; 
 }
 
 interface PartOptions extends Pick<Run, 'filters' | 'built' | 'world'> {
-  /** Whether output is printed at once; otherwise at the end of the part, since other parts run beside it. */
+  /** Print output immediately; otherwise at the end of the part, because other parts run at the same time. */
   readonly live: boolean;
   /** Parts that passed before with the same files; `null`: run in any case. */
   readonly stamps: Stamps | null;

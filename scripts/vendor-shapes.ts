@@ -1,7 +1,7 @@
 /**
- * Describes what browser vendors' declarations allow, for the sandbox's stand-ins to hold their callers to: members, their arguments and
- * options, as JSON (sandbox/third-party/vendor-shapes.json). A test compares the file with what this makes of the installed packages;
- * `node scripts/vendor-shapes.ts` writes it anew after an update of one.
+ * Describes the browser APIs of vendors for the sandbox's stand-ins, which reject calls that the vendor wouldn't accept: methods, their
+ * arguments and options, as JSON (sandbox/third-party/vendor-shapes.json). A test compares the file with the installed type
+ * declarations; `node scripts/vendor-shapes.ts` writes it again after an update.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export type Shape =
       readonly rest?: Shape;
     };
 
-/** Members of an interface: the shapes of a method's arguments, or `null` for what is no method. */
+/** Members of an interface: the shapes of a method's arguments, or `null` if it isn't a method. */
 export type Members = Readonly<Record<string, { readonly arguments: readonly Shape[]; readonly least: number } | null>>;
 
 export interface VendorShapes {
@@ -30,7 +30,7 @@ export interface VendorShapes {
   readonly types: Readonly<Record<string, Shape>>;
 }
 
-/** What is read of each vendor: names of interfaces, whose members are called, and of types, which are handed over. */
+/** What is read of each vendor's declarations: interfaces, whose members are called, and types, which are passed to calls. */
 const wanted = {
   gpt: {
     source: '/// <reference types="google-publisher-tag" />',
@@ -62,7 +62,7 @@ const wanted = {
   { source: string; interfaces: Record<string, string>; types: Record<string, string> }
 >;
 
-/** Types deeper than this are taken as they come; no call of ours is. */
+/** Types nested deeper than this are not checked; our calls have none. */
 const deepest = 6;
 
 export const shapesFile = join(root, 'sandbox', 'third-party', 'vendor-shapes.json');
@@ -120,7 +120,7 @@ function membersOf(checker: ts.TypeChecker, type: ts.Type, at: ts.Node): Members
   const members: Record<string, Members[string]> = {};
   for (const symbol of checker.getPropertiesOfType(type).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const signatures = checker.getTypeOfSymbolAtLocation(symbol, at).getCallSignatures();
-    // Of several signatures each argument may be what any of them says.
+    // Of several signatures, an argument may match any of them.
     const longest = Math.max(0, ...signatures.map(({ parameters }) => parameters.length));
     members[symbol.name] =
       signatures.length === 0
@@ -173,7 +173,7 @@ function shapeOf(checker: ts.TypeChecker, type: ts.Type, at: ts.Node, depth: num
     const [part] = checker.getTypeArguments(type as ts.TypeReference);
     return { kind: 'array', of: part ? shapeOf(checker, part, at, depth + 1) : { kind: 'any' } };
   }
-  // The page's own objects (an element), and the vendor's that come from calls, are not looked into.
+  // DOM types (such as elements) and vendor objects with methods, which callers only pass on, aren't described further.
   const declared = type.symbol?.declarations?.some((one) => /\/lib\.[\w.]*d\.ts$/.test(one.getSourceFile().fileName));
   if (declared || checker.getPropertiesOfType(type).some((one) => isMethod(checker, one, at))) return { kind: 'any' };
   return objectOf(checker, type, at, depth);

@@ -1,7 +1,7 @@
 /**
- * `npm run verify`: asks each service that is configured, with the settings of `.env`, whether it does what the site needs, and prints a
- * line for each question. `--only stripe,mail` asks some alone, `--mail-to you@example.com` mails a test message, `--record` keeps the
- * exchanges, without secrets, for the stand-ins of the sandbox.
+ * `npm run verify`: checks with the settings of `.env` whether each configured service does what the site needs, and prints a line for
+ * each check. `--only stripe,mail` checks only these, `--mail-to you@example.com` mails a test message, `--record` keeps the exchanges,
+ * without secrets, for the stand-ins of the sandbox.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

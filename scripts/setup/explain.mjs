@@ -1,4 +1,4 @@
-/** Turns errors of the operating system into sentences that say what to do. */
+/** Turns operating system errors into sentences that say what to do. */
 
 /** An error whose message is meant for the user and is printed without a stack. */
 export class Stop extends Error {
@@ -12,7 +12,7 @@ export class Stop extends Error {
   }
 }
 
-/** Signs in the output of npm, of Node and of the system, and what to do about each. */
+/** Patterns in the output of npm, Node and the system, each with advice. */
 const signs = [
   [
     /ENOSPC|no space left on device/i,
@@ -46,7 +46,7 @@ const signs = [
 ];
 
 /**
- * What a text of an error says to a user, or `null` when it is none of the known ones.
+ * The advice for an error text, or `null` if the error is unknown.
  *
  * @param {string} text
  * @returns {string | null}

@@ -1,4 +1,4 @@
-/** The packages of package-lock.json, installed when they are not. */
+/** Installs the packages of package-lock.json if they are missing. */
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { fetched, root } from './places.mjs';
 import { step } from './steps.mjs';
 
 /**
- * Name of the file that says which lock was installed. It is in node_modules, which `npm ci` removes first, and is
- * written last: an interrupted install leaves none and is done again.
+ * Name of the file that records which lock was installed. It is in node_modules, which `npm ci` deletes first, and is written
+ * last, so an interrupted install is repeated.
  */
 export const stampName = '.broadsheet-lock';
 
 /**
- * What is to be installed, as a hash: the lock, the kind of machine and the major version of Node.
+ * Hash of what should be installed: the lock, the platform and the major version of Node.
  *
  * @param {string} folder folder with package-lock.json
  */
@@ -28,7 +28,7 @@ export function wanted(folder) {
 }
 
 /**
- * Whether a folder has the packages of its lock: by the stamp, or by npm's own record of the last whole install (after a
+ * Whether a folder has the packages of its lock: by the stamp, or by npm's own record of the last complete install (after a
  * plain `npm install`).
  *
  * @param {string} folder
@@ -41,23 +41,23 @@ export function isInstalled(folder) {
       return null;
     }
   };
-  // npm's own record is the last that it writes; without it something has been at work since.
+  // npm writes this record last; without it an install is unfinished.
   const record = read('node_modules/.package-lock.json');
   if (record === null) return false;
   if (read(`node_modules/${stampName}`) === wanted(folder)) return true;
   const { packages: have } = JSON.parse(record);
   const { packages: want } = JSON.parse(read('package-lock.json') ?? '{}');
-  // Packages for other machines are named in the lock and not installed.
+  // The lock names packages for other platforms that aren't installed.
   return Object.entries(want).every(
     ([path, entry]) => path === '' || entry.optional || entry.devOptional || have[path]?.version === entry.version,
   );
 }
 
-/** Megabytes that the packages, WordPress and a build take, with npm's own cache. */
+/** Disk space in megabytes for the packages, WordPress and a build, with npm's cache. */
 const neededMegabytes = 1500;
 
 /**
- * Stops before long work that a full disk would break off.
+ * Stops before long work that would fail on a full disk.
  *
  * @param {number} freeMegabytes
  * @throws Stop
@@ -76,7 +76,7 @@ function freeMegabytes(folder) {
 }
 
 /**
- * Installs the packages of a folder with `npm ci`, unless they are there.
+ * Installs the packages of a folder with `npm ci`, unless they are installed.
  *
  * @param {string} [folder] the repository's own unless given
  * @param {string} [title]
@@ -89,7 +89,7 @@ export async function install(folder = root, title = 'Installing packages') {
       join(fetched, 'install.lock'),
       async (also) => {
         progress('');
-        // The process that held the lock may have done the work.
+        // The previous holder of the lock may have installed them.
         if (isInstalled(folder)) return;
         const hash = wanted(folder);
         rmSync(join(folder, 'node_modules', stampName), { force: true });

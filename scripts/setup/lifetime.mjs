@@ -1,7 +1,4 @@
-/**
- * Stopping: on Ctrl-C, SIGTERM, SIGHUP, and when the process that started this one goes away, everything that was started
- * here is stopped, and nothing else.
- */
+/** Stopping: on Ctrl-C, SIGTERM, SIGHUP, and when the parent process ends, everything that this process started is stopped. */
 
 /** @type {Set<(hard: boolean) => unknown>} */
 const stoppers = new Set();
@@ -11,26 +8,26 @@ let stoppedAt = 0;
 let asked = false;
 
 /**
- * Registers what must be stopped when this process stops.
+ * Registers a function that stops something when this process stops.
  *
  * @param {(hard: boolean) => unknown} stop may return a promise; `hard`: at once, without waiting
- * @returns {() => void} takes it back
+ * @returns {() => void} removes the registration
  */
 export function whileRunning(stop) {
   stoppers.add(stop);
   return () => stoppers.delete(stop);
 }
 
-/** From here on an interrupt is how the command ends normally, with exit code 0. */
+/** From here on an interrupt is the normal way to end the command: the exit code is 0. */
 export function endsWhenAsked() {
   asked = true;
 }
 
-/** Whether the process is on its way out; what ends now was meant to end. */
+/** Whether this process is stopping, so that children that end now don't count as failed. */
 export const isStopping = () => stopping !== undefined;
 
 /**
- * Stops everything, last started first, and ends this process.
+ * Stops everything in reverse order of starting, and ends this process.
  *
  * @param {number} code
  * @returns {Promise<never>}
@@ -51,13 +48,14 @@ const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 export function listenForSignals() {
   for (const [signal, code] of Object.entries(codes)) {
     process.on(signal, () => {
-      // npm passes on the signal that the terminal has already sent; only a later one is meant as "now".
+      // npm forwards the signal that the terminal has already sent to this process; only a signal some time later means "stop
+      // at once".
       if (isStopping() && Date.now() - stoppedAt > 1500) process.exit(code);
       void stopAll(asked ? 0 : code);
     });
   }
   if (process.connected) process.on('disconnect', () => void stopAll(1));
-  // npm passes a signal to the shell that it started, and the shell dies of it without a word to this process.
+  // npm sends a signal to the shell that it started, and the shell dies without passing it on to this process.
   if (process.env.npm_lifecycle_event) {
     const parent = process.ppid;
     setInterval(() => {

@@ -1,17 +1,17 @@
 /**
- * One set-up at a time in one folder: a second one, started meanwhile or after the first was killed, waits until every
- * process of the first is gone. Plain files and process ids, because this runs on any Node from 18.
+ * One set-up at a time in a folder: a second one waits until every process of the first is gone, even if the first was killed.
+ * It uses plain files and process ids, because it runs on any Node from 18.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Stop } from './explain.mjs';
 
-/** Milliseconds after which waiting is given up. */
+/** Milliseconds until waiting ends with an error. */
 const longest = 15 * 60_000;
 
 /**
- * Does some work while holding a lock.
+ * Runs `work` while holding a lock.
  *
  * @template T
  * @param {string} file
@@ -27,7 +27,7 @@ export async function withLock(file, work, { waiting = () => {}, longestMs = lon
   while (!take(file)) {
     const holders = readHolders(file).filter(isOurs);
     if (holders.length === 0) {
-      // Its holders are gone; the process that renames it first may remove it.
+      // The processes that held the lock are gone; the first process to rename the file may delete it.
       try {
         renameSync(file, `${file}.${process.pid}`);
         rmSync(`${file}.${process.pid}`);
@@ -80,7 +80,7 @@ function readHolders(file) {
 }
 
 /**
- * Whether a process lives and is one of a set-up; ids are used again by others.
+ * Whether a process is alive and belongs to a set-up: the system reuses process ids.
  *
  * @param {number} pid
  */

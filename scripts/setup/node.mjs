@@ -1,4 +1,4 @@
-/** A fit Node: the running one, one that was fetched before, or one fetched now from npm. */
+/** A suitable Node: the running one, one that was downloaded before, or one downloaded now from npm. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -8,17 +8,17 @@ import { npm } from './npm.mjs';
 import { fetched } from './places.mjs';
 import { step } from './steps.mjs';
 
-/** Lowest Node that runs TypeScript as it is, with `node:sqlite` and everything the pages need. */
+/** The lowest Node that runs TypeScript directly and has `node:sqlite` and everything else that the site needs. */
 const lowest = 24;
 
 /**
- * Flags of the site's process. New objects get 16 MB instead of up to 64 on a large machine: a render needs far less, and what isn't used
- * would stay with the process.
+ * Flags of the site's process. New objects get 16 MB instead of up to 64 on a large machine: a render needs far less, and the process
+ * would never return the rest.
  */
 export const siteFlags = ['--max-semi-space-size=8'];
 
 /**
- * Packages that carry a Node for one kind of machine: npm's store of nodejs.org, pinned by content.
+ * Packages that carry a Node for one kind of machine: npm packages with the binaries of nodejs.org, pinned by hash.
  *
  * @type {Record<string, {name: string, version: string, integrity: string}>}
  */
@@ -69,7 +69,7 @@ export function packageFor({ platform, arch, musl }) {
   );
 }
 
-/** Whether this Linux has musl in place of glibc, for which the packages are not built. */
+/** Whether this Linux uses musl instead of glibc; the packages need glibc. */
 function hasMusl() {
   if (process.platform !== 'linux') return false;
   const report = /** @type {any} */ (process.report?.getReport());
@@ -77,7 +77,7 @@ function hasMusl() {
 }
 
 /**
- * What an executable says it is, `null` when it does not run.
+ * The version that a Node executable reports; `null` if it doesn't run.
  *
  * @param {string} node path
  */
@@ -94,8 +94,8 @@ export function versionOf(node) {
 }
 
 /**
- * The Node of a package in a folder, and whether it is there as a whole: npm writes its record last, and an npm that is stopped takes
- * back the files that it has unpacked.
+ * The Node of a package in a folder, if the package is complete: npm writes its record last, and deletes unpacked files if it is
+ * interrupted.
  *
  * @param {string} folder
  * @param {{name: string, version: string}} wanted
@@ -108,7 +108,7 @@ export function fetchedNode(folder, { name, version }) {
 }
 
 /**
- * Path of a fit Node, fetched if need be.
+ * Path of a suitable Node, downloaded if necessary.
  *
  * @returns {Promise<string>}
  */
@@ -139,7 +139,7 @@ export async function ensureNode() {
 const write = (file, content) => writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
 
 /**
- * An environment in which this Node is the one that npm and every script find.
+ * An environment in which npm and all scripts find this Node.
  *
  * @param {string} node path of the executable
  * @param {Record<string, string | undefined>} env

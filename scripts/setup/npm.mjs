@@ -4,7 +4,7 @@ import { Stop, whatToDo } from './explain.mjs';
 import { whileRunning } from './lifetime.mjs';
 
 /**
- * Runs npm and waits. Its output is kept back and shown only when it fails.
+ * Runs npm and waits. Its output is shown only if it fails.
  *
  * @param {string[]} args
  * @param {{cwd: string, env?: Record<string, string | undefined>, onSpawn?: (pid: number) => void}} options
@@ -18,7 +18,7 @@ export async function npm(args, options) {
   const lines = output
     .split('\n')
     .filter((line) => !/npm (?:warn|notice)|^npm error\s*$|complete log of this run/i.test(line));
-  // Usage texts bury what went wrong; long lists say it at their beginning.
+  // Long usage texts hide the error, which npm prints first.
   const usage = lines.findIndex((line) => /^npm error (?:Clean install a project|Usage:)/.test(line));
   const said = (usage > 0 ? lines.slice(0, usage) : lines).filter((line) => line.trim() !== '');
   const tail = said.length > 25 ? [...said.slice(0, 15), '…', ...said.slice(-9)].join('\n') : said.join('\n');
@@ -47,7 +47,7 @@ export function finish(command, args, options) {
     /** @param {Buffer} chunk */
     const take = (chunk) => {
       const text = chunk.toString();
-      // The end is what matters of a long output.
+      // Of a long output only the end is kept.
       output = (output + text).slice(-200_000);
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';

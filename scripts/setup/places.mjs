@@ -5,5 +5,5 @@ import { fileURLToPath } from 'node:url';
 /** The folder of the repository. */
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
-/** What is fetched: Node, WordPress, a browser. Derived; may be deleted at any time. */
+/** Folder of downloads: Node, WordPress, a browser. It can be deleted at any time. */
 export const fetched = join(root, '.broadsheet');

@@ -71,8 +71,7 @@ async function nextFree(port, host) {
 }
 
 /**
- * A port that is free at this moment, below those that systems give to outgoing connections: one of them could take it before the caller
- * listens on it.
+ * A free port below the range for outgoing connections, one of which could take it before the caller listens.
  *
  * @returns {Promise<number>}
  * @throws Error when none of a hundred is free

@@ -1,8 +1,8 @@
-/** Child processes that live as long as this one at most. */
+/** Child processes that never outlive this one. */
 import { spawn } from 'node:child_process';
 import { whileRunning } from './lifetime.mjs';
 
-/** Milliseconds that a child has for stopping by itself; longer than the site takes for what is in flight. */
+/** Milliseconds that a child has to stop by itself; longer than the site takes to finish its requests. */
 const defaultTimeoutMs = 15_000;
 
 /**
@@ -14,8 +14,8 @@ const defaultTimeoutMs = 15_000;
  */
 
 /**
- * Starts a child in a process group of its own, so that Ctrl-C reaches it through this process alone and in order. Its
- * standard input and a channel are open as long as this process lives: that is how it notices a `kill -9`.
+ * Starts a child in a process group of its own, so that Ctrl-C reaches it through this process alone and in order. Its standard input and
+ * an IPC channel stay open while this process lives, so it notices even a `kill -9`.
  *
  * @param {string} command
  * @param {string[]} args
@@ -53,7 +53,7 @@ export function startChild(command, args, options) {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // The group is gone.
+      // The group has already ended.
     }
   };
   const stop = async () => {
@@ -65,7 +65,7 @@ export function startChild(command, args, options) {
     });
     await Promise.race([ended, late]);
     clearTimeout(timer);
-    // Also what the child itself started and left behind.
+    // Also ends processes that the child started and left running.
     killGroup();
     await ended;
   };

@@ -8,7 +8,7 @@ const lively = Boolean(process.stdout.isTTY) && !process.env.CI;
 const quiet = 10_000;
 
 /**
- * Seconds as a reader says them.
+ * A duration in words.
  *
  * @param {number} ms
  */
@@ -20,7 +20,7 @@ export function duration(ms) {
 }
 
 /**
- * Does one step and prints its time. Steps that take no time print nothing.
+ * Runs one step and prints its time. Steps that take no time print nothing.
  *
  * @template T
  * @param {string} title for instance "Installing packages"
